@@ -12,7 +12,7 @@ import pytest
 
 from separable.geometry import separability
 from separable.geometry.proofs.exact_proofs import ExactNumbers
-from separable.linalg.least_squares import nonnegative_squares
+from separable.linalg.lstsq import nonnegative_squares
 from tests.reference.exact_separability import exact_kind, exact_vectors
 
 #: Sets of an ordinary run, which leaves out the first of each family, and of a long one.

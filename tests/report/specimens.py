@@ -16,7 +16,7 @@ from separable.features import TableEncoder
 from separable.geometry import separability
 from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.registry import Answers, answers_of
+from separable.model.metrics.metric_registry import Answers, answers_of
 from separable.report.contents import (
     Absent,
     Certificate,

@@ -33,7 +33,7 @@ from separable import (
 from separable.data.rows import as_rows
 from separable.data.table import TableError
 from separable.model.metrics.evaluation import Evaluation
-from separable.model.metrics.registry import answers_of
+from separable.model.metrics.metric_registry import answers_of
 from separable.report.column_summary import columns_of
 from separable.report.contents import Absent, Measured
 from separable.report.facts import (

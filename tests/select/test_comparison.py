@@ -22,7 +22,7 @@ from separable import (
     Ridge,
 )
 from separable.fitting.metric_scorer import MetricScorer
-from separable.model.metrics.registry import METRICS
+from separable.model.metrics.metric_registry import METRICS
 from separable.select import Leaderboard, Standing, compare
 from separable.select.comparison import standings_of
 from tests.select.doubles import fitted

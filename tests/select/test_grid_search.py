@@ -34,7 +34,7 @@ from separable import (
     Ridge,
 )
 from separable.certified import problem
-from separable.certified.solvers import l2
+from separable.certified.solvers import l2_driver
 from separable.fitting.best_candidate import one_error_place
 from separable.select import cross_validate, search
 from tests.select.estimators.searches import classes, text
@@ -152,7 +152,7 @@ def test_splitters_and_weights(cv, weighted):
 
 
 def test_passes_over_many_columns(monkeypatch):
-    monkeypatch.setattr(l2, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "FEW", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     learner = LogisticRegression(tol=1e-6)

@@ -19,7 +19,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.svm import SVC
 
 from separable import ElasticNet, Lasso, LinearSVM, LinearSVR, LogisticRegression
-from separable.certified.loo import certified_loo, piecewise_linear
+from separable.certified.loo import certified_loo, piecewise_linear_loo
 from separable.select import leave_one_out
 
 LONG = pytest.mark.long
@@ -465,8 +465,8 @@ def test_kinks_that_are_far_at_first(monkeypatch):
     X, y = classes(n=80)
     expected = leave_one_out(HINGE, X, y, approximate=True)
     for first in (1, 10):
-        monkeypatch.setattr(piecewise_linear, "FIRST", first)
-        monkeypatch.setattr(piecewise_linear, "A_COLUMN", 0)
+        monkeypatch.setattr(piecewise_linear_loo, "FIRST", first)
+        monkeypatch.setattr(piecewise_linear_loo, "A_COLUMN", 0)
         found = leave_one_out(HINGE, X, y, approximate=True)
         np.testing.assert_allclose(found.decision_scores, expected.decision_scores, atol=1e-9)
         assert found.n_refits == 0

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from separable import LDA, LinearSVM, LinearSVR, LogisticRegression, Ridge
 from separable.certified import problem
-from separable.certified.solvers import l2
+from separable.certified.solvers import l2_driver
 from separable.select import path
 from tests.select.estimators.searches import classes, text
 
@@ -47,7 +47,7 @@ def test_as_independent_fits(learner, form, k, weighted):
 
 
 def test_passes_over_many_columns(monkeypatch):
-    monkeypatch.setattr(l2, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "FEW", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     found = path(LogisticRegression(), X, y)
@@ -102,7 +102,7 @@ def test_bad_input():
 
 
 def test_models_that_do_not_converge(monkeypatch):
-    monkeypatch.setattr(l2, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "FEW", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     with pytest.warns(ConvergenceWarning, match=r"in \d of 3 fits, first in fit"):

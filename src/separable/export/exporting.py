@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from separable.data.table import did_you_mean
-from separable.export.languages.registry import LANGUAGES
+from separable.export.languages.language_registry import LANGUAGES
 from separable.export.plan.planning import plan_of
 from separable.export.plan.test_vectors import vectors_of
 from separable.model.files.atomic import write_atomically
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from separable.export.languages.registry import Language
+    from separable.export.languages.language_registry import Language
     from separable.export.plan.plan import Plan
     from separable.export.plan.test_vectors import Vector
     from separable.model.kinds import Model

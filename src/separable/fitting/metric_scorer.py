@@ -1,4 +1,4 @@
-"""The metrics of `separable.model.metrics.registry` as scorers of cross-validation."""
+"""The metrics of `separable.model.metrics.metric_registry` as scorers of cross-validation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from separable.fitting.predictions import Answers as Asked
 from separable.fitting.predictions import ask, spread
-from separable.model.metrics.registry import METRICS, Answers
+from separable.model.metrics.metric_registry import METRICS, Answers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.model.metrics.registry import Metric
+    from separable.model.metrics.metric_registry import Metric
 
 __all__ = ["MetricScorer", "metric_scorer"]
 

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from separable.geometry.cone.signed_rows import SignedRows
     from separable.geometry.labelled_rows import LabelledRows
     from separable.geometry.proofs.proof import Proof
-    from separable.geometry.search.dual_cd import DualPasses
     from separable.geometry.search.exact_search import ExactlySettled
     from separable.geometry.search.max_margin import Bracket
+    from separable.geometry.search.max_margin_dual_cd import DualPasses
     from separable.typing import Floats, Indices
 
     Decision = tuple[str, str, Proof | None]

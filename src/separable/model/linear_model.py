@@ -289,7 +289,7 @@ class LinearModel:
             Figures beside those of the best constant answer.
         """
         from separable.model.metrics.evaluation import evaluation
-        from separable.model.metrics.registry import answers_of
+        from separable.model.metrics.metric_registry import answers_of
 
         return evaluation(answers_of(self, X), y, sample_weight, positive)
 

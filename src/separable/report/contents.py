@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from separable.geometry.verdict import Verdict
     from separable.model.kinds import Model
     from separable.model.metrics.evaluation import Evaluation
-    from separable.model.metrics.registry import Answers
+    from separable.model.metrics.metric_registry import Answers
     from separable.select.curves.learning_results import LearningCurve
 
 __all__ = [

@@ -11,7 +11,7 @@ from separable.data.columns import Categories, as_columns
 from separable.data.rows import as_rows
 from separable.data.table import require_columns
 from separable.model.linear_model import LinearModel
-from separable.model.metrics.registry import Answers, answers_of
+from separable.model.metrics.metric_registry import Answers, answers_of
 from separable.model.predict.inputs import encoded_rows
 from separable.model.voted.voted_model import VotedModel
 from separable.report.scored_rows import ScoredRows

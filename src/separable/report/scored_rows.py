@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.model.files.training_rows import TrainingRows
     from separable.model.kinds import Model
-    from separable.model.metrics.registry import Answers
+    from separable.model.metrics.metric_registry import Answers
 
 __all__ = ["ScoredRows", "seen_in_training"]
 

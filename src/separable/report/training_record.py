@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.model.metrics.evaluation import Evaluation
-from separable.model.metrics.registry import METRICS, Answers
+from separable.model.metrics.metric_registry import METRICS, Answers
 from separable.model.words import number
 from separable.report.column_summary import columns_of
 from separable.report.contents import (

@@ -83,9 +83,9 @@ def test_certificates_are_true_bounds(seed):
 @pytest.mark.parametrize("seed", first(12, range(200, 240)))
 def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
     for place in (
-        "solvers.l2.FEW",
-        "solvers.l2.NOT_MANY",
-        "solvers.l2.MOST_CORNERS",
+        "solvers.l2_driver.FEW",
+        "solvers.l2_driver.NOT_MANY",
+        "solvers.l2_driver.MOST_CORNERS",
         "problem.SMALL",
     ):
         monkeypatch.setattr(f"separable.certified.{place}", 0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from separable.certified.duality import l1_certifier
 from separable.certified.duality.l1_certifier import certify_l1
 from separable.certified.problem import Lane
-from tests.certified.solvers.test_l1 import KINDS, LOSSES, make
+from tests.certified.solvers.test_l1_driver import KINDS, LOSSES, make
 from tests.reference.optimality import loss_and_slope
 
 

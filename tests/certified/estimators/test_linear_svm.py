@@ -245,7 +245,11 @@ def test_probabilities_are_saved(tmp_path):
 
 def test_rows_of_any_length_with_a_few_thousand_columns_reach_the_optimum(monkeypatch):
     """Passes alone end at a relative gap of about 1 there; the interior point takes over."""
-    for limit in ("solvers.l2.FEW", "solvers.l2.NOT_MANY", "problem.SMALL"):  # what is many here
+    for limit in (
+        "solvers.l2_driver.FEW",
+        "solvers.l2_driver.NOT_MANY",
+        "problem.SMALL",
+    ):  # what is many here
         monkeypatch.setattr(f"separable.certified.{limit}", 100)
     rng = np.random.default_rng(0)
     X = 100 * sp.random(520, 420, density=0.02, random_state=1, format="csr")

@@ -12,7 +12,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from separable import LogisticRegression, load
 from separable.certified import problem
-from separable.certified.solvers import l2
+from separable.certified.solvers import l2_driver
 from separable.geometry import SeparationError
 
 pytestmark = pytest.mark.native
@@ -110,7 +110,7 @@ def test_no_penalty_with_many_columns(shape, monkeypatch):
         else:
             with pytest.raises(SeparationError, match="the classes are separable"):
                 LogisticRegression(np.inf).fit(X, y)
-        monkeypatch.setattr(l2, "FEW", 10)
+        monkeypatch.setattr(l2_driver, "FEW", 10)
         monkeypatch.setattr(problem, "SMALL", 10)
 
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 from separable.data import check, column_blocks, duplicates_between
 from separable.data import columns as columns_module
 from separable.data.checks import (
+    column_checks,
     column_pairs,
     leakage,
     numbers,
     row_hashes,
-    single_columns,
     table_view,
 )
 from separable.data.columns import as_columns
@@ -145,7 +145,7 @@ def test_faults_of_single_columns_are_found_among_many(monkeypatch: pytest.Monke
     looked = [
         _counted(monkeypatch, numbers, "_stand_in"),
         _counted(monkeypatch, numbers, "_zero_is_apart"),
-        _counted(monkeypatch, single_columns, "numbers_rows"),
+        _counted(monkeypatch, column_checks, "numbers_rows"),
         _counted(monkeypatch, column_pairs, "numbers_rows"),
         _counted(monkeypatch, column_pairs, "_by_appearance"),
         _counted(monkeypatch, leakage, "_is_recoded"),

@@ -10,7 +10,7 @@ import sklearn.metrics as sk
 
 from separable import LinearModel, VotedPerceptron
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.registry import METRICS, Answers
+from separable.model.metrics.metric_registry import METRICS, Answers
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(200, 2))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from separable import LDA, LinearModel
-from separable.model.metrics.registry import (
+from separable.model.metrics.metric_registry import (
     METRICS,
     Answers,
     UndefinedMetric,
@@ -324,6 +324,6 @@ def test_answers_of_a_model():
 
 
 def test_names_need_no_numpy():
-    code = "import sys, separable.model.metrics.registry; print('numpy' in sys.modules)"
+    code = "import sys, separable.model.metrics.metric_registry; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

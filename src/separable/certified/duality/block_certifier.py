@@ -10,7 +10,7 @@ import numpy as np
 from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.l1_certifier import BELOW
 from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.solvers.block_newton import SmoothPart
+from separable.certified.solvers.block_penalty.block_newton import SmoothPart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

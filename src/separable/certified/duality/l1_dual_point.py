@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from separable.linalg.least_squares import lstsq
+from separable.linalg.lstsq import lstsq
 
 if TYPE_CHECKING:
     from separable.typing import Floats

@@ -24,7 +24,7 @@ from separable.certified.loo.certified_loo import left_out
 from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Penalty, Problem
-from separable.certified.solvers.l1 import patience
+from separable.certified.solvers.l1_driver import patience
 from separable.data.rows import as_rows
 from separable.fitting.targets import check_numbers
 from separable.losses.squared_error import SquaredError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.gram.gram_problem import GramProblem
     from separable.certified.loo.certified_loo import LeftOut
-    from separable.certified.solvers.l2 import SolverOptions
+    from separable.certified.solvers.l2_driver import SolverOptions
     from separable.fitting.splits import Split
     from separable.losses.base import Loss
     from separable.statistics.moments import Moments

@@ -14,7 +14,7 @@ from sklearn.base import _clone_parametrized  # type: ignore[attr-defined]
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimators.base_block_penalty import BlockLearner
-from separable.certified.solvers.block_cd import BlockDescent
+from separable.certified.solvers.block_penalty.block_cd import BlockDescent
 from separable.data.rows import column_names
 from separable.model.parameters import ParameterError, Requirement
 from separable.penalties.group import GroupPenalty

@@ -14,10 +14,10 @@ from separable.certified.design.active_columns import ColumnProducts
 from separable.certified.duality.block_certifier import see
 from separable.certified.estimators.base_block_penalty import BlockLearner
 from separable.certified.estimators.base_regressor import CertifiedRegressor
-from separable.certified.solvers.accelerated_gradient import accelerated
-from separable.certified.solvers.block_cd import ALL_SMOOTH, BlockDescent
-from separable.certified.solvers.interior_point.max_norm import MOST, bounded_least_squares
-from separable.certified.solvers.nonconvex import LocalCertificate, LocalSearch
+from separable.certified.solvers.block_penalty.accelerated_gradient import accelerated
+from separable.certified.solvers.block_penalty.block_cd import ALL_SMOOTH, BlockDescent
+from separable.certified.solvers.block_penalty.nonconvex import LocalCertificate, LocalSearch
+from separable.certified.solvers.interior_point.max_norm_interior import MOST, bounded_least_squares
 from separable.linalg.cholesky import Cholesky
 from separable.losses.squared_error import SquaredError
 from separable.model.parameters import Requirement

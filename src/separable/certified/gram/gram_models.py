@@ -15,8 +15,8 @@ from separable.certified.gram.gram_problem import Limits
 from separable.certified.number_range import inverse_scales
 from separable.certified.problem import Columns
 from separable.certified.solvers.dual_cd import Start
-from separable.certified.solvers.l1 import PATIENCE, STEPS
-from separable.certified.solvers.l2 import TOL_FEW
+from separable.certified.solvers.l1_driver import PATIENCE, STEPS
+from separable.certified.solvers.l2_driver import TOL_FEW
 from separable.certified.solvers.parallel import End
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import largest_magnitude
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from separable.certified.estimators.base import Fitted
     from separable.certified.gram.gram_problem import GramPath, GramProblem
     from separable.certified.problem import Penalty, Problem
-    from separable.certified.solvers.l2 import Solved, SolverOptions
+    from separable.certified.solvers.l2_driver import Solved, SolverOptions
     from separable.data.rows import Rows
     from separable.typing import Floats
 

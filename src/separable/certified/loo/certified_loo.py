@@ -15,11 +15,11 @@ from sklearn.base import clone
 
 from separable.certified.duality.l1_certifier import corner_and_curve
 from separable.certified.loo.changes import Changes, class_factors
-from separable.certified.loo.l1 import Corners, columns_alone
-from separable.certified.loo.piecewise_linear import KinkFit, Kinks, left_out_kinks
-from separable.certified.loo.rows import LeftOutRows
-from separable.certified.loo.smooth import SmoothFit, left_out_smooth
-from separable.certified.loo.softmax import JointFit, left_out_multinomial
+from separable.certified.loo.l1_loo import Corners, columns_alone
+from separable.certified.loo.loo_rows import LeftOutRows
+from separable.certified.loo.piecewise_linear_loo import KinkFit, Kinks, left_out_kinks
+from separable.certified.loo.smooth_loo import SmoothFit, left_out_smooth
+from separable.certified.loo.softmax_loo import JointFit, left_out_multinomial
 from separable.certified.problem import TOGETHER
 from separable.losses.base import is_smooth
 from separable.losses.epsilon_insensitive import EpsilonInsensitive

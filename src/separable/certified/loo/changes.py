@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.loo.rows import parts_of
+from separable.certified.loo.loo_rows import parts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.loo.rows import LeftOutRows
+    from separable.certified.loo.loo_rows import LeftOutRows
     from separable.typing import Floats, Indices
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import Start
-    from separable.certified.solvers.l2 import Solved
+    from separable.certified.solvers.l2_driver import Solved
     from separable.typing import Floats
 
 

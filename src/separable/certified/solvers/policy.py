@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from separable.certified.solvers.driver import Driver, Learns
-from separable.certified.solvers.l1 import L1Solver
-from separable.certified.solvers.l2 import Solver
-from separable.certified.solvers.softmax_l1 import L1MultinomialSolver
-from separable.certified.solvers.softmax_l2 import MultinomialSolver
+from separable.certified.solvers.l1_driver import L1Solver
+from separable.certified.solvers.l2_driver import Solver
+from separable.certified.solvers.softmax_l1_driver import L1MultinomialSolver
+from separable.certified.solvers.softmax_l2_driver import MultinomialSolver
 
 if TYPE_CHECKING:
     from separable.certified.problem import Problem
-    from separable.certified.solvers.l2 import SolverOptions
+    from separable.certified.solvers.l2_driver import SolverOptions
 
 __all__ = ["Learns", "solver_of"]
 

@@ -18,7 +18,7 @@ from separable.certified.design.row_space import RowSpace
 from separable.certified.duality.l2_certifier import CertifiedSolution, certify
 from separable.certified.duality.unpenalized import certify_unpenalized
 from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
-from separable.certified.solvers.interior_point.piecewise_linear import interior_point
+from separable.certified.solvers.interior_point.piecewise_linear_interior import interior_point
 from separable.certified.solvers.newton import Objective, newton
 from separable.certified.solvers.stopping import StoppingRule
 from separable.certified.solvers.working_set import near_corners, part_of

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from separable.certified.design.row_products import DenseProducts, SparseProducts
-from separable.certified.solvers.interior_point.piecewise_linear import Fixed, interior_point
+from separable.certified.solvers.interior_point.piecewise_linear_interior import (
+    Fixed,
+    interior_point,
+)
 from separable.data.rows import as_rows
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
 

@@ -21,7 +21,7 @@ from separable.cli.options.options import (
     talk_options,
 )
 from separable.cli.render.messages import note
-from separable.model.metrics.registry import METRICS
+from separable.model.metrics.metric_registry import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,7 +134,7 @@ def _measured(
     from separable.cli.io.true_targets import truth_of, weights_of_part
     from separable.model.files.training_rows import SeenRows
     from separable.model.metrics.evaluation import evaluation
-    from separable.model.metrics.registry import answers_from
+    from separable.model.metrics.metric_registry import answers_from
 
     rows, target = rows_with_truth(model, data, target, weight, column, reading)
     truths, scores, weights, reports, missing = [], [], [], [], 0

@@ -133,7 +133,7 @@ def _model_and_rows(
 def _then(to: str, output: str) -> str:
     import shlex
 
-    from separable.export.languages.registry import LANGUAGES
+    from separable.export.languages.language_registry import LANGUAGES
 
     return LANGUAGES[to].then.replace("{file}", shlex.quote(output))
 

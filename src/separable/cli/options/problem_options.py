@@ -16,7 +16,7 @@ from separable.cli.options.options import (
     threads_option,
 )
 from separable.cli.training.learners import AUTO, LEARNERS, names_of
-from separable.model.metrics.registry import METRICS
+from separable.model.metrics.metric_registry import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

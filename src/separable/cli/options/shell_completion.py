@@ -60,7 +60,7 @@ class FigureName(type(click.STRING)):  # type: ignore[misc]
         """Return the figures that begin so."""
         from click.shell_completion import CompletionItem
 
-        from separable.model.metrics.registry import METRICS
+        from separable.model.metrics.metric_registry import METRICS
 
         return [CompletionItem(f"{name}=") for name in METRICS if name.startswith(incomplete)]
 

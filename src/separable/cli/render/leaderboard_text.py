@@ -6,7 +6,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from separable.model.metrics.evaluation_text import figure, is_share
-from separable.model.metrics.registry import METRICS
+from separable.model.metrics.metric_registry import METRICS
 from separable.model.words import number, shown, table
 
 if TYPE_CHECKING:

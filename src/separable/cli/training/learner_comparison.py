@@ -22,7 +22,7 @@ from separable.cli.training.holdout_splits import folds_of, part_of
 from separable.cli.training.learners import LEARNERS
 from separable.cli.training.training_table import read_problem
 from separable.data.table import TableError
-from separable.model.metrics.registry import METRICS, metric_named
+from separable.model.metrics.metric_registry import METRICS, metric_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from separable.cli.training.training_table import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
-    from separable.model.metrics.registry import Metric
+    from separable.model.metrics.metric_registry import Metric
     from separable.select.leaderboard import Leaderboard, Standing
 
 __all__ = ["Comparison", "Judge", "compare_all_rows", "compare_candidates", "rows_to_compare"]

@@ -22,7 +22,7 @@ from separable.cli.render.messages import step
 from separable.cli.training.report_facts import raw_values
 from separable.data.stacking import stack_rows
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.registry import answers_of
+from separable.model.metrics.metric_registry import answers_of
 from separable.report.contents import Measured
 from separable.report.gather import growth_of, separability_part
 from separable.report.hardest_rows import hard_rows

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from separable.cli.io.output import data_name
 from separable.cli.render.leaderboard_text import why_taken
 from separable.data.table import missing_counts
-from separable.model.metrics.registry import METRICS
+from separable.model.metrics.metric_registry import METRICS
 from separable.report.column_summary import columns_of
 from separable.report.contents import Absent, Data, Standing, Tried
 from separable.report.facts import strength_curve, target_bins, target_counts

@@ -24,7 +24,7 @@ from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.registry import answers_of
+from separable.model.metrics.metric_registry import answers_of
 from separable.report.contents import Reproduction
 from separable.report.scored_rows import ScoredRows
 from separable.report.training_record import memory_of

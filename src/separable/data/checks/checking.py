@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from separable.data.checks import (
+    column_checks,
     column_pairs,
     duplicate_rows,
     leakage,
     numbers,
-    single_columns,
     target_column,
     text_columns,
 )
@@ -33,14 +33,14 @@ __all__ = ["Finding", "Findings", "check", "duplicates_between"]
 #: In the order in which findings are told.
 CHECKS = (
     leakage.leakage,
-    single_columns.identifiers,
+    column_checks.identifiers,
     duplicate_rows.duplicate_rows,
     duplicate_rows.contradicting_rows,
     target_column.missing_target,
     target_column.few_rows,
     target_column.imbalance,
     target_column.drifting_target,
-    single_columns.groups,
+    column_checks.groups,
     text_columns.mixed_types,
     numbers.missing_as_numbers,
     numbers.missing_as_zero,
@@ -49,9 +49,9 @@ CHECKS = (
     text_columns.mojibake,
     text_columns.dates_as_texts,
     numbers.dates_as_numbers,
-    single_columns.codes,
-    single_columns.constant_columns,
-    single_columns.empty_columns,
+    column_checks.codes,
+    column_checks.constant_columns,
+    column_checks.empty_columns,
     column_pairs.duplicate_columns,
 )
 

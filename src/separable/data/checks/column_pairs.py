@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.data.checks.column_checks import numbers_rows
 from separable.data.checks.findings import Finding, listed, quoted
-from separable.data.checks.single_columns import numbers_rows
 from separable.data.checks.table_view import numbers_in
 from separable.data.columns import Categories
 from separable.data.ingest.dates import Booleans, Dates

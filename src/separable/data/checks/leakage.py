@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.checks.column_checks import words_of
 from separable.data.checks.findings import Finding, quoted
-from separable.data.checks.single_columns import words_of
 from separable.data.checks.table_view import numbers_in
 from separable.data.columns import Numbers
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from separable.geometry.cone.dependencies import column_powers, independent_rows
 from separable.geometry.cone.orthogonal import spanning
-from separable.linalg.least_squares import nonnegative_squares
+from separable.linalg.lstsq import nonnegative_squares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

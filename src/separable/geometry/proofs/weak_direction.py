@@ -13,7 +13,7 @@ from separable.geometry.cone.orthogonal import spanning
 from separable.geometry.proofs.checks import separates_weakly
 from separable.geometry.proofs.few_columns import few_columns
 from separable.linalg.exact import cleared
-from separable.linalg.least_squares import lstsq
+from separable.linalg.lstsq import lstsq
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

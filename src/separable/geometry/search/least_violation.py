@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from separable.linalg.least_squares import lstsq
+from separable.linalg.lstsq import lstsq
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

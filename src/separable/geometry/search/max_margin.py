@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.geometry.proofs.signs import rounding, sure_scores
-from separable.geometry.search.dual_cd import DualPasses
-from separable.linalg.least_squares import nonnegative_squares
+from separable.geometry.search.max_margin_dual_cd import DualPasses
+from separable.linalg.lstsq import nonnegative_squares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ from separable.geometry.cone.dense_rows import WrittenRows
 from separable.geometry.cone.signed_rows import SeenRows, SignedRows
 from separable.geometry.proofs.weak_direction import tidy_direction
 from separable.geometry.search.dependent_columns import untangle
-from separable.geometry.search.dual_cd import DualPasses
 from separable.geometry.search.facial_reduction import NONE, settle
 from separable.geometry.search.max_margin import by_passes, start_of
+from separable.geometry.search.max_margin_dual_cd import DualPasses
 from separable.geometry.search.row_generation import settle_many
 from separable.geometry.search.single_columns import peel
 

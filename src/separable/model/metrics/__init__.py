@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from separable._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from separable.model.metrics.registry import METRICS, Answers, Metric, UndefinedMetric
+    from separable.model.metrics.metric_registry import METRICS, Answers, Metric, UndefinedMetric
 
 _HOMES = {
-    "METRICS": "separable.model.metrics.registry",
-    "Answers": "separable.model.metrics.registry",
-    "Metric": "separable.model.metrics.registry",
-    "UndefinedMetric": "separable.model.metrics.registry",
+    "METRICS": "separable.model.metrics.metric_registry",
+    "Answers": "separable.model.metrics.metric_registry",
+    "Metric": "separable.model.metrics.metric_registry",
+    "UndefinedMetric": "separable.model.metrics.metric_registry",
 }
 
 __all__ = ["METRICS", "Answers", "Metric", "UndefinedMetric"]

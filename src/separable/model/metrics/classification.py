@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.model.metrics.registry import UndefinedMetric
+from separable.model.metrics.metric_registry import UndefinedMetric
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import numpy as np
 
 from separable.model.metrics.classification import f1s, precisions, recalls
 from separable.model.metrics.metric_case import ClassCase, case_of
-from separable.model.metrics.registry import HOMES, METRICS, Answers, UndefinedMetric
+from separable.model.metrics.metric_registry import HOMES, METRICS, Answers, UndefinedMetric
 from separable.model.metrics.regression import weighted_mean
 from separable.model.words import label_value
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from separable.model.metrics.metric_case import NumberCase
-    from separable.model.metrics.registry import Task
+    from separable.model.metrics.metric_registry import Task
 
 __all__ = ["ClassFigures", "Evaluation", "evaluation"]
 
@@ -206,7 +206,7 @@ def evaluation(
     --------
     >>> import numpy as np
     >>> from separable.model.metrics.evaluation import evaluation
-    >>> from separable.model.metrics.registry import Answers
+    >>> from separable.model.metrics.metric_registry import Answers
     >>> found = evaluation(Answers(np.array([1.0, 2.0, 4.0])), [1, 2, 3])
     >>> round(found.figures["r2"], 3), found.constant
     (0.5, 2.0)

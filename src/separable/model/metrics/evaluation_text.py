@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from separable.model.metrics.registry import METRICS
+from separable.model.metrics.metric_registry import METRICS
 from separable.model.words import number, shown, table
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from separable.model.words import label_value
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from separable.model.metrics.registry import Answers
+    from separable.model.metrics.metric_registry import Answers
 
 __all__ = ["ClassCase", "NumberCase", "case_of", "positive_place"]
 

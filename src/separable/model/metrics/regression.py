@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.model.metrics.registry import UndefinedMetric
+from separable.model.metrics.metric_registry import UndefinedMetric
 
 if TYPE_CHECKING:
     from separable.model.metrics.metric_case import NumberCase

@@ -163,7 +163,7 @@ class VotedModel:
     ) -> Evaluation:
         """Measure the predictions for rows whose truth is known; see ``LinearModel.evaluate``."""
         from separable.model.metrics.evaluation import evaluation
-        from separable.model.metrics.registry import answers_of
+        from separable.model.metrics.metric_registry import answers_of
 
         return evaluation(answers_of(self, X), y, sample_weight, positive)
 

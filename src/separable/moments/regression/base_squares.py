@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh, eigvalsh, qr, svd, svdvals
 
 from separable.fitting.base import one_or_list
-from separable.linalg.least_squares import lstsq
+from separable.linalg.lstsq import lstsq
 from separable.model.predict.scores import linear_scores
 from separable.moments.base import Solution
 from separable.moments.regression.base_regressor import MomentRegressor

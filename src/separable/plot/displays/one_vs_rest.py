@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.model.metrics.metric_case import ClassCase, case_of
-from separable.model.metrics.registry import Answers
+from separable.model.metrics.metric_registry import Answers
 from separable.model.predict.probability import classes_of
 from separable.plot.style.fitted import best_of
 
@@ -28,7 +28,7 @@ def case_from_estimator(
 
     fitted = best_of(estimator)
     if hasattr(fitted, "evaluate") and not hasattr(fitted, "fit"):  # a LinearModel or VotedModel
-        from separable.model.metrics.registry import answers_of
+        from separable.model.metrics.metric_registry import answers_of
 
         answers = answers_of(fitted, X)
     else:

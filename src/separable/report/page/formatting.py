@@ -7,7 +7,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from separable.model.metrics.registry import METRICS
+from separable.model.metrics.metric_registry import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

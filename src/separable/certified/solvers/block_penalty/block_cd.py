@@ -14,7 +14,7 @@ import numpy as np
 
 from separable.certified.design.active_columns import ColumnProducts
 from separable.certified.duality.block_certifier import BlockPenalty, Seen, see
-from separable.certified.solvers.block_newton import newton_on_used
+from separable.certified.solvers.block_penalty.block_newton import newton_on_used
 
 if TYPE_CHECKING:
     from collections.abc import Callable

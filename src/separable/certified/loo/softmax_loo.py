@@ -15,14 +15,14 @@ import numpy as np
 from scipy.special import softmax
 
 from separable.certified.loo.changes import Deviations
-from separable.certified.loo.rows import parts_of
+from separable.certified.loo.loo_rows import parts_of
 from separable.linalg.cholesky import Cholesky
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.loo.changes import Changes
-    from separable.certified.loo.rows import LeftOutRows
+    from separable.certified.loo.loo_rows import LeftOutRows
     from separable.typing import Floats, Indices
 
 

@@ -14,8 +14,15 @@ from separable.certified.design.column_reader import ReadColumns
 from separable.certified.duality.l1_certifier import SparseWeights, certify_l1, corner_and_curve
 from separable.certified.duality.l1_dual_point import MOST_FITTED, fitted_dual
 from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.solvers.interior_point.l1 import Corners, interior_points
-from separable.certified.solvers.l2 import FEW, SINGLE, TOL_FEW, TOL_MANY, Solved, SolverOptions
+from separable.certified.solvers.interior_point.l1_interior import Corners, interior_points
+from separable.certified.solvers.l2_driver import (
+    FEW,
+    SINGLE,
+    TOL_FEW,
+    TOL_MANY,
+    Solved,
+    SolverOptions,
+)
 from separable.certified.solvers.parallel import End, shared_out
 from separable.linalg.blas import one_blas_thread
 

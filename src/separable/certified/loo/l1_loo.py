@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.loo.changes import Deviations
-from separable.certified.loo.rows import LeftOutRows, row_dots
+from separable.certified.loo.loo_rows import LeftOutRows, row_dots
 from separable.certified.problem import Columns
 from separable.data.rows import Rows
 
 if TYPE_CHECKING:
-    from separable.certified.loo.smooth import SmoothFit
+    from separable.certified.loo.smooth_loo import SmoothFit
     from separable.certified.problem import Problem
     from separable.typing import Floats, Indices
 

@@ -17,7 +17,7 @@ import numpy as np
 from separable.certified.design.active_columns import ColumnProducts, curvatures
 from separable.certified.duality.block_certifier import see
 from separable.certified.duality.certificate import Certificate
-from separable.certified.solvers.block_cd import ALL, BlockDescent
+from separable.certified.solvers.block_penalty.block_cd import ALL, BlockDescent
 from separable.linalg.cholesky import Cholesky
 from separable.penalties.lp import LpPenalty
 

@@ -10,9 +10,9 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from separable.certified.duality.l1_dual_point import fitted_dual
-from separable.certified.solvers.interior_point.piecewise_linear import _least
+from separable.certified.solvers.interior_point.piecewise_linear_interior import _least
 from separable.data.checks.leakage import _solved
-from separable.linalg.least_squares import lstsq
+from separable.linalg.lstsq import lstsq
 
 SOURCE = Path(__file__).parents[2] / "src" / "separable"
 
@@ -59,4 +59,4 @@ def test_no_other_module_calls_lapacks_least_squares():
             imported = isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scipy")
             if direct or (imported and any(name.name == "lstsq" for name in node.names)):
                 calls.append(path.relative_to(SOURCE).as_posix())
-    assert sorted(set(calls)) == ["data/checks/leakage.py", "linalg/least_squares.py"]
+    assert sorted(set(calls)) == ["data/checks/leakage.py", "linalg/lstsq.py"]

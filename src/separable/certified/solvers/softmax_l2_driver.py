@@ -16,7 +16,7 @@ from separable.certified.duality.softmax_l2_certifier import certify_softmax
 from separable.certified.duality.softmax_unpenalized import certify_softmax_unpenalized
 from separable.certified.solvers.dual_cd import Start
 from separable.certified.solvers.incumbent import better
-from separable.certified.solvers.l2 import (
+from separable.certified.solvers.l2_driver import (
     LOST,
     SINGLE,
     TAKE_OVER,

@@ -26,7 +26,7 @@ from scipy.linalg import LinAlgError
 
 from separable.certified.solvers.interior_point.kkt import KktRows
 from separable.linalg.cholesky import Bordered
-from separable.linalg.least_squares import lstsq
+from separable.linalg.lstsq import lstsq
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
 
 if TYPE_CHECKING:

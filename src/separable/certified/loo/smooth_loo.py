@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.loo.changes import Deviations
-from separable.certified.loo.rows import parts_of, row_dots
+from separable.certified.loo.loo_rows import parts_of, row_dots
 from separable.linalg.cholesky import Cholesky
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.loo.changes import Changes
-    from separable.certified.loo.rows import LeftOutRows
+    from separable.certified.loo.loo_rows import LeftOutRows
     from separable.losses.base import SmoothLoss
     from separable.typing import Floats, Indices
 

@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.loo.changes import Deviations
-from separable.certified.loo.rows import parts_of, row_dots
+from separable.certified.loo.loo_rows import parts_of, row_dots
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.loo.changes import Changes
-    from separable.certified.loo.rows import LeftOutRows
+    from separable.certified.loo.loo_rows import LeftOutRows
     from separable.typing import Floats, Indices
 
 

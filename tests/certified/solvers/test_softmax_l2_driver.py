@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from separable import LogisticRegression, LogisticRegressionCV
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
-from separable.certified.solvers.l2 import SolverOptions
-from separable.certified.solvers.softmax_l2 import MultinomialSolver
+from separable.certified.solvers.l2_driver import SolverOptions
+from separable.certified.solvers.softmax_l2_driver import MultinomialSolver
 from separable.data.rows import as_rows
 from separable.fitting.best_candidate import GridEdgeWarning
 from separable.geometry import SeparationError
@@ -207,7 +207,7 @@ def test_separable_classes_have_no_optimum_without_a_penalty():
 
 
 def test_many_columns_without_a_penalty_are_refused(monkeypatch):
-    monkeypatch.setattr("separable.certified.solvers.softmax_l2.NOT_MANY", 10)
+    monkeypatch.setattr("separable.certified.solvers.softmax_l2_driver.NOT_MANY", 10)
     X, y, _ = data(10)
     with pytest.raises(ValueError, match="C=inf, no penalty, is solved for 4 classes together"):
         LogisticRegression(C=np.inf).fit(X, y)
@@ -229,7 +229,7 @@ def test_a_class_of_one_row_and_many_classes():
 def test_engines_for_large_problems(kind, monkeypatch):
     monkeypatch.setattr("separable.certified.problem.SMALL", 0)
     if kind == "many columns":
-        monkeypatch.setattr("separable.certified.solvers.softmax_l2.FEW_COLUMNS", 0)
+        monkeypatch.setattr("separable.certified.solvers.softmax_l2_driver.FEW_COLUMNS", 0)
     X, y, rng = data(12, n=500, d=12)
     if kind == "sparse":
         X[rng.random(X.shape) < 0.5] = 0.0

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from separable.certified.duality.softmax_l2_certifier import points_of, shares_of
-from separable.certified.solvers.interior_point.l1 import (
+from separable.certified.solvers.interior_point.l1_interior import (
     FURTHEST,
     LARGEST,
     SHORTEST,
@@ -25,7 +25,7 @@ from separable.certified.solvers.interior_point.l1 import (
     State,
 )
 from separable.linalg.cholesky import Cholesky
-from separable.linalg.least_squares import lstsq
+from separable.linalg.lstsq import lstsq
 from separable.losses.softmax import best_intercepts, losses
 
 if TYPE_CHECKING:

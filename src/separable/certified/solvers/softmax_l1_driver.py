@@ -12,9 +12,19 @@ import numpy as np
 from separable.certified.duality.l1_certifier import corner_and_curve
 from separable.certified.duality.softmax_l1_certifier import certify_softmax_l1
 from separable.certified.duality.softmax_l2_certifier import RowClasses, feasible_of, points_of
-from separable.certified.solvers.interior_point.softmax_l1 import softmax_points, suits_softmax
-from separable.certified.solvers.l1 import CLOSER, INSIDE, PATIENCE, ROUNDING, STEPS, L1Solver
-from separable.certified.solvers.l2 import Solved
+from separable.certified.solvers.interior_point.softmax_l1_interior import (
+    softmax_points,
+    suits_softmax,
+)
+from separable.certified.solvers.l1_driver import (
+    CLOSER,
+    INSIDE,
+    PATIENCE,
+    ROUNDING,
+    STEPS,
+    L1Solver,
+)
+from separable.certified.solvers.l2_driver import Solved
 from separable.certified.solvers.softmax_coordinate_descent import L1Multinomial
 from separable.certified.solvers.stopping import StoppingRule
 

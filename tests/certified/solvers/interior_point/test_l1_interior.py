@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from separable import ElasticNet, Lasso, LinearSVM, LogisticRegression
 from separable.certified.duality.l1_dual_point import fitted_dual
 from separable.certified.duality.softmax_l2_certifier import RowClasses
-from separable.certified.solvers.interior_point.l1 import Corners, interior_points
-from separable.certified.solvers.interior_point.softmax_l1 import softmax_points
+from separable.certified.solvers.interior_point.l1_interior import Corners, interior_points
+from separable.certified.solvers.interior_point.softmax_l1_interior import softmax_points
 from separable.losses.logistic import Logistic
 from separable.losses.squared_error import SquaredError
 from separable.losses.squared_hinge import SquaredHinge

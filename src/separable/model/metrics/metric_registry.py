@@ -115,7 +115,7 @@ class Metric:
     Examples
     --------
     >>> import numpy as np
-    >>> from separable.model.metrics.registry import METRICS, Answers
+    >>> from separable.model.metrics.metric_registry import METRICS, Answers
     >>> answers = Answers(np.array(["ham", "spam", "ham"]), classes=np.array(["ham", "spam"]))
     >>> METRICS["recall"](["ham", "spam", "spam"], answers)
     0.5

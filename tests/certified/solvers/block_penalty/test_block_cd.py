@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separable._core import native
-from separable.certified.solvers.interior_point.max_norm import bounded_least_squares
+from separable.certified.solvers.interior_point.max_norm_interior import bounded_least_squares
 from separable.penalties.group import GroupPenalty
 from separable.penalties.lp import POWERS, LpPenalty
 from separable.penalties.max_norm import MaxPenalty, onto_l1_ball
