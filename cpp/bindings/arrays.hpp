@@ -1,52 +1,71 @@
-// Arrays of the caller, and what every binding does with them.
+// Arrays of Python as views, and containers as arrays of Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <cstdint>
-#include <numeric>
-#include <optional>
-#include <stdexcept>
+#include <memory>
 #include <type_traits>
 #include <utility>
-#include <vector>
+
+#include "kernels/views.hpp"
 
 namespace nb = nanobind;
 
 template <class T>
-using Const = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T, int N>
-using Mutable = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using ConstTable = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
 using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-using AnyWeights = nb::ndarray<nb::c_contig, nb::device::cpu>;
 
-inline void check(bool fits, const char* message) {
-    if (!fits) throw std::invalid_argument(message);
-}
+NAMESPACE_BEGIN(NB_NAMESPACE)
+NAMESPACE_BEGIN(detail)
 
-inline std::vector<std::int64_t> rows_or_all(const std::optional<Const<std::int64_t>>& rows,
-                                             std::int64_t n_rows) {
-    if (rows) return {rows->data(), rows->data() + rows->size()};
-    std::vector<std::int64_t> all(static_cast<std::size_t>(n_rows));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-}
+template <class T, int N>
+struct type_caster<View<T, N>> {
+    using Numpy = ndarray<T, ndim<N>, c_contig, device::cpu>;
+    using Shown = View<T, N>;
+    NB_TYPE_CASTER(Shown, make_caster<Numpy>::Name)
+
+    template <class Flags>
+    bool from_python(handle from, Flags flags, cleanup_list* cleanup) noexcept {
+        make_caster<Numpy> caster;
+        if (!caster.from_python(from, flags, cleanup)) return false;
+        const auto owner = std::make_shared<Numpy>(std::move(caster.value));
+        std::size_t shape[N];
+        for (int axis = 0; axis < N; ++axis) shape[axis] = owner->shape(axis);
+        value = View<T, N>(owner->data(), shape, owner);
+        return true;
+    }
+};
+
+template <>
+struct type_caster<AnyWeights> {
+    using Numpy = ndarray<c_contig, device::cpu>;
+    NB_TYPE_CASTER(AnyWeights, make_caster<Numpy>::Name)
+
+    template <class Flags>
+    bool from_python(handle from, Flags flags, cleanup_list* cleanup) noexcept {
+        make_caster<Numpy> caster;
+        if (!caster.from_python(from, flags, cleanup)) return false;
+        const auto owner = std::make_shared<Numpy>(std::move(caster.value));
+        using Type = AnyWeights::Type;
+        const Type type = owner->dtype() == dtype<float>()    ? Type::kFloat
+                          : owner->dtype() == dtype<double>() ? Type::kDouble
+                                                              : Type::kOther;
+        std::vector<std::size_t> shape(owner->ndim());
+        for (std::size_t axis = 0; axis < shape.size(); ++axis) shape[axis] = owner->shape(axis);
+        value = AnyWeights(owner->data(), type, std::move(shape), owner);
+        return true;
+    }
+};
+
+NAMESPACE_END(detail)
+NAMESPACE_END(NB_NAMESPACE)
 
 // A NumPy array that owns what a container holds.
 template <class Container>
 auto owned(Container&& values) {
     using Held = std::remove_cvref_t<Container>;
-    auto* const kept = new Held(std::move(values));
+    auto* const kept = new Held(std::forward<Container>(values));
     const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Held*>(p); });
     using T = std::remove_pointer_t<decltype(kept->data())>;
     return Array<T>(kept->data(), {kept->size()}, owner);
-}
-
-inline void poll_signals() {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }

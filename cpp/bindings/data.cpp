@@ -1,20 +1,38 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "rows.hpp"
+#include "kernels/rows.hpp"
 #include "separable/data/row_hash.hpp"
 
+namespace nb = nanobind;
 using namespace separable;
 
 namespace {
+
+using ConstArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+// Copies of a caller's index arrays that do not have the types of Csr.
+struct ConvertedIndices {
+    std::vector<std::int32_t> indices;
+    std::vector<std::int64_t> indptr;
+};
+
+// The memory of rows.
+struct RowArrays {
+    ConstArray values;
+    std::optional<ConstArray> indices, indptr;
+    ConvertedIndices converted;
+};
 
 // Row starts ascend within the values; columns are within 0 ... n_features - 1.
 template <class Index>
@@ -171,23 +189,27 @@ void copy_rows(const BoundRows& bound, const Chosen& order, MutableArray values,
         bound.rows);
 }
 
-}  // namespace
+BoundRows bind_rows(ConstArray values, std::int64_t n_features, std::optional<ConstArray> indices,
+                    std::optional<ConstArray> indptr) {
+    const auto kept = std::make_shared<RowArrays>(
+        RowArrays{std::move(values), std::move(indices), std::move(indptr), {}});
+    return {make_any_rows(kept->values, n_features, kept->indices, kept->indptr, kept->converted),
+            kept};
+}
 
-BoundRows::BoundRows(ConstArray values, std::int64_t n_features, std::optional<ConstArray> indices,
-                     std::optional<ConstArray> indptr)
-    : rows(make_any_rows(values, n_features, indices, indptr, converted_)),
-      n_rows(std::visit([](const auto& r) { return r.n_rows; }, rows)),
-      n_features(n_features),
-      values_(std::move(values)),
-      indices_(std::move(indices)),
-      indptr_(std::move(indptr)) {}
+}  // namespace
 
 void bind_data(nb::module_& m) {
     nb::class_<BoundRows>(m, "Rows", "Rows of data, dense or CSR, checked once.")
-        .def(nb::init<ConstArray, std::int64_t, std::optional<ConstArray>,
-                      std::optional<ConstArray>>(),
-             nb::arg("values"), nb::arg("n_features"), nb::arg("indices") = nb::none(),
-             nb::arg("indptr") = nb::none())
+        .def(
+            "__init__",
+            [](BoundRows* rows, ConstArray values, std::int64_t n_features,
+               std::optional<ConstArray> indices, std::optional<ConstArray> indptr) {
+                new (rows) BoundRows(bind_rows(std::move(values), n_features, std::move(indices),
+                                               std::move(indptr)));
+            },
+            nb::arg("values"), nb::arg("n_features"), nb::arg("indices") = nb::none(),
+            nb::arg("indptr") = nb::none())
         .def("copy_rows", &copy_rows, nb::arg("order"), nb::arg("values"),
              nb::arg("indices") = nb::none(), nb::arg("indptr") = nb::none(),
              "Write the given rows, in that order, into arrays of the right size.")

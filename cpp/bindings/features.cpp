@@ -7,7 +7,7 @@
 #include <span>
 
 #include "arrays.hpp"
-#include "rows.hpp"
+#include "kernels/rows.hpp"
 #include "separable/features/assembly.hpp"
 #include "separable/features/factorize.hpp"
 #include "separable/features/number_moments.hpp"

@@ -1,69 +1,36 @@
+#include "kernels/gram.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "arrays.hpp"
-#include "rows.hpp"
-#include "separable/certified/gram_descent.hpp"
 
-using namespace separable;
+using namespace kernels::gram;
 
 namespace {
 
-bool all_finite(const double* numbers, std::int64_t n) {
-    return std::all_of(numbers, numbers + n, [](double each) { return std::isfinite(each); });
-}
-
-void path(ConstTable<double> gram, Const<double> cross, double squares, Const<double> l1,
-          Const<double> l2, bool positive, Const<double> l1_strength, Const<double> l2_strength,
-          double tol, std::int64_t max_iter, nb::object callback, Mutable<double, 2> weights,
-          Mutable<double, 2> found, Mutable<std::int64_t, 1> steps) {
-    const auto d = static_cast<std::int64_t>(cross.size());
-    const auto n = static_cast<std::int64_t>(l1_strength.size());
-    const auto fits = [&](const auto& array, std::int64_t size) {
-        return static_cast<std::int64_t>(array.size()) == size;
-    };
-    check(fits(gram, d * d) && static_cast<std::int64_t>(gram.shape(0)) == d && fits(l1, d) &&
-              fits(l2, d),
-          "columns do not fit");
-    check(fits(l2_strength, n) && fits(weights, n * d) &&
-              static_cast<std::int64_t>(weights.shape(0)) == n && fits(found, 2 * n) &&
-              static_cast<std::int64_t>(found.shape(0)) == n && fits(steps, n),
-          "strengths do not fit");
-    check(all_finite(gram.data(), d * d) && all_finite(cross.data(), d) && std::isfinite(squares) &&
-              (n == 0 || all_finite(weights.data(), d)),
-          "the sums must be finite");
-    const GramProblem problem{d,         gram.data(), cross.data(), squares,
-                              l1.data(), l2.data(),   positive};
-    GramDescent::Told told;
+void path_with_callback(ConstTable<double> gram, Const<double> cross, double squares,
+                        Const<double> l1, Const<double> l2, bool positive,
+                        Const<double> l1_strength, Const<double> l2_strength, double tol,
+                        std::int64_t max_iter, nb::object callback, Mutable<double, 2> weights,
+                        Mutable<double, 2> found, Mutable<std::int64_t, 1> steps) {
+    Told told;
     if (!callback.is_none())
         told = [&callback](std::int64_t number, double gap) {
             nb::gil_scoped_acquire gil;
             return static_cast<bool>(nb::bool_(callback(number, gap)));
         };
-    nb::gil_scoped_release no_gil;
-    GramDescent descent(problem, poll_signals);
-    bool asked = false;
-    for (std::int64_t k = 0; k < n; ++k) {
-        double* w = weights.data() + k * d;
-        if (k > 0) std::copy(w - d, w, w);
-        const GramFit fit = descent.solve(w, l1_strength.data()[k], l2_strength.data()[k], tol,
-                                          asked ? 0 : max_iter, asked ? nullptr : told);
-        asked = asked || fit.asked;
-        found.data()[2 * k] = fit.primal, found.data()[2 * k + 1] = fit.gap;
-        steps.data()[k] = fit.steps;
-    }
+    path(gram, cross, squares, l1, l2, positive, l1_strength, l2_strength, tol, max_iter, told,
+         weights, found, steps);
 }
 
 }  // namespace
 
 void bind_gram(nb::module_& m) {
-    m.def("gram_path", &path, nb::arg("gram"), nb::arg("cross"), nb::arg("squares"), nb::arg("l1"),
-          nb::arg("l2"), nb::arg("positive"), nb::arg("l1_strength"), nb::arg("l2_strength"),
-          nb::arg("tol"), nb::arg("max_iter"), nb::arg("callback").none(), nb::arg("weights"),
-          nb::arg("found"), nb::arg("steps"),
+    m.def("gram_path", &path_with_callback, nb::arg("gram"), nb::arg("cross"), nb::arg("squares"),
+          nb::arg("l1"), nb::arg("l2"), nb::arg("positive"), nb::arg("l1_strength"),
+          nb::arg("l2_strength"), nb::arg("tol"), nb::arg("max_iter"), nb::arg("callback").none(),
+          nb::arg("weights"), nb::arg("found"), nb::arg("steps"),
           "Least squares with an elastic net from products of columns, for many strengths, each "
           "from the weights of the one before and the first from those in weights; see "
           "certified/gram_descent.hpp. Writes weights, (primal, gap) and the steps of each.");

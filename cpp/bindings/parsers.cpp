@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "arrays.hpp"
-#include "rows.hpp"
 #include "separable/data/svmlight.hpp"
 #include "separable/data/vw_text.hpp"
 

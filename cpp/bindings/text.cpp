@@ -6,7 +6,6 @@
 #include <memory>
 #include <tuple>
 
-#include "rows.hpp"
 #include "separable/text/lookup.hpp"
 
 namespace {

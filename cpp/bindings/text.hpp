@@ -87,7 +87,7 @@ class BoundDocuments {
     template <class Offset>
     std::int64_t add_arrow(Const<std::uint8_t> bytes, Const<Offset> offsets) {
         check(offsets.size() >= 1, "offsets are missing");
-        keep_.append(nb::cast(bytes));
+        bytes_.push_back(bytes);
         const auto* const data = reinterpret_cast<const char*>(bytes.data());
         const std::size_t n = offsets.size() - 1;
         const Offset* const at = offsets.data();
@@ -145,6 +145,7 @@ class BoundDocuments {
 
    private:
     nb::list keep_;
+    std::vector<Const<std::uint8_t>> bytes_;
 };
 
 using Flags = std::optional<Const<std::uint8_t>>;

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "rows.hpp"
 #include "separable/text/hashing.hpp"
 #include "text.hpp"
 

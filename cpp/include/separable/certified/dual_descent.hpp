@@ -87,14 +87,74 @@ class PassOrder {
     std::vector<std::int64_t> order_;
 };
 
+// A loss of one row in every lane, behind one virtual call: the loops around it are compiled once
+// for each lane type, not for each loss.
+template <class Lane>
+class DualLanesLoss {
+   public:
+    using T = typename Lane::T;
+    DualLanesLoss(bool keeps_margin, bool rests) : keeps_margin(keeps_margin), rests(rests) {}
+    virtual ~DualLanesLoss() = default;
+
+    // The best a (and t) given all other rows; change is that of a y.
+    virtual void step(const T* __restrict y, const T* __restrict s, const T* __restrict q,
+                      const T* __restrict c, T* __restrict a, T* __restrict t,
+                      T* __restrict change) const = 0;
+    virtual void violations(const T* __restrict s, const T* __restrict y, const T* __restrict c,
+                            const T* __restrict a, T* __restrict out) const = 0;
+    virtual void losses(const T* __restrict s, const T* __restrict y, const T* __restrict c,
+                        T* __restrict out) const = 0;
+    virtual void gaps(const T* __restrict s, const T* __restrict y, const T* __restrict c,
+                      const T* __restrict a, const T* __restrict t, T* __restrict losses,
+                      T* __restrict gaps) const = 0;
+
+    const bool keeps_margin, rests;
+};
+
 template <class Lane, class Loss>
+class DualLanesLossOf final : public DualLanesLoss<Lane> {
+   public:
+    using typename DualLanesLoss<Lane>::T;
+    static constexpr int W = Lane::kWidth;
+
+    explicit DualLanesLossOf(const Loss& loss)
+        : DualLanesLoss<Lane>(Loss::kKeepsMargin, Loss::kRests), loss_(loss) {}
+
+    void step(const T* __restrict y, const T* __restrict s, const T* __restrict q,
+              const T* __restrict c, T* __restrict a, T* __restrict t,
+              T* __restrict change) const override {
+        loss_.template step<T, W>(y, s, q, c, a, t, change);
+    }
+    void violations(const T* __restrict s, const T* __restrict y, const T* __restrict c,
+                    const T* __restrict a, T* __restrict out) const override {
+        if constexpr (Loss::kRests)
+            for (int l = 0; l < W; ++l) out[l] = loss_.unrest(s[l], y[l], c[l], a[l]);
+    }
+    void losses(const T* __restrict s, const T* __restrict y, const T* __restrict c,
+                T* __restrict out) const override {
+        for (int l = 0; l < W; ++l) out[l] = c[l] * loss_.loss(s[l], y[l]);
+    }
+    void gaps(const T* __restrict s, const T* __restrict y, const T* __restrict c,
+              const T* __restrict a, const T* __restrict t, T* __restrict losses,
+              T* __restrict gaps) const override {
+        for (int l = 0; l < W; ++l) {
+            losses[l] = c[l] * loss_.loss(s[l], y[l]);
+            gaps[l] = loss_.passing_gap(s[l], y[l], c[l], a[l], t[l]);
+        }
+    }
+
+   private:
+    Loss loss_;
+};
+
+template <class Lane>
 class DualDescent {
    public:
     using T = typename Lane::T;
     static constexpr int W = Lane::kWidth;
     static constexpr std::uint32_t kAll = (1u << W) - 1;
 
-    DualDescent(const Products<Lane>& x, const Loss& loss, const RowTargets& rows,
+    DualDescent(const Products<Lane>& x, const DualLanesLoss<Lane>& loss, const RowTargets& rows,
                 const LanePlan& plan, std::span<const double> squared_norm,
                 std::span<const double> rho, std::uint32_t done, DualState<Lane> state)
         : x_(x),
@@ -115,7 +175,7 @@ class DualDescent {
         }
     }
 
-    [[gnu::noinline]] DualPass pass(PassOrder order, Heartbeat& heartbeat) {
+    DualPass pass(PassOrder order, Heartbeat& heartbeat) {
         order.leave_out([&](std::int64_t i) { return off_at(i) == kAll; });
         take_again(order, heartbeat);
         for (std::size_t k = 0; k < order.size(); ++k) {
@@ -123,7 +183,7 @@ class DualDescent {
             const std::int64_t i = order[k];
             std::uint32_t off = off_at(i);
             look(i, off);
-            if constexpr (Loss::kRests) off |= fall_asleep(i);
+            if (loss_.rests) off |= fall_asleep(i);
             state_.hot[i] = count();
             if (off != kAll) move(i);
             heartbeat.row();
@@ -132,7 +192,6 @@ class DualDescent {
     }
 
    private:
-    // The steps are not inlined: five losses x four lane types make twenty copies of each.
     std::uint32_t off_at(std::int64_t i) const { return state_.asleep[i] | out_; }
 
     // 1: rows that were hot in the last pass.
@@ -161,18 +220,17 @@ class DualDescent {
             off_[l] = off >> l & 1u ? T(1) : T(0);
         }
         for (int l = 0; l < W; ++l) a_[l] = a[l];
-        if constexpr (Loss::kKeepsMargin) {
+        if (loss_.keeps_margin) {
             const T* t = state_.t + i * W;
             for (int l = 0; l < W; ++l) t_[l] = t[l];
         }
     }
 
     // 5: returns the lanes in which the row sleeps from now on.
-    [[gnu::noinline]] std::uint32_t fall_asleep(std::int64_t i) {
-        for (int l = 0; l < W; ++l) {
-            const T moves = loss_.unrest(s_[l], row_.y[l], row_.c[l], a_[l]);
-            unrest_[l] = row_.c[l] > T(0) ? moves : -std::numeric_limits<T>::infinity();
-        }
+    std::uint32_t fall_asleep(std::int64_t i) {
+        loss_.violations(s_, row_.y, row_.c, a_, unrest_);
+        for (int l = 0; l < W; ++l)
+            unrest_[l] = row_.c[l] > T(0) ? unrest_[l] : -std::numeric_limits<T>::infinity();
         for (int l = 0; l < W; ++l) {
             const T awake = off_[l] > T(0) ? T(0) : unrest_[l];
             restless_[l] = awake > restless_[l] ? awake : restless_[l];
@@ -180,22 +238,20 @@ class DualDescent {
             off_[l] = off_[l] > rests_[l] ? off_[l] : rests_[l];
         }
         if (!Lane::any(Lane::load(rests_))) return 0;
+        loss_.losses(s_, row_.y, row_.c, losses_);
         std::uint32_t falls = 0;
         for (int l = 0; l < W; ++l) {
             if (!(rests_[l] > T(0))) continue;
             falls |= 1u << l;
-            slept_[l] += static_cast<double>(row_.c[l] * loss_.loss(s_[l], row_.y[l]));
+            slept_[l] += static_cast<double>(losses_[l]);
         }
         state_.asleep[i] |= static_cast<std::uint16_t>(falls);
         return falls;
     }
 
     // Adds up losses and gaps; returns the lanes in which the row adds much.
-    [[gnu::noinline]] std::uint16_t count() {
-        for (int l = 0; l < W; ++l) {
-            losses_[l] = row_.c[l] * loss_.loss(s_[l], row_.y[l]);
-            gaps_[l] = loss_.passing_gap(s_[l], row_.y[l], row_.c[l], a_[l], t_[l]);
-        }
+    std::uint16_t count() {
+        loss_.gaps(s_, row_.y, row_.c, a_, t_, losses_, gaps_);
         for (int l = 0; l < W; ++l) {
             losses_[l] = off_[l] > T(0) ? T(0) : losses_[l];
             gaps_[l] = off_[l] > T(0) ? T(0) : gaps_[l];
@@ -211,14 +267,14 @@ class DualDescent {
 
     // 3, 4: the best a_i, in lanes that are not off.
     [[gnu::noinline]] void move(std::int64_t i) {
-        loss_.template step<T, W>(row_.y, s_, q_, row_.c, a_, t_, change_);
+        loss_.step(row_.y, s_, q_, row_.c, a_, t_, change_);
         T* a = state_.a + i * W;
         for (int l = 0; l < W; ++l) {
             change_[l] = off_[l] > T(0) ? T(0) : change_[l];
             total_[l] += static_cast<double>(change_[l]);
         }
         for (int l = 0; l < W; ++l) a[l] = off_[l] > T(0) ? a[l] : a_[l];
-        if constexpr (Loss::kKeepsMargin) {
+        if (loss_.keeps_margin) {
             T* t = state_.t + i * W;
             for (int l = 0; l < W; ++l) t[l] = off_[l] > T(0) ? t[l] : t_[l];
         }
@@ -240,7 +296,7 @@ class DualDescent {
     }
 
     const Products<Lane>& x_;
-    const Loss loss_;
+    const DualLanesLoss<Lane>& loss_;
     TargetsInLanes<T, W> row_;
     std::span<const double> squared_norm_;
     DualState<Lane> state_;

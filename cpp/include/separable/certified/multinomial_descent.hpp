@@ -77,11 +77,10 @@ struct MultinomialState {
     std::uint16_t* hot;    // [row], a bit for each model in which it added much to the gap
 };
 
-template <class T, int P>
+template <class T>
 class MultinomialDescent {
    public:
     static constexpr int W = kPerLine<T>;
-    using Over = OverClasses<T, P>;
 
     MultinomialDescent(const LineProducts<T>& x, const MultinomialPlan& plan,
                        const ClassLines<T>& layout, std::span<const double> squared_norm,
@@ -93,7 +92,9 @@ class MultinomialDescent {
           stride_(layout.stride),
           lanes_(layout.lanes()),
           done_(done),
-          step_(layout.lines(), layout.n_classes),
+          segment_(std::min(layout.stride, W)),
+          over_(layout.lines(), segment_),
+          step_(layout.lines(), layout.n_classes, over_),
           shift_(lanes_),
           s_(lanes_),
           u_(lanes_),
@@ -118,7 +119,6 @@ class MultinomialDescent {
    private:
     static constexpr double kCalm = 0.02;
 
-    int lines() const { return lanes_ / W; }
     // Where what belongs to model m stands in its segment.
     int segment(int m) const { return m * stride_ % W; }
 
@@ -153,9 +153,10 @@ class MultinomialDescent {
             if (held || (without >> m & 1u)) continue;
             const double c = plan_.strength[m] * weight;
             const int at = segment(m);
-            std::fill_n(c_ + at, P, static_cast<T>(c));
-            std::fill_n(room_ + at, P, static_cast<T>(c * (squared_norm_[i] + state_.rho[m])));
-            std::fill_n(awake_ + at, P, T(1));
+            std::fill_n(c_ + at, segment_, static_cast<T>(c));
+            std::fill_n(room_ + at, segment_,
+                        static_cast<T>(c * (squared_norm_[i] + state_.rho[m])));
+            std::fill_n(awake_ + at, segment_, T(1));
             any = true;
         }
         return any;
@@ -192,10 +193,10 @@ class MultinomialDescent {
     // log sum p e^d = log(1 + sum p (e^d - 1 - d)), no term of which is negative.
     void count(std::int64_t row) {
         for (int l = 0; l < lanes_; ++l) change_[l] = p_[l] * (s_[l] - u_[l]);
-        Over::sums(change_.data(), lines(), mean_);
+        over_.sums(change_.data(), mean_);
         for (int at = 0; at < lanes_; at += W)
             excess(&s_[at], &u_[at], &p_[at], mean_, &change_[at]);
-        Over::sums(change_.data(), lines(), gap_);
+        over_.sums(change_.data(), gap_);
         const int label = plan_.label[static_cast<std::size_t>(row)];
         for (int m = 0; m < plan_.models(); ++m) {
             const int at = segment(m);
@@ -206,7 +207,7 @@ class MultinomialDescent {
             const double loss = gap + (mean_[at] - s_[m * stride_ + label]);
             told_.loss[m] += c * (loss > 0 ? loss : 0);
             told_.gap[m] += c * gap;
-            if (!(c * gap > state_.calm[m])) std::fill_n(awake_ + at, P, T(0));
+            if (!(c * gap > state_.calm[m])) std::fill_n(awake_ + at, segment_, T(0));
             if (c * gap > state_.much[m]) state_.hot[row] |= static_cast<std::uint16_t>(1u << m);
         }
     }
@@ -259,7 +260,9 @@ class MultinomialDescent {
     MultinomialState<T> state_;
     int stride_, lanes_;
     std::uint32_t done_;
-    MultinomialStep<T, P> step_;
+    int segment_;  // lanes of a model within a line
+    OverClasses<T> over_;
+    MultinomialStep<T> step_;
     LineVector<T> shift_, s_, u_, p_, change_;
     DualPass told_;
     alignas(64) T c_[W], room_[W], awake_[W], mean_[W], gap_[W];

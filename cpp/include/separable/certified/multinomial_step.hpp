@@ -37,36 +37,51 @@ namespace separable {
 template <class T>
 inline constexpr T kNoClass = T(-1e30);
 
-// Sums and least numbers over the classes of a model, in all lanes of its segment.
-template <class T, int P>
+// Sums and least numbers over the classes of a model, in all lanes of its segment of a line.
+template <class T>
 class OverClasses {
    public:
     static constexpr int W = kPerLine<T>;
 
-    static void sums(const T* numbers, int lines, T* out) {
+    OverClasses(int lines, int segment) : lines_(lines), segment_(segment) {}
+
+    void sums(const T* numbers, T* out) const {
         Line<T> total = Line<T>::load(numbers);
-        for (int line = 1; line < lines; ++line) total += Line<T>::load(numbers + line * W);
-        total.template segment_sums<P>().store(out);
+        for (int line = 1; line < lines_; ++line) total += Line<T>::load(numbers + line * W);
+        with_segment([&]<int P>() { total.template segment_sums<P>().store(out); });
     }
 
-    static void least(const T* numbers, int lines, T* out) {
+    void least(const T* numbers, T* out) const {
         alignas(64) T all[W];
         for (int l = 0; l < W; ++l) all[l] = numbers[l];
-        for (int line = 1; line < lines; ++line)
+        for (int line = 1; line < lines_; ++line)
             for (int l = 0; l < W; ++l)
                 all[l] = numbers[line * W + l] < all[l] ? numbers[line * W + l] : all[l];
-        Line<T>::load(all).template segment_least<P>().store(out);
+        with_segment([&]<int P>() { Line<T>::load(all).template segment_least<P>().store(out); });
     }
+
+   private:
+    // Calls run<P>() with the lanes of a segment.
+    template <class Run>
+    void with_segment(Run run) const {
+        if (segment_ == 2) return run.template operator()<2>();
+        if (segment_ == 4) return run.template operator()<4>();
+        if constexpr (W > 8)
+            if (segment_ == 8) return run.template operator()<8>();
+        return run.template operator()<W>();
+    }
+
+    int lines_, segment_;
 };
 
-template <class T, int P>
+template <class T>
 class MultinomialStep {
    public:
     static constexpr int W = kPerLine<T>;
-    using Over = OverClasses<T, P>;
 
-    MultinomialStep(int lines, int n_classes)
+    MultinomialStep(int lines, int n_classes, const OverClasses<T>& over)
         : lines_(lines),
+          over_(over),
           share_(T(1) / static_cast<T>(n_classes)),
           log_share_(logarithm(share_)),
           start_(lines * W),
@@ -81,8 +96,8 @@ class MultinomialStep {
             for (int at = 0; at < lines_ * W; at += W)
                 evaluate(s + at, u + at, p + at, room, log_room_, m_, &start_[at], &factor_[at],
                          &after_[at], &slope_of_[at]);
-            Over::sums(after_.data(), lines_, sum_);
-            Over::sums(slope_of_.data(), lines_, slope_);
+            over_.sums(after_.data(), sum_);
+            over_.sums(slope_of_.data(), slope_);
             if (!move(sum_, slope_, low_, high_, m_)) break;
         }
         for (int l = 0; l < W; ++l) sum_[l] = (T(1) - sum_[l]) / slope_[l];
@@ -105,10 +120,10 @@ class MultinomialStep {
         for (int at = 0; at < lines_ * W; at += W)
             linearise(s + at, u + at, p + at, room, &slope_of_[at], &after_[at], &start_[at],
                       &factor_[at]);
-        Over::sums(slope_of_.data(), lines_, slope_);
-        Over::sums(after_.data(), lines_, sum_);
-        Over::least(start_.data(), lines_, low_);
-        Over::least(factor_.data(), lines_, high_);
+        over_.sums(slope_of_.data(), slope_);
+        over_.sums(after_.data(), sum_);
+        over_.least(start_.data(), low_);
+        over_.least(factor_.data(), high_);
         first(sum_, slope_, low_, high_, m_);
     }
 
@@ -215,6 +230,7 @@ class MultinomialStep {
     }
 
     int lines_;
+    OverClasses<T> over_;
     T share_, log_share_;
     LineVector<T> start_, factor_, after_, slope_of_;
     alignas(64) T log_room_[W], m_[W], low_[W], high_[W], sum_[W], slope_[W];

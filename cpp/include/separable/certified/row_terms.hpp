@@ -92,19 +92,100 @@ inline void read_tile(const double* table, std::int64_t stride, std::int64_t fir
         std::copy_n(table + (first + i) * stride, lanes, to);
 }
 
+// How the sum of losses depends on the intercept: its slope is a straight line, smooth, or a
+// staircase.
+enum class SlopeKind { kStraight, kSmooth, kSteps };
+
+// A loss of many numbers at once, behind one virtual call: the loops over tiles are compiled once,
+// not for each loss.
+class TileLoss {
+   public:
+    TileLoss(bool regression, SlopeKind slope, double reach)
+        : regression(regression), slope(slope), reach(reach) {}
+    virtual ~TileLoss() = default;
+
+    // z, brought into the range in which the dual is finite.
+    virtual void cut(std::size_t n, const double* __restrict y, const double* __restrict c,
+                     double* __restrict z) const = 0;
+    // c loss(s), the dual value and the gap of s and z.
+    virtual void terms(std::size_t n, const double* __restrict s, const double* __restrict y,
+                       const double* __restrict c, const double* __restrict z,
+                       double* __restrict losses, double* __restrict duals,
+                       double* __restrict gaps) const = 0;
+    virtual void slopes(std::size_t n, const double* __restrict s, const double* __restrict y,
+                        const double* __restrict c, double* __restrict first,
+                        double* __restrict second) const = 0;
+    // Adds the jumps of one row's slope; returns the slope far to the left.
+    virtual double jumps(double s, double y, double c, std::vector<Jump>& to) const = 0;
+
+    const bool regression;
+    const SlopeKind slope;
+    const double reach;  // |b + s| at the best b is not larger for every row; of smooth slopes
+};
+
 template <class Loss>
-void make_feasible(const Loss& loss, const RowTargets& rows, const LanePlan& plan,
-                   std::int64_t n_rows, std::int64_t stride, bool balance, double* z) {
+class TileLossOf final : public TileLoss {
+   public:
+    explicit TileLossOf(const Loss& loss)
+        : TileLoss(Loss::kRegression, kind(), far()), loss_(loss) {}
+
+    void cut(std::size_t n, const double* __restrict y, const double* __restrict c,
+             double* __restrict z) const override {
+        for (std::size_t k = 0; k < n; ++k) {
+            const double sign = Loss::kRegression ? 1.0 : y[k];
+            z[k] = sign * loss_.cut(c[k], sign * z[k]);
+        }
+    }
+    void terms(std::size_t n, const double* __restrict s, const double* __restrict y,
+               const double* __restrict c, const double* __restrict z, double* __restrict losses,
+               double* __restrict duals, double* __restrict gaps) const override {
+        for (std::size_t k = 0; k < n; ++k) {
+            const double a = Loss::kRegression ? z[k] : y[k] * z[k];
+            losses[k] = c[k] * loss_.loss(s[k], y[k]);
+            duals[k] = loss_.dual(y[k], c[k], a);
+            const double gap = loss_.gap(s[k], y[k], c[k], a);
+            gaps[k] = gap > 0 ? gap : 0.0;
+        }
+    }
+    void slopes(std::size_t n, const double* __restrict s, const double* __restrict y,
+                const double* __restrict c, double* __restrict first,
+                double* __restrict second) const override {
+        if constexpr (Loss::kSmooth)
+            for (std::size_t k = 0; k < n; ++k) loss_.slopes(s[k], y[k], c[k], first[k], second[k]);
+    }
+    double jumps(double s, double y, double c, std::vector<Jump>& to) const override {
+        if constexpr (Loss::kSmooth)
+            return 0;
+        else
+            return loss_.jumps(s, y, c, [&](const Jump& jump) { to.push_back(jump); });
+    }
+
+   private:
+    static constexpr SlopeKind kind() {
+        if (std::is_same_v<Loss, SquaredErrorDual>) return SlopeKind::kStraight;
+        return Loss::kSmooth ? SlopeKind::kSmooth : SlopeKind::kSteps;
+    }
+    static constexpr double far() {
+        if constexpr (requires { Loss::kReach; })
+            return Loss::kReach;
+        else
+            return 0;
+    }
+
+    Loss loss_;
+};
+
+inline void make_feasible(const TileLoss& loss, const RowTargets& rows, const LanePlan& plan,
+                          std::int64_t n_rows, std::int64_t stride, bool balance, double* z) {
     const int lanes = plan.size();
     TargetTiles tiles(rows, plan, n_rows);
     LaneSums up(lanes), down(lanes);
     std::vector<double> mine(tiles.room()), above(tiles.room()), below(tiles.room());
     tiles.each([&](std::int64_t first, std::int64_t n, std::size_t numbers) {
         read_tile(z, stride, first, n, lanes, mine.data());
+        loss.cut(numbers, tiles.y.data(), tiles.c.data(), mine.data());
         for (std::size_t k = 0; k < numbers; ++k) {
-            const double sign = Loss::kRegression ? 1.0 : tiles.y[k];
-            const double value = sign * loss.cut(tiles.c[k], sign * mine[k]);
-            mine[k] = value;
+            const double value = mine[k];
             above[k] = value > 0 ? value : 0.0;
             below[k] = value < 0 ? -value : 0.0;
         }
@@ -126,19 +207,11 @@ void make_feasible(const Loss& loss, const RowTargets& rows, const LanePlan& pla
         }
 }
 
-template <class Loss>
-void slopes_of(const Loss& loss, std::size_t n, const double* __restrict s,
-               const double* __restrict y, const double* __restrict c, double* __restrict first,
-               double* __restrict second) {
-    for (std::size_t k = 0; k < n; ++k) loss.slopes(s[k], y[k], c[k], first[k], second[k]);
-}
-
 // Newton's method on the slope, kept within a bracket that every step narrows; all lanes at once.
 // A step below kSmall leaves an error of its square; any b near the best one proves as much.
-template <class Loss>
-std::vector<double> smooth_intercepts(const Loss& loss, const RowTargets& rows,
-                                      const LanePlan& plan, std::int64_t n_rows,
-                                      std::int64_t stride, const double* scores) {
+inline std::vector<double> smooth_intercepts(const TileLoss& loss, const RowTargets& rows,
+                                             const LanePlan& plan, std::int64_t n_rows,
+                                             std::int64_t stride, const double* scores) {
     constexpr double kSmall = 1e-8;
     const int lanes = plan.size();
     std::vector<double> low(lanes, std::numeric_limits<double>::infinity()), high(lanes), b(lanes);
@@ -149,7 +222,7 @@ std::vector<double> smooth_intercepts(const Loss& loss, const RowTargets& rows,
             high[l] = std::max(high[l], -scores[i * stride + l]);
         }
     for (int l = 0; l < lanes; ++l) {
-        low[l] -= Loss::kReach, high[l] += Loss::kReach;
+        low[l] -= loss.reach, high[l] += loss.reach;
         b[l] = std::min(std::max(0.0, low[l]), high[l]);
     }
     TargetTiles tiles(rows, plan, n_rows);
@@ -161,8 +234,8 @@ std::vector<double> smooth_intercepts(const Loss& loss, const RowTargets& rows,
             for (std::int64_t i = 0; i < n; ++i)
                 for (int l = 0; l < lanes; ++l)
                     s[i * lanes + l] = scores[(from + i) * stride + l] + b[l];
-            slopes_of(loss, numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
-                      second.data());
+            loss.slopes(numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
+                        second.data());
             slope.add(first.data(), n), curve.add(second.data(), n);
         });
         for (int l = 0; l < lanes; ++l) {
@@ -184,10 +257,9 @@ std::vector<double> smooth_intercepts(const Loss& loss, const RowTargets& rows,
 }
 
 // Where the sum of slopes, which are straight lines, crosses 0.
-template <class Loss>
-std::vector<double> straight_intercepts(const Loss& loss, const RowTargets& rows,
-                                        const LanePlan& plan, std::int64_t n_rows,
-                                        std::int64_t stride, const double* scores) {
+inline std::vector<double> straight_intercepts(const TileLoss& loss, const RowTargets& rows,
+                                               const LanePlan& plan, std::int64_t n_rows,
+                                               std::int64_t stride, const double* scores) {
     const int lanes = plan.size();
     TargetTiles tiles(rows, plan, n_rows);
     std::vector<double> b(lanes, 0.0), s(tiles.room()), first(tiles.room()), second(tiles.room());
@@ -197,8 +269,8 @@ std::vector<double> straight_intercepts(const Loss& loss, const RowTargets& rows
             for (std::int64_t i = 0; i < n; ++i)
                 for (int l = 0; l < lanes; ++l)
                     s[i * lanes + l] = scores[(from + i) * stride + l] + b[l];
-            slopes_of(loss, numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
-                      second.data());
+            loss.slopes(numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
+                        second.data());
             slope.add(first.data(), n), curve.add(second.data(), n);
         });
         for (int l = 0; l < lanes; ++l)
@@ -225,10 +297,9 @@ inline double crossing(std::vector<Jump>& jumps, double need) {
     return first->at;
 }
 
-template <class Loss>
-std::vector<double> stepped_intercepts(const Loss& loss, const RowTargets& rows,
-                                       const LanePlan& plan, std::int64_t n_rows,
-                                       std::int64_t stride, const double* scores) {
+inline std::vector<double> stepped_intercepts(const TileLoss& loss, const RowTargets& rows,
+                                              const LanePlan& plan, std::int64_t n_rows,
+                                              std::int64_t stride, const double* scores) {
     const int lanes = plan.size();
     std::vector<double> b;
     std::vector<Jump> jumps;
@@ -242,8 +313,7 @@ std::vector<double> stepped_intercepts(const Loss& loss, const RowTargets& rows,
             for (std::size_t k = 0; k < numbers; ++k) {
                 if (!(tiles.c[k] > 0)) continue;
                 const double s = scores[(first + static_cast<std::int64_t>(k)) * stride + l];
-                slope += loss.jumps(s, tiles.y[k], tiles.c[k],
-                                    [&](const Jump& jump) { jumps.push_back(jump); });
+                slope += loss.jumps(s, tiles.y[k], tiles.c[k], jumps);
             }
         });
         b.push_back(crossing(jumps, -slope));
@@ -251,26 +321,26 @@ std::vector<double> stepped_intercepts(const Loss& loss, const RowTargets& rows,
     return b;
 }
 
-template <class Loss>
-std::vector<double> best_intercepts(const Loss& loss, const RowTargets& rows, const LanePlan& plan,
-                                    std::int64_t n_rows, std::int64_t stride,
-                                    const double* scores) {
-    if constexpr (std::is_same_v<Loss, SquaredErrorDual>)
-        return straight_intercepts(loss, rows, plan, n_rows, stride, scores);
-    else if constexpr (Loss::kSmooth)
-        return smooth_intercepts(loss, rows, plan, n_rows, stride, scores);
-    else
-        return stepped_intercepts(loss, rows, plan, n_rows, stride, scores);
+inline std::vector<double> best_intercepts(const TileLoss& loss, const RowTargets& rows,
+                                           const LanePlan& plan, std::int64_t n_rows,
+                                           std::int64_t stride, const double* scores) {
+    switch (loss.slope) {
+        case SlopeKind::kStraight:
+            return straight_intercepts(loss, rows, plan, n_rows, stride, scores);
+        case SlopeKind::kSmooth:
+            return smooth_intercepts(loss, rows, plan, n_rows, stride, scores);
+        default:
+            return stepped_intercepts(loss, rows, plan, n_rows, stride, scores);
+    }
 }
 
 struct RowTerms {
     std::vector<double> loss, dual, gap;  // [lane]
 };
 
-template <class Loss>
-RowTerms row_terms(const Loss& loss, const RowTargets& rows, const LanePlan& plan,
-                   std::int64_t n_rows, std::int64_t stride, const double* z, const double* scores,
-                   const std::vector<double>& b) {
+inline RowTerms row_terms(const TileLoss& loss, const RowTargets& rows, const LanePlan& plan,
+                          std::int64_t n_rows, std::int64_t stride, const double* z,
+                          const double* scores, const std::vector<double>& b) {
     const int lanes = plan.size();
     TargetTiles tiles(rows, plan, n_rows);
     LaneSums losses(lanes), duals(lanes), gaps(lanes);
@@ -281,14 +351,8 @@ RowTerms row_terms(const Loss& loss, const RowTargets& rows, const LanePlan& pla
         for (std::int64_t i = 0; i < n; ++i)
             for (int l = 0; l < lanes; ++l)
                 s[i * lanes + l] = scores[(first + i) * stride + l] + b[l];
-        for (std::size_t k = 0; k < numbers; ++k) {
-            const double y = tiles.y[k], c = tiles.c[k];
-            a[k] = Loss::kRegression ? a[k] : y * a[k];
-            one[k] = c * loss.loss(s[k], y);
-            two[k] = loss.dual(y, c, a[k]);
-            const double gap = loss.gap(s[k], y, c, a[k]);
-            three[k] = gap > 0 ? gap : 0.0;
-        }
+        loss.terms(numbers, s.data(), tiles.y.data(), tiles.c.data(), a.data(), one.data(),
+                   two.data(), three.data());
         losses.add(one.data(), n), duals.add(two.data(), n), gaps.add(three.data(), n);
     });
     return {losses.total, duals.total, gaps.total};

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "arrays.hpp"
+#include "kernels/views.hpp"
 #include "separable/math/lanes.hpp"
 
 // Calls run.template operator()<Lane>() with the lane type of weights [block][feature]...[lane].
@@ -14,10 +14,10 @@ template <class Run>
 auto with_lane(const AnyWeights& w, Run&& run) {
     using separable::Lanes, separable::Single;
     const auto width = static_cast<int>(w.shape(w.ndim() - 1));
-    if (w.dtype() == nb::dtype<float>()) {
+    if (w.dtype() == AnyWeights::Type::kFloat) {
         if (width == 1) return run.template operator()<Single<float>>();
         if (width == Lanes<float>::kWidth) return run.template operator()<Lanes<float>>();
-    } else if (w.dtype() == nb::dtype<double>()) {
+    } else if (w.dtype() == AnyWeights::Type::kDouble) {
         if (width == 1) return run.template operator()<Single<double>>();
         if (width == Lanes<double>::kWidth) return run.template operator()<Lanes<double>>();
     }

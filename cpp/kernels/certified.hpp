@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernels/rows.hpp"
+#include "kernels/views.hpp"
+#include "separable/certified/lane_targets.hpp"
+
+namespace kernels::certified {
+
+using namespace separable;
+
+// Targets and costs of rows in each lane, checked.
+struct LaneTargets {
+    LaneTargets(std::string loss, double eps, std::optional<Const<std::int32_t>> label,
+                std::optional<Const<double>> number, std::optional<Const<double>> weight,
+                std::optional<Const<std::int32_t>> fold, Const<std::int32_t> class_of,
+                Const<std::int32_t> held_out, Const<double> strength);
+
+    std::int64_t n_rows() const {
+        return static_cast<std::int64_t>(label ? label->size() : number->size());
+    }
+    RowTargets rows() const {
+        return {span_of(label), span_of(number), span_of(weight), span_of(fold)};
+    }
+    LanePlan plan() const { return {span_of(class_of), span_of(held_out), span_of(strength)}; }
+
+    // A table has a row for each row, and a column for each lane or more.
+    template <class Table>
+    void check_table(const Table& table) const {
+        check(static_cast<std::int64_t>(table.shape(0)) == n_rows() &&
+                  table.shape(1) >= strength.size(),
+              "one number a row and lane is needed");
+    }
+
+    std::string loss;
+    double eps;
+    std::optional<Const<std::int32_t>> label;
+    std::optional<Const<double>> number, weight;
+    std::optional<Const<std::int32_t>> fold;
+    Const<std::int32_t> class_of, held_out;
+    Const<double> strength;
+};
+
+using Numbers = std::vector<double>;
+
+std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows& rows,
+                                     Const<double> squared_norm, Const<double> rho, AnyWeights w,
+                                     AnyWeights a, std::optional<AnyWeights> t,
+                                     Mutable<std::uint16_t, 2> by_row, Mutable<double, 2> by_lane,
+                                     std::uint32_t done, std::int64_t pass, std::uint64_t seed);
+
+void sum_rows(const BoundRows& rows, ConstTable<double> r, Mutable<double, 2> sums);
+
+void score_all(const BoundRows& rows, ConstTable<float> w, Mutable<double, 2> scores);
+void score_all(const BoundRows& rows, ConstTable<double> w, Mutable<double, 2> scores);
+
+Numbers largest_scores(const BoundRows& rows, ConstTable<double> w,
+                       const std::optional<Const<double>>& factor, bool is_signed);
+
+std::tuple<Numbers, Numbers, Numbers> all_norms(ConstTable<float> w, ConstTable<double> v);
+std::tuple<Numbers, Numbers, Numbers> all_norms(ConstTable<double> w, ConstTable<double> v);
+
+void cut_and_balance(const LaneTargets& targets, Mutable<double, 2> z, bool balance);
+
+std::tuple<Numbers, Numbers, Numbers, Numbers> terms_of_rows(const LaneTargets& targets,
+                                                             ConstTable<double> z,
+                                                             ConstTable<double> scores,
+                                                             bool fit_intercept);
+
+void sum_outer(const BoundRows& rows, Const<double> c, Mutable<double, 2> products);
+
+void sum_curved(const BoundRows& rows, Const<double> c, Const<double> w, double b,
+                Mutable<double, 1> scores, Mutable<double, 1> sums);
+
+void sum_squares(const BoundRows& rows, Const<double> c, Mutable<double, 1> sums);
+
+}  // namespace kernels::certified

@@ -1,0 +1,36 @@
+// The rows a caller passes in, checked once at the boundary.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "separable/data/rows.hpp"
+
+// `portable` has the Python class; the extensions of the CPU levels take its objects.
+struct BoundRows {
+    BoundRows(separable::AnyRows of, std::shared_ptr<const void> owner)
+        : rows(of),
+          n_rows(std::visit([](const auto& each) { return each.n_rows; }, rows)),
+          n_features(std::visit([](const auto& each) { return each.n_features; }, rows)),
+          owner_(std::move(owner)) {}
+
+    separable::AnyRows rows;
+    std::int64_t n_rows;
+    std::int64_t n_features;
+
+    // The rows that have a column twice, empty if none has; found out once.
+    const std::vector<bool>& repeats() const {
+        if (!repeats_)
+            repeats_ = std::visit(
+                [](const auto& each) { return separable::rows_that_repeat(each); }, rows);
+        return *repeats_;
+    }
+
+   private:
+    mutable std::optional<std::vector<bool>> repeats_;
+    std::shared_ptr<const void> owner_;  // of the memory
+};
