@@ -37,9 +37,11 @@ test: $(VENV)/extra-test ## the tests but the long ones, some cases of each; tho
 	@$(PY) -m pytest -q -n $(JOBS) -m "not long" --cases some
 	@$(call under_lower_levels,-m "kernel and not long" --cases some,$(KERNEL_TESTS))
 
-test-fast: $(VENV)/extra-test ## one case of each test, without those of whole commands and pages
-	@$(PY) -m pytest -q -n $(JOBS) -m "not long" --cases first tests \
-	  $(addprefix --ignore=tests/,cli export plot report test_docs.py test_readme.py)
+test-fast: export HYPOTHESIS_PROFILE = fast
+test-fast: export SEPARABLE_DATA =
+test-fast: $(VENV)/extra-test ## one case of each test below half a second, without commands, pages, pictures and lectures
+	@$(PY) -m pytest -q -n $(JOBS) -m "not long and not slow" --cases first tests \
+	  $(addprefix --ignore=tests/,cli export lectures plot report test_docs.py test_readme.py)
 
 test-all: export HYPOTHESIS_PROFILE = long
 test-all: $(VENV)/extra-test ## everything, with long property and fuzz runs

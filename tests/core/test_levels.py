@@ -92,6 +92,7 @@ def test_a_machine_with_one_level_uses_it():
     assert done.stdout == f"{_core.LEVELS[0]}\n", done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="needs qemu-x86_64 (make system)")
 @pytest.mark.skipif("baseline" not in _core.LEVELS, reason="emulates an x86-64")
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="the sanitizers do not run emulated")
@@ -104,6 +105,7 @@ def test_an_old_cpu_gets_the_baseline_and_refuses_the_rest():
     assert "It has: baseline." in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "level",
     [

@@ -208,6 +208,7 @@ def test_a_whole_number_beyond_float64_is_infinite():
     assert plain(as_columns({"x": [10**400]})) == {"x": [np.inf]}
 
 
+@pytest.mark.slow
 def test_polars_and_arrow_import_no_pandas():
     script = (
         "import os, sys, polars, io; from separable.data.columns import as_columns;"

@@ -115,6 +115,7 @@ def test_long_blocks_are_warned_of():
             cross_validate(LeastSquares(), X, y * unit, cv=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 200), marks=pytest.mark.long)])
 def test_shuffled_rows_are_never_warned_of(seeds):
     with warnings.catch_warnings():

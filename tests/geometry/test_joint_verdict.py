@@ -84,6 +84,7 @@ def test_any_format(form, seeds):
         assert verdict.verify(form(X), y)
 
 
+@pytest.mark.slow
 def test_iris_wine_digits():
     X, y = load_iris(return_X_y=True)
     joint = separability(X, y)
@@ -173,6 +174,7 @@ def test_two_classes_are_one_question():
         separability(X, y, multi_class="multinomial")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", SEEDS)
 def test_parts_of_many_rows_say_the_same(monkeypatch, seeds):
     whole = {}
@@ -190,6 +192,7 @@ def test_parts_of_many_rows_say_the_same(monkeypatch, seeds):
         assert verdict.verify(X, y), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_multinomial_optimum_exists_where_classes_overlap(seeds):

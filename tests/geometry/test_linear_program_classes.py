@@ -49,6 +49,7 @@ def check(seed):
     return joint.kind
 
 
+@pytest.mark.slow
 def test_some_sets_of_classes():
     found = {check(seed) for seed in SOME}
     assert found == {"separable", "quasi-separable", "overlap"}

@@ -51,6 +51,7 @@ def small_sets(count, seed):
             yield X, y, bool(rng.random() < 0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [70, pytest.param(250, marks=pytest.mark.long)])
 def test_agrees_with_a_linear_program(count):
     kinds = []

@@ -41,6 +41,7 @@ def test_the_four_rows_of_exclusive_or():
     assert found.separable
 
 
+@pytest.mark.slow
 def test_circles_need_both_squares():
     X, y = make_circles(200, noise=0.05, factor=0.4, random_state=0)
     found = suggest_features(pd.DataFrame(X, columns=["east", "north"]), y)
@@ -50,6 +51,7 @@ def test_circles_need_both_squares():
     assert found.n_candidates == 3
 
 
+@pytest.mark.slow
 def test_no_member_can_be_dropped():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 4))
@@ -170,6 +172,7 @@ def test_what_cannot_be_reached():
     assert contradiction.separable is False
 
 
+@pytest.mark.slow
 def test_three_classes_and_sparse_rows():
     X, _ = make_circles(80, noise=0.02, factor=0.4, random_state=0)
     y = np.digitize((X**2).sum(axis=1), [0.3, 0.99])

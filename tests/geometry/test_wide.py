@@ -35,6 +35,7 @@ def test_texts_that_contradict_each_other(dtype):
     assert not verdict.verify(X, other)
 
 
+@pytest.mark.slow
 def test_texts_whose_boundary_needs_whole_numbers():
     X, y = texts(1)
     rng = np.random.default_rng(1)
@@ -48,6 +49,7 @@ def test_texts_whose_boundary_needs_whole_numbers():
     assert verdict.verify(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1500, 3000])
 def test_texts_of_fewer_columns_are_not_written_as_fractions(d, monkeypatch):
     X, y = texts(1, 1000, d)
@@ -61,6 +63,7 @@ def test_texts_of_fewer_columns_are_not_written_as_fractions(d, monkeypatch):
     assert verdict.verify(X, y)
 
 
+@pytest.mark.slow
 def test_too_many_rows_that_no_column_clears_are_undecided():
     rng = np.random.default_rng(2)
     X = sparse.random_array((3200, 3000), density=0.01, rng=rng, format="csr")

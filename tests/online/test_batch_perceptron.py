@@ -143,6 +143,7 @@ def test_eta_only_scales_from_a_zero_start(problem, power):
     assert other.evidence_["mistakes"] == one.evidence_["mistakes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_mistakes_stay_within_the_bound_on_separable_sets(fit_intercept):
     for seed in range(300):

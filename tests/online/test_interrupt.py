@@ -94,11 +94,13 @@ def stop_soon(servers):
     return stop
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["np.asarray", "sp.csr_array"])
 def test_interrupt_votes(stop_soon, form):
     stop_soon(VOTE.format(form=form))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("classes", "learner"),
     [
@@ -116,6 +118,7 @@ def test_interrupt(stop_soon, classes, learner):
     stop_soon(SCRIPT.format(classes=classes, learner=learner, weight=None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["adaptive", "constant"])
 @pytest.mark.parametrize("classes", [2, 20])
 def test_interrupt_within_an_epoch(stop_soon, classes, schedule):

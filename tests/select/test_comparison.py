@@ -88,6 +88,7 @@ def test_differences_beyond_noise_by_the_corrected_test(cancer):
     ]
 
 
+@pytest.mark.slow
 def test_noise_is_seldom_taken_for_a_difference():
     rng, taken = np.random.default_rng(0), 0
     for _ in range(20):
@@ -133,6 +134,7 @@ def test_the_time_of_a_fit_is_that_of_fits(cancer):
     assert 0 < board["svm"].fit_seconds <= board["svm"].seconds / 6 * 1.01
 
 
+@pytest.mark.slow
 def test_the_best_of_a_grid_counts_and_of_equals_the_strongest_penalty(cancer):
     X, y = cancer
     grid = {"C": [0.001, 0.01, 0.1, 1.0]}
@@ -264,6 +266,7 @@ def test_the_preferred_of_those_as_good_as_the_best(cancer):
     assert board.preferred([]) is board.best
 
 
+@pytest.mark.slow
 def test_another_score_may_choose_among_parameters():
     X, y = load_iris(return_X_y=True)
     grid = {"C": [0.01, 100.0, 1e4]}

@@ -141,6 +141,7 @@ def test_classification_from_sums_equals_refitting(name, form, classes):
     np.testing.assert_array_equal(found.classes, np.arange(classes))
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 2**31),
     n=st.integers(12, 80),
@@ -169,6 +170,7 @@ def test_any_regression(seed, n, d, folds, shuffle, weigh, shift, t):
     compare_with_refits(found, LeastSquares(), X, y, cv, metrics, weight)
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 2**31),
     n=st.integers(30, 80),

@@ -82,6 +82,7 @@ def check_against_peer(estimator, grid, X, y, how, rtol=1e-6, atol=1e-8, **more)
 # ------------------------------------------------------------------ as GridSearchCV
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "k", "form"),
     [
@@ -122,6 +123,7 @@ HALVES = ShuffleSplit(3, train_size=0.5, random_state=0)
 REPEATED = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cv", "weighted"),
     [
@@ -209,6 +211,7 @@ def test_wide_ridge_is_refitted():
     check_against_peer(Ridge(), {"alpha": [0.1, 1.0]}, X, y, "refit")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_pipelines_fit_their_steps_in_each_fold(weighted):
     X, y = classes(k=3)
@@ -227,6 +230,7 @@ def test_pipelines_fit_their_steps_in_each_fold(weighted):
     )
 
 
+@pytest.mark.slow
 def test_pipelines_of_text():
     rng = np.random.default_rng(0)
     words = np.array(["good", "bad", "film", "plot", "dull", "fine"])
@@ -239,6 +243,7 @@ def test_pipelines_of_text():
     check_against_peer(alone, {"logisticregression__C": CS}, *classes(), "lanes")
 
 
+@pytest.mark.slow
 def test_several_scores():
     X, y = classes()
     scoring = {"acc": "accuracy", "mcc": make_scorer(matthews_corrcoef)}
@@ -292,6 +297,7 @@ def test_groups_and_score_weight():
 # ------------------------------------------------------------------ choosing
 
 
+@pytest.mark.slow
 def test_one_standard_error():
     X, y = classes(n=200, noise=3)
     Cs = np.logspace(-3, 2, 12)
@@ -366,6 +372,7 @@ def test_the_estimator_stays_as_it_is():
     assert not hasattr(learner, "_model")
 
 
+@pytest.mark.slow
 def test_the_table_is_shown():
     X, y = classes()
     found = search(LogisticRegression(), {"C": np.logspace(-3, 3, 25)}, X, y)

@@ -113,6 +113,7 @@ def test_equals_brute_force(learner, how):
     assert len(found.doubtful) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "multi_class"),
     [
@@ -145,6 +146,7 @@ def test_three_classes(how, multi_class):
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [LogisticRegression(), SQUARED], ids=repr)
 def test_balanced_classes(learner):
     X, y = numbers(n=50)
@@ -203,6 +205,7 @@ def test_real_data(name, learner, typical, largest):
     assert error.changed == 0
 
 
+@pytest.mark.slow
 def test_the_error_falls_with_the_number_of_rows():
     """One step is off by about 1 / n^2, where its effect is about 1 / n."""
     largest = []
@@ -374,6 +377,7 @@ def test_deviations_of_many_columns(monkeypatch):
 # ---------------------------------------------------------------------- laws
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from(range(len(CLASSIFIERS))))
 def test_laws(seed, which):
@@ -398,6 +402,7 @@ def test_laws(seed, which):
 # ---------------------------------------------------------------------- the call
 
 
+@pytest.mark.slow
 def test_when_it_is_approximate():
     X, y = classes(n=60)
     assert not leave_one_out(LogisticRegression(), X, y).approximate
@@ -432,6 +437,7 @@ def test_too_large(learner, monkeypatch):
         leave_one_out(learner, X, y, approximate=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [LogisticRegression(), HINGE, SQUARED], ids=repr)
 def test_extreme_data(learner):
     """Repeated rows and columns, huge columns, and one that a single row has."""

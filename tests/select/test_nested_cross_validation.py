@@ -40,6 +40,7 @@ def loops(estimator, grid, X, y, outer, inner, scoring):
     return zip(*found, strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scoring", [pytest.param(None, marks=pytest.mark.long), "roc_auc"])
 def test_as_by_two_loops(cancer, scoring):
     X, y = cancer
@@ -56,6 +57,7 @@ def test_as_by_two_loops(cancer, scoring):
     assert found.n_candidates == 4
 
 
+@pytest.mark.slow
 def test_regression_and_an_estimator_of_scikit_learn():
     X, y = load_diabetes(return_X_y=True)
     grid = {"alpha": [0.001, 0.1, 1.0]}
@@ -67,6 +69,7 @@ def test_regression_and_an_estimator_of_scikit_learn():
         assert found.chosen == chosen
 
 
+@pytest.mark.slow
 def test_noise_alone_looks_better_when_chosen():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 40)), rng.integers(0, 2, 60)
@@ -91,6 +94,7 @@ def test_outer_rows_take_no_part(cancer):
     assert np.isnan(one.standard_error)
 
 
+@pytest.mark.slow
 def test_the_strongest_penalty_within_one_error(cancer):
     X, y = cancer
     plain, simple = (
@@ -137,6 +141,7 @@ def test_those_that_choose_for_themselves_are_nested_already(learner):
     assert "When chosen, models looked" not in repr(found)
 
 
+@pytest.mark.slow
 def test_plain_values(cancer):
     X, y = cancer
     found = nested_cross_validate(LogisticRegression(), GRID, X, y, cv=3)

@@ -185,6 +185,7 @@ def test_divergences_have_digits_where_logarithms_cancel():
     np.testing.assert_allclose(divergences(np.eye(3)[[1, 2]], s), losses(np.array([1, 2]), s))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [pytest.param(1e30, marks=pytest.mark.long), 1e200])
 def test_intercepts_of_scores_that_are_very_far_apart_are_found_in_few_steps(size, monkeypatch):
     rng = np.random.default_rng(0)

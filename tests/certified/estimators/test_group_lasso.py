@@ -165,6 +165,7 @@ def test_a_fit_that_was_ended_is_certified_too():
 # --------------------------------------------------------------------- laws
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=20, deadline=None)
 def test_order_weights_and_units(seed):

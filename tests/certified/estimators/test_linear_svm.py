@@ -165,6 +165,7 @@ def test_the_sigmoid_is_fitted_to_rows_held_out():
     np.testing.assert_allclose(learner.model_.calibration[0], reference(scores, y == 1), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_weight_k_is_the_row_k_times_for_probabilities_too():
     X, y = scaled(load_wine)
     weight = np.random.default_rng(0).integers(0, 3, len(y))

@@ -138,6 +138,7 @@ def test_convex_certificates_are_not_local():
         assert not LpRegression(p).fit(X, y).certificate_.is_local
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", first(1, [0.3, 0.003, 0.03]))
 def test_counting_against_all_supports(alpha):
     found = 0
@@ -224,6 +225,7 @@ def test_weights_are_repetitions(p):
     assert one.certificate_.primal == pytest.approx(other.certificate_.primal, rel=1e-10)
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6), p=st.sampled_from(CONVEX), times=st.sampled_from([0.01, 3.0, 1e4])
 )

@@ -200,6 +200,7 @@ def test_many_rows_start_from_some(name, sparse):
     assert steps <= (4 if name in ("log_loss", "squared_hinge") else 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hinge", "epsilon_insensitive"])
 def test_many_rows_stop_when_told(name):
     X, y = targets(name, 13, n=30_000, d=40, noise=3.0)

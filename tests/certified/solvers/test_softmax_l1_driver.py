@@ -327,6 +327,7 @@ def test_search_over_folds_is_what_single_fits_find():
     np.testing.assert_allclose(np.abs(search.scores_), scores, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_paths_grow_from_nothing():
     X, y = load_iris(return_X_y=True)
     found = path(LogisticRegression(l1_ratio=1.0), X, y)

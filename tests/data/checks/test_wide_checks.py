@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from separable.data import check, column_blocks, duplicates_between
 from separable.data import columns as columns_module
@@ -21,9 +22,6 @@ from separable.data.checks import (
 from separable.data.columns import as_columns
 from separable.data.ingest.dates import typed_column
 from separable.data.threads import in_threads
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def _counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:
@@ -131,6 +129,7 @@ def _with_faults(columns: int, rows: int = 120) -> dict[str, Any]:
     return table
 
 
+@pytest.mark.slow
 def test_faults_of_single_columns_are_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = {
         ("constant", "c3"),

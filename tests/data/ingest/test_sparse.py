@@ -141,6 +141,7 @@ def mutated() -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @pytest.mark.parametrize("learner", ["SGDClassifier", "LogisticRegression"])
 @pytest.mark.parametrize("kind", ["csr", "csc"])

@@ -88,6 +88,7 @@ def chunks(*args, **options):
     return list(scan(*args, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("on_error", ["raise", "skip"])

@@ -142,6 +142,7 @@ def test_an_encoding_that_does_not_fit(write):
         read(write(TEXT), encoding="klingon")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [None, 64, 1 << 20])
 def test_invalid_utf8_names_line_and_byte(write, chunk):
     lines = [b"name,x"] + [b"a,1"] * 500_000
@@ -557,6 +558,7 @@ def surprise(late: str) -> str:
     return "x,y\n" + "\n".join(rows)
 
 
+@pytest.mark.slow
 def test_a_surprise_between_the_samples(write):
     path = write(surprise("late"))
     data = read(path)
@@ -690,6 +692,7 @@ def test_json_values_that_are_nested(write):
     assert read(path, columns=["a"]).table.to_pydict() == {"a": [1.0]}
 
 
+@pytest.mark.slow
 def test_a_json_value_of_another_kind_far_behind(write):
     lines = ['{"a": 1, "b": "x"}\n'] * 100_000
     lines[90_000] = '{"a": "late", "b": "x"}\n'
@@ -824,6 +827,7 @@ def test_booleans_and_dates_in_memory_keep_their_type():
 # --- folders, several files, given types ---
 
 
+@pytest.mark.slow
 def test_a_folder_gives_its_data_files_and_names_the_others(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"x,y\n1,u\n")
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"x,y\n2,v\n"))
@@ -875,6 +879,7 @@ def test_vowpal_wabbit_text_without_a_name(text, kind):
     assert read(io.BytesIO(text)).report.format == kind
 
 
+@pytest.mark.slow
 def test_zstd_leaves_nothing_on_standard_error():
     code = (
         "import io, pyarrow as pa; from separable.data import read;"
@@ -946,6 +951,7 @@ def test_targets_of_moments():
     assert read(fine, "y").y.tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_many_wrong_values_are_counted_and_a_few_are_told():
     text = b"a,b\n" + b"x,1\n1,y\nx,y\n2,2\n" * 20_000  # a look for each line would take minutes
     types = {"a": "number", "b": "number"}
@@ -962,6 +968,7 @@ def test_an_error_shows_the_start_of_a_long_value():
     assert len(str(error.value)) < 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [True, False])
 def test_json_lines_with_wrong_values_can_be_left_out(whole):
     good = b'{"n":1,"d":"2020-01-02","b":true,"t":"x"}\n'

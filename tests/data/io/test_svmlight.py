@@ -66,6 +66,7 @@ def test_a_line_with_everything():
     assert not reader.skipped
 
 
+@pytest.mark.slow
 def test_a_zero_anywhere_means_that_columns_count_from_0():
     rows, reader = read(b"1 1:1\n2 2:2\n" * 50_000 + b"3 0:7\n")
     assert reader.index_base == 0
@@ -180,6 +181,7 @@ def many_lines() -> bytes:
     return "\n".join(lines).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [2, 5, -1])
 def test_threads_give_the_same_rows(n_jobs):
     data = many_lines()
@@ -502,11 +504,13 @@ def megabytes(code):
     return int(done.stdout)
 
 
+@pytest.mark.slow
 def test_chunks_of_rows_do_not_pile_up():
     code = "before = most()\nfor chunk in scan(Lines(), format='svmlight', chunk_rows=7001): pass\n"
     assert megabytes(code + "print(most() - before)") < 180  # all rows are 300 MB
 
 
+@pytest.mark.slow
 def test_a_long_line_that_is_refused_takes_little_memory():
     code = "reader = VwReader(on_error='skip')\nbefore = most()\n"
     code += "reader.feed(b'1 |f ' + b'a' * 16_000_000 + b'\\0\\n')\nreader.finish()\n"

@@ -143,6 +143,7 @@ def many_lines() -> bytes:
     return "\n".join(lines).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_features", [None, 1 << 12])
 @pytest.mark.parametrize("n_jobs", [2, 5, -1])
 def test_threads_give_the_same_rows(n_jobs, n_features):

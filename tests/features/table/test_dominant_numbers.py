@@ -68,6 +68,7 @@ def test_more_rows_are_warned_of_once():
     assert warned(lambda: encoder.partial_fit(first)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 30, 3000])
 def test_ordinary_and_heavy_tailed_columns_are_not_named(n):
     for seed in range(20):

@@ -364,6 +364,7 @@ def assert_same(ours, theirs, table):
     np.testing.assert_allclose(a.values, b.values, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.integers(15, 285), max_size=3, unique=True), st.integers(0, 100))
 def test_chunks_and_merging_are_fitting_the_whole(cuts, seed):

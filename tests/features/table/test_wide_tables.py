@@ -131,6 +131,7 @@ class _Counted:
         monkeypatch.setattr(module, "portable", stub)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_calls_do_not_grow_with_columns_of_few_rows(monkeypatch):
     counted = _Counted(number_column, monkeypatch, "number_moments")

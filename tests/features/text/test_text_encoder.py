@@ -322,6 +322,7 @@ def test_columns_with_many_names():
     assert encoder.collisions_ == {0: ("aa", "bb", "cc", "dd", "ee")}
 
 
+@pytest.mark.slow
 def test_names_are_bounded_and_counted_beyond():
     texts = [" ".join(f"word{i}" for i in range(start, start + 50)) for start in range(0, 5000, 25)]
     encoder = TextEncoder(n_features=2**20, max_names=500).fit(texts)

@@ -30,6 +30,7 @@ def whole_sets(count):
         yield Z
 
 
+@pytest.mark.slow
 def test_whole_numbers_settle_as_a_linear_program_does():
     kinds = []
     for Z in whole_sets(60):
@@ -157,6 +158,7 @@ def test_a_search_without_enough_steps_claims_nothing(monkeypatch):
     assert 0 < separability(X, y).margin <= bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(  # 37, 230 and 242 are closest
     "seed", [37, *(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 1, 2, 230, 242))]
 )

@@ -93,6 +93,7 @@ tables = st.tuples(st.integers(2, 8), st.integers(1, 3)).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(tables, st.data())
 def test_any_verdict_proves_itself(X, data):

@@ -31,6 +31,7 @@ def file_of(model: Model, path: Path) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FLIPPED)
 def test_cut_at_every_byte(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m"
@@ -53,6 +54,7 @@ def flip(name: str, path: Path, bits: Callable[[int], Iterable[int]]) -> None:
                 load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FLIPPED[:1])
 def test_flip_of_a_bit_of_every_byte(name: str, tmp_path: Path) -> None:
     flip(name, tmp_path / "m", lambda place: [place % 8])

@@ -70,6 +70,7 @@ def kill_often(folder: Path, times: int) -> None:
     assert int(left) <= times / 10  # as good as none
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files have names from the start here")
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     kill_often(tmp_path, 40)

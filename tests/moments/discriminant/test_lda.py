@@ -403,6 +403,7 @@ def test_scales_and_shifts_of_wide_data_change_no_prediction(form):
     np.testing.assert_allclose(found, shrunk, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_very_many_columns_never_meet_each_other():
     rng = np.random.default_rng(0)
     X = sp.random_array((12, 2_000_000), density=1e-4, rng=rng, format="csr")

@@ -118,6 +118,7 @@ def test_shifts_change_no_prediction():
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_columns_are_not_limited():
     X = sp.random_array((12, 1_000_000), density=1e-4, rng=np.random.default_rng(0), format="csr")
     y = np.arange(12) % 3

@@ -102,6 +102,7 @@ def test_misses_by_brute_force():
     assert miss_per_doubling(curve) == pytest.approx(math.sqrt(total / count))
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_where_the_law_is_right():
     rng = np.random.default_rng(4)
     ahead, inside = law(2 * SIZES[-1:]).tolist() + law(4 * SIZES[-1:]).tolist(), []

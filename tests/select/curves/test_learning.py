@@ -328,6 +328,7 @@ def test_sizes_as_shares_and_as_rows(cancer):
     assert ratios.max() / ratios.min() < 1.15
 
 
+@pytest.mark.slow
 def test_any_kind_of_rows(cancer):
     X, y = cancer
     X = np.where(np.abs(X) > 1, X, 0.0)

@@ -64,6 +64,7 @@ def test_passes_over_many_columns(cv, monkeypatch):
     check_fits(search, X, y, cv.split(np.zeros(len(y)), y))
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_grid_search():
     X, y = classes(n=200, noise=2)
     peer = GridSearchCV(LinearSVM(), {"C": CS}, cv=4, scoring="roc_auc").fit(X, y)

@@ -131,6 +131,7 @@ def test_passes_over_many_columns(monkeypatch):
     by_hand(search, X, y)
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_grid_search_and_its_model_too():
     X, y = classes(k=3)
     for scoring in ("accuracy", "neg_log_loss", "roc_auc_ovr", "balanced_accuracy"):
@@ -237,6 +238,7 @@ def test_rules_by_hand():
     assert edge_of(penalty[:1], 0) is None
 
 
+@pytest.mark.slow
 def test_one_standard_error_takes_a_smaller_strength():
     X, y = classes(n=200, noise=3)
     best = LogisticRegressionCV(20).fit(X, y)

@@ -103,6 +103,7 @@ def test_folds_equal_a_grid_search(scoring, shape):
     np.testing.assert_allclose(search.coef_, peer.best_estimator_.coef_, rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 1000), cv=st.sampled_from([2, 3, None]), targets=st.sampled_from([1, 3]))
 def test_several_targets(seed, cv, targets):
     X, y = problem(15, 4, seed, targets)
@@ -167,6 +168,7 @@ def test_rows_that_determine_the_fit_alone_are_refitted():
 # ------------------------------------------------------------------ few digits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cv", [None, 5])
 @pytest.mark.parametrize("noise", [1e-7, 1e-10])
 def test_errors_of_a_nearly_perfect_fit_have_digits(cv, noise):

@@ -132,6 +132,7 @@ def test_a_line_longer_than_a_block():
     assert table["b"][1].as_py() == long
 
 
+@pytest.mark.slow
 def test_a_header_longer_than_the_sample():
     names = [f"column {i}" for i in range(20_000)]
     table = table_of("|".join(names) + "\n" + "|".join("1" for _ in names) + "\n")

@@ -88,6 +88,7 @@ def test_one_text_below_the_sample_costs_calls_for_its_column_only(
     assert dataset.table["c299"].to_pylist() == numbers[:, 299].tolist()
 
 
+@pytest.mark.slow
 def test_many_columns_come_in_few_chunks() -> None:
     """Each block of the parser makes a chunk of every column."""
     numbers, target = _wide(12, 9000)
@@ -145,6 +146,7 @@ def _written(kinds: list[str], path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_types_do_not_depend_on_the_columns_beside(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     for _ in range(12):
@@ -153,6 +155,7 @@ def test_types_do_not_depend_on_the_columns_beside(tmp_path: Path) -> None:
         assert [each.type for each in found] == [_KINDS[kind][1] for kind in ["number", *kinds]]
 
 
+@pytest.mark.slow
 def test_calls_do_not_grow_with_columns_of_text_and_dates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
