@@ -211,13 +211,13 @@ def test_the_multinomial_optimum_exists_where_classes_overlap(seeds):
 def test_many_weights(monkeypatch):
     X, y = load_digits(return_X_y=True)
     X, y = X[:60], y[:60]  # fewer rows than columns
-    monkeypatch.setattr(joint_verdict, "NEWTON", 100)
+    monkeypatch.setattr(joint_verdict, "MAX_NEWTON_WEIGHTS", 100)
     verdict = separability(X, y)
     assert verdict.separable
     assert verdict.verify(X, y)
     assert verdict.margin <= verdict.margin_bound
     X, y = load_iris(return_X_y=True)
-    monkeypatch.setattr(joint_verdict, "NEWTON", 5)
+    monkeypatch.setattr(joint_verdict, "MAX_NEWTON_WEIGHTS", 5)
     verdict = separability(X, y)
     assert verdict.separable is None
     assert not verdict.verify(X, y)

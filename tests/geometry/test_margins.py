@@ -34,13 +34,13 @@ def counts(classes, n=40):
     return rng.poisson(1 + 2 * np.eye(classes, 5)[label]).astype(float), label
 
 
-def by_hand(model, X, places):
+def by_hand(model, X, row_class_pairs):
     """Return margins and distances of rows, one at a time."""
     W, b = model.weights, model.intercept
     if len(W) == 1:
         W, b = np.vstack([-W / 2, W / 2]), np.array([-b[0] / 2, b[0] / 2])
     found = []
-    for x, y in zip(X, places, strict=True):
+    for x, y in zip(X, row_class_pairs, strict=True):
         others = [k for k in range(len(W)) if k != y]
         ahead = [(W[y] - W[k]) @ x + b[y] - b[k] for k in others]
         norms = [np.linalg.norm(W[y] - W[k]) for k in others]

@@ -164,7 +164,7 @@ def test_large_data_is_added_in_pieces_of_the_same_bits(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.random((50, 7)), rng.integers(0, 3, 50)
     whole = counts_of(X, y), counts_of(sp.csr_array(X), y)
-    monkeypatch.setattr(module, "VALUES_BETWEEN_LOOKS", 20)
+    monkeypatch.setattr(module, "VALUES_BETWEEN_POLLS", 20)
     assert_same(counts_of(X, y), whole[0])
     assert_same(counts_of(sp.csr_array(X), y), whole[1])
 

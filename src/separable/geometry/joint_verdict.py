@@ -41,10 +41,10 @@ from separable.geometry.proofs.reasons import (
 )
 from separable.geometry.proofs.signs import sure_scores
 from separable.geometry.proofs.weak_direction import tidy_few
-from separable.geometry.search.exact_search import always_decided, settle_exactly
-from separable.geometry.search.facial_reduction import NONE, Settled
+from separable.geometry.search.exact_search import always_decided, reduce_exactly
+from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, FacialReduction
 from separable.geometry.search.max_margin import bracket_of, start_of, widest_margin
-from separable.geometry.search.row_generation import settle_many
+from separable.geometry.search.row_generation import reduce_many
 from separable.geometry.search.verdict_search import AGAIN, search, settle_untangled
 from separable.geometry.verdict import Verdict
 from separable.linalg.exact import rounded
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from separable.geometry.labelled_rows import LabelledRows
     from separable.geometry.proofs.proof import Proof
-    from separable.geometry.search.exact_search import ExactlySettled
+    from separable.geometry.search.exact_search import ExactReduction
     from separable.typing import Floats, Indices
 
     Decision = tuple[str, str, Proof | None]
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 __all__ = ["JointVerdict", "joint_verdict"]
 
 #: What rounding may take from a margin that is computed again.
-SLACK = 1e-9
+MARGIN_ROUNDING = 1e-9
 #: What decides.
 SEPARABLE = "every row is on its side of the boundaries to all other classes."
 QUASI = "weights have no row on a wrong side, but all such have rows on a boundary."
@@ -70,7 +70,7 @@ OVERLAP = "rows of the classes mix in every direction."
 #: What is counted in place of rows.
 PAIRS = "pairs of a row and another class"
 #: Newton's steps take matrices of at most so many weights of all classes.
-NEWTON = 3000
+MAX_NEWTON_WEIGHTS = 3000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,14 +105,14 @@ class JointVerdict(Verdict):
             u = cone.packed(proof.weights, proof.intercept)
             return separates(cone, u) and _proves_margin(cone, data, proof, self.fit_intercept)
         if isinstance(proof, JointQuasiSeparation):
-            boundary, rows = cone.places(proof.boundary), cone.places(proof.rows)
+            boundary, rows = cone.row_class_pairs(proof.boundary), cone.row_class_pairs(proof.rows)
             return (
                 bool(np.isin(rows, boundary).all())
                 and separates_weakly(cone, cone.packed(proof.weights, proof.intercept), boundary)
                 and cancels(cone, rows, proof.multipliers, exact=exact)
             )
         if isinstance(proof, JointOverlap):
-            rows = cone.places(proof.rows)
+            rows = cone.row_class_pairs(proof.rows)
             return overlaps(cone, rows, proof.multipliers, proof.rank, exact=exact)
         return False
 
@@ -121,7 +121,7 @@ class JointVerdict(Verdict):
     ) -> bool:
         """Check the whole numbers of a proof, and that its floats are these, rounded."""
         if isinstance(proof, JointOverlap):
-            rows = cone.places(proof.rows)
+            rows = cone.row_class_pairs(proof.rows)
             return (
                 np.array_equal(proof.multipliers, rounded(exact.multipliers))
                 and cancels_exactly(cone, rows, exact.multipliers)
@@ -139,7 +139,7 @@ class JointVerdict(Verdict):
                 and float(margins.min()) * (1.0 - 1e-14) == proof.margin
                 and _proves_bound(data, proof, self.fit_intercept)
             )
-        boundary, rows = cone.places(proof.boundary), cone.places(proof.rows)
+        boundary, rows = cone.row_class_pairs(proof.boundary), cone.row_class_pairs(proof.rows)
         return (
             len(proof.columns) == len(_used(cone, exact.direction))
             and bool(np.isin(rows, boundary).all())
@@ -162,9 +162,13 @@ def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> 
     """Return the verdict on all classes together."""
     rows, label, K = data.rows, data.label, len(data.classes)
     cone = JointRows.of(rows, label, K, fit_intercept)
-    given = data, fit_intercept, precision
+    arguments = data, fit_intercept, precision
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
-        decision = _wide(cone, *given) if cone.dimension > NEWTON else _decision(cone, *given)
+        decision = (
+            _wide(cone, *arguments)
+            if cone.dimension > MAX_NEWTON_WEIGHTS
+            else _decision(cone, *arguments)
+        )
     return JointVerdict(*decision, data.classes, fit_intercept, rows.shape)
 
 
@@ -172,28 +176,28 @@ def _decision(
     cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float
 ) -> Decision:
     """Decide in floats, and where these lead to no proof, in rational arithmetic."""
-    for settled in _searches(cone):
-        decision = _decide(cone, settled, data, fit_intercept, precision)
+    for reduction in _searches(cone):
+        decision = _decide(cone, reduction, data, fit_intercept, precision)
         if decision[2] is not None:
             return decision
-    exact = settle_exactly(cone, settled)
+    exact = reduce_exactly(cone, reduction)
     if exact is None:
         return "undecided", not_decided(cone, decision[1]), None
     a = rounded(exact.a.tolist())
     u = None if exact.u is None else rounded(exact.u)
-    settled = Settled(u, a, exact.boundary, a)
-    decision = _decide(cone, settled, data, fit_intercept, precision)
+    reduction = FacialReduction(u, a, exact.boundary, a)
+    decision = _decide(cone, reduction, data, fit_intercept, precision)
     if decision[2] is not None:
         return decision
     return _exactly(cone, exact, data, fit_intercept, precision)
 
 
-def _searches(cone: JointRows) -> Iterator[Settled]:
+def _searches(cone: JointRows) -> Iterator[FacialReduction]:
     """Search in floats; of many numbers again where that leads to no proof."""
     seen = cone.seen()
-    for none in NONE:
-        found = settle_many(seen, none)
-        yield found if found.u is None else replace(found, u=seen.raw(found.u))
+    for none in ZERO_TOLERANCES:
+        result = reduce_many(seen, none)
+        yield result if result.u is None else replace(result, u=seen.raw(result.u))
         if always_decided(cone):
             return
         if cone.size * cone.dimension > AGAIN:
@@ -204,15 +208,19 @@ def _searches(cone: JointRows) -> Iterator[Settled]:
 
 
 def _decide(
-    cone: JointRows, settled: Settled, data: LabelledRows, fit_intercept: bool, precision: float
+    cone: JointRows,
+    reduction: FacialReduction,
+    data: LabelledRows,
+    fit_intercept: bool,
+    precision: float,
 ) -> Decision:
-    if not settled.ended:
+    if not reduction.ended:
         return "undecided", NOT_ENDED, None
-    if settled.u is None:
-        return _overlap(cone, settled)
-    if settled.a.any():
-        return _quasi(cone, settled.u, settled, data)
-    return _separated(cone, settled.u, data, fit_intercept, precision)
+    if reduction.u is None:
+        return _overlap(cone, reduction)
+    if reduction.a.any():
+        return _quasi(cone, reduction.u, reduction, data)
+    return _separated(cone, reduction.u, data, fit_intercept, precision)
 
 
 def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
@@ -220,17 +228,19 @@ def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: f
     parts = []
     for k in range(cone.n_classes):
         sign = np.where(data.label == k, 1.0, -1.0)
-        found = search(SignedRows(data.rows, sign, fit_intercept))
-        if found.bracket is not None and found.bracket.margin > 0:
-            parts.append(found.bracket.u)
+        result = search(SignedRows(data.rows, sign, fit_intercept))
+        if result.bracket is not None and result.bracket.margin > 0:
+            parts.append(result.bracket.u)
         elif (
-            found.settled is not None and found.settled.u is not None and not found.settled.a.any()
+            result.reduction is not None
+            and result.reduction.u is not None
+            and not result.reduction.a.any()
         ):
-            parts.append(found.settled.u)
+            parts.append(result.reduction.u)
         else:
             reason = (
-                f"{cone.dimension} weights of all classes are more than the {NEWTON} that are "
-                "looked at together, and no hyperplane was found that separates class "
+                f"{cone.dimension} weights of all classes are more than the {MAX_NEWTON_WEIGHTS} "
+                "that are looked at together, and no hyperplane was found that separates class "
                 f"{data.classes.tolist()[k]!r} from the rest. Ask multi_class='pairs' or 'ovr', or "
                 "give fewer columns."
             )
@@ -240,20 +250,20 @@ def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: f
     return kind, reason if proof is not None else not_decided(cone, reason), proof
 
 
-def _overlap(cone: JointRows, settled: Settled) -> Decision:
-    chosen, a = few_multipliers(cone, settled.a)
+def _overlap(cone: JointRows, reduction: FacialReduction) -> Decision:
+    chosen, a = few_multipliers(cone, reduction.a)
     rank = full_rank(cone, chosen, a, exact=False)
     if rank is None:
         return "undecided", NOT_CANCELLING, None
     return "overlap", OVERLAP, JointOverlap(cone.pairs(chosen), a, rank)
 
 
-def _quasi(cone: JointRows, u: Floats, settled: Settled, data: LabelledRows) -> Decision:
-    boundary = np.flatnonzero(settled.boundary)
+def _quasi(cone: JointRows, u: Floats, reduction: FacialReduction, data: LabelledRows) -> Decision:
+    boundary = np.flatnonzero(reduction.boundary)
     tidy = tidy_few(cone, u, boundary, cone.column)
     if tidy is None:
         return "undecided", not_exact(len(boundary), PAIRS), None
-    for chosen, a in cancelling(cone, settled.a, settled.first):
+    for chosen, a in cancelling(cone, reduction.a, reduction.first):
         if cancels(cone, chosen, a, exact=False):
             break
     else:
@@ -285,30 +295,30 @@ def _separated(
 
 def _exactly(
     cone: JointRows,
-    settled: ExactlySettled,
+    reduction: ExactReduction,
     data: LabelledRows,
     fit_intercept: bool,
     precision: float,
 ) -> Decision:
     """Return the verdict with a proof in whole numbers: floats hold none."""
-    chosen = np.flatnonzero(settled.a)
-    exact = ExactNumbers(settled.u or (), tuple(settled.a[chosen].tolist()))
+    chosen = np.flatnonzero(reduction.a)
+    exact = ExactNumbers(reduction.u or (), tuple(reduction.a[chosen].tolist()))
     pairs, a = cone.pairs(chosen), rounded(exact.multipliers)
-    if settled.u is None:
+    if reduction.u is None:
         rank = exact_rank(cone, chosen)
         assert rank is not None
         return "overlap", OVERLAP, JointOverlap(pairs, a, rank, exact=exact)
-    weights, b = cone.unpacked(rounded(settled.u))
+    weights, b = cone.unpacked(rounded(reduction.u))
     if len(chosen):
-        boundary = cone.pairs(np.flatnonzero(settled.boundary))
-        names = _names(data, _used(cone, settled.u))
+        boundary = cone.pairs(np.flatnonzero(reduction.boundary))
+        names = _names(data, _used(cone, reduction.u))
         proof = JointQuasiSeparation(weights, b, boundary, names, pairs, a, exact=exact)
         return "quasi-separable", QUASI, proof
-    margins = _whole_margins(cone, settled.u)
+    margins = _whole_margins(cone, reduction.u)
     margin = float(margins.min()) * (1.0 - 1e-14)
     bound, pair, support, a = _closest_pair(data, weights, b, fit_intercept, precision)
-    found = margins, margin, bound, support, a, pair
-    return "separable", SEPARABLE, JointSeparation(weights, b, *found, exact=exact)
+    result = margins, margin, bound, support, a, pair
+    return "separable", SEPARABLE, JointSeparation(weights, b, *result, exact=exact)
 
 
 def _used(cone: JointRows, direction: Sequence[int]) -> Indices:
@@ -352,10 +362,10 @@ def _closest_pair(
         rows, cone = _pair(data, pair, fit_intercept)
         u = weights[pair[1]] - weights[pair[0]]
         u = np.append(u, b[pair[1]] - b[pair[0]]) if fit_intercept else u
-        found = widest_margin(cone, start_of(cone, u), precision, None)
-        if found.bound < best[0]:
-            chosen = np.flatnonzero(found.a)
-            best = found.bound, pair, rows[chosen], found.a[chosen]
+        result = widest_margin(cone, start_of(cone, u), precision, None)
+        if result.bound < best[0]:
+            chosen = np.flatnonzero(result.a)
+            best = result.bound, pair, rows[chosen], result.a[chosen]
     return best
 
 
@@ -373,8 +383,10 @@ def _proves_margin(
 ) -> bool:
     """Return whether margins and bound are those of the weights and of the rows named."""
     margins = _margins(cone, cone.packed(proof.weights, proof.intercept), proof.weights)
-    near = np.allclose(margins, proof.margins, rtol=SLACK, atol=SLACK * margins.max())
-    if not near or not abs(proof.margin - margins.min()) <= SLACK * margins.min():
+    near = np.allclose(
+        margins, proof.margins, rtol=MARGIN_ROUNDING, atol=MARGIN_ROUNDING * margins.max()
+    )
+    if not near or not abs(proof.margin - margins.min()) <= MARGIN_ROUNDING * margins.min():
         return False
     return _proves_bound(data, proof, fit_intercept)
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Margins", "margins"]
 
 #: A row this far beyond the margin 1 still counts as on it: solvers stop so close to it.
-NEAR = 1e-6
+MARGIN_TOLERANCE = 1e-6
 #: So many classes are named in a message.
-SHOWN = 8
+MAX_NAMED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Margins:
 
         Those of a support vector machine are its support rows; others have no such meaning.
         """
-        return np.flatnonzero(self.margins <= 1.0 + NEAR)
+        return np.flatnonzero(self.margins <= 1.0 + MARGIN_TOLERANCE)
 
     @property
     def wrong(self) -> NDArray[np.intp]:
@@ -120,53 +120,53 @@ def margins(model: Any, X: Any, y: Any) -> Margins:
     >>> found.support.tolist()
     [1, 2]
     """
-    found = _linear(model)
-    assert found.classes is not None
-    rows = model_rows(found, X)
-    place = _places(y, found.classes, rows.n_rows)
-    scores = linear_scores(rows, found.weights, found.intercept)
-    if len(found.classes) == 2:
-        margin = np.where(place == 1, 1.0, -1.0) * scores[:, 0]
-        return Margins(margin, _over(margin, float(np.linalg.norm(found.weights[0]))))
-    return _of_many(scores, place, found.weights)
+    linear = _linear(model)
+    assert linear.classes is not None
+    rows = model_rows(linear, X)
+    label = _labels(y, linear.classes, rows.n_rows)
+    scores = linear_scores(rows, linear.weights, linear.intercept)
+    if len(linear.classes) == 2:
+        margin = np.where(label == 1, 1.0, -1.0) * scores[:, 0]
+        return Margins(margin, _over(margin, float(np.linalg.norm(linear.weights[0]))))
+    return _of_many(scores, label, linear.weights)
 
 
 def _linear(model: Any) -> LinearModel:
     """Return the weights with a boundary that a model or learner has, or say why there are none."""
-    found = getattr(model, "model_", model)
-    if not isinstance(found, LinearModel):
+    linear = getattr(model, "model_", model)
+    if not isinstance(linear, LinearModel):
         raise ValueError(
             f"Margins are distances to one hyperplane, and {type(model).__name__} has none: it is "
             "no linear model, or a vote of several. Use a LinearModel or a fitted classifier of "
             "this package, such as AveragedPerceptron."
         )
-    if found.classes is None:
+    if linear.classes is None:
         raise ValueError(
-            f"Margins are of classes, and this {found.learner} model predicts numbers. Use a "
+            f"Margins are of classes, and this {linear.learner} model predicts numbers. Use a "
             "classifier; of numbers look at the residuals, y - model.predict(X)."
         )
-    if len(found.classes) == 1:
+    if len(linear.classes) == 1:
         raise ValueError(
-            f"This {found.learner} model has met one class only, {found.classes.tolist()[0]!r}, "
+            f"This {linear.learner} model has met one class only, {linear.classes.tolist()[0]!r}, "
             "so it has no boundary. Let it learn from rows of another class too."
         )
-    return found
+    return linear
 
 
-def _places(y: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int32]:
+def _labels(y: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int32]:
     """Return the place of each label among the classes; refuse labels that are none of them."""
     labels = check_labels(y, n_rows, "margins")
-    place = find_classes(labels, classes)
-    strange = np.flatnonzero(place < 0)
+    label = find_classes(labels, classes)
+    strange = np.flatnonzero(label < 0)
     if len(strange):
         row = int(strange[0])
-        known = ", ".join(map(repr, classes[:SHOWN].tolist()))
-        more = ", ..." if len(classes) > SHOWN else ""
+        known = ", ".join(map(repr, classes[:MAX_NAMED].tolist()))
+        more = ", ..." if len(classes) > MAX_NAMED else ""
         raise ValueError(
             f"The label {labels.tolist()[row]!r} of row {row} is no class of the model. There are: "
             f"{known}{more}. Leave such rows out."
         )
-    return place
+    return label
 
 
 def _over(margin: Floats, norm: Floats | float) -> Floats:
@@ -176,14 +176,14 @@ def _over(margin: Floats, norm: Floats | float) -> Floats:
     return np.where(margin == 0, 0.0, distance)
 
 
-def _of_many(scores: Floats, place: NDArray[np.int32], weights: Floats) -> Margins:
+def _of_many(scores: Floats, label: NDArray[np.int32], weights: Floats) -> Margins:
     """Return margins of three classes and more."""
     margin, distance = np.empty(len(scores)), np.empty(len(scores))
-    for k in np.unique(place):
-        mine = np.flatnonzero(place == k)
+    for k in np.unique(label):
+        in_class = np.flatnonzero(label == k)
         norms = np.linalg.norm(weights - weights[k], axis=1)
-        ahead = scores[mine, k, None] - scores[mine]
+        ahead = scores[in_class, k, None] - scores[in_class]
         away = _over(ahead, norms)
         ahead[:, k] = away[:, k] = np.inf
-        margin[mine], distance[mine] = ahead.min(axis=1), away.min(axis=1)
+        margin[in_class], distance[in_class] = ahead.min(axis=1), away.min(axis=1)
     return Margins(margin, distance)

@@ -23,15 +23,15 @@ from separable.geometry.proofs.reasons import (
     not_exact,
 )
 from separable.geometry.proofs.weak_direction import tidy_few
-from separable.geometry.search.exact_search import always_decided, settle_exactly
-from separable.geometry.search.facial_reduction import NONE, Settled
+from separable.geometry.search.exact_search import always_decided, reduce_exactly
+from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, FacialReduction
 from separable.geometry.search.max_margin import (
     exact_margins,
     proves_margin,
     start_of,
     widest_margin,
 )
-from separable.geometry.search.verdict_search import AGAIN, Found, search, settle_untangled
+from separable.geometry.search.verdict_search import AGAIN, SearchResult, search, settle_untangled
 from separable.geometry.verdict import Verdict
 from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
 from separable.linalg.exact import rounded
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from separable.geometry.cone.signed_rows import SignedRows
     from separable.geometry.labelled_rows import LabelledRows
     from separable.geometry.proofs.proof import Proof
-    from separable.geometry.search.exact_search import ExactlySettled
+    from separable.geometry.search.exact_search import ExactReduction
     from separable.geometry.search.max_margin import Bracket
     from separable.geometry.search.max_margin_dual_cd import DualPasses
     from separable.typing import Floats, Indices
@@ -151,47 +151,51 @@ def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> V
 
 def _decision(cone: SignedRows, precision: float, data: LabelledRows) -> Decision:
     """Decide in floats, and where these lead to no proof, in rational arithmetic."""
-    for found in _searches(cone):
-        kind, reason, proof = _decide(cone, found, precision, data)
-        if proof is not None or found.settled is None:
+    for result in _searches(cone):
+        kind, reason, proof = _decide(cone, result, precision, data)
+        if proof is not None or result.reduction is None:
             return kind, reason, proof
-    exact = settle_exactly(cone, found.settled)
+    exact = reduce_exactly(cone, result.reduction)
     if exact is None:
         bound = widest_margin(cone, start_of(cone, np.zeros(cone.dimension)), precision, None).bound
         return "undecided", not_decided(cone, reason, bound), None
     a = rounded(exact.a.tolist())
     u = None if exact.u is None else rounded(exact.u)
-    decision = _decide(cone, Found(Settled(u, a, exact.boundary, a)), precision, data)
+    decision = _decide(
+        cone, SearchResult(FacialReduction(u, a, exact.boundary, a)), precision, data
+    )
     return decision if decision[2] is not None else _exactly(cone, exact, precision, data)
 
 
-def _searches(cone: SignedRows) -> Iterator[Found]:
+def _searches(cone: SignedRows) -> Iterator[SearchResult]:
     """Search in floats; of many numbers again where that leads to no proof."""
-    found = search(cone, NONE[0])
-    yield found
-    if found.settled is None or always_decided(cone):
+    result = search(cone, ZERO_TOLERANCES[0])
+    yield result
+    if result.reduction is None or always_decided(cone):
         return
     if cone.size * cone.dimension <= AGAIN:
-        yield search(cone, NONE[1])
+        yield search(cone, ZERO_TOLERANCES[1])
     untangled = settle_untangled(cone)
     if untangled is not None:
-        yield Found(untangled)
+        yield SearchResult(untangled)
 
 
-def _decide(cone: SignedRows, found: Found, precision: float, data: LabelledRows) -> Decision:
-    settled, bracket = found.settled, found.bracket
-    if settled is None:
+def _decide(
+    cone: SignedRows, result: SearchResult, precision: float, data: LabelledRows
+) -> Decision:
+    reduction, bracket = result.reduction, result.bracket
+    if reduction is None:
         assert bracket is not None
         if bracket.margin <= 0:
-            return _not_found(bracket, found.passes)
-        return _separated(cone, bracket, precision, found.passes)
-    if not settled.ended:
+            return _not_found(bracket, result.passes)
+        return _separated(cone, bracket, precision, result.passes)
+    if not reduction.ended:
         return "undecided", NOT_ENDED, None
-    if settled.u is None:
-        return _overlap(cone, settled)
-    if settled.a.any():
-        return _quasi(cone, settled.u, settled, data)
-    return _separated(cone, start_of(cone, settled.u), precision, found.passes)
+    if reduction.u is None:
+        return _overlap(cone, reduction)
+    if reduction.a.any():
+        return _quasi(cone, reduction.u, reduction, data)
+    return _separated(cone, start_of(cone, reduction.u), precision, result.passes)
 
 
 def _not_found(bracket: Bracket, passes: DualPasses | None) -> Decision:
@@ -208,25 +212,25 @@ def _separated(
     cone: SignedRows, start: Bracket, precision: float, passes: DualPasses | None
 ) -> Decision:
     best = widest_margin(cone, start, precision, passes)
-    found = next((each for each in (best, start) if separates(cone, each.u)), None)
-    if found is None:
+    result = next((each for each in (best, start) if separates(cone, each.u)), None)
+    if result is None:
         return "undecided", NOT_STRICT, None
-    if found.margin <= 0:  # by less than rounding
-        found = exact_margins(cone, found)
+    if result.margin <= 0:  # by less than rounding
+        result = exact_margins(cone, result)
     support = np.flatnonzero(best.a)
-    w, b = _split(cone, found.u)
-    proof = Separation(w, b, found.margins, found.margin, best.bound, support, best.a[support])
-    if not np.isfinite(found.margins).all() or not proves_margin(cone, proof):
+    w, b = _split(cone, result.u)
+    proof = Separation(w, b, result.margins, result.margin, best.bound, support, best.a[support])
+    if not np.isfinite(result.margins).all() or not proves_margin(cone, proof):
         return "undecided", NOT_HELD, None
     return "separable", SEPARABLE, proof
 
 
-def _quasi(cone: SignedRows, u: Floats, settled: Settled, data: LabelledRows) -> Decision:
-    boundary = np.flatnonzero(settled.boundary)
+def _quasi(cone: SignedRows, u: Floats, reduction: FacialReduction, data: LabelledRows) -> Decision:
+    boundary = np.flatnonzero(reduction.boundary)
     tidy = tidy_few(cone, u, boundary, cone.column)
     if tidy is None:
         return "undecided", not_exact(len(boundary), "rows"), None
-    for rows, a in cancelling(cone, settled.a, settled.first):
+    for rows, a in cancelling(cone, reduction.a, reduction.first):
         if cancels(cone, rows, a, exact=False):
             break
     else:
@@ -236,8 +240,8 @@ def _quasi(cone: SignedRows, u: Floats, settled: Settled, data: LabelledRows) ->
     return "quasi-separable", QUASI, proof
 
 
-def _overlap(cone: SignedRows, settled: Settled) -> Decision:
-    rows, a = few_multipliers(cone, settled.a)
+def _overlap(cone: SignedRows, reduction: FacialReduction) -> Decision:
+    rows, a = few_multipliers(cone, reduction.a)
     rank = full_rank(cone, rows, a, exact=False)
     if rank is None:
         return "undecided", NOT_CANCELLING, None
@@ -245,27 +249,27 @@ def _overlap(cone: SignedRows, settled: Settled) -> Decision:
 
 
 def _exactly(
-    cone: SignedRows, settled: ExactlySettled, precision: float, data: LabelledRows
+    cone: SignedRows, reduction: ExactReduction, precision: float, data: LabelledRows
 ) -> Decision:
     """Return the verdict with a proof in whole numbers: floats hold none."""
-    rows = np.flatnonzero(settled.a)
-    exact = ExactNumbers(settled.u or (), tuple(settled.a[rows].tolist()))
+    rows = np.flatnonzero(reduction.a)
+    exact = ExactNumbers(reduction.u or (), tuple(reduction.a[rows].tolist()))
     a = rounded(exact.multipliers)
-    if settled.u is None:
+    if reduction.u is None:
         rank = exact_rank(cone, rows)
         assert rank is not None
         return "overlap", OVERLAP, Overlap(rows, a, rank, exact=exact)
-    w, b = _split(cone, rounded(settled.u))
+    w, b = _split(cone, rounded(reduction.u))
     if len(rows):
-        boundary = np.flatnonzero(settled.boundary)
-        used = np.flatnonzero(np.array(settled.u[: len(w)], dtype=object))
+        boundary = np.flatnonzero(reduction.boundary)
+        used = np.flatnonzero(np.array(reduction.u[: len(w)], dtype=object))
         proof = QuasiSeparation(w, b, boundary, _names(data, used), rows, a, exact=exact)
         return "quasi-separable", QUASI, proof
-    best = widest_margin(cone, start_of(cone, rounded(settled.u)), precision, None)
-    margins, margin = whole_margins(cone, settled.u)
+    best = widest_margin(cone, start_of(cone, rounded(reduction.u)), precision, None)
+    margins, margin = whole_margins(cone, reduction.u)
     support = np.flatnonzero(best.a)
-    found = margins, margin, best.bound, support, best.a[support]
-    return "separable", SEPARABLE, Separation(w, b, *found, exact=exact)
+    result = margins, margin, best.bound, support, best.a[support]
+    return "separable", SEPARABLE, Separation(w, b, *result, exact=exact)
 
 
 def _names(data: LabelledRows, columns: Indices) -> tuple[str | int, ...]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Suggestion", "suggest_features"]
 
 #: More numbers than this are not made.
-MOST = 1 << 27
+MAX_VALUES = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,20 +80,20 @@ class Suggestion:
     def transform(self, X: Any) -> Any:
         """Return the columns of X with the features behind them: an array, or a csr_array."""
         base, extra, names = _candidates(X, self.degree)
-        places = [names.index(name) for name in self.features]
+        indices = [names.index(name) for name in self.features]
         return _plain(
-            FeatureTable(base.to_matrix(), extra.to_matrix(), np.empty(0, np.int32)), places
+            FeatureTable(base.to_matrix(), extra.to_matrix(), np.empty(0, np.int32)), indices
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and dicts."""
-        told = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        told |= {
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        values |= {
             "features": list(self.features),
             "in_folds": [list(names) for names in self.in_folds],
             "verdict": self.verdict.to_dict(),
         }
-        return told
+        return values
 
     def to_text(self) -> str:
         """Return it as text."""
@@ -174,22 +174,22 @@ def suggest_features(
         raise ValueError(
             f"suggest_features separates classes, but y holds only one: {classes.tolist()[0]!r}."
         )
-    given = FeatureTable.of(base, extra, find_classes(labels, classes))
-    chosen, enough = _choose(given)
-    verdict = given.ask(chosen)
+    table = FeatureTable.of(base, extra, find_classes(labels, classes))
+    chosen, enough = _choose(table)
+    verdict = table.ask(chosen)
     learner = RidgeClasses() if estimator is None else estimator
-    errors = _Errors.of(given, _folds(given, cv, learner), learner)
-    guess = 1.0 - float(np.bincount(given.label).max()) / len(given.label)
+    errors = _Errors.of(table, _folds(table, cv, learner), learner)
+    guess = 1.0 - float(np.bincount(table.label).max()) / len(table.label)
     outcome = TOO_FEW if errors is None else errors.compare(guess, len(chosen) > 0)
     return Suggestion(
-        tuple(names[place] for place in chosen),
+        tuple(names[index] for index in chosen),
         verdict.separable,
         verdict,
         None if errors is None else float(errors.after.mean()),
         None if errors is None else float(errors.before.mean()),
         guess,
         len(names),
-        tuple(tuple(names[place] for place in some) for some in (errors.chosen if errors else ())),
+        tuple(tuple(names[index] for index in fold) for fold in (errors.chosen if errors else ())),
         outcome,
         _words(len(chosen), enough, errors, outcome, guess),
         int(degree),
@@ -203,46 +203,46 @@ def _candidates(
     base = as_rows(X)
     encoder = PolynomialEncoder((2, degree)).fit(base)
     size = base.n_rows * encoder.n_output_features_
-    if size > MOST and not base.is_sparse:
+    if size > MAX_VALUES and not base.is_sparse:
         raise ValueError(
             f"Products of {base.n_features} columns up to degree {degree} are "
             f"{encoder.n_output_features_}, for {base.n_rows} rows {size:.2g} numbers, more than "
-            f"the {MOST:.2g} there is room for. Choose fewer columns, or some of the rows."
+            f"the {MAX_VALUES:.2g} that fit. Choose fewer columns, or some of the rows."
         )
     names = column_names(X) if names is None else names
-    told = encoder.get_feature_names_out(None if names is None else list(names))
-    return base, encoder.encode(base), told.tolist()
+    feature_names = encoder.get_feature_names_out(None if names is None else list(names))
+    return base, encoder.encode(base), feature_names.tolist()
 
 
-def _choose(given: FeatureTable) -> tuple[Indices, bool]:
+def _choose(table: FeatureTable) -> tuple[Indices, bool]:
     """Return columns to add, and whether they are enough."""
-    found = small_set(given)
-    return (_best(given), False) if found is None else (found, True)
+    result = small_set(table)
+    return (_best(table), False) if result is None else (result, True)
 
 
-def _best(given: FeatureTable) -> Indices:
+def _best(table: FeatureTable) -> Indices:
     """Return columns, the first of those with large weights, with which fewest rows are wrong."""
-    every = np.arange(given.extra.shape[1])
-    d = given.base.shape[1]
-    whole = RidgeClasses().fit(given.matrix(every), given.label)
+    every = np.arange(table.extra.shape[1])
+    d = table.base.shape[1]
+    whole = RidgeClasses().fit(table.matrix(every), table.label)
     order = np.argsort(-np.linalg.norm(whole.coef_[d:], axis=1), kind="stable")
     sizes = [0, *(2**k for k in range(int(np.log2(len(every))) + 1)), len(every)]
-    wrong = [_wrong(RidgeClasses(), given, given, order[:size]).sum() for size in sizes]
+    wrong = [_wrong(RidgeClasses(), table, table, order[:size]).sum() for size in sizes]
     return np.sort(order[: sizes[int(np.argmin(wrong))]])
 
 
 def _wrong(
-    estimator: Any, seen: FeatureTable, unseen: FeatureTable, columns: Indices
+    estimator: Any, training: FeatureTable, test: FeatureTable, columns: Indices
 ) -> NDArray[np.bool_]:
     """Return which rows a learner of other rows gets wrong, with some columns added."""
-    fitted = clone(estimator).fit(seen.matrix(columns), seen.label)
-    wrong: NDArray[np.bool_] = fitted.predict(unseen.matrix(columns)) != unseen.label
+    fitted = clone(estimator).fit(training.matrix(columns), training.label)
+    wrong: NDArray[np.bool_] = fitted.predict(test.matrix(columns)) != test.label
     return wrong
 
 
-def _folds(given: FeatureTable, cv: Any, learner: Any) -> list[tuple[Indices, Indices]]:
+def _folds(table: FeatureTable, cv: Any, learner: Any) -> list[tuple[Indices, Indices]]:
     """Return rows to train on and rows held out; none where a class has one row."""
-    label, n = given.label, len(given.label)
+    label, n = table.label, len(table.label)
     if isinstance(cv, int | np.integer):
         most = min(int(cv), int(np.bincount(label).min()))
         if most < 2:
@@ -260,19 +260,19 @@ class _Errors(PairedErrors):
 
     @classmethod
     def of(
-        cls, given: FeatureTable, folds: list[tuple[Indices, Indices]], estimator: Any
+        cls, table: FeatureTable, folds: list[tuple[Indices, Indices]], estimator: Any
     ) -> _Errors | None:
         """Choose features without the rows of each fold, and look at these; None: no folds."""
         if not folds:
             return None
         before, after, chosen = [], [], []
         for train, test in folds:
-            seen, unseen = given.take(train), given.take(test)
-            columns = _choose(seen)[0]
+            training, held_out = table.take(train), table.take(test)
+            columns = _choose(training)[0]
             chosen.append(columns)
-            before.append(_wrong(estimator, seen, unseen, columns[:0]))
+            before.append(_wrong(estimator, training, held_out, columns[:0]))
             same = not len(columns)
-            after.append(before[-1] if same else _wrong(estimator, seen, unseen, columns))
+            after.append(before[-1] if same else _wrong(estimator, training, held_out, columns))
         return cls(np.concatenate(before), np.concatenate(after), chosen)
 
 
@@ -302,15 +302,15 @@ def _words(n_chosen: int, enough: bool, errors: _Errors | None, outcome: str, gu
             f"on rows held out is {after:.3g}, {compared}. About {errors.rows_needed()} rows might "
             "be enough."
         )
-    found = f"{first} But on rows held out the error is {after:.3g}, {compared}:"
+    result = f"{first} But on rows held out the error is {after:.3g}, {compared}:"
     if not n_chosen:
-        return f"{found} the columns say little of the class of other rows."
+        return f"{result} the columns say little of the class of other rows."
     fits = "separates" if enough else "fits"
-    return f"{found} what {fits} these rows does not hold for others. This is overfitting."
+    return f"{result} what {fits} these rows does not hold for others. This is overfitting."
 
 
-def _plain(given: FeatureTable, places: list[int]) -> Any:
-    return given.matrix(np.array(places, dtype=np.intp))
+def _plain(table: FeatureTable, indices: list[int]) -> Any:
+    return table.matrix(np.array(indices, dtype=np.intp))
 
 
 def _share(error: float | None) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Verdict"]
 
 #: Names of columns that a text shows.
-SHOWN = 5
+MAX_NAMED = 5
 #: What follows for logistic regression.
 LOGISTIC = {
     "separable": "logistic regression without a penalty has no finite solution",
@@ -191,8 +191,8 @@ class Verdict:
                 f"  margin {proof.margin:.6g}, at most {proof.margin_bound:.6g} is possible"
             )
         elif isinstance(proof, QuasiSeparation):
-            names = ", ".join(map(str, proof.columns[:SHOWN]))
-            more = len(proof.columns) - SHOWN
+            names = ", ".join(map(str, proof.columns[:MAX_NAMED]))
+            more = len(proof.columns) - MAX_NAMED
             lines.append(
                 f"  {len(proof.boundary)} {self._counted} on the boundary; columns {names}"
                 + (f" and {more} more" if more > 0 else "")

@@ -32,10 +32,10 @@ class PairVerdict(Verdict):
         """Check the proof against the rows of both classes, also among others; see `Verdict`."""
         rows = as_rows(X)
         labels = check_labels(y, rows.n_rows, "verify")
-        mine = np.flatnonzero(np.isin(labels, self.classes))
-        if len(mine) == 0:
+        rows_of_pair = np.flatnonzero(np.isin(labels, self.classes))
+        if len(rows_of_pair) == 0:
             return False
-        return super().verify(rows.take(mine), labels[mine], exact=exact)
+        return super().verify(rows.take(rows_of_pair), labels[rows_of_pair], exact=exact)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,8 +82,8 @@ class Verdicts(Mapping[Any, Any]):
     @property
     def separable(self) -> bool | None:
         """Whether all are: False if one is not, None if none is not and one is undecided."""
-        answers = [verdict.separable for verdict in self.verdicts.values()]
-        return False if False in answers else None if None in answers else True
+        separable = [verdict.separable for verdict in self.verdicts.values()]
+        return False if False in separable else None if None in separable else True
 
     def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
         """Check all proofs against data; see `Verdict.verify`."""
@@ -119,22 +119,22 @@ class Verdicts(Mapping[Any, Any]):
 
 def ask_pairs(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
     """Ask about every pair of classes."""
-    found: dict[Any, Verdict] = {}
+    by_key: dict[Any, Verdict] = {}
     for a, b in combinations(range(len(data.classes)), 2):
         rows = np.flatnonzero((data.label == a) | (data.label == b))
         label = (data.label[rows] == b).astype(np.intp)
         part = LabelledRows(data.rows.take(rows), label, data.classes[[a, b]], data.names)
         key = label_value(data.classes[a]), label_value(data.classes[b])
-        found[key] = PairVerdict(**vars(ask(part)))
-    return Verdicts(found, "pairs")
+        by_key[key] = PairVerdict(**vars(ask(part)))
+    return Verdicts(by_key, "pairs")
 
 
 def ask_each(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
     """Ask about each class against the rest."""
-    found: dict[Any, Verdict] = {}
+    by_key: dict[Any, Verdict] = {}
     for k, name in enumerate(data.classes):
         label = (data.label == k).astype(np.intp)
         part = LabelledRows(data.rows, label, np.array([False, True]), data.names)
         key = label_value(name)
-        found[key] = RestVerdict(**vars(ask(part)), label=key)
-    return Verdicts(found, "ovr")
+        by_key[key] = RestVerdict(**vars(ask(part)), label=key)
+    return Verdicts(by_key, "ovr")

@@ -98,7 +98,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
 
     _sums: AnySums | None
     _solution: Solution | None
-    _told: NDArray[Any] | None
+    _announced: NDArray[Any] | None
 
     # ------------------------------------------------------------------ what a learner says
 
@@ -178,7 +178,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             self._column_names = before  # what was learned earlier stays
             raise
         self._remember_columns(X)
-        self._sums, self._solution, self._told = sums, solution, None
+        self._sums, self._solution, self._announced = sums, solution, None
         self._model = self._build_model(solution, self._target_classes(data, sums))
         return self
 
@@ -212,11 +212,11 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         rows, counted = data.present().rows, data.counted
         length, mean = (None, None) if sums is None else sums.column_sizes()
         weight = None if counted.weight is not None else float(rows.n_rows)
-        found = dominant_values(rows, self._lost_beside, length, mean, weight)
-        if found:
+        dominant = dominant_values(rows, self._lost_beside, length, mean, weight)
+        if dominant:
             original = [
-                one if counted.rows is None else replace(one, row=int(counted.rows[one.row]))
-                for one in found
+                value if counted.rows is None else replace(value, row=int(counted.rows[value.row]))
+                for value in dominant
             ]
             warnings.warn(message(original, self._name), DominantValueWarning, stacklevel=4)
 
@@ -291,13 +291,12 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
                 f"Estimator {number} is a {type(other).__name__}, the first a "
                 f"{type(self).__name__}. Only the same learners have the same sums."
             )
-        mine, theirs = self._plain_parameters(), other._plain_parameters()
-        same = {name: np.array_equal(mine[name], theirs[name]) for name in mine}
-        odd = next((name for name in mine if not same[name]), None)
+        own, theirs = self._plain_parameters(), other._plain_parameters()
+        same = {name: np.array_equal(own[name], theirs[name]) for name in own}
+        odd = next((name for name in own if not same[name]), None)
         if odd is not None:
             raise ValueError(
-                f"Estimator {number} differs in {odd}: {theirs[odd]!r}, the first has "
-                f"{mine[odd]!r}."
+                f"Estimator {number} differs in {odd}: {theirs[odd]!r}, the first has {own[odd]!r}."
             )
         if self._column_names != other._column_names:
             raise ValueError(f"Estimator {number} has other column names.")
@@ -328,7 +327,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         if "feature_names_in_" in self.__dict__:
             made.feature_names_in_ = self.feature_names_in_
         made._column_names, made._encoder = self._column_names, self._encoder
-        made._sums, made._solution, made._model, made._told = sums, None, None, None
+        made._sums, made._solution, made._model, made._announced = sums, None, None, None
         return made
 
     # ------------------------------------------------------------------ the model
@@ -384,7 +383,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         if model.feature_names is not None and model.encoder is None:
             estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
         estimator._sums, estimator._solution = sums, None
-        estimator._model, estimator._told = None, None
+        estimator._model, estimator._announced = None, None
         estimator._resume(model)
         return estimator
 

@@ -65,25 +65,25 @@ class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
         -------
         self
         """
-        told: NDArray[Any] | None = getattr(self, "_told", None)
+        announced: NDArray[Any] | None = getattr(self, "_announced", None)
         if classes is not None:
-            given = np.unique(check_labels(classes, len(classes), type(self).__name__))
-            if told is not None and not np.array_equal(given, told):
+            labels_given = np.unique(check_labels(classes, len(classes), type(self).__name__))
+            if announced is not None and not np.array_equal(labels_given, announced):
                 raise ValueError(
-                    f"classes={given.tolist()} is not the same as on the first call to "
-                    f"partial_fit: {told.tolist()}. Give it only there."
+                    f"classes={labels_given.tolist()} is not the same as on the first call to "
+                    f"partial_fit: {announced.tolist()}. Give it only there."
                 )
-            told = given
-        if told is not None:
+            announced = labels_given
+        if announced is not None:
             labels = check_labels(y, len(y), type(self).__name__)
-            new = np.flatnonzero(find_classes(labels, told) < 0)
+            new = np.flatnonzero(find_classes(labels, announced) < 0)
             if len(new):
                 raise ValueError(
                     f"Row {new[0]} has class {labels.tolist()[new[0]]!r}, which is not among the "
-                    f"classes that were announced: {told.tolist()}."
+                    f"classes that were announced: {announced.tolist()}."
                 )
         self._add(X, y, sample_weight)
-        self._told = told
+        self._announced = announced
         return self
 
     def _check_classes(self, classes: NDArray[Any] | None) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["PRIORS", "class_priors"]
 
 #: How far from 1 the sum of given priors may be before it is told.
-SLACK = 1e-5
+SUM_TOLERANCE = 1e-5
 
 
 def _are_positive(value: Any) -> bool:
@@ -34,19 +34,19 @@ def _are_positive(value: Any) -> bool:
 PRIORS = Requirement("None or a list of finite floats > 0, one a class", _are_positive)
 
 
-def class_priors(given: Any, weight: Floats) -> Floats:
+def class_priors(specified: Any, weight: Floats) -> Floats:
     """Return the prior of each class: as given, or its share of the weight of all rows."""
-    if given is None:
-        shares: Floats = weight / weight.sum()
-        return shares
-    priors = np.asarray(given, dtype=np.float64)
+    if specified is None:
+        frequencies: Floats = weight / weight.sum()
+        return frequencies
+    priors = np.asarray(specified, dtype=np.float64)
     if len(priors) != len(weight):
         raise ValueError(
             f"priors has {len(priors)} numbers, but the rows have {len(weight)} classes. Give one "
             "prior a class, in the order of the sorted classes."
         )
     total = float(priors.sum())
-    if abs(total - 1.0) > SLACK:
+    if abs(total - 1.0) > SUM_TOLERANCE:
         warnings.warn(
             f"The priors sum to {total:g}, not to 1, and are divided by that.",
             UserWarning,

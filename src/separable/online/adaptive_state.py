@@ -9,7 +9,7 @@ import numpy as np
 
 from separable._core import native
 from separable.linalg.blas import aligned_zeros
-from separable.online.descent import MEANS, MOST_EXAMPLES, DescentState, Steps
+from separable.online.descent import MAX_EXAMPLES, MEANS, DescentState, Steps
 from separable.online.state import Layout, ModelArray
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ DUES: Layout = {
     "q": ModelArray(None, double=True),
 }
 #: The largest number to predict, by the type of the data.
-MOST_NUMBER = {"float32": 1e15, "float64": 1e140}
+MAX_TARGET = {"float32": 1e15, "float64": 1e140}
 CLOCK = ("rows", "total", "centred", "y_mean", "y_spread", "mean_count")
 #: What is known of a column: see cpp/include/separable/online/columns.hpp.
 COUNT, SQUARES, SUM, INVERSE = range(4)
@@ -74,7 +74,7 @@ class AdaptiveState(DescentState):
 
     def _refuse_large(self, largest: float) -> None:
         """Refuse numbers whose squared errors, summed up, overflow and end all learning."""
-        if largest > MOST_NUMBER[self.dtype.name]:
+        if largest > MAX_TARGET[self.dtype.name]:
             raise ValueError(
                 f"The numbers to predict go up to {largest:.3g}, and {self.dtype}, the type of the "
                 "data, cannot hold sums of their squares. Divide y by a constant"
@@ -183,9 +183,9 @@ class AdaptiveState(DescentState):
 
     def to_training_state(self) -> TrainingState:
         """Return the state as a model file keeps it: no places that wait for columns to come."""
-        saved, places = super().to_training_state(), int(self.clock["centred"])
+        saved, n_centred = super().to_training_state(), int(self.clock["centred"])
         kept = {
-            name: np.ascontiguousarray(saved.tensors[name][..., :places])
+            name: np.ascontiguousarray(saved.tensors[name][..., :n_centred])
             for name in ("centred_index", "centred")
         }
         return replace(saved, tensors={**saved.tensors, **kept})
@@ -193,9 +193,9 @@ class AdaptiveState(DescentState):
     def restore(self, saved: TrainingState) -> None:
         """Take over a saved state; its centred columns may be any number."""
         index = saved.tensors.get("centred_index", np.zeros(0))
-        places = index.size if index.ndim == 1 else 0
-        self.shared["centred_index"] = np.zeros(places, dtype=np.int64)
-        self.shared["centred"] = np.zeros((3, places))
+        n_centred = index.size if index.ndim == 1 else 0
+        self.shared["centred_index"] = np.zeros(n_centred, dtype=np.int64)
+        self.shared["centred"] = np.zeros((3, n_centred))
         super().restore(saved)
 
     def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
@@ -204,17 +204,17 @@ class AdaptiveState(DescentState):
         The compiled core trusts the places: it checks only that the list is within bounds.
         """
         super().check_saved(tensors, clock)
-        if not (0 < clock["rows"] <= MOST_EXAMPLES and clock["total"] > 0):
+        if not (0 < clock["rows"] <= MAX_EXAMPLES and clock["total"] > 0):
             raise ValueError("rows and total must be > 0, and rows at most 2^53")
         columns, centred = tensors["columns"], tensors["centred"]
         index = _centred_index(tensors, clock["centred"])
         if index is None:
             raise ValueError("its centred columns are not those of its list")
         centred = centred[:, : len(index)]
-        seen = columns[:, INVERSE] != 0
-        if (np.abs(np.frexp(columns[seen, INVERSE])[0]) != 0.5).any():
+        used = columns[:, INVERSE] != 0
+        if (np.abs(np.frexp(columns[used, INVERSE])[0]) != 0.5).any():
             raise ValueError("the units of its columns are not powers of two")
-        if (columns[:, SQUARES] < 0).any() or (columns[seen, COUNT] <= 0).any():
+        if (columns[:, SQUARES] < 0).any() or (columns[used, COUNT] <= 0).any():
             raise ValueError("columns holds a negative count or square")
         if (centred[SPREAD] < 0).any():
             raise ValueError("columns holds a negative spread")

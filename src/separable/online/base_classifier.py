@@ -78,18 +78,18 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
         rows, y, counted = self._drop_absent(rows, y, counted)
         if rows.n_rows == 0:
             return self
-        told = None if classes is None else self._check_announced(classes, state)
+        announced = None if classes is None else self._check_announced(classes, state)
         first = state is None
         if state is None:
             self._check_eta(rows.values.dtype)
             state = self._make_state(
-                np.unique(y) if told is None else told,
+                np.unique(y) if announced is None else announced,
                 rows.n_features,
                 rows.values.dtype,
-                told is None,
+                announced is None,
             )
         label = find_classes(y, state.labels)
-        safe, reach = self._foresee(state, rows, largest, counted.presentations(rows.n_rows))
+        safe, weight_bound = self._foresee(state, rows, largest, counted.presentations(rows.n_rows))
         new_classes = np.minimum.reduce(label) < 0
         if new_classes or not (first or safe):
             state = state.copy()  # what fails half way leaves the stream as it was
@@ -99,7 +99,7 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
             rows = state.cast(rows, largest)
         batch = TrainingBatch.of(rows, label, counted)
         self._learn_chunk(state, batch)
-        state.reach = reach
+        state.weight_bound = weight_bound
         self._keep_chunk(X, state, batch.n_counted)
         warn_of_poor_stream(self, state.rows_seen, batch, y)
         return self
@@ -113,16 +113,16 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
         super()._check_stream_parameters(state)
 
     def _check_announced(self, classes: Any, state: OnlineState | None) -> NDArray[Any]:
-        told = np.unique(check_labels(classes, len(classes), type(self).__name__))
-        if len(told) < 2:
+        announced = np.unique(check_labels(classes, len(classes), type(self).__name__))
+        if len(announced) < 2:
             raise ValueError(f"classes must name at least two classes, got {classes!r}.")
-        if state is not None and not np.array_equal(told, state.labels):
+        if state is not None and not np.array_equal(announced, state.labels):
             raise ValueError(
-                f"classes={told.tolist()} is not the same as on the first call to partial_fit: "
-                f"{state.labels.tolist()}. Give it only there."
+                f"classes={announced.tolist()} is not the same as on the first call to "
+                f"partial_fit: {state.labels.tolist()}. Give it only there."
             )
-        check_class_weight(self.class_weight, told)
-        return told
+        check_class_weight(self.class_weight, announced)
+        return announced
 
     def _meet_classes(
         self, state: OnlineState, y: NDArray[Any], new: NDArray[np.bool_]

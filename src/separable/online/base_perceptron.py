@@ -102,7 +102,7 @@ class PerceptronBase(OnlineClassifier):
         self
         """
         batch, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
-        rule, given = self._fit_rule(state, batch.rows), batch
+        rule, original = self._fit_rule(state, batch.rows), batch
         if rule.shuffle:
             batch = batch.shuffled(rule.seed, rule.max_epochs)
         run = self._run(state, batch, rule)
@@ -121,7 +121,7 @@ class PerceptronBase(OnlineClassifier):
             self._warn_of_mistakes(model, batch.n_counted)
         self._keep(X, state, model, len(run.mistakes))
         if self._averaged:  # others say when they made mistakes to the end
-            warn_of_poor_fit(self, model, given, state.labels[given.target])
+            warn_of_poor_fit(self, model, original, state.labels[original.target])
         return self
 
     # ------------------------------------------------------------------ steps
@@ -138,7 +138,7 @@ class PerceptronBase(OnlineClassifier):
         self._check_eta(rows.values.dtype)
         state = self._start(rows, classes, coef_init, intercept_init)
         zero_start = not state.lanes["w"].any() and not state.lanes["b"].any()
-        state.reach = None
+        state.weight_bound = None
         return TrainingBatch.of(rows, label, counted), state, zero_start
 
     def _stopped_by(self, run: Run) -> str:
@@ -269,8 +269,8 @@ class PerceptronBase(OnlineClassifier):
     def _foresee(
         self, state: OnlineState, rows: Rows, largest: float, steps: float
     ) -> tuple[bool, float | None]:
-        reach = state.reach_after(largest, steps, float(self.eta0))
-        return state.is_safe(reach, largest, rows.values.size), reach
+        weight_bound = state.weight_bound_after(largest, steps, float(self.eta0))
+        return state.is_safe(weight_bound, largest, rows.values.size), weight_bound
 
     def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
         self._check_chunk(state)

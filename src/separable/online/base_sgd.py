@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.online.state import OnlineState
 
-__all__ = ["LOSSES", "Answers", "SGDBase"]
+__all__ = ["LOSSES", "SGDBase", "Targets"]
 
 
 class LossTraits(NamedTuple):
@@ -63,7 +63,7 @@ DEFAULT_ALPHA = 1e-4
 #: Losses with a parameter.
 WITH_EPSILON = ("huber", "epsilon_insensitive")
 #: Options without an effect in a stream, which has no epochs.
-IN_STREAMS = (
+INEFFECTIVE_IN_STREAMS = (
     Ineffective(
         "alpha",
         lambda learner: (
@@ -93,7 +93,7 @@ IN_STREAMS = (
         "Use learning_rate='invscaling'.",
     ),
 )
-IN_EPOCHS = (
+INEFFECTIVE_IN_EPOCHS = (
     Ineffective(
         "validation_fraction",
         lambda learner: not learner.early_stopping,
@@ -108,9 +108,9 @@ IN_EPOCHS = (
     ),
 )
 #: Values below it, and more, leave float32 far from its limits.
-MOST_COMMON = 1e12
+MAX_SAFE_VALUE = 1e12
 #: Weights are presentations, which take their time.
-MOST_PRESENTATIONS = 1e9
+MAX_PRESENTATIONS = 1e9
 
 
 class SGDBase(OnlineEstimator):
@@ -135,8 +135,12 @@ class SGDBase(OnlineEstimator):
         "warm_start": BOOL,
         "average": AVERAGE,
     }
-    _ineffective: ClassVar[tuple[Ineffective, ...]] = (*IN_STREAMS, *IN_EPOCHS, UNSHUFFLED)
-    _ineffective_in_streams: ClassVar[tuple[Ineffective, ...]] = IN_STREAMS
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = (
+        *INEFFECTIVE_IN_STREAMS,
+        *INEFFECTIVE_IN_EPOCHS,
+        UNSHUFFLED,
+    )
+    _ineffective_in_streams: ClassVar[tuple[Ineffective, ...]] = INEFFECTIVE_IN_STREAMS
 
     loss: str
     penalty: str | None
@@ -158,17 +162,17 @@ class SGDBase(OnlineEstimator):
     # ------------------------------------------------------------------ learning
 
     def _fit_rows(
-        self, X: Any, rows: Rows, answers: Answers, coef_init: Any, intercept_init: Any
+        self, X: Any, rows: Rows, targets: Targets, coef_init: Any, intercept_init: Any
     ) -> Self:
         """Learn from all rows, epoch after epoch, until the stopping rule says so."""
         steps, seed = self._steps(), check_random_state(self.random_state).randint(0, 2**31 - 1)
         self._check_eta(rows.values.dtype)
-        _refuse_heavy(answers.counted.weight)
-        state = self._start(rows, answers.classes, coef_init, intercept_init)
-        counted, held = answers.counted, None
+        _refuse_heavy(targets.counted.weight)
+        state = self._start(rows, targets.classes, coef_init, intercept_init)
+        counted, held = targets.counted, None
         if self.early_stopping:
-            counted, held = self._hold_out(rows, answers, seed)
-        given = batch = TrainingBatch.of(rows, answers.target, counted)
+            counted, held = self._hold_out(rows, targets, seed)
+        original = batch = TrainingBatch.of(rows, targets.target, counted)
         if self.shuffle:
             batch = batch.shuffled(seed, self.max_iter)
         run = Epochs(self, state, batch, steps, seed, held)
@@ -183,8 +187,8 @@ class SGDBase(OnlineEstimator):
         )
         self.n_iter_ = len(run.losses)
         if not run.warning():
-            y = answers.target if answers.classes is None else answers.classes[answers.target]
-            warn_of_poor_fit(self, self._model, given, y, stacklevel=4)
+            y = targets.target if targets.classes is None else targets.classes[targets.target]
+            warn_of_poor_fit(self, self._model, original, y, stacklevel=4)
         return self
 
     def _ignores_scale(self) -> bool:
@@ -199,7 +203,7 @@ class SGDBase(OnlineEstimator):
         # Adaptive steps are in units of columns that follow their values, so no score of values
         # like these overflows. Otherwise a single presentation is refused before it is learned.
         single = steps == 1 and state.n_blocks == 1 and self._penalty() in (None, "l2")
-        common = largest < MOST_COMMON and (single or self.learning_rate == "adaptive")
+        common = largest < MAX_SAFE_VALUE and (single or self.learning_rate == "adaptive")
         return common and state.is_short(rows.values.size * steps), None
 
     def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
@@ -207,7 +211,7 @@ class SGDBase(OnlineEstimator):
         _refuse_heavy(batch.counted.weight)
         steps = self._steps()
         run_descent(state, batch, steps, Order(), progressive=True, measure=False)
-        if not np.abs(batch.rows.values).max(initial=0) < MOST_COMMON:  # a step may overflow too
+        if not np.abs(batch.rows.values).max(initial=0) < MAX_SAFE_VALUE:  # a step may overflow too
             lanes = state.lanes.values()
             if not all(np.isfinite(each).all() for each in lanes):
                 refuse_overflow(batch, batch.rows.n_rows - 1, steps.eta0)
@@ -319,25 +323,25 @@ class SGDBase(OnlineEstimator):
                 "cannot change while a stream goes on. Start a new estimator."
             )
 
-    def _hold_out(self, rows: Rows, answers: Answers, seed: int) -> tuple[RowWeights, HeldOut]:
+    def _hold_out(self, rows: Rows, targets: Targets, seed: int) -> tuple[RowWeights, HeldOut]:
         """Set a part of the rows aside to stop by."""
-        counted = answers.counted
+        counted = targets.counted
         present = np.arange(rows.n_rows) if counted.rows is None else counted.rows
-        share = float(self.validation_fraction)
-        target = answers.target[present]
-        if answers.classes is None:
-            train, test = random_split(len(present), share, seed)
+        fraction = float(self.validation_fraction)
+        target = targets.target[present]
+        if targets.classes is None:
+            train, test = random_split(len(present), fraction, seed)
         else:
-            train, test = stratified_split(target, share, seed)
+            train, test = stratified_split(target, fraction, seed)
         if len(train) == 0 or len(test) == 0:
             raise ValueError(
-                f"early_stopping=True holds out validation_fraction={share:g} of {len(present)} "
+                f"early_stopping=True holds out validation_fraction={fraction:g} of {len(present)} "
                 "rows, which leaves one part empty. Change the fraction, or use "
                 "early_stopping=False."
             )
         held = present[test]
         weight = None if counted.weight is None else counted.weight[held]
-        scored = HeldOut(rows.take(held), answers.target[held], weight, self._steps())
+        scored = HeldOut(rows.take(held), targets.target[held], weight, self._steps())
         return RowWeights(present[train], counted.weight), scored
 
     def _describe_stream(self, state: OnlineState) -> dict[str, Any]:
@@ -349,7 +353,7 @@ class SGDBase(OnlineEstimator):
         }
 
 
-class Answers(NamedTuple):
+class Targets(NamedTuple):
     """The targets of all rows, which of them count, and the classes if there are."""
 
     target: NDArray[Any]
@@ -359,9 +363,9 @@ class Answers(NamedTuple):
 
 def _refuse_heavy(weight: NDArray[np.float64] | None) -> None:
     """Refuse weights that stand for more presentations than there is time for."""
-    if weight is not None and weight.sum() > MOST_PRESENTATIONS:
+    if weight is not None and weight.sum() > MAX_PRESENTATIONS:
         raise ValueError(
             f"The sample weights sum to {weight.sum():.3g}, and a row of weight k is presented k "
-            f"times: more than {MOST_PRESENTATIONS:.0e} presentations an epoch are refused. Divide "
+            f"times: more than {MAX_PRESENTATIONS:.0e} presentations an epoch are refused. Divide "
             "the weights by a constant."
         )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from separable.online.runs import TrainingBatch
 
-__all__ = ["MEANS", "MOST_EXAMPLES", "DescentState", "Order", "Steps", "run_descent"]
+__all__ = ["MAX_EXAMPLES", "MEANS", "DescentState", "Order", "Steps", "run_descent"]
 
 #: Losses before learning, summed: all, and after 1, 2, 4, 8, ... rows.
 PROGRESS: Layout = {
@@ -27,7 +27,7 @@ PROGRESS: Layout = {
     "marks": ModelArray(native.PROGRESS_MARKS, double=True, odd=False),
 }
 #: A float64 counts so far.
-MOST_EXAMPLES = 2.0**53
+MAX_EXAMPLES = 2.0**53
 #: Shared arrays that have one entry a feature.
 PER_FEATURE = ("columns", "last")
 #: The sums from which the mean of all weights is computed.
@@ -144,7 +144,7 @@ class DescentState(OnlineState):
             if number < 0 and name not in self.signed:
                 raise ValueError(f"{name} is {number:g}")
         examples = clock["examples"]
-        if examples > MOST_EXAMPLES or examples != int(examples):
+        if examples > MAX_EXAMPLES or examples != int(examples):
             raise ValueError(f"examples is {examples:g}")
         weights = tensors["mark_weight"][: int(examples).bit_length()]
         if examples > 0 and not (clock["weight"] > 0 and (weights > 0).all()):
@@ -159,12 +159,12 @@ class DescentState(OnlineState):
         arrays = self.arrays()
         sums = _sum_of_models(arrays["marks"][:n_models, :n_marks])
         sums /= self.shared["mark_weight"][:n_marks]
-        told = [1 << mark for mark in range(n_marks)]
+        examples_at = [1 << mark for mark in range(n_marks)]
         losses = sums.tolist()
-        if told[-1] != examples:
-            told.append(examples)
+        if examples_at[-1] != examples:
+            examples_at.append(examples)
             losses.append(float(_sum_of_models(arrays["loss"][:n_models])) / self.clock["weight"])
-        return {"examples": told, "mean_loss": [loss / n_models for loss in losses]}
+        return {"examples": examples_at, "mean_loss": [loss / n_models for loss in losses]}
 
 
 def run_descent(

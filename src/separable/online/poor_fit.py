@@ -29,7 +29,7 @@ __all__ = ["warn_of_poor_fit", "warn_of_poor_stream"]
 FAR, LARGE = 30.0, 1e6
 #: A value so many times the median of the others spoils its column whatever was learned; columns
 #: whose medians differ so much are learned at different speeds.
-HUGE = 1e8
+DOMINANT_RATIO = 1e8
 #: Beyond these, squares are not numbers that float64 holds well.
 SMALLEST, LARGEST = 1e-140, 1e140
 #: Weights below it shorten steps; below these, the steps are lost in the float type.
@@ -62,7 +62,7 @@ class Columns(NamedTuple):
     ``mean`` and ``deviation`` are 0 where a sparse column has zeros.
     """
 
-    place: NDArray[Any]
+    column_index: NDArray[Any]
     median: Floats
     mean: Floats
     deviation: Floats
@@ -152,7 +152,7 @@ def _odd_numbers(model: Any, batch: TrainingBatch, y: NDArray[Any]) -> Iterator[
             "float64 holds. Divide y by a constant.",
             0.0 if largest < SMALLEST else POOR_AT_LEAST,
         )
-    if largest > HUGE * median > 0:
+    if largest > DOMINANT_RATIO * median > 0:
         yield Oddity(
             f"y has the value {y[np.argmax(np.abs(y))]:.3g}, and half of its values are up to "
             f"{median:.3g} in size. Check that value, or drop its row.",
@@ -163,27 +163,27 @@ def _odd_numbers(model: Any, batch: TrainingBatch, y: NDArray[Any]) -> Iterator[
 def _odd_columns(learner: OnlineEstimator, rows: Rows, sample: Rows) -> Iterator[Oddity]:
     """Yield what is odd about columns: a huge value, unlike sizes, a mean far from 0."""
     columns = _dense_columns(sample) if sample.indices is None else _sparse_columns(sample)
-    if len(columns.place) == 0:
+    if len(columns.column_index) == 0:
         return
-    name = [learner._name(int(column)) for column in columns.place[_extremes(columns)]]
-    found = _largest(rows, columns)
-    if found is not None:
-        column, value, median = found
+    name = [learner._name(int(column)) for column in columns.column_index[_extremes(columns)]]
+    result = _largest(rows, columns)
+    if result is not None:
+        column, value, median = result
         yield Oddity(
             f"{learner._name(column)} has the value {value:.3g}, and half of its values that are "
             f"not 0 are up to {median:.3g} in size. Check that value, or drop its row. {REMEDY}",
-            0.0 if abs(value) > HUGE * median else POOR,
+            0.0 if abs(value) > DOMINANT_RATIO * median else POOR,
         )
     least, most = columns.median[_extremes(columns)]
     if most > LARGEST or most < (SMALLEST if learner._ignores_scale() else 1 / LARGE):
         yield Oddity(
             f"values of {name[1]}, the largest column, are about {most:.3g}. {REMEDY}", POOR
         )
-    if most > HUGE * least and not learner._ignores_scale():
+    if most > DOMINANT_RATIO * least and not learner._ignores_scale():
         yield Oddity(
             f"values of {name[1]} are about {most:.3g}, and those of {name[0]} about {least:.3g}, "
             f"so steps along the one hide the other. {REMEDY}",
-            POOR if most <= HUGE**2 * least else POOR_AT_LEAST,
+            POOR if most <= DOMINANT_RATIO**2 * least else POOR_AT_LEAST,
         )
     if not learner._ignores_shift():
         yield from _far_columns(learner, columns)
@@ -204,7 +204,8 @@ def _far_columns(learner: OnlineEstimator, columns: Columns) -> Iterator[Oddity]
     worst = int(np.argmax(ratio))
     if ratio[worst] > FAR:
         yield Oddity(
-            f"{learner._name(int(columns.place[worst]))} lies about {columns.mean[worst]:.3g} and "
+            f"{learner._name(int(columns.column_index[worst]))} lies about "
+            f"{columns.mean[worst]:.3g} and "
             f"deviates by {columns.deviation[worst]:.3g} from it, so steps along it hide all "
             f"others. {REMEDY}",
             POOR,
@@ -253,7 +254,7 @@ def _largest(rows: Rows, columns: Columns) -> tuple[int, float, float] | None:
     if values.size == 0 or np.abs(values).max() <= LARGE * columns.median.min():
         return None
     median = np.full(rows.n_features, np.inf)
-    median[columns.place] = columns.median
+    median[columns.column_index] = columns.median
     if rows.indices is None:
         sizes = np.maximum(values.max(axis=0), -values.min(axis=0)).astype(np.float64)
         column = int(np.argmax(sizes / median))

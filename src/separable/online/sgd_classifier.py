@@ -11,7 +11,7 @@ from separable.fitting.targets import check_labels
 from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
 from separable.model.predict.probability import model_log_probabilities
 from separable.online.base_classifier import OnlineClassifier
-from separable.online.base_sgd import LOSSES, Answers, SGDBase
+from separable.online.base_sgd import LOSSES, SGDBase, Targets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["SGDClassifier"]
 
 #: Losses whose model says sigma(score) is a probability.
-PROBABLE = ("log_loss", "sigmoid_mse")
+PROBABILISTIC = ("log_loss", "sigmoid_mse")
 
 
 def _has_probabilities(learner: SGDClassifier) -> bool:
-    if learner.loss not in PROBABLE:
+    if learner.loss not in PROBABILISTIC:
         raise AttributeError(
             f"probability estimates are not available for loss={learner.loss!r}: its scores are "
             "not log-odds. Use loss='log_loss', or decision_function."
@@ -197,7 +197,7 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         rows = as_rows(X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
         classes, label, counted = self._weigh(y, sample_weight)
-        return self._fit_rows(X, rows, Answers(label, counted, classes), coef_init, intercept_init)
+        return self._fit_rows(X, rows, Targets(label, counted, classes), coef_init, intercept_init)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -210,4 +210,4 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
     def _link(self) -> Link:
-        return "logistic" if self._as_learned("loss") in PROBABLE else "score"
+        return "logistic" if self._as_learned("loss") in PROBABILISTIC else "score"

@@ -117,17 +117,17 @@ class Epochs:
 
     def evidence(self) -> dict[str, Any]:
         """Return what the epochs did."""
-        told: dict[str, Any] = {
+        evidence: dict[str, Any] = {
             "epochs": len(self.losses),
             "converged": self.converged,
             "losses": self.losses,
         }
         if self.held is not None:
-            told |= {
+            evidence |= {
                 "validation_losses": self.validation,
                 "best_epoch": int(np.argmin(self.validation)) + 1,
             }
-        return told
+        return evidence
 
     def _run_epochs(self, first: int, count: int) -> None:
         """Run so many epochs and note their losses."""

@@ -8,7 +8,7 @@ from separable.data.rows import as_rows
 from separable.fitting.targets import check_numbers
 from separable.model.parameters import Requirement, one_of
 from separable.online.base_regressor import OnlineRegressor
-from separable.online.base_sgd import LOSSES, Answers, SGDBase
+from separable.online.base_sgd import LOSSES, SGDBase, Targets
 
 __all__ = ["SGDRegressor"]
 
@@ -164,5 +164,5 @@ class SGDRegressor(SGDBase, OnlineRegressor):
         self._check_parameters()
         rows = as_rows(X)
         y = check_numbers(y, rows.n_rows, type(self).__name__)
-        answers = Answers(y, self._weigh(y, sample_weight), None)
-        return self._fit_rows(X, rows, answers, coef_init, intercept_init)
+        targets = Targets(y, self._weigh(y, sample_weight), None)
+        return self._fit_rows(X, rows, targets, coef_init, intercept_init)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["AVERAGED", "WEIGHTS", "Layout", "ModelArray", "OnlineState"]
 
 #: Runs that read fewer numbers end before the compiled core first asks whether to stop.
-LEAST_POLLED = 1 << 20
+MIN_POLLED = 1 << 20
 
 
 class ModelArray(NamedTuple):
@@ -113,7 +113,7 @@ class OnlineState:
 
     def __post_init__(self) -> None:
         #: No |weight| is above it; None: not known.
-        self.reach: float | None = 0.0
+        self.weight_bound: float | None = 0.0
         self.met = np.zeros(0 if self.classes is None else len(self.classes), dtype=np.bool_)
         self._allocate()
 
@@ -166,7 +166,7 @@ class OnlineState:
 
     def set_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take over arrays given by model."""
-        self.reach = None
+        self.weight_bound = None
         for name, by_model in arrays.items():
             lanes = self.lanes[name]
             for model, row in enumerate(by_model):
@@ -241,22 +241,22 @@ class OnlineState:
         other.met, other.clock = self.met.copy(), dict(self.clock)
         for name, lanes in self.lanes.items():
             other.lanes[name][:] = lanes
-        other.reach = self.reach
+        other.weight_bound = self.weight_bound
         return other
 
-    def reach_after(self, largest: float, steps: float, eta: float) -> float:
+    def weight_bound_after(self, largest: float, steps: float, eta: float) -> float:
         """Return a bound on every |weight| after so many steps on values up to ``largest``."""
-        if self.reach is None:
-            self.reach = max(float(np.abs(self.lanes[name]).max()) for name in ("w", "b"))
-        return self.reach + eta * steps * max(largest, 1.0)
+        if self.weight_bound is None:
+            self.weight_bound = max(float(np.abs(self.lanes[name]).max()) for name in ("w", "b"))
+        return self.weight_bound + eta * steps * max(largest, 1.0)
 
     def is_short(self, n_values: float) -> bool:
         """Return whether a run that reads so many numbers ends before it can be interrupted."""
-        return n_values * self.n_blocks < LEAST_POLLED
+        return n_values * self.n_blocks < MIN_POLLED
 
-    def is_safe(self, reach: float, largest: float, n_values: int) -> bool:
+    def is_safe(self, weight_bound: float, largest: float, n_values: int) -> bool:
         """Return whether a run cannot fail half way: no overflow, too short to be interrupted."""
-        scores = reach * max(largest, 1.0) * (self.n_features + 1)
+        scores = weight_bound * max(largest, 1.0) * (self.n_features + 1)
         return self.is_short(n_values) and scores < self.most / 4
 
     def astype(self, dtype: np.dtype[Any]) -> Self:
@@ -368,10 +368,10 @@ class OnlineState:
         """Refuse numbers that no learning leaves behind; their shapes and types are right."""
 
 
-def _check_tensor(name: str, found: NDArray[Any], expected: NDArray[Any], unbounded: bool) -> None:
-    if found.shape != expected.shape or found.dtype != expected.dtype:
-        raise ValueError(f"{name} is {found.dtype} {found.shape}")
-    if not (found > -np.inf if unbounded else np.isfinite(found)).all():
+def _check_tensor(name: str, tensor: NDArray[Any], expected: NDArray[Any], unbounded: bool) -> None:
+    if tensor.shape != expected.shape or tensor.dtype != expected.dtype:
+        raise ValueError(f"{name} is {tensor.dtype} {tensor.shape}")
+    if not (tensor > -np.inf if unbounded else np.isfinite(tensor)).all():
         raise ValueError(f"{name} is not finite")
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["VotedPerceptron"]
 
 #: Each step of a row is a voter, so a weight is not free of cost.
-MOST_WEIGHT = 1e6
+MAX_WEIGHT = 1e6
 
 
 class VotedPerceptron(PerceptronBase):
@@ -182,8 +182,8 @@ class VotedPerceptron(PerceptronBase):
     def _start(
         self, rows: Rows, classes: NDArray[Any], coef_init: Any, intercept_init: Any
     ) -> OnlineState:
-        given = coef_init is not None or intercept_init is not None
-        if given and self.warm_start and getattr(self, "_state", None) is not None:
+        has_start = coef_init is not None or intercept_init is not None
+        if has_start and self.warm_start and getattr(self, "_state", None) is not None:
             raise ValueError(
                 "warm_start=True goes on from the previous fit, and coef_init or intercept_init "
                 "starts elsewhere. Give one of the two."
@@ -191,7 +191,7 @@ class VotedPerceptron(PerceptronBase):
         state = super()._start(rows, classes, coef_init, intercept_init)
         self._check_continuation(state)
         assert isinstance(state, VotedState)
-        if given:
+        if has_start:
             state.start_here()
         elif self.eta0 != 1 and not state.lanes["w"].any():
             warnings.warn(
@@ -210,10 +210,10 @@ class VotedPerceptron(PerceptronBase):
         return classes, label, counted
 
     def _check_weights(self, counted: RowWeights) -> None:
-        if counted.weight is not None and counted.weight.max() > MOST_WEIGHT:
+        if counted.weight is not None and counted.weight.max() > MAX_WEIGHT:
             raise ValueError(
                 f"The largest weight of a row is {counted.weight.max():g}, and "
-                f"{type(self).__name__} keeps every step of a row: at most {MOST_WEIGHT:.0f} is "
+                f"{type(self).__name__} keeps every step of a row: at most {MAX_WEIGHT:.0f} is "
                 "possible. Divide all weights by the same number."
             )
 

@@ -44,7 +44,7 @@ VOTED: Layout = {
     "base_time": ModelArray(0, double=True, odd=False),
 }
 #: Steps beyond the cap that may pile up before they are folded.
-SLACK = 1024
+MAX_UNFOLDED = 1024
 
 
 class Steps(NamedTuple):
@@ -58,9 +58,9 @@ class Steps(NamedTuple):
         """Return the steps of the model with all labels turned."""
         return self._replace(sizes=-self.sizes)
 
-    def moved(self, places: NDArray[np.int64]) -> Steps:
-        """Return the steps along rows that now stand at ``places``."""
-        return self._replace(rows=places[self.rows])
+    def moved(self, positions: NDArray[np.int64]) -> Steps:
+        """Return the steps along rows that now stand at ``positions``."""
+        return self._replace(rows=positions[self.rows])
 
 
 class VotedState(OnlineState):
@@ -90,22 +90,22 @@ class VotedState(OnlineState):
 
     def note_mistakes(self, batch: TrainingBatch, runs: list[native.OnlineRun]) -> None:
         """Keep the rows of mistakes and the steps along them."""
-        found = [
+        steps_taken = [
             Steps(*run.recorded(lane))
             for block, run in enumerate(runs)
             for lane in range(min(self.width, self.n_models - block * self.width))
         ]
-        if not any(len(steps.rows) for steps in found):
+        if not any(len(steps.rows) for steps in steps_taken):
             return
-        rows = np.unique(np.concatenate([steps.rows for steps in found]))
-        places = np.zeros(batch.rows.n_rows, dtype=np.int64)
-        places[rows] = np.arange(len(rows)) + self.n_mistaken
+        rows = np.unique(np.concatenate([steps.rows for steps in steps_taken]))
+        positions = np.zeros(batch.rows.n_rows, dtype=np.int64)
+        positions[rows] = np.arange(len(rows)) + self.n_mistaken
         self.mistaken.append(batch.rows.take(rows))
         self.n_mistaken += len(rows)
-        self.n_unsettled += max(len(steps.rows) for steps in found)
-        for pieces, steps in zip(self.steps, found, strict=True):
+        self.n_unsettled += max(len(steps.rows) for steps in steps_taken)
+        for pieces, steps in zip(self.steps, steps_taken, strict=True):
             if len(steps.rows):
-                pieces.append(steps.moved(places))
+                pieces.append(steps.moved(positions))
 
     def start_here(self) -> None:
         """Make the running weights the base of a new run."""
@@ -115,7 +115,7 @@ class VotedState(OnlineState):
 
     def settle_now_and_then(self, max_voters: int | None) -> None:
         """Settle when enough has piled up, so that memory stays within a few times the cap."""
-        if max_voters is not None and self.n_unsettled > max_voters + SLACK:
+        if max_voters is not None and self.n_unsettled > max_voters + MAX_UNFOLDED:
             self.settle(max_voters)
 
     def settle(self, max_voters: int | None) -> None:
@@ -145,10 +145,10 @@ class VotedState(OnlineState):
         b = arrays["base_b"][model]
         # one after the other, as the weights: cumsum is not pairwise
         intercept = np.cumsum(np.append(b, sizes))[-1] if self.fit_intercept else b
-        place = model // self.width, ..., model % self.width
-        self.lanes["base_w"][place] = base
-        self.lanes["base_b"][place] = intercept
-        self.lanes["base_time"][place] = steps.times[n - 1]
+        index = model // self.width, ..., model % self.width
+        self.lanes["base_w"][index] = base
+        self.lanes["base_b"][index] = intercept
+        self.lanes["base_time"][index] = steps.times[n - 1]
         return Steps(steps.rows[n:], steps.sizes[n:], steps.times[n:])
 
     # ------------------------------------------------------------------ classes, copies, fits
@@ -280,9 +280,9 @@ def in_order_of_use(mistaken: Rows, steps: Sequence[Steps]) -> tuple[Rows, list[
     rows = rows[np.argsort(first)]
     if np.array_equal(rows, np.arange(mistaken.n_rows)):
         return mistaken, list(steps)
-    places = np.zeros(mistaken.n_rows, dtype=np.int64)
-    places[rows] = np.arange(len(rows))
-    return mistaken.take(rows), [each.moved(places) for each in steps]
+    positions = np.zeros(mistaken.n_rows, dtype=np.int64)
+    positions[rows] = np.arange(len(rows))
+    return mistaken.take(rows), [each.moved(positions) for each in steps]
 
 
 def _joined(pieces: Sequence[Steps]) -> Steps:

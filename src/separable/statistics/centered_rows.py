@@ -44,17 +44,17 @@ def blocks_about(
     step = max(1, min(n, step or BLOCK_VALUES // d))
     if scale is not None and (scale == 1).all():
         scale = None
-    room = np.empty((step, d))
+    buffer = np.empty((step, d))
     core = core_rows(rows) if rows.is_sparse else None
-    place = np.arange(d, dtype=np.int64)
+    columns = np.arange(d, dtype=np.int64)
     for start in range(0, n, step):
         stop = min(n, start + step)
-        block = room[: stop - start]
+        block = buffer[: stop - start]
         if core is None:
             np.subtract(rows.values[start:stop], point, out=block)
         else:
             block[:] = 0.0
-            native.spread_columns(core, start, stop - start, place, block)
+            native.spread_columns(core, start, stop - start, columns, block)
             block -= point
         if scale is not None:
             block *= scale

@@ -33,15 +33,15 @@ TOLERANCE = 1e-6
 #: Relative rounding error of a sum of one row; of n rows it grows with the root of n.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 #: Values added between two looks for Ctrl-C.
-VALUES_BETWEEN_LOOKS = 1 << 24
+VALUES_BETWEEN_POLLS = 1 << 24
 #: From here on the sum of all columns may overflow.
 NEAR_OVERFLOW = 1e290
 #: Columns whose sum is so many times that of others may have a broken value.
-FAR_LARGER = 1e10
+DOMINANT_RATIO = 1e10
 #: Sums up to here have digits for fractions of 1/256.
-SHOWS_FRACTIONS = 2.0**45
+MAX_WITH_FRACTIONS = 2.0**45
 #: Sums of whole numbers up to here are exact in float64.
-MOST_WHOLE = 2.0**53
+MAX_EXACT_INTEGER = 2.0**53
 
 
 class ClassCounts:
@@ -127,8 +127,8 @@ class ClassCounts:
         with np.errstate(over="ignore"):
             total = self._sums.sum(axis=0)
         present = total[total > 0]
-        large = total / FAR_LARGER > np.median(present) if len(present) else total > 0
-        return np.where(large | (total > FAR_LARGER), total, 0.0), total / self._weight.sum()
+        large = total / DOMINANT_RATIO > np.median(present) if len(present) else total > 0
+        return np.where(large | (total > DOMINANT_RATIO), total, 0.0), total / self._weight.sum()
 
     # ------------------------------------------------------------------ adding rows
 
@@ -200,12 +200,12 @@ class ClassCounts:
         made._rows, made._weight = np.zeros(len(classes), np.int64), np.zeros(len(classes))
         made._sums = np.zeros((len(classes), n_features))
         if self._classes is not None:
-            place = find_classes(self._classes, classes)
-            made._rows[place], made._weight[place] = self._rows, self._weight
-            made._sums[place] = self._sums
+            index = find_classes(self._classes, classes)
+            made._rows[index], made._weight[index] = self._rows, self._weight
+            made._sums[index] = self._sums
             if self._errors is not None:
                 made._errors = np.zeros_like(made._weight), np.zeros_like(made._sums)
-                made._errors[0][place], made._errors[1][place] = self._errors
+                made._errors[0][index], made._errors[1][index] = self._errors
         return made
 
     def _refuse_overflow(self, sums: Floats) -> None:
@@ -229,9 +229,9 @@ class ClassCounts:
     def _both(self, other: ClassCounts) -> tuple[ClassCounts, ClassCounts]:
         """Return both with the same classes, after checking that they are of the same kind."""
         for what in ("threshold", "n_features"):
-            mine, theirs = getattr(self, what), getattr(other, what)
-            if mine != theirs:
-                raise ValueError(f"The two ClassCounts differ in {what}: {mine!r} and {theirs!r}.")
+            own, theirs = getattr(self, what), getattr(other, what)
+            if own != theirs:
+                raise ValueError(f"The two ClassCounts differ in {what}: {own!r} and {theirs!r}.")
         assert self._classes is not None
         assert other._classes is not None
         find_classes(other._classes, self._classes)  # refuses labels of another type
@@ -385,7 +385,7 @@ class ClassCounts:
         if "whole" in state.values:
             made._has_whole_values = state.values["whole"] is True
         else:  # files before this was kept: fractions show in sums that are not too large
-            made._has_whole_values = bool(sums.max() <= SHOWS_FRACTIONS)
+            made._has_whole_values = bool(sums.max() <= MAX_WITH_FRACTIONS)
         return made
 
     def __repr__(self) -> str:
@@ -414,9 +414,9 @@ def _add_rows(
 ) -> tuple[bool, bool, bool]:
     """Add rows; return whether all values are finite, one may be negative, all are whole."""
     finite, negative, whole = True, False, True
-    for start, stop in row_blocks(rows, most=VALUES_BETWEEN_LOOKS):
+    for start, stop in row_blocks(rows, most=VALUES_BETWEEN_POLLS):
         cut = slice(start, stop)
-        seen = native.group_sums(
+        checks = native.group_sums(
             core,
             start,
             stop - start,
@@ -425,8 +425,8 @@ def _add_rows(
             threshold,
             sums,
         )
-        finite, negative = finite and seen[0], negative or seen[1]
-        whole = whole and seen[2]
+        finite, negative = finite and checks[0], negative or checks[1]
+        whole = whole and checks[2]
     return finite, negative, whole
 
 
@@ -434,12 +434,12 @@ def _checked_errors(
     state: TrainingState, weight: Floats, sums: Floats
 ) -> tuple[Floats, Floats] | None:
     """Return the error bounds of a file; None: it has none."""
-    given = [state.tensors.get(name) for name in ("error_weight", "error_sums")]
-    if given[0] is None and given[1] is None:
+    bounds = [state.tensors.get(name) for name in ("error_weight", "error_sums")]
+    if bounds[0] is None and bounds[1] is None:
         return None
-    if given[0] is None or given[1] is None:
+    if bounds[0] is None or bounds[1] is None:
         raise ValueError(IMPOSSIBLE)
-    first, second = (np.array(array) for array in given)
+    first, second = (np.array(array) for array in bounds)
     if (first.shape, second.shape) != (weight.shape, sums.shape) or not all(
         a.dtype == np.float64 and np.isfinite(a).all() and (a >= 0).all() for a in (first, second)
     ):
@@ -454,7 +454,7 @@ def _seen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_whole(array: Floats) -> bool:
-    return bool((array == np.floor(array)).all() and (np.abs(array) <= MOST_WHOLE).all())
+    return bool((array == np.floor(array)).all() and (np.abs(array) <= MAX_EXACT_INTEGER).all())
 
 
 def _sum_of_errors(a: ClassCounts, b: ClassCounts) -> tuple[Floats, Floats]:

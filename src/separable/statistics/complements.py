@@ -49,7 +49,7 @@ def holds_out_each_once(tests: Sequence[Indices], n_rows: int) -> bool:
     """Say whether every row is in one of the parts, and in no other."""
     if sum(len(test) for test in tests) != n_rows:
         return False
-    seen = np.zeros(n_rows, bool)
+    held_out = np.zeros(n_rows, bool)
     for test in tests:
-        seen[test] = True
-    return bool(seen.all())
+        held_out[test] = True
+    return bool(held_out.all())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["add_dense_blocks"]
 
 #: With more columns the products take most of the time, and BLAS is as fast.
-MOST_COLUMNS = 320
+MAX_COLUMNS = 320
 
 
 def add_dense_blocks(
@@ -60,7 +60,7 @@ def add_dense_blocks(
         n_rows <= 0
         or rows.is_sparse
         or sums.is_diagonal
-        or sums.n_columns > MOST_COLUMNS
+        or sums.n_columns > MAX_COLUMNS
         or not sums.weight[0] > 0
         or not native.fuses_products()
     ):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["SQUARES", "DominantValue", "DominantValueWarning", "dominant_values", "message"]
 
 #: Rows that are looked at first.
-SAMPLE = 64
+SAMPLE_ROWS = 64
 
 
 def dominant_values(
@@ -55,7 +55,7 @@ def dominant_values(
     if rows.is_sparse:
         return _of_sparse(rows, limit, length, mean, weight)
     values = rows.values
-    step = max(1, rows.n_rows // SAMPLE)
+    step = max(1, rows.n_rows // SAMPLE_ROWS)
     with np.errstate(over="ignore", invalid="ignore"):
         if length is None:
             columns, middle = np.arange(rows.n_features), np.median(values, axis=0)
@@ -109,16 +109,16 @@ def _of_sparse(
     count = np.bincount(column[large], minlength=rows.n_features)
     other = np.bincount(column[small], minlength=rows.n_features)
     dominated = chosen & (count <= FEW) & (other > 0)
-    places = np.flatnonzero(dominated[column])
-    places = places[np.argsort(column[places], kind="stable")]
-    found = []
-    for part in np.split(places, np.flatnonzero(np.diff(column[places])) + 1):
+    indices = np.flatnonzero(dominated[column])
+    indices = indices[np.argsort(column[indices], kind="stable")]
+    dominant = []
+    for part in np.split(indices, np.flatnonzero(np.diff(column[indices])) + 1):
         if len(part):
             at, j = int(part[away[part].argmax()]), int(column[part[0]])
             row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
             rest = float(np.max(away[part], where=small[part], initial=0.0))
-            found.append(DominantValue(j, row, float(rows.values[at]), int(count[j]), rest))
-    return found
+            dominant.append(DominantValue(j, row, float(rows.values[at]), int(count[j]), rest))
+    return dominant
 
 
 def _spans(away: NDArray[Any], limit: float) -> bool:

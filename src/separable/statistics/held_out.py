@@ -56,7 +56,7 @@ def squared_errors(
     -------
     squares : ndarray, shape (A, t)
         In units of the targets as z, squared.
-    share : ndarray, shape (A,)
+    fraction : ndarray, shape (A,)
         How much that is of the largest term of the sum: digits are lost where it is small.
     """
     y = np.arange(held_out.n_columns - weights.shape[1], held_out.n_columns)
@@ -66,5 +66,5 @@ def squared_errors(
     middle = gap[y] - weights @ gap[kept]
     squares = held_out.scatter[y, y] - 2 * cross + spread + held_out.weight[0] * middle**2
     largest = np.maximum(own, spread)
-    share = np.divide(squares, largest, out=np.zeros_like(squares), where=largest > 0)
-    return squares, share.min(axis=1)
+    fraction = np.divide(squares, largest, out=np.zeros_like(squares), where=largest > 0)
+    return squares, fraction.min(axis=1)

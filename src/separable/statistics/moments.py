@@ -217,10 +217,10 @@ class Moments:
     def _make_room_for(self, labels: NDArray[Any]) -> None:
         """Add groups for new classes. Groups stay in the order of labels: so do sums over them."""
         assert self._labels is not None
-        place = find_classes(self._labels, labels)
+        index = find_classes(self._labels, labels)
         if self._sums is not None:
-            self._sums = self._sums.regroup(place, len(labels))
-        self._pending = [block.regrouped(place) for block in self._pending]
+            self._sums = self._sums.regroup(index, len(labels))
+        self._pending = [block.regrouped(index) for block in self._pending]
         self._labels = labels
 
     def _step(self, rows: Rows) -> int:
@@ -332,9 +332,9 @@ class Moments:
     def _aligned(self, other: Moments) -> tuple[Sums, Sums, NDArray[Any] | None]:
         """Return the sums of both with the same groups, and their classes."""
         for what in ("target", "products", "n_features", "n_targets"):
-            mine, theirs = getattr(self, what), getattr(other, what)
-            if mine != theirs:
-                raise ValueError(f"The two Moments differ in {what}: {mine!r} and {theirs!r}.")
+            own, theirs = getattr(self, what), getattr(other, what)
+            if own != theirs:
+                raise ValueError(f"The two Moments differ in {what}: {own!r} and {theirs!r}.")
         if self.classes is None or other.classes is None:
             return self.sums, other.sums, None
         classes = np.union1d(self.classes, other.classes)

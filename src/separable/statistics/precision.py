@@ -43,13 +43,13 @@ ROUNDING = 4 * EPS
 #: Largest relative error of a result: six digits ...
 TOLERANCE = 1e-6
 #: ... and the least fraction of a sum of squares that may remain.
-LEAST_LEFT = 1e-8
+MIN_FRACTION_LEFT = 1e-8
 #: Largest relative error of weights that are solved from sums after a subtraction.
 WEIGHTS_TOLERANCE = 1e-8
 #: Columns named in a message.
-NAMED = 5
+MAX_NAMED = 5
 #: Entries of a matrix of products that are checked at once.
-BLOCK = 1 << 20
+BLOCK_ENTRIES = 1 << 20
 
 
 class SignificanceError(ValueError):
@@ -69,9 +69,9 @@ class SignificanceError(ValueError):
         """Return the message with columns called by their names."""
         parts = [
             f"{words.format(*map(name, columns))} has {_digits(error)}"
-            for words, columns, error in self.findings[:NAMED]
+            for words, columns, error in self.findings[:MAX_NAMED]
         ]
-        more = len(self.findings) - NAMED
+        more = len(self.findings) - MAX_NAMED
         rest = f" and {more} more" if more > 0 else ""
         return (
             f"The subtraction leaves too few correct digits: {'; '.join(parts)}{rest}. "
@@ -124,10 +124,10 @@ class Precision:
             np.where(sums.weight == np.rint(sums.weight), 0.0, ROUNDING * sums.weight),
         )
 
-    def regrouped(self, place: NDArray[np.integer[Any]], n_groups: int) -> Precision:
+    def regrouped(self, index: NDArray[np.integer[Any]], n_groups: int) -> Precision:
         """Return the bounds with group g at ``place[g]``, as ``Sums.regroup`` moves groups."""
         mean, weight = np.zeros((n_groups, self.mean.shape[1])), np.zeros(n_groups)
-        mean[place], weight[place] = self.mean, self.weight
+        mean[index], weight[index] = self.mean, self.weight
         return replace(self, mean=mean, weight=weight)
 
     def keep_groups(self, groups: NDArray[np.bool_]) -> Precision:
@@ -167,9 +167,9 @@ def merged(a: Sums, b: Sums) -> Precision | None:
         return None
     first, second = Precision.of(a), Precision.of(b)
     total = a.weight + b.weight
-    share = np.divide(b.weight, total, out=np.zeros_like(total), where=total > 0)[:, None]
-    both = (a.weight * share[:, 0])[:, None]  # W_a W_b / W
-    mean = (1.0 - share) * first.mean + share * second.mean
+    fraction = np.divide(b.weight, total, out=np.zeros_like(total), where=total > 0)[:, None]
+    both = (a.weight * fraction[:, 0])[:, None]  # W_a W_b / W
+    mean = (1.0 - fraction) * first.mean + fraction * second.mean
     gap = np.abs(b.seen_from(a) - a.offset)
     return Precision(
         np.sqrt(first.length**2 + second.length**2 + (both * gap**2).sum(axis=0)),
@@ -278,7 +278,9 @@ def _bad_squares(before: Sums, left: Sums) -> list[tuple[str, tuple[int, ...], f
         return []  # no row differs from the mean of its group: the scatter is 0
     error = relative_error(left)
     fraction = 1.0 / np.maximum(_over(before.diagonal, left.diagonal), 1.0)
-    bad = np.flatnonzero((error > TOLERANCE) | ((fraction < LEAST_LEFT) & (before.diagonal > 0)))
+    bad = np.flatnonzero(
+        (error > TOLERANCE) | ((fraction < MIN_FRACTION_LEFT) & (before.diagonal > 0))
+    )
     return [
         (
             f"the sum of squares of {{}}, of which {max(fraction[j], 0.0):.1e} remains,",
@@ -296,15 +298,15 @@ def _bad_products(left: Sums, precision: Precision) -> list[tuple[str, tuple[int
     length, noise = precision.length[kept] / size[kept], precision.noise[kept] / size[kept]
     if not len(kept) or 2 * length.max() * noise.max() <= TOLERANCE:
         return []
-    step, found = max(1, BLOCK // len(kept)), []
+    step, pairs = max(1, BLOCK_ENTRIES // len(kept)), []
     for start in range(0, len(kept), step):
         rows = slice(start, start + step)
         error = np.outer(length[rows], noise) + np.outer(noise[rows], length)
         for i, j in zip(*np.nonzero(error > TOLERANCE), strict=True):
             if start + i < j:
-                found.append((float(error[i, j]), int(kept[start + i]), int(kept[j])))
-    found.sort(reverse=True)
-    return [("the product of {} and {}", (i, j), error) for error, i, j in found]
+                pairs.append((float(error[i, j]), int(kept[start + i]), int(kept[j])))
+    pairs.sort(reverse=True)
+    return [("the product of {} and {}", (i, j), error) for error, i, j in pairs]
 
 
 def _bad_means(

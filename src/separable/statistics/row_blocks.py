@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "FULL",
+    "DENSE_FRACTION",
     "Block",
     "ScaleNeeded",
     "add_block",
@@ -35,9 +35,9 @@ BLOCK_VALUES = 1 << 17
 #: Squares of what lies between are far from overflow and underflow, sums of them too.
 SMALLEST, LARGEST = 2.0**-400, 2.0**400
 #: Columns of sparse rows with more than this share of non-zeros are multiplied as dense ones.
-FULL = 0.25
+DENSE_FRACTION = 0.25
 #: What is left of the squares about 0 when the mean is taken out; below it, digits go.
-DIGITS_LEFT = 1e-3
+MIN_FRACTION_LEFT = 1e-3
 
 
 class ScaleNeeded(Exception):  # noqa: N818  # no error: the caller chooses another scale
@@ -95,9 +95,9 @@ class Block:
             None if self.weight is None else self.weight.copy(),
         )
 
-    def regrouped(self, place: NDArray[np.int32]) -> Block:
+    def regrouped(self, group_index: NDArray[np.int32]) -> Block:
         """Return a block whose groups have moved."""
-        group = None if self.group is None else place[self.group]
+        group = None if self.group is None else group_index[self.group]
         return Block(self.rows, self.targets, group, self.weight)
 
 
@@ -141,11 +141,11 @@ def add_block(sums: Sums, block: Block) -> None:
     else:
         mean, fill = _dense(sums, block, weight)
     total = sums.weight + weight
-    share = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
+    fraction = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
     gap = mean - sums.offset
-    between = np.sqrt(sums.weight * share)[:, None] * gap
+    between = np.sqrt(sums.weight * fraction)[:, None] * gap
     fill(sums.scatter, between[between.any(axis=1)])
-    sums.offset += np.where(sums.weight[:, None] > 0, share[:, None], weight[:, None] > 0) * gap
+    sums.offset += np.where(sums.weight[:, None] > 0, fraction[:, None], weight[:, None] > 0) * gap
     sums.rows += counts
     sums.weight = total
 
@@ -156,17 +156,17 @@ def add_block(sums: Sums, block: Block) -> None:
 
 def _dense(sums: Sums, block: Block, weight: Floats) -> tuple[Floats, Any]:
     n, d = block.rows.shape
-    room = np.empty((n + sums.n_groups, sums.n_columns))
+    buffer = np.empty((n + sums.n_groups, sums.n_columns))
     mean, largest = np.empty((sums.n_groups, sums.n_columns)), np.empty(sums.n_columns)
-    _centre(sums, block, block.rows, weight, room, mean, largest, 0)
+    _centre(sums, block, block.rows, weight, buffer, mean, largest, 0)
     if block.targets is not None:
         targets = Rows(np.ascontiguousarray(block.targets), block.targets.shape[1])
-        _centre(sums, block, targets, weight, room, mean, largest, d)
+        _centre(sums, block, targets, weight, buffer, mean, largest, d)
     _check_scale(sums, largest, mean, slice(None))
 
     def fill(scatter: Floats, more: Floats) -> None:
-        room[n : n + len(more)] = more
-        add_rows_to_scatter(scatter, room[: n + len(more)])
+        buffer[n : n + len(more)] = more
+        add_rows_to_scatter(scatter, buffer[: n + len(more)])
 
     return mean, fill
 
@@ -176,7 +176,7 @@ def _centre(
     block: Block,
     rows: Rows,
     weight: Floats,
-    room: Floats,
+    buffer: Floats,
     mean: Floats,
     largest: Floats,
     column: int,
@@ -194,7 +194,7 @@ def _centre(
         sums.scale[part],
         means,
         sizes,
-        room,
+        buffer,
         column,
     )
     mean[:, part], largest[part] = means, sizes
@@ -235,7 +235,7 @@ def middle(block: Block) -> Floats:
             centre = rows.values.mean(axis=0, dtype=np.float64)
         else:
             centre = np.bincount(rows.indices, rows.values, minlength=rows.n_features) / n
-            centre[np.bincount(rows.indices, minlength=rows.n_features) < FULL * n] = 0.0
+            centre[np.bincount(rows.indices, minlength=rows.n_features) < DENSE_FRACTION * n] = 0.0
         if block.targets is not None:
             centre = np.concatenate([centre, block.targets.mean(axis=0)])
     return np.where(np.isfinite(centre), centre, 0.0)
@@ -257,7 +257,7 @@ def _sparse(sums: Sums, block: Block, weight: Floats) -> tuple[Floats, Any]:
     if sums.is_diagonal:
         return _sparse_squares(sums, block, core, weight, mean)
     left = squares - (weight[:, None] * mean**2).sum(axis=0)  # in order: no group changes a bit
-    full = (filled > FULL * weight.sum()) | (left < DIGITS_LEFT * squares)
+    full = (filled > DENSE_FRACTION * weight.sum()) | (left < MIN_FRACTION_LEFT * squares)
     return _sparse_products(sums, block, core, weight, mean, np.flatnonzero(full))
 
 

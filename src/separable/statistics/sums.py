@@ -116,7 +116,7 @@ class Sums:
             scatter=self.scatter.copy(),
         )
 
-    def regroup(self, place: NDArray[np.integer[Any]], n_groups: int) -> Sums:
+    def regroup(self, index: NDArray[np.integer[Any]], n_groups: int) -> Sums:
         """Return the sums with group g at ``place[g]`` among ``n_groups``, others without rows."""
         moved = replace(
             self,
@@ -124,10 +124,10 @@ class Sums:
             weight=np.zeros(n_groups),
             offset=np.zeros((n_groups, self.n_columns)),
         )
-        moved.rows[place], moved.weight[place] = self.rows, self.weight
-        moved.offset[place] = self.offset
+        moved.rows[index], moved.weight[index] = self.rows, self.weight
+        moved.offset[index] = self.offset
         if self.precision is not None:
-            moved.precision = self.precision.regrouped(place, n_groups)
+            moved.precision = self.precision.regrouped(index, n_groups)
         return moved
 
     def keep_groups(self, kept: NDArray[np.bool_]) -> Sums:
@@ -196,10 +196,10 @@ def merge_sums(a: Sums, b: Sums) -> Sums:
     scale = np.minimum(a.scale, b.scale)
     a, b = a.rescaled(scale), b.rescaled(scale)
     weight = a.weight + b.weight
-    share = np.divide(b.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+    fraction = np.divide(b.weight, weight, out=np.zeros_like(weight), where=weight > 0)
     gap = b.seen_from(a) - a.offset
     gap[a.weight == 0] = 0.0
-    offset = a.offset + share[:, None] * gap
+    offset = a.offset + fraction[:, None] * gap
     only_b = (a.weight == 0) & (b.weight > 0)
     offset[only_b] = b.seen_from(a)[only_b]
     merged = Sums(
@@ -211,7 +211,7 @@ def merge_sums(a: Sums, b: Sums) -> Sums:
         a.scatter + b.scatter,
         precision_module.merged(a, b),
     )
-    _add_products(merged.scatter, np.sqrt(a.weight * share)[:, None] * gap)
+    _add_products(merged.scatter, np.sqrt(a.weight * fraction)[:, None] * gap)
     return merged
 
 

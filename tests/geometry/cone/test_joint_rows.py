@@ -60,8 +60,8 @@ def test_vectors_have_names():
     cone = JointRows.of(as_rows(np.eye(3)), label, 3, True)
     pairs = cone.pairs(np.arange(cone.size))
     assert pairs.tolist() == [[0, 1], [0, 2], [1, 0], [1, 1], [2, 0], [2, 2]]
-    assert cone.places(pairs).tolist() == list(range(6))
+    assert cone.row_class_pairs(pairs).tolist() == list(range(6))
     with pytest.raises(ValueError, match="own class"):
-        cone.places(np.array([[0, 0]]))
+        cone.row_class_pairs(np.array([[0, 0]]))
     u = np.arange(8.0)
     np.testing.assert_array_equal(cone.packed(*cone.unpacked(u)), u)

@@ -12,9 +12,9 @@ from scipy import sparse
 from separable.geometry import separability
 from separable.geometry.cone.dense_rows import WrittenRows
 from separable.geometry.search.dependent_columns import untangle
-from separable.geometry.search.exact_search import settle_exactly
+from separable.geometry.search.exact_search import reduce_exactly
 from separable.geometry.search.least_violation import Face, find_least_violation
-from separable.geometry.search.row_generation import settle_many
+from separable.geometry.search.row_generation import reduce_many
 from tests.reference.exact_separability import exact_kind, exact_vectors
 from tests.reference.separability import lp_verdict, proves_overlap, signed_rows
 
@@ -34,7 +34,7 @@ def whole_sets(count):
 def test_whole_numbers_settle_as_a_linear_program_does():
     kinds = []
     for Z in whole_sets(60):
-        found = settle_exactly(WrittenRows(Z))
+        found = reduce_exactly(WrittenRows(Z))
         kind, strict = lp_verdict(Z)
         assert np.array_equal(~found.boundary, strict)
         assert (found.u is None) == (kind == "overlap")
@@ -52,8 +52,8 @@ def test_whole_numbers_settle_as_a_linear_program_does():
 
 def test_whole_numbers_leave_large_sets_alone():
     rng = np.random.default_rng(1)
-    assert settle_exactly(WrittenRows(rng.standard_normal((100_001, 10)))) is None
-    assert settle_exactly(WrittenRows(rng.standard_normal((10, 61)))) is None
+    assert reduce_exactly(WrittenRows(rng.standard_normal((100_001, 10)))) is None
+    assert reduce_exactly(WrittenRows(rng.standard_normal((10, 61)))) is None
 
 
 @pytest.mark.parametrize("kind", ["separable", "quasi-separable", "overlap"])
@@ -61,7 +61,7 @@ def test_of_many_rows_a_few_are_settled_and_all_are_looked_at(kind):
     rng = np.random.default_rng(7)
     Z = rng.integers(-9, 10, (4000, 4)).astype(float)
     Z[:, 0] = np.abs(Z[:, 0]) + (kind == "separable") if kind != "overlap" else Z[:, 0]
-    found = settle_exactly(WrittenRows(Z))
+    found = reduce_exactly(WrittenRows(Z))
     assert found.boundary.sum() == {"separable": 0, "overlap": 4000}.get(kind, (Z[:, 0] == 0).sum())
     assert not (found.a @ Z.astype(int).astype(object)).any()
     if found.u is not None:
@@ -140,13 +140,13 @@ def test_untangled_coordinates_ask_the_same():
 
 
 def test_a_search_without_enough_steps_claims_nothing(monkeypatch):
-    monkeypatch.setattr("separable.geometry.search.least_violation.STEPS", 2)
+    monkeypatch.setattr("separable.geometry.search.least_violation.MAX_STEPS", 2)
     rng = np.random.default_rng(6)
     X = rng.standard_normal((5000, 8))
     y = (X @ rng.standard_normal(8) > 0).astype(int)
     Z = signed_rows(X, y)
     assert not find_least_violation(Face(WrittenRows(Z))).ended
-    assert not settle_many(WrittenRows(Z)).ended
+    assert not reduce_many(WrittenRows(Z)).ended
     assert separability(X[:2000], y[:2000]).kind == "separable"  # in rational arithmetic
     monkeypatch.setattr("separable.geometry.search.exact_search.NUMBERS", 0)
     monkeypatch.setattr("separable.geometry.search.exact_search.MOST_NUMBERS", 0)

@@ -241,7 +241,7 @@ def test_rows_that_outweigh_their_class_are_learned_without(fit_prior, monkeypat
     np.testing.assert_allclose(
         short_cut(learner, X, y, weight), refits(learner, X, y, weight), rtol=1e-8
     )
-    monkeypatch.setattr(naive_bayes_loo, "MOST_REFITS", 0)
+    monkeypatch.setattr(naive_bayes_loo, "MAX_REFITS", 0)
     assert short_cut(learner, X, y, weight) is None
 
 
@@ -249,7 +249,7 @@ def test_too_many_weights_have_no_short_cut(monkeypatch):
     from separable.moments.naive_bayes import bernoulli_nb
 
     X, y, _ = counts_problem(9)
-    monkeypatch.setattr(bernoulli_nb, "MOST_LOGARITHMS", 100)
+    monkeypatch.setattr(bernoulli_nb, "MAX_LOGARITHMS", 100)
     assert short_cut(BernoulliNB(), X, y, np.arange(1.0, 31.0)) is None
     assert short_cut(BernoulliNB(), X, y, None) is not None
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Parts = dict[int, Fraction]
 
 __all__ = [
-    "MOST_NULL",
+    "MAX_NULL_ENTRIES",
     "Dependencies",
     "column_powers",
     "find_dependencies",
@@ -43,17 +43,17 @@ __all__ = [
 ]
 
 #: A column that adds less than this to the others, of its size, adds nothing, as far as floats see.
-FLAT = 1e-9
+RANK_TOLERANCE = 1e-9
 #: The largest denominator that is guessed, and how close the guess must be.
-DENOMINATOR, CLOSE = 2000, 1e-9
+MAX_DENOMINATOR, FRACTION_TOLERANCE = 2000, 1e-9
 #: The most independent rows that are eliminated in whole numbers.
-ELIMINATED = 130
+MAX_EXACT_RANK = 130
 #: Up to this rank it is done again where floats took the rank for lower.
-CORRECTED = 40
+MAX_CORRECTED_RANK = 40
 #: The most numbers of vectors that are checked in whole numbers.
-CHECKED = 1 << 23
+MAX_CHECKED = 1 << 23
 #: The most numbers of all null vectors.
-MOST_NULL = 1 << 17
+MAX_NULL_ENTRIES = 1 << 17
 
 
 class Dependencies:
@@ -103,7 +103,7 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
     triangle, order, rank = pivoted(scaled)
     if rank == size:
         return Dependencies(np.arange(size), [])
-    if (size - rank) * size > MOST_NULL:
+    if (size - rank) * size > MAX_NULL_ENTRIES:
         return None
     guess = _guess(triangle, order, rank, size)
     if guess is not None and all(_is_null(scaled, vector) for vector in guess):
@@ -115,7 +115,7 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
 def is_wide(vectors: Floats) -> bool:
     """Return whether columns are so many more than vectors that dependencies are not written."""
     count, size = vectors.shape
-    return bool((size - count) * size > MOST_NULL)
+    return bool((size - count) * size > MAX_NULL_ENTRIES)
 
 
 def solved_pivots(vectors: Floats, u: Sequence[Fraction]) -> Vector | None:
@@ -129,7 +129,7 @@ def solved_pivots(vectors: Floats, u: Sequence[Fraction]) -> Vector | None:
     """
     scaled = vectors * column_powers(vectors)
     _, order, rank = pivoted(scaled)
-    if rank > ELIMINATED:
+    if rank > MAX_EXACT_RANK:
         return None
     pivots, rows = order[:rank], independent_rows(scaled, rank)
     wholes, exponents = whole_columns(vectors[rows])
@@ -141,12 +141,12 @@ def solved_pivots(vectors: Floats, u: Sequence[Fraction]) -> Vector | None:
     ]
     common = lcm(*(number.denominator for number in factors))
     right = -(wholes @ np.array([int(number * common) for number in factors], dtype=object))
-    found = solve_whole(wholes[:, pivots], right)
-    if found is None:
+    result = solve_whole(wholes[:, pivots], right)
+    if result is None:
         return None
     changed = list(u)
-    for place, number in zip(pivots.tolist(), found[0], strict=True):
-        changed[place] = Fraction(number, found[1] * common) / Fraction(2) ** int(exponents[place])
+    for index, number in zip(pivots.tolist(), result[0], strict=True):
+        changed[index] = Fraction(number, result[1] * common) / Fraction(2) ** int(exponents[index])
     return changed
 
 
@@ -154,7 +154,7 @@ def pivoted(scaled: Floats) -> tuple[Floats, Indices, int]:
     """Return R of a QR decomposition, the order of columns, and the rank, as far as floats see."""
     triangle, order = qr(scaled, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
-    rank = int((sizes > FLAT * max(sizes.max(initial=0.0), 1e-300)).sum())
+    rank = int((sizes > RANK_TOLERANCE * max(sizes.max(initial=0.0), 1e-300)).sum())
     return np.asarray(triangle, dtype=np.float64), order.astype(np.intp), rank
 
 
@@ -162,12 +162,12 @@ def _guess(triangle: Floats, order: Indices, rank: int, size: int) -> list[Parts
     """Return null vectors with small denominators, without their zeros."""
     depends = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
     vectors = []
-    for place in range(size - rank):
-        found = _small_fractions(depends[:, place])
-        if found is None:
+    for index in range(size - rank):
+        result = _small_fractions(depends[:, index])
+        if result is None:
             return None
-        vector = {int(order[at]): number for at, number in found.items()}
-        vector[int(order[rank + place])] = Fraction(-1)
+        vector = {int(order[at]): number for at, number in result.items()}
+        vector[int(order[rank + index])] = Fraction(-1)
         vectors.append(vector)
     return vectors
 
@@ -175,19 +175,19 @@ def _guess(triangle: Floats, order: Indices, rank: int, size: int) -> list[Parts
 def _small_fractions(numbers: Floats) -> Parts | None:
     """Return fractions with small denominators that are as good as the numbers, if there are."""
     fractions: Parts = {}
-    for place in np.flatnonzero(np.abs(numbers) > CLOSE).tolist():
-        number = float(numbers[place])
-        fractions[place] = Fraction(number).limit_denominator(DENOMINATOR)
-        if abs(float(fractions[place]) - number) > CLOSE * max(1.0, abs(number)):
+    for index in np.flatnonzero(np.abs(numbers) > FRACTION_TOLERANCE).tolist():
+        number = float(numbers[index])
+        fractions[index] = Fraction(number).limit_denominator(MAX_DENOMINATOR)
+        if abs(float(fractions[index]) - number) > FRACTION_TOLERANCE * max(1.0, abs(number)):
             return None
-    return {place: number for place, number in fractions.items() if number}
+    return {index: number for index, number in fractions.items() if number}
 
 
 def _written(vector: Parts, power: Floats) -> Vector:
     """Return a vector with its zeros, for columns without their powers."""
     whole = [Fraction(0)] * len(power)
-    for place, number in vector.items():
-        whole[place] = number * Fraction(float(power[place]))
+    for index, number in vector.items():
+        whole[index] = number * Fraction(float(power[index]))
     return whole
 
 
@@ -200,7 +200,7 @@ def _is_null(scaled: Floats, vector: Parts) -> bool:
     largest = (np.abs(part) @ np.abs(factor)).max(initial=0.0)
     if largest < np.ldexp(0.99, int(np.clip(bits + 53, -1000, 1000))):
         return not (part @ factor).any()
-    if part.size > CHECKED:
+    if part.size > MAX_CHECKED:
         return False
     wholes, exponents = whole_columns(part)
     exact = [
@@ -222,16 +222,18 @@ def independent_rows(vectors: Floats, rank: int, weight: Floats | None = None) -
 
 
 def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | None:
-    if rank > ELIMINATED or vectors.size > CHECKED:
+    if rank > MAX_EXACT_RANK or vectors.size > MAX_CHECKED:
         return None
     wholes, exponents = whole_columns(vectors)
     chosen = independent_rows(scaled, rank)
     while True:  # floats may see a rank that is too low, and then some row has a part in the rest
         pivots, basis = null_vectors(wholes[chosen])
-        missed = next((found for found in (_outside(wholes, u) for u in basis) if len(found)), None)
+        missed = next(
+            (result for result in (_outside(wholes, u) for u in basis) if len(result)), None
+        )
         if missed is None:
             break
-        if len(chosen) >= min(CORRECTED, ELIMINATED):
+        if len(chosen) >= min(MAX_CORRECTED_RANK, MAX_EXACT_RANK):
             return None
         chosen = np.append(chosen, missed[0])
     powers = [Fraction(2) ** -int(e) for e in exponents]

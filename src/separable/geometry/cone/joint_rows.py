@@ -79,8 +79,8 @@ class JointRows:
     @cached_property
     def _other(self) -> NDArray[np.intp]:
         """The other class of each vector, (n, K - 1)."""
-        place = np.arange(self._others)
-        return place + (place >= self.label[:, None])
+        other = np.arange(self._others)
+        return other + (other >= self.label[:, None])
 
     def _parts(self, u: Floats) -> Floats:
         return u.reshape(self._others, self._m)
@@ -114,44 +114,44 @@ class JointRows:
         """Return Z'CZ, shape (D, D), for c >= 0."""
         c = c.reshape(-1, self._others)
         whole = np.zeros((self._others, self._m, self._others, self._m))
-        for y, (mine, base) in enumerate(self._by_class):
-            for place in range(self._others):
-                cost = c[mine, place]
+        for y, (in_class, base) in enumerate(self._by_class):
+            for other in range(self._others):
+                cost = c[in_class, other]
                 if cost.any():
-                    _add_pair(whole, y - 1, place + (place >= y) - 1, base.gram(cost))
+                    _add_pair(whole, y - 1, other + (other >= y) - 1, base.gram(cost))
         return whole.reshape(self.dimension, self.dimension)
 
     @cached_property
     def _by_class(self) -> list[tuple[NDArray[np.intp], SignedRows]]:
         """The rows of each class, and which they are."""
         base = self._base
-        found = []
+        parts = []
         for y in range(self.n_classes):
-            mine = np.flatnonzero(self.label == y)
-            given = base.rows.take(mine), np.ones(len(mine)), base.fit_intercept
-            found.append((mine, SignedRows(*given, base.centre, base.scale)))
-        return found
+            in_class = np.flatnonzero(self.label == y)
+            arguments = base.rows.take(in_class), np.ones(len(in_class)), base.fit_intercept
+            parts.append((in_class, SignedRows(*arguments, base.centre, base.scale)))
+        return parts
 
     def take(self, chosen: Indices) -> Floats:
         """Return some vectors, few, written out: shape (k, D)."""
-        return self._placed(chosen, self._base.take(self._row(chosen)))
+        return self._stacked(chosen, self._base.take(self._row(chosen)))
 
     def take_occupied(self, chosen: Indices) -> tuple[Floats, Indices]:
         """Return the same without columns in which no row has a part, and the columns left."""
         seen, used = self._base.take_occupied(self._row(chosen))
         columns = np.arange(self._others)[:, None] * self._m + used
-        return self._placed(chosen, seen), columns.ravel()
+        return self._stacked(chosen, seen), columns.ravel()
 
     def _row(self, chosen: Indices) -> Indices:
         return np.asarray(chosen, dtype=np.intp) // self._others
 
-    def _placed(self, chosen: Indices, seen: Floats) -> Floats:
+    def _stacked(self, chosen: Indices, seen: Floats) -> Floats:
         """Return vectors of rows, each written at its class and, negative, at the other."""
         row, at = self._row(chosen), np.arange(len(seen))
-        some = np.zeros((len(row), self.n_classes, seen.shape[1]))
-        some[at, self.label[row]] = seen
-        some[at, self._other[row, np.asarray(chosen) % self._others]] = -seen
-        return some[:, 1:].reshape(len(row), self._others * seen.shape[1])
+        vectors = np.zeros((len(row), self.n_classes, seen.shape[1]))
+        vectors[at, self.label[row]] = seen
+        vectors[at, self._other[row, np.asarray(chosen) % self._others]] = -seen
+        return vectors[:, 1:].reshape(len(row), self._others * seen.shape[1])
 
     def lowest_bits(self) -> NDArray[np.int64]:
         """Return for each column an e of which all its values are multiples of 2^e."""
@@ -159,10 +159,10 @@ class JointRows:
 
     def pairs(self, chosen: Indices) -> Indices:
         """Return the row and the other class of some vectors, shape (k, 2)."""
-        row, place = np.divmod(np.asarray(chosen, dtype=np.intp), self._others)
-        return np.column_stack([row, self._other[row, place]])
+        row, other = np.divmod(np.asarray(chosen, dtype=np.intp), self._others)
+        return np.column_stack([row, self._other[row, other]])
 
-    def places(self, pairs: Indices) -> Indices:
+    def row_class_pairs(self, pairs: Indices) -> Indices:
         """Return the vectors of rows and other classes, the inverse of `pairs`."""
         row, other = np.asarray(pairs, dtype=np.intp).reshape(-1, 2).T
         if ((other == self.label[row]) | (other < 0) | (other >= self.n_classes)).any():

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["find_orthogonal", "null_basis", "spanning"]
 
 #: A column that adds less than this to the others, of its size, adds nothing.
-FLAT = 1e-9
+RANK_TOLERANCE = 1e-9
 #: Of its size: a vector with a smaller part in some directions has none.
-NO_PART = 1e-8
+PROJECTION_TOLERANCE = 1e-8
 #: So many vectors, or 4 D of them, are looked at together.
-TOGETHER = 1000
+MIN_SAMPLE = 1000
 
 
 def find_orthogonal(cone: ConeRows, chosen: Indices) -> tuple[Floats, NDArray[np.bool_]]:
@@ -41,23 +41,23 @@ def spanning(cone: ConeRows, chosen: Indices) -> Indices:
 
 
 def _most(cone: ConeRows) -> int:
-    return max(TOGETHER, 4 * cone.dimension)
+    return max(MIN_SAMPLE, 4 * cone.dimension)
 
 
 def _look(cone: ConeRows, chosen: Indices) -> tuple[Floats, NDArray[np.bool_], Indices]:
     random = np.random.default_rng(0)
     most = _most(cone)
-    some = chosen if len(chosen) <= most else random.choice(chosen, most // 2, replace=False)
+    sample = chosen if len(chosen) <= most else random.choice(chosen, most // 2, replace=False)
     while True:
-        basis = null_basis(cone.take(some))
+        basis = null_basis(cone.take(sample))
         without = _without_part(cone, basis, random)
         missed = chosen[~without[chosen]]
-        fresh = missed[~np.isin(missed, some)]
+        fresh = missed[~np.isin(missed, sample)]
         if len(fresh) == 0:
-            return basis, without, some
+            return basis, without, sample
         if len(fresh) > cone.dimension:
             fresh = random.choice(fresh, cone.dimension, replace=False)
-        some = np.append(some, fresh)
+        sample = np.append(sample, fresh)
 
 
 def null_basis(vectors: Floats) -> Floats:
@@ -74,7 +74,7 @@ def null_basis(vectors: Floats) -> Floats:
     columns = np.where(columns > 0, columns, 1.0)
     triangle, order = qr(vectors / columns, mode="r", pivoting=True)
     diagonal = np.abs(np.diag(triangle))
-    rank = int((diagonal > FLAT * diagonal.max(initial=0.0)).sum())
+    rank = int((diagonal > RANK_TOLERANCE * diagonal.max(initial=0.0)).sum())
     basis = np.zeros((len(order), len(order) - rank))
     free = order[rank:]
     basis[free, np.arange(len(free))] = 1.0
@@ -97,5 +97,5 @@ def _without_part(cone: ConeRows, basis: Floats, random: np.random.Generator) ->
         return none
     for _ in range(min(2, basis.shape[1])):
         u = basis @ random.standard_normal(basis.shape[1])
-        none &= np.abs(cone.scores(u)) <= NO_PART * cone.magnitudes(u)
+        none &= np.abs(cone.scores(u)) <= PROJECTION_TOLERANCE * cone.magnitudes(u)
     return none

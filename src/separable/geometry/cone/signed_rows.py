@@ -25,13 +25,13 @@ __all__ = ["SeenRows", "SignedRows"]
 #: Numbers of a block of rows that is written out at a time.
 BLOCK = 1 << 18
 #: Rows of so many numbers are kept in float64, as the search sees them.
-KEPT = 1 << 25
+MAX_CACHED = 1 << 25
 #: Sparse rows of at most so many numbers are written out, if a column is shifted.
-WRITTEN = 1 << 24
+MAX_DENSE = 1 << 24
 #: A column is shifted if its middle is so many times its range from 0.
-SHIFTED = 4.0
+SHIFT_RATIO = 4.0
 #: No weight is above 2 to this power.
-LARGEST = 1000
+MAX_EXPONENT = 1000
 
 
 class SignedRows:
@@ -99,7 +99,7 @@ class SignedRows:
     @cached_property
     def _kept(self) -> NDArray[np.float64] | None:
         """Dense rows as they are seen, if they are few."""
-        if self.size * self._d > KEPT:
+        if self.size * self._d > MAX_CACHED:
             return None
         return self._seen(np.asarray(self.rows.values, dtype=np.float64))
 
@@ -191,10 +191,10 @@ class SignedRows:
         if self.is_sparse:
             return self._take_sparse(chosen, None)
         if self._kept is not None:
-            some = self._kept[chosen]
+            vectors = self._kept[chosen]
         else:
-            some = self._seen(np.asarray(self.rows.values[chosen], dtype=np.float64))
-        return self._signed(some, chosen)
+            vectors = self._seen(np.asarray(self.rows.values[chosen], dtype=np.float64))
+        return self._signed(vectors, chosen)
 
     def take_occupied(self, chosen: Indices) -> tuple[Floats, Indices]:
         """Return the same without columns in which all of them are 0, and the columns left.
@@ -212,10 +212,10 @@ class SignedRows:
         part = part if columns is None else part[:, columns]
         return self._signed(part.toarray(), chosen)
 
-    def _signed(self, some: Floats, chosen: Indices) -> Floats:
+    def _signed(self, vectors: Floats, chosen: Indices) -> Floats:
         if self.fit_intercept:
-            some = np.hstack([some, np.ones((len(chosen), 1))])
-        signed: Floats = some * self.sign[chosen][:, None]
+            vectors = np.hstack([vectors, np.ones((len(chosen), 1))])
+        signed: Floats = vectors * self.sign[chosen][:, None]
         return signed
 
     def kernel(self) -> Floats:
@@ -251,7 +251,7 @@ class SignedRows:
         """Return the u of columns as they came, or a part of it that does not overflow."""
         w, b = self._split(u)
         if self.scale is not None:
-            beyond = int((np.frexp(w)[1] + np.frexp(self.scale)[1]).max(initial=0)) - LARGEST
+            beyond = int((np.frexp(w)[1] + np.frexp(self.scale)[1]).max(initial=0)) - MAX_EXPONENT
             w, b = (np.ldexp(w, -beyond), float(np.ldexp(b, -beyond))) if beyond > 0 else (w, b)
             w = w * self.scale
         if not self.fit_intercept:
@@ -300,8 +300,8 @@ def _column_view(
     """
     if rows.indptr is not None:
         largest = np.zeros(rows.n_features)
-        place = np.asarray(rows.indices, dtype=np.intp)  # NumPy is many times as quick with these
-        np.maximum.at(largest, place, np.abs(rows.values).astype(np.float64))
+        column = np.asarray(rows.indices, dtype=np.intp)  # NumPy is many times as quick with these
+        np.maximum.at(largest, column, np.abs(rows.values).astype(np.float64))
         return None, _inverse_powers(largest), largest > 0
     low = rows.values.min(axis=0).astype(np.float64)
     high = rows.values.max(axis=0).astype(np.float64)
@@ -309,30 +309,30 @@ def _column_view(
         largest = np.maximum(np.abs(low), np.abs(high))
         return None, _inverse_powers(largest), largest > 0
     centre = 0.5 * low + 0.5 * high
-    centre[np.abs(centre) <= SHIFTED * (0.5 * high - 0.5 * low)] = 0.0
+    centre[np.abs(centre) <= SHIFT_RATIO * (0.5 * high - 0.5 * low)] = 0.0
     largest = np.maximum(np.abs(low - centre), np.abs(high - centre))
     return centre, _inverse_powers(largest), low < high
 
 
 def _is_shifted(rows: Rows) -> bool:
     """Return whether sparse rows have a column far from 0 for its size, and are few enough."""
-    if rows.indices is None or rows.n_rows * rows.n_features > WRITTEN:
+    if rows.indices is None or rows.n_rows * rows.n_features > MAX_DENSE:
         return False
     counts = np.bincount(rows.indices, minlength=rows.n_features)
     high, low = np.full((2, rows.n_features), -np.inf)
-    place, values = rows.indices.astype(np.intp), rows.values.astype(np.float64)
-    np.maximum.at(high, place, values)
-    np.maximum.at(low, place, -values)
+    column, values = rows.indices.astype(np.intp), rows.values.astype(np.float64)
+    np.maximum.at(high, column, values)
+    np.maximum.at(low, column, -values)
     full = counts == rows.n_rows
     middle = np.abs(high[full] - low[full])
-    return bool((middle > SHIFTED * (high[full] + low[full])).any())
+    return bool((middle > SHIFT_RATIO * (high[full] + low[full])).any())
 
 
 def _written(rows: Rows) -> Rows:
     """Return sparse rows written out."""
     values = np.zeros(rows.shape)
-    place = np.arange(rows.n_features, dtype=np.int64)
-    native.spread_columns(core_rows(rows), 0, rows.n_rows, place, values)
+    column = np.arange(rows.n_features, dtype=np.int64)
+    native.spread_columns(core_rows(rows), 0, rows.n_rows, column, values)
     return Rows(values, rows.n_features)
 
 

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["proved_cancelling", "solved_cancelling"]
 
 #: Of the sum of magnitudes: what multipliers may leave of a sum, as rounding.
-NEARLY = 1e-8
+RESIDUAL_TOLERANCE = 1e-8
 #: Up to this rank, multipliers that no bound shows are solved for in whole numbers unasked.
-SOLVED = 40
+MAX_SOLVED_RANK = 40
 #: Up to this rank they are solved for when asked: half a minute.
-MOST_SOLVED = 150
+MAX_EXACT_RANK = 150
 
 
 def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencies | None:
@@ -64,33 +64,36 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     """
     if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
         return None
-    some = vectors.any(axis=1)  # vectors of 0 cancel with any multiplier
-    if not some.any():
+    nonzero = vectors.any(axis=1)  # vectors of 0 cancel with any multiplier
+    if not nonzero.any():
         return find_dependencies(vectors)
-    vectors, a = vectors[some], a[some]
-    found = find_dependencies(vectors)
-    if found is None:
+    vectors, a = vectors[nonzero], a[nonzero]
+    result = find_dependencies(vectors)
+    if result is None:
         return None
-    part = vectors[:, found.pivots]
+    part = vectors[:, result.pivots]
     part = part * column_powers(part)
-    if len(a) <= found.rank or (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
+    if (
+        len(a) <= result.rank
+        or (np.abs(part.T @ a) > RESIDUAL_TOLERANCE * (np.abs(part.T) @ a)).any()
+    ):
         return None
-    if exact and found.rank > MOST_SOLVED:
+    if exact and result.rank > MAX_EXACT_RANK:
         raise NotImplementedError(
-            f"The proof has multipliers on rows of rank {found.rank}; rational arithmetic solves "
-            f"for them up to rank {MOST_SOLVED}. verify(X, y) without exact=True bounds rounding "
-            "instead, which is a proof too."
+            f"The proof has multipliers on rows of rank {result.rank}; rational arithmetic solves "
+            f"for them up to rank {MAX_EXACT_RANK}. verify(X, y) without exact=True bounds "
+            "rounding instead, which is a proof too."
         )
-    basis = independent_rows(part, found.rank, a)
+    basis = independent_rows(part, result.rank, a)
     if not exact and _is_near(part, a, basis):
-        return found
-    if not exact and found.rank > SOLVED:
+        return result
+    if not exact and result.rank > MAX_SOLVED_RANK:
         return None
     if _solves(part, a, basis):
-        return found
+        return result
     # columns may depend on each other so nearly that floats choose a poor basis
-    is_solved = found.rank <= SOLVED and _solves(part, a, _heaviest_basis(part, a))
-    return found if is_solved else None
+    is_solved = result.rank <= MAX_SOLVED_RANK and _solves(part, a, _heaviest_basis(part, a))
+    return result if is_solved else None
 
 
 def solved_cancelling(vectors: Floats, a: Floats) -> bool:
@@ -111,7 +114,7 @@ def solved_cancelling(vectors: Floats, a: Floats) -> bool:
         return False
     power = column_powers(vectors)
     _, order, rank = pivoted(vectors * power)
-    if rank > SOLVED:
+    if rank > MAX_SOLVED_RANK:
         return False
     part = (vectors * power)[:, order[:rank]]
     solved = _solved(part, a, independent_rows(part, rank, a))
@@ -134,11 +137,11 @@ def _is_near(part: Floats, a: Floats, basis: Indices) -> bool:
         return False
     magnitudes = np.abs(inverse) @ np.abs(square)
     wrong = np.abs(np.eye(rank) - inverse @ square) + rounding(rank + 1, magnitudes)
-    share = float(wrong.sum(axis=0).max()) * 1.01
-    if not share < 0.5:
+    error = float(wrong.sum(axis=0).max()) * 1.01
+    if not error < 0.5:
         return False
     left = np.abs(part.T @ a) + rounding(len(a), np.abs(part.T) @ a)
-    left = left + share / (1.0 - share) * left.max()
+    left = left + error / (1.0 - error) * left.max()
     change = (np.abs(inverse.T) @ left) * (1.0 + 1e-6)
     return bool((change < a[basis]).all())
 
@@ -164,9 +167,9 @@ def _solved(part: Floats, a: Floats, basis: Indices) -> list[int] | None:
     others = np.ones(len(a), bool)
     others[basis] = False
     right = -(multipliers[others, 0] @ wholes[others])
-    found = solve_whole(wholes[basis].T, np.asarray(right))
-    if found is None:
+    result = solve_whole(wholes[basis].T, np.asarray(right))
+    if result is None:
         return None
-    solved = multipliers[:, 0] * found[1]
-    solved[basis] = found[0]
+    solved = multipliers[:, 0] * result[1]
+    solved[basis] = result[0]
     return [int(number) for number in solved]

@@ -34,9 +34,9 @@ __all__ = [
 ]
 
 #: Of the sum of magnitudes: a score that is smaller may be 0, as far as floats see.
-NEARLY = 1e-8
+SCORE_TOLERANCE = 1e-8
 #: Of its size, by how much a score of a direction may differ from that of its `snapped`.
-CLOSE = 1e-6
+SNAP_TOLERANCE = 1e-6
 
 
 def separates(cone: ConeRows, u: Floats) -> bool:
@@ -51,8 +51,8 @@ def overlaps(cone: ConeRows, chosen: Indices, a: Floats, rank: int, *, exact: bo
 
 def full_rank(cone: ConeRows, chosen: Indices, a: Floats, *, exact: bool) -> int | None:
     """Return the rank of all vectors if some, on which multipliers close to a cancel, have it."""
-    found = proved_cancelling(cone.take(chosen), a, exact=exact)
-    return found.rank if found is not None and annihilates(cone, found.null) else None
+    result = proved_cancelling(cone.take(chosen), a, exact=exact)
+    return result.rank if result is not None and annihilates(cone, result.null) else None
 
 
 def cancels(cone: ConeRows, chosen: Indices, a: Floats, *, exact: bool) -> bool:
@@ -83,7 +83,7 @@ def separates_weakly(cone: ConeRows, u: Floats, boundary: Indices) -> bool:
         return False
     if np.array_equal(exact_signs(cone, u), expected):
         return True
-    far = np.abs(cone.scores(u)) > NEARLY * cone.magnitudes(u)
+    far = np.abs(cone.scores(u)) > SCORE_TOLERANCE * cone.magnitudes(u)
     if far[boundary].any():
         return False
     closer = snapped(cone, u, boundary)
@@ -95,7 +95,7 @@ def separates_weakly(cone: ConeRows, u: Floats, boundary: Indices) -> bool:
 def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
     """Return whether two directions give all vectors the same scores, up to rounding."""
     apart = [nearest_float(new - Fraction(float(old))) for new, old in zip(closer, u, strict=True)]
-    return bool((np.abs(cone.scores(np.array(apart))) <= CLOSE * cone.magnitudes(u)).all())
+    return bool((np.abs(cone.scores(np.array(apart))) <= SNAP_TOLERANCE * cone.magnitudes(u)).all())
 
 
 def snapped(cone: ConeRows, u: Floats, boundary: Indices) -> list[Fraction] | None:
@@ -109,17 +109,17 @@ def snapped(cone: ConeRows, u: Floats, boundary: Indices) -> list[Fraction] | No
     vectors, columns = cone.take_occupied(spanning(cone, boundary))
     weighed = u[columns] != 0
     vectors, support = vectors[:, weighed], columns[weighed]
-    given = [Fraction(float(number)) for number in u[support]]
+    numbers = [Fraction(float(number)) for number in u[support]]
     if is_wide(vectors):
-        part = solved_pivots(vectors, given)
+        part = solved_pivots(vectors, numbers)
     else:
-        found = find_dependencies(vectors)
-        part = None if found is None else combined(found.null, found.pivots, given)
+        result = find_dependencies(vectors)
+        part = None if result is None else combined(result.null, result.pivots, numbers)
     if part is None:
         return None
     closer = [Fraction(float(number)) for number in u]
-    for place, number in zip(support.tolist(), part, strict=True):
-        closer[place] = number
+    for index, number in zip(support.tolist(), part, strict=True):
+        closer[index] = number
     return closer
 
 

@@ -112,11 +112,11 @@ def exact_distances(
     factors = [x << (int(p) - least) for x, p in zip(direction, powers, strict=True)]
     scores = wholes @ np.array(factors, dtype=object)
     lengths = [_length(normal) for normal in normals]
-    found = np.empty(cone.size)
+    result = np.empty(cone.size)
     for i, (score, k) in enumerate(zip(scores.tolist(), which.tolist(), strict=True)):
         number, power = lengths[k]
-        found[i] = nearest_float(Fraction(score) * Fraction(2) ** (least - power)) / number
-    return np.clip(found, -LARGEST_FLOAT, LARGEST_FLOAT)
+        result[i] = nearest_float(Fraction(score) * Fraction(2) ** (least - power)) / number
+    return np.clip(result, -LARGEST_FLOAT, LARGEST_FLOAT)
 
 
 def whole_margins(cone: SignedRows, direction: Sequence[int]) -> tuple[Floats, float]:

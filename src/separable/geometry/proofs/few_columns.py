@@ -13,7 +13,7 @@ import numpy as np
 
 from separable.geometry.cone.dense_rows import WrittenRows
 from separable.geometry.cone.dependencies import column_powers
-from separable.geometry.search.row_generation import settle_many
+from separable.geometry.search.row_generation import reduce_many
 
 if TYPE_CHECKING:
     from separable.geometry.cone.cone_rows import ConeRows
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["few_columns"]
 
 #: The most numbers of vectors that are written out.
-NUMBERS = 1_000_000
+MAX_ENTRIES = 1_000_000
 #: So many columns are each left out once; of more the beginning is all that is looked for.
-EACH = 20
+MAX_SINGLE_REMOVALS = 20
 
 
 def few_columns(
-    cone: ConeRows, u: Floats, boundary: Indices, column: Indices, most: int = NUMBERS
+    cone: ConeRows, u: Floats, boundary: Indices, column: Indices, most: int = MAX_ENTRIES
 ) -> Floats | None:
     """Return a direction with fewer columns than u, or None if none is found.
 
@@ -54,25 +54,25 @@ def few_columns(
     used = np.unique(column[(u != 0) & (column >= 0)])
     if len(used) < 2 or cone.size * cone.dimension > most:
         return None
-    asked = _Asked(cone, boundary, column)
-    weight = np.abs(u) / asked.power
+    subset = _ColumnSubset(cone, boundary, column)
+    weight = np.abs(u) / subset.power
     order = used[np.argsort([-weight[column == j].max() for j in used], kind="stable")]
     low, high = 0, len(order)
     best = None
     while high - low > 1:
         middle = (low + high) // 2
-        found = asked.direction(order[:middle])
-        low, high, best = (middle, high, best) if found is None else (low, middle, found)
+        result = subset.direction(order[:middle])
+        low, high, best = (middle, high, best) if result is None else (low, middle, result)
     kept = order[:high]
-    if len(kept) <= EACH:
+    if len(kept) <= MAX_SINGLE_REMOVALS:
         for j in kept[::-1]:
-            found = asked.direction(kept[kept != j])
-            if found is not None:
-                kept, best = kept[kept != j], found
+            result = subset.direction(kept[kept != j])
+            if result is not None:
+                kept, best = kept[kept != j], result
     return best
 
 
-class _Asked:
+class _ColumnSubset:
     """What some columns do with the vectors of a cone."""
 
     def __init__(self, cone: ConeRows, boundary: Indices, column: Indices) -> None:
@@ -87,9 +87,13 @@ class _Asked:
         mask = np.isin(self._column, columns) | (self._column < 0)
         if not self._vectors[:, mask].any():
             return None
-        found = settle_many(WrittenRows(self._vectors[:, mask]))
-        if found.u is None or not found.ended or not np.array_equal(found.boundary, self._boundary):
+        result = reduce_many(WrittenRows(self._vectors[:, mask]))
+        if (
+            result.u is None
+            or not result.ended
+            or not np.array_equal(result.boundary, self._boundary)
+        ):
             return None
         u = np.zeros(len(mask))
-        u[mask] = found.u * self.power[mask]
+        u[mask] = result.u * self.power[mask]
         return u

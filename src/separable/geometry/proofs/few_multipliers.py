@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["cancelling", "few_multipliers"]
 
 #: So many vectors, or 4 D, are few.
-FEW = 1000
+MIN_SAMPLE = 1000
 #: The most numbers of vectors that are looked at for a circle.
-NUMBERS = 1 << 22
+MAX_ENTRIES = 1 << 22
 #: Of the sum that is to be cancelled: what may be left, as rounding.
-LEFT = 1e-9
+RESIDUAL_TOLERANCE = 1e-9
 
 
 def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
@@ -33,21 +33,21 @@ def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
     with multipliers that are not negative: as many as the rank suffice for it.
     """
     chosen = np.flatnonzero(a)
-    few = max(FEW, 4 * cone.dimension)
-    if len(chosen) <= few:
+    limit = max(MIN_SAMPLE, 4 * cone.dimension)
+    if len(chosen) <= limit:
         return chosen, a[chosen]
-    some = spanning(cone, chosen)
-    vectors = cone.take(some)
+    independent = spanning(cone, chosen)
+    vectors = cone.take(independent)
     rank = np.linalg.matrix_rank(vectors * column_powers(vectors))
-    basis = some[independent_rows(vectors * column_powers(vectors), int(rank))]
+    basis = independent[independent_rows(vectors * column_powers(vectors), int(rank))]
     random = np.random.default_rng(0)
-    share = a[chosen] / a[chosen].sum()
-    size = few
+    probability = a[chosen] / a[chosen].sum()
+    size = limit
     while size < len(chosen):
-        sample = random.choice(chosen, size, replace=False, p=share)
-        found = _opposite(cone, basis, np.unique(np.append(sample, some)))
-        if found is not None:
-            return found
+        sample = random.choice(chosen, size, replace=False, p=probability)
+        result = _opposite(cone, basis, np.unique(np.append(sample, independent)))
+        if result is not None:
+            return result
         size *= 4
     return chosen, a[chosen]
 
@@ -66,8 +66,8 @@ def _circle(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
     """
     chosen = np.flatnonzero(a)
     nothing = np.zeros(0, np.intp), np.zeros(0)
-    vectors = cone.take_occupied(chosen)[0] if len(chosen) <= FEW else np.zeros((0, 0))
-    if not 0 < vectors.size <= NUMBERS:
+    vectors = cone.take_occupied(chosen)[0] if len(chosen) <= MIN_SAMPLE else np.zeros((0, 0))
+    if not 0 < vectors.size <= MAX_ENTRIES:
         return nothing
     vectors = vectors * column_powers(vectors)
     first = int(np.argmax(a[chosen]))
@@ -75,11 +75,11 @@ def _circle(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
     solved = nonnegative_squares(vectors[others].T, -vectors[first])
     if solved is None:
         return nothing
-    found, left = solved
-    if left > LEFT * np.abs(vectors[first]).max(initial=0.0):
+    result, left = solved
+    if left > RESIDUAL_TOLERANCE * np.abs(vectors[first]).max(initial=0.0):
         return nothing
-    used = found > 0
-    return chosen[np.append(first, others[used])], np.append(1.0, found[used])
+    used = result > 0
+    return chosen[np.append(first, others[used])], np.append(1.0, result[used])
 
 
 def _opposite(cone: ConeRows, basis: Indices, candidates: Indices) -> tuple[Indices, Floats] | None:
@@ -92,11 +92,11 @@ def _opposite(cone: ConeRows, basis: Indices, candidates: Indices) -> tuple[Indi
     solved = nonnegative_squares((scaled / size[:, None]).T, target, 20 * len(target))
     if solved is None:
         return None
-    found, left = solved
-    if left > LEFT * np.abs(target).max():
+    result, left = solved
+    if left > RESIDUAL_TOLERANCE * np.abs(target).max():
         return None
     a = np.zeros(cone.size)
-    a[candidates] = found / size
+    a[candidates] = result / size
     a[basis] += 1.0
     chosen = np.flatnonzero(a)
     return chosen, a[chosen]

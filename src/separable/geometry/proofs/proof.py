@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Overlap", "Proof", "QuasiSeparation", "Separation"]
 
 #: So many values are shown one by one.
-SHOWN = 12
+MAX_SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,11 +44,11 @@ class Proof:
         arrays = [value for value in named.values() if isinstance(value, np.ndarray)]
         finite = all(np.isfinite(array).all() for array in arrays)
         finite &= bool(np.isfinite(named.get("intercept", 0.0)).all())
-        places = [array for array in arrays if array.dtype.kind in "iu"]
+        indices = [array for array in arrays if array.dtype.kind in "iu"]
         n = data.rows.n_rows
         if len(named.get("rows", named.get("support", ()))) != len(named["multipliers"]):
             return False
-        return bool(finite and all(((array >= 0) & (array < n)).all() for array in places))
+        return bool(finite and all(((array >= 0) & (array < n)).all() for array in indices))
 
     def __repr__(self) -> str:
         shown = [(each.name, getattr(self, each.name)) for each in fields(self)]
@@ -63,7 +63,7 @@ class Proof:
 def _short(value: Any) -> str:
     """Return an array or a tuple of many as how many there are; `to_dict` has them all."""
     many = np.size(value) if isinstance(value, np.ndarray | tuple) else 0
-    if many > SHOWN:
+    if many > MAX_SHOWN:
         return f"<{' x '.join(map(str, np.shape(value)))} values>"
     return repr(value.tolist() if isinstance(value, np.ndarray) else value)
 

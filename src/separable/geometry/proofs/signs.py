@@ -22,13 +22,13 @@ __all__ = ["UNKNOWN", "exact_scores", "exact_signs", "nearest_float", "rounding"
 #: The sign of a vector that would take too long to work out.
 UNKNOWN = 2
 #: Numbers that are written out at a time, and the most in all, in exact arithmetic.
-BLOCK, MOST = 1 << 18, 1 << 25
+BLOCK, MAX_EXACT = 1 << 18, 1 << 25
 #: The unit of rounding, half the distance of 1 and the next float64.
-UNIT = 2.0**-53
+UNIT_ROUNDOFF = 2.0**-53
 #: Rounded weights below have fewer digits than others, or none.
-SMALL = 2.0**-1021
+SMALL_WEIGHT = 2.0**-1021
 #: The least positive float64: what a product that underflows may lose.
-LEAST = 5e-324
+SMALLEST_SUBNORMAL = 5e-324
 
 
 def rounding(terms: int, magnitudes: Floats) -> Floats:
@@ -37,8 +37,8 @@ def rounding(terms: int, magnitudes: Floats) -> Floats:
     With u = 2^-53, a sum of k products in any order is off by at most k u / (1 - k u) times the sum
     of magnitudes; two more units are for weights that were rounded and for the magnitudes' own sum.
     """
-    share = (terms + 2) * UNIT
-    bound: Floats = magnitudes * (1.01 * share) + 2 * (terms + 2) * LEAST
+    relative = (terms + 2) * UNIT_ROUNDOFF
+    bound: Floats = magnitudes * (1.01 * relative) + 2 * (terms + 2) * SMALLEST_SUBNORMAL
     return bound
 
 
@@ -66,25 +66,25 @@ def exact_signs(cone: ConeRows, u: Floats | Sequence[Fraction]) -> NDArray[np.in
     [-1, 1]
     """
     fractions = None if isinstance(u, np.ndarray) else list(u)
-    seen = u if isinstance(u, np.ndarray) else _rounded(fractions or [])
+    rounded = u if isinstance(u, np.ndarray) else _rounded(fractions or [])
     with np.errstate(over="ignore", invalid="ignore"):
-        scores, magnitudes = cone.scores(seen), cone.magnitudes(seen)
+        scores, magnitudes = cone.scores(rounded), cone.magnitudes(rounded)
         bound = rounding(cone.terms, magnitudes)
         signs = np.sign(scores)
         sure = (np.abs(scores) > bound) & np.isfinite(scores)
-    support = np.flatnonzero(seen)
+    support = np.flatnonzero(rounded)
     if fractions is not None:
         support = np.flatnonzero([number != 0 for number in fractions])
-    if fractions is not None and (np.abs(seen[support]) < SMALL).any():
+    if fractions is not None and (np.abs(rounded[support]) < SMALL_WEIGHT).any():
         sure[:] = False  # floats have lost digits of these, or all
     elif not sure.all():
-        below = _exact_below(cone, seen)
+        below = _exact_below(cone, rounded)
         sure |= magnitudes < below if fractions is None else (magnitudes == 0) & (below > 0)
     signs = np.where(sure, signs, UNKNOWN).astype(np.int8)
     unsure = np.flatnonzero(~sure)
-    if 0 < len(unsure) * len(support) <= MOST:
+    if 0 < len(unsure) * len(support) <= MAX_EXACT:
         if fractions is None:
-            fractions = [Fraction(float(number)) for number in seen]
+            fractions = [Fraction(float(number)) for number in rounded]
         _work_out(cone, fractions, support, unsure, signs)
     return signs
 
@@ -171,10 +171,13 @@ def _work_out(
     for start in range(0, len(chosen), step):
         here = chosen[start : start + step]
         vectors, columns = cone.take_occupied(here)
-        asked = np.isin(columns, support, assume_unique=True)
-        wholes, exponents = whole_columns(vectors[:, asked])
+        in_support = np.isin(columns, support, assume_unique=True)
+        wholes, exponents = whole_columns(vectors[:, in_support])
         factors = cleared(
-            [u[j] * Fraction(2) ** int(e) for j, e in zip(columns[asked], exponents, strict=True)]
+            [
+                u[j] * Fraction(2) ** int(e)
+                for j, e in zip(columns[in_support], exponents, strict=True)
+            ]
         )
         sums = wholes @ np.array(factors, dtype=object)
         signs[here] = np.sign(sums).astype(np.int8)

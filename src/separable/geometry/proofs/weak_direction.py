@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.cone.dependencies import MOST_NULL, column_powers, find_dependencies
+from separable.geometry.cone.dependencies import MAX_NULL_ENTRIES, column_powers, find_dependencies
 from separable.geometry.cone.orthogonal import spanning
 from separable.geometry.proofs.checks import separates_weakly
 from separable.geometry.proofs.few_columns import few_columns
@@ -26,9 +26,9 @@ __all__ = ["tidy_direction", "tidy_few"]
 #: Binary digits that coordinates are rounded to, the first that does.
 DIGITS = (2, 6, 14, 30, 53)
 #: The most numbers of vectors for which fewer columns are looked for, which takes as long again.
-FEWER = 100_000
+MAX_SPARSIFIED = 100_000
 #: Of the largest: a part of a direction that is smaller may be rounding.
-ROUNDING = 1e-12
+COEFFICIENT_TOLERANCE = 1e-12
 
 
 def tidy_direction(
@@ -53,11 +53,13 @@ def tidy_direction(
     """
     if _is_short(u) and separates_weakly(cone, u, boundary):
         return u, boundary
-    some = spanning(cone, boundary)
+    independent = spanning(cone, boundary)
     only = np.arange(cone.dimension) if only is None else only
-    found = find_dependencies(cone.take(some)[:, only]) if _are_few(cone, some) else None
-    if found is not None and found.null:
-        null, factors = _sparse_parts(cone, found.null, u, boundary, only)
+    result = (
+        find_dependencies(cone.take(independent)[:, only]) if _is_small(cone, independent) else None
+    )
+    if result is not None and result.null:
+        null, factors = _sparse_parts(cone, result.null, u, boundary, only)
         floats = np.zeros(cone.dimension)
         finite = [each for each in factors if np.isfinite(each).all()]
         for some_factors, digits in product(finite, DIGITS):
@@ -75,15 +77,15 @@ def tidy_few(
     tidy = tidy_direction(cone, u, boundary)
     if tidy is None:
         return None
-    fewer = few_columns(cone, tidy[0], boundary, column, FEWER)
+    fewer = few_columns(cone, tidy[0], boundary, column, MAX_SPARSIFIED)
     if fewer is None:
         return tidy
     return tidy_direction(cone, fewer, boundary, np.flatnonzero(fewer)) or tidy
 
 
-def _are_few(cone: ConeRows, some: Indices) -> bool:
+def _is_small(cone: ConeRows, independent: Indices) -> bool:
     """Return whether directions orthogonal to some vectors can be written out."""
-    return (cone.dimension - len(some)) * cone.dimension <= MOST_NULL
+    return (cone.dimension - len(independent)) * cone.dimension <= MAX_NULL_ENTRIES
 
 
 def _is_short(u: Floats) -> bool:
@@ -111,20 +113,20 @@ def _sparse_parts(
     parts = vectors @ table.T
     chosen: list[int] = []
     left = parts / np.where((size := np.abs(parts).max(axis=0)) > 0, size, 1.0)
-    for place in range(left.shape[1]):
-        length = float(np.linalg.norm(left[:, place]))
+    for index in range(left.shape[1]):
+        length = float(np.linalg.norm(left[:, index]))
         if length <= 1e-9 * np.sqrt(len(left)):
             continue
-        chosen.append(place)
-        unit = left[:, place] / length
-        left[:, place + 1 :] -= np.outer(unit, unit @ left[:, place + 1 :])
+        chosen.append(index)
+        unit = left[:, index] / length
+        left[:, index + 1 :] -= np.outer(unit, unit @ left[:, index + 1 :])
     basis, target = parts[:, chosen], vectors @ u[only]
     if not (np.isfinite(basis).all() and np.isfinite(target).all()):
-        return [order[place] for place in chosen], []
+        return [order[index] for index in chosen], []
     factors = lstsq(basis, target, cond=max(basis.shape) * np.finfo(float).eps)
     part = np.abs(factors) * np.abs(parts[:, chosen]).max(axis=0)
-    large = np.where(part > ROUNDING * part.max(initial=0.0), factors, 0.0)
-    return [order[place] for place in chosen], [large, factors]
+    large = np.where(part > COEFFICIENT_TOLERANCE * part.max(initial=0.0), factors, 0.0)
+    return [order[index] for index in chosen], [large, factors]
 
 
 def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:

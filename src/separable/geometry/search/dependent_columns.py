@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["UntangledRows", "untangle"]
 
 #: The most products of whole numbers.
-PRODUCTS = 5_000_000
+MAX_PRODUCTS = 5_000_000
 
 
 class UntangledRows(WrittenRows):
@@ -61,14 +61,14 @@ def untangle(cone: ConeRows) -> UntangledRows | None:
     scaled = vectors * power
     triangle, order, rank = pivoted(scaled)
     left = order[rank:]
-    if rank == 0 or len(left) == 0 or cone.size * rank * len(left) > PRODUCTS:
+    if rank == 0 or len(left) == 0 or cone.size * rank * len(left) > MAX_PRODUCTS:
         return None
     depends = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
     matrix, change = scaled.copy(), np.diag(power)
     wholes, exponents = whole_columns(scaled)
-    for place, column in enumerate(left.tolist()):
+    for index, column in enumerate(left.tolist()):
         factors = np.zeros(cone.dimension)
-        factors[order[:rank]] = -depends[:, place]
+        factors[order[:rank]] = -depends[:, index]
         factors[column] = 1.0
         part, largest = _exactly(wholes, exponents, factors)
         matrix[:, column] = part

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.geometry.cone.cone_rows import ConeRows
-    from separable.geometry.search.facial_reduction import Settled
+    from separable.geometry.search.facial_reduction import FacialReduction
     from separable.typing import Indices
 
     Wholes = NDArray[Any]
     Chosen = NDArray[np.bool_]
 
-__all__ = ["ExactlySettled", "always_decided", "settle_exactly"]
+__all__ = ["ExactReduction", "always_decided", "reduce_exactly"]
 
 #: Sets of at most so many unknowns, numbers of vectors, and binary digits of a vector written out
 #: in whole numbers, are always decided: 10 unknowns of any floats, 20 of ordinary ones.
@@ -54,7 +54,7 @@ UNKNOWNS, NUMBERS, DIGITS = 20, 20_000, 22_000
 MOST_UNKNOWNS, MOST_NUMBERS, WORK = 60, 1_000_000, 1_000_000_000
 #: Steps that go the steepest way; those after them take the lowest index, which never comes back to
 #: where it was (Bland 1977).
-STEEPEST = 300
+STEEPEST_PIVOTS = 300
 #: Instead of a length of 0.
 TINY = 1e-300
 #: The first vectors of row generation: so many times the unknowns, and so many more.
@@ -62,7 +62,7 @@ TIMES, MORE = 4, 20
 
 
 @dataclass(frozen=True)
-class ExactlySettled:
+class ExactReduction:
     """What is so, without rounding.
 
     Parameters
@@ -87,7 +87,7 @@ def always_decided(cone: ConeRows) -> bool:
     return cone.dimension * whole_digits(cone.take(np.arange(cone.size))) <= DIGITS
 
 
-def settle_exactly(cone: ConeRows, hint: Settled | None = None) -> ExactlySettled | None:
+def reduce_exactly(cone: ConeRows, hint: FacialReduction | None = None) -> ExactReduction | None:
     """Settle vectors without rounding; None: too many.
 
     Parameters
@@ -109,15 +109,15 @@ def settle_exactly(cone: ConeRows, hint: Settled | None = None) -> ExactlySettle
         if cone.dimension > MOST_UNKNOWNS or cone.size * cone.dimension > MOST_NUMBERS:
             return None
         work = _Work(WORK)
-    some = _first_vectors(cone, hint)
+    sample = _first_vectors(cone, hint)
     while True:
-        part = _settle_few(cone, some, work)
+        part = _reduce_sample(cone, sample, work)
         if part is None:
             return None
-        missed = _missed(cone, part, some)
+        missed = _missed(cone, part, sample)
         if len(missed) == 0:
-            return _of_all(cone, part, some)
-        some = np.append(some, missed)
+            return _of_all(cone, part, sample)
+        sample = np.append(sample, missed)
 
 
 class _Work:
@@ -137,76 +137,76 @@ class _Work:
         return self._left is not None and self._left <= 0
 
 
-def _first_vectors(cone: ConeRows, hint: Settled | None) -> Indices:
+def _first_vectors(cone: ConeRows, hint: FacialReduction | None) -> Indices:
     """Return all vectors where they are few; else those that floats find decisive, and others."""
-    m, few = cone.size, TIMES * cone.dimension + MORE
-    if m <= 2 * few:
+    m, limit = cone.size, TIMES * cone.dimension + MORE
+    if m <= 2 * limit:
         return np.arange(m)
-    chosen = np.random.default_rng(0).choice(m, few // 2, replace=False)
+    chosen = np.random.default_rng(0).choice(m, limit // 2, replace=False)
     if hint is not None:
-        chosen = np.append(chosen, np.argsort(-hint.a, kind="stable")[: few // 2])
+        chosen = np.append(chosen, np.argsort(-hint.a, kind="stable")[: limit // 2])
     if hint is not None and hint.u is not None:
         magnitudes = cone.magnitudes(hint.u)
-        share = cone.scores(hint.u) / np.where(magnitudes > 0, magnitudes, 1.0)
-        chosen = np.append(chosen, np.argsort(share, kind="stable")[: few // 2])
+        relative = cone.scores(hint.u) / np.where(magnitudes > 0, magnitudes, 1.0)
+        chosen = np.append(chosen, np.argsort(relative, kind="stable")[: limit // 2])
     return np.unique(chosen)
 
 
-def _settle_few(cone: ConeRows, some: Indices, work: _Work) -> ExactlySettled | None:
+def _reduce_sample(cone: ConeRows, sample: Indices, work: _Work) -> ExactReduction | None:
     """Settle some vectors, in columns as they came; None where the work is too much."""
-    wholes, row_powers, column_powers = whole_vectors(cone.take(some))
-    a = [Fraction(0)] * len(some)
+    wholes, row_powers, column_powers = whole_vectors(cone.take(sample))
+    a = [Fraction(0)] * len(sample)
     left = (wholes != 0).any(axis=1)
     if not left.all():
         a = [Fraction(int(not is_left)) for is_left in left]
     while left.any():
         simplex = _Simplex(wholes, left, work)
-        found = simplex.solve()
-        if found is None:
+        result = simplex.solve()
+        if result is None:
             return None
-        shares, u = found
-        if shares is None:
-            return ExactlySettled(_scaled(u, column_powers), _multiples(a, row_powers), ~left)
-        a = [x + y for x, y in zip(a, shares, strict=True)]
+        multipliers, u = result
+        if multipliers is None:
+            return ExactReduction(_scaled(u, column_powers), _multiples(a, row_powers), ~left)
+        a = [x + y for x, y in zip(a, multipliers, strict=True)]
         left = left & ~_spanned(wholes, np.array([number > 0 for number in a]))
-    return ExactlySettled(None, _multiples(a, row_powers), ~left)
+    return ExactReduction(None, _multiples(a, row_powers), ~left)
 
 
-def _missed(cone: ConeRows, part: ExactlySettled, some: Indices) -> Indices:
+def _missed(cone: ConeRows, part: ExactReduction, sample: Indices) -> Indices:
     """Return vectors, few, that contradict what was found of some, or that it leaves open."""
-    if len(some) == cone.size:
+    if len(sample) == cone.size:
         return np.zeros(0, np.intp)
     most = cone.dimension + MORE // 2
     if part.u is None:
-        others = np.setdiff1d(np.arange(cone.size), some)
-        return others[~_in_span(cone, part, some, others)][:most]
+        others = np.setdiff1d(np.arange(cone.size), sample)
+        return others[~_in_span(cone, part, sample, others)][:most]
     signs = exact_signs(cone, [Fraction(number) for number in part.u])
-    signs[some] = 1
+    signs[sample] = 1
     wrong = np.flatnonzero(signs < 0)
     if len(wrong) <= most:
         even = np.flatnonzero(signs == 0)
-        return np.append(wrong, even[~_in_span(cone, part, some, even)][:most])
+        return np.append(wrong, even[~_in_span(cone, part, sample, even)][:most])
     vectors, u = cone.take(wrong), rounded(part.u)
-    share = (vectors @ u) / (np.linalg.norm(vectors * column_powers(vectors), axis=1) + TINY)
-    return wrong[np.argsort(share, kind="stable")[:most]]  # the farthest from their side
+    relative = (vectors @ u) / (np.linalg.norm(vectors * column_powers(vectors), axis=1) + TINY)
+    return wrong[np.argsort(relative, kind="stable")[:most]]  # the farthest from their side
 
 
-def _in_span(cone: ConeRows, part: ExactlySettled, some: Indices, asked: Indices) -> Chosen:
+def _in_span(cone: ConeRows, part: ExactReduction, sample: Indices, candidates: Indices) -> Chosen:
     """Return which vectors are sums of those of the boundary."""
-    if len(asked) == 0:
+    if len(candidates) == 0:
         return np.zeros(0, bool)
-    basis = some[part.a > 0]
-    wholes, _, _ = whole_vectors(cone.take(np.append(basis, asked)))
+    basis = sample[part.a > 0]
+    wholes, _, _ = whole_vectors(cone.take(np.append(basis, candidates)))
     return _spanned(wholes, np.arange(len(wholes)) < len(basis))[len(basis) :]
 
 
-def _of_all(cone: ConeRows, part: ExactlySettled, some: Indices) -> ExactlySettled:
+def _of_all(cone: ConeRows, part: ExactReduction, sample: Indices) -> ExactReduction:
     a = np.zeros(cone.size, object)
-    a[some] = part.a
+    a[sample] = part.a
     boundary = np.ones(cone.size, bool)
     if part.u is not None:
         boundary[:] = exact_signs(cone, [Fraction(number) for number in part.u]) == 0
-    return ExactlySettled(part.u, a, boundary)
+    return ExactReduction(part.u, a, boundary)
 
 
 class _Simplex:
@@ -242,7 +242,7 @@ class _Simplex:
             below = np.flatnonzero(cost < 0)
             if len(below) == 0:
                 return self._answer()
-            enters = int(below[0] if step >= STEEPEST else below[np.argmin(cost[below])])
+            enters = int(below[0] if step >= STEEPEST_PIVOTS else below[np.argmin(cost[below])])
             self._pivot(self._leaving(enters), enters)
             step += 1
         return None
@@ -269,9 +269,9 @@ class _Simplex:
     def _answer(self) -> tuple[list[Fraction] | None, list[int]]:
         if self._table[-1, -1] == 0:
             a = [Fraction(0)] * self._m
-            for row, place in enumerate(self._basis.tolist()):
-                if place < self._m:
-                    a[place] = Fraction(self._table[row, -1], self._scale)
+            for row, variable in enumerate(self._basis.tolist()):
+                if variable < self._m:
+                    a[variable] = Fraction(self._table[row, -1], self._scale)
             return a, []
         price = self._table[-1, self._m : -1] - self._scale * self._price
         return None, [int(number) for number in price[:-1]]  # the last is of no column

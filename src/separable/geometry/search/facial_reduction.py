@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from separable.geometry.cone.cone_rows import ConeRows
     from separable.typing import Floats
 
-__all__ = ["NONE", "Settled", "settle"]
+__all__ = ["ZERO_TOLERANCES", "FacialReduction", "reduce_faces"]
 
 #: Of the largest: a multiplier below is 0. The first share that leads to a proof is right.
-NONE = (1e-10, 1e-6)
+ZERO_TOLERANCES = (1e-10, 1e-6)
 #: Of the size of its terms: what a sum that cancels may leave; more is no end, and proves nothing.
 CLEAN, UNFINISHED = 1e-12, 1e-8
 #: Of the largest eigenvalue of the products of vectors: one below belongs to a direction left.
-FLAT = 1e-13
+EIGENVALUE_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True)
-class Settled:
+class FacialReduction:
     """What floats see.
 
     Parameters
@@ -63,40 +63,40 @@ class Settled:
     ended: bool = True
 
 
-def settle(cone: ConeRows, none: float = NONE[0]) -> Settled:
+def reduce_faces(cone: ConeRows, none: float = ZERO_TOLERANCES[0]) -> FacialReduction:
     """Reduce the directions until the rest is clear; multipliers below a share ``none`` are 0."""
     face = Face(cone)
     a = np.zeros(cone.size)
     boundary = np.zeros(cone.size, bool)
     first = a
     while True:
-        found = find_least_violation(face)
-        if found.separates:
-            return Settled(found.u, a, boundary, first)
-        if not found.ended:
-            return Settled(None, a, boundary, first, ended=False)
-        a, left = _joined(cone, a, found.a, none)
+        result = find_least_violation(face)
+        if result.separates:
+            return FacialReduction(result.u, a, boundary, first)
+        if not result.ended:
+            return FacialReduction(None, a, boundary, first, ended=False)
+        a, left = _joined(cone, a, result.a, none)
         if left > UNFINISHED:
-            return Settled(None, a, boundary, first, ended=False)
+            return FacialReduction(None, a, boundary, first, ended=False)
         first = first if first.any() else a
         before = boundary.sum()
         basis, boundary = find_orthogonal(cone, np.flatnonzero(a))
         if boundary.all() or boundary.sum() <= before:  # the second is rounding
-            return Settled(None, a, boundary, first)
+            return FacialReduction(None, a, boundary, first)
         face = Face(cone, basis, ~boundary)
 
 
-def _joined(cone: ConeRows, before: Floats, found: Floats, none: float) -> tuple[Floats, float]:
+def _joined(cone: ConeRows, before: Floats, result: Floats, none: float) -> tuple[Floats, float]:
     """Return multipliers of both sets of vectors that cancel, and what their sum leaves.
 
     Multipliers that are nothing but rounding spoil it, so the smallest share is tried at which the
     others cancel.
     """
     best = np.zeros(cone.size), np.inf
-    for share in NONE:
-        if share < none:
+    for tolerance in ZERO_TOLERANCES:
+        if tolerance < none:
             continue
-        joined = _joined_at(cone, before, found, share)
+        joined = _joined_at(cone, before, result, tolerance)
         size = np.sqrt(np.diag(cone.gram(joined)) * joined.sum())
         left = np.abs(cone.sums(joined)) / np.where(size > 0, size, 1.0)
         worst = float(left.max(initial=0.0))
@@ -106,16 +106,16 @@ def _joined(cone: ConeRows, before: Floats, found: Floats, none: float) -> tuple
     return best
 
 
-def _joined_at(cone: ConeRows, before: Floats, found: Floats, none: float) -> Floats:
+def _joined_at(cone: ConeRows, before: Floats, result: Floats, none: float) -> Floats:
     """Return multipliers that cancel, and not only in directions left."""
-    found = np.where(found > none * found.max(), found, 0.0)
-    found = found / found.max()
+    result = np.where(result > none * result.max(), result, 0.0)
+    result = result / result.max()
     if before.any():
-        change = _cancel(cone, before, cone.sums(found))
-        found = found + before * (1.0 + max(0.0, -change.min()) + change)
-    found = found * (1.0 + np.clip(_cancel(cone, found, cone.sums(found)), -0.5, 0.5))
-    shares: Floats = found / found.max()
-    return shares
+        change = _cancel(cone, before, cone.sums(result))
+        result = result + before * (1.0 + max(0.0, -change.min()) + change)
+    result = result * (1.0 + np.clip(_cancel(cone, result, cone.sums(result)), -0.5, 0.5))
+    multipliers: Floats = result / result.max()
+    return multipliers
 
 
 def _cancel(cone: ConeRows, a: Floats, left: Floats) -> Floats:
@@ -124,7 +124,7 @@ def _cancel(cone: ConeRows, a: Floats, left: Floats) -> Floats:
     size = np.sqrt(np.diag(gram))
     size = np.where(size > 0, size, 1.0)
     values, vectors = np.linalg.eigh(gram / size / size[:, None])
-    values = np.where(values > FLAT * values[-1], values, np.inf)
+    values = np.where(values > EIGENVALUE_TOLERANCE * values[-1], values, np.inf)
     step = (vectors @ ((vectors.T @ (left / size)) / values)) / size
-    shares: Floats = np.where(a > 0, -cone.scores(step), 0.0)
-    return shares
+    multipliers: Floats = np.where(a > 0, -cone.scores(step), 0.0)
+    return multipliers

@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 __all__ = ["Face", "LeastViolation", "find_least_violation"]
 
 #: The most steps. Ten to forty are usual; hundreds where vectors separate by very little.
-STEPS = 400
+MAX_STEPS = 400
 #: Of the size of its terms: a slope that is smaller is rounding.
-CALM = 1e-14
+GRADIENT_TOLERANCE = 1e-14
 #: Scores that are all larger are far enough from 0.
-CLEAR = 1e-3
+SEPARATED = 1e-3
 #: A step that lessens f by a smaller share does nothing; the second in a row is the last.
-STALL = 1e-16
+MIN_DECREASE = 1e-16
 #: Of the largest: an entry of a diagonal that is smaller is rounding.
-NOTHING = 1e-14
+DIAGONAL_TOLERANCE = 1e-14
 #: The longest step, of Newton's: a longer one would follow rounding where scores do not change.
-LONGEST = 64.0
+MAX_STEP_LENGTH = 64.0
 #: Vectors of so few numbers are solved for without products; what is flatter is left alone.
-TINY, FLAT = 1 << 14, 1e-13
+TINY, EIGENVALUE_TOLERANCE = 1 << 14, 1e-13
 #: Systems of so few unknowns are solved in one call.
-DIRECT = 40
+MAX_DIRECT = 40
 #: Added to the matrix of a step, relative to its diagonal, so that it has a factor: the next where
 #: rounding leaves a step that does not lessen f.
 RIDGES = (1e-14, 1e-12, 1e-10)
@@ -153,17 +153,17 @@ def find_least_violation(
     c = np.zeros(face.dimension)
     scores = face.scores(c)
     stalled, ended = 0, True
-    for step in range(1, STEPS + 1):
+    for step in range(1, MAX_STEPS + 1):
         a = np.maximum(0.0, 1.0 - scores)
         if on_step is not None:
             on_step(step, 0.5 * float(a @ a))
-        slope = face.sums(a)
+        gradient = face.sums(a)
         active = (a > 0).astype(np.float64)
         gram = face.gram(active)
-        if (np.abs(slope) <= CALM * _sizes(gram) * np.sqrt(float(a @ a))).all():
+        if (np.abs(gradient) <= GRADIENT_TOLERANCE * _sizes(gram) * np.sqrt(float(a @ a))).all():
             break
         value = _value(scores)
-        for move in _moves(face, a, gram, slope):
+        for move in _moves(face, a, gram, gradient):
             after, scores_after = _stepped(face, c, scores, move)
             value_after = _value(scores_after)
             if value_after < value:
@@ -171,20 +171,20 @@ def find_least_violation(
         else:  # what is left is rounding
             break
         c, scores = after, scores_after
-        if scores.min() > CLEAR:
+        if scores.min() > SEPARATED:
             break
-        stalled = stalled + 1 if value - value_after <= STALL * value else 0
+        stalled = stalled + 1 if value - value_after <= MIN_DECREASE * value else 0
         if stalled == 2:
             break
     else:
         ended = False
     u, a = face.direction(c), np.maximum(0.0, 1.0 - scores)
-    far = scores > NOTHING * face.cone.magnitudes(u)
+    far = scores > DIAGONAL_TOLERANCE * face.cone.magnitudes(u)
     separates = bool(far.all()) or not a.any()
     return LeastViolation(u, scores, a, separates, step, ended or separates)
 
 
-def _moves(face: Face, a: Floats, gram: Floats, slope: Floats) -> Iterator[Floats]:
+def _moves(face: Face, a: Floats, gram: Floats, gradient: Floats) -> Iterator[Floats]:
     """Yield steps of Newton: by vectors, if few, which squares no condition, then by products."""
     if face.cone.size * face.dimension <= TINY:
         active = np.flatnonzero(a)
@@ -192,16 +192,16 @@ def _moves(face: Face, a: Floats, gram: Floats, slope: Floats) -> Iterator[Float
         size = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
         size = np.where(size > 0, size, 1.0)
         if np.isfinite(size).all() and np.isfinite(a[active]).all():
-            yield lstsq(vectors / size, a[active], cond=FLAT) / size
+            yield lstsq(vectors / size, a[active], cond=EIGENVALUE_TOLERANCE) / size
     for ridge in RIDGES:
-        yield _solve(gram, slope, ridge)
+        yield _solve(gram, gradient, ridge)
 
 
 def _stepped(face: Face, c: Floats, scores: Floats, move: Floats) -> tuple[Floats, Floats]:
     """Return where a step leads, of the best length, and the scores there."""
-    along = face.scores(move)
-    along[np.isinf(along)] = 0.0  # vectors that take no part
-    after = c + _search_along(scores, along) * move
+    change = face.scores(move)
+    change[np.isinf(change)] = 0.0  # vectors that take no part
+    after = c + _line_search(scores, change) * move
     return after, face.scores(after)
 
 
@@ -213,18 +213,18 @@ def _value(scores: Floats) -> float:
 def _sizes(gram: Floats) -> Floats:
     """Return roots of the diagonal; 1 where it is 0 but for rounding."""
     diagonal = np.diag(gram)
-    some = diagonal > NOTHING * diagonal.max(initial=0.0)
-    return np.sqrt(np.where(some, diagonal, 1.0))
+    positive = diagonal > DIAGONAL_TOLERANCE * diagonal.max(initial=0.0)
+    return np.sqrt(np.where(positive, diagonal, 1.0))
 
 
-def _solve(gram: Floats, slope: Floats, ridge: float) -> Floats:
+def _solve(gram: Floats, gradient: Floats, ridge: float) -> Floats:
     """Return the step of Newton, if need be among several."""
     size = _sizes(gram)
     scaled = gram / size / size[:, None]
-    target = slope / size
+    target = gradient / size
     scaled[np.diag_indices(len(scaled))] += ridge * len(scaled)
     try:
-        if len(target) <= DIRECT:
+        if len(target) <= MAX_DIRECT:
             return np.linalg.solve(scaled, target) / size
         solved: Floats = cho_solve(cho_factor(scaled), target) / size
     except np.linalg.LinAlgError:
@@ -234,27 +234,27 @@ def _solve(gram: Floats, slope: Floats, ridge: float) -> Floats:
     return solved
 
 
-def _search_along(scores: Floats, along: Floats) -> float:
+def _line_search(scores: Floats, change: Floats) -> float:
     """Return the t at which f(u + t move) is smallest: Newton's steps on its slope, kept inside."""
     with np.errstate(invalid="ignore"):
         low, high, t = 0.0, np.inf, 1.0
         for _ in range(60):
-            left = 1.0 - (scores + t * along)
+            left = 1.0 - (scores + t * change)
             active = left > 0
-            slope = -float(left[active] @ along[active])
-            curve = float(along[active] @ along[active])
-            if slope < 0:
+            gradient = -float(left[active] @ change[active])
+            curvature = float(change[active] @ change[active])
+            if gradient < 0:
                 low = t
-            elif slope > 0:
+            elif gradient > 0:
                 high = t
             else:
                 return t
-            if curve == 0:
+            if curvature == 0:
                 return t
-            after = t - slope / curve
+            after = t - gradient / curvature
             if not low < after < high:
                 after = 2.0 * t if high == np.inf else 0.5 * (low + high)
-            if abs(after - t) <= 1e-15 * t or (t == LONGEST and after > t):
-                return min(after, LONGEST)
-            t = min(after, LONGEST)
+            if abs(after - t) <= 1e-15 * t or (t == MAX_STEP_LENGTH and after > t):
+                return min(after, MAX_STEP_LENGTH)
+            t = min(after, MAX_STEP_LENGTH)
     return t

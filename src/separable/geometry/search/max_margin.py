@@ -38,19 +38,19 @@ __all__ = [
 ]
 
 #: Shifts of the origin.
-SHIFTS = 8
+MAX_SHIFTS = 8
 #: The most numbers of rows whose multipliers are found all together.
-TOGETHER = 1 << 21
+MAX_JOINT = 1 << 21
 #: Up to so many columns, some rows after others are looked at.
-FEW_COLUMNS = 200
+MAX_COLUMNS = 200
 #: The most rounds of adding rows.
-ROUNDS = 20
+MAX_ROUNDS = 20
 #: The size of the column of the intercept, of the longest row: shifts end its penalty.
-BIAS = 10.0
+BIAS_SCALE = 10.0
 #: Passes between looks, the least in all, and the most numbers that passes read.
 PASSES, MIN_PASSES, WORK = 10, 40, 2_000_000_000
 #: Squares of numbers between 2^-FAR and 2^FAR, and sums of them, are floats.
-FAR = 400
+MAX_EXPONENT = 400
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,17 @@ class Bracket:
         return Bracket(wide.u, wide.margins, wide.margin, tight.bound, tight.a)
 
 
-def exact_margins(cone: SignedRows, found: Bracket) -> Bracket:
+def exact_margins(cone: SignedRows, result: Bracket) -> Bracket:
     """Return weights that separate with margins worked out where floats do not show them."""
-    w = found.u[:-1] if cone.fit_intercept else found.u
-    margins = sure_scores(cone, found.u) / (_length(w) or 1.0)
-    return replace(found, margins=margins, margin=float(margins.min()) * (1.0 - 1e-14))
+    w = result.u[:-1] if cone.fit_intercept else result.u
+    margins = sure_scores(cone, result.u) / (_length(w) or 1.0)
+    return replace(result, margins=margins, margin=float(margins.min()) * (1.0 - 1e-14))
 
 
 def _length(w: Floats) -> float:
     """Return |w|, without overflow of squares."""
     power = int(np.frexp(np.abs(w).max(initial=0.0))[1])
-    if abs(power) <= FAR:
+    if abs(power) <= MAX_EXPONENT:
         return float(np.linalg.norm(w))
     return float(np.ldexp(np.linalg.norm(np.ldexp(w, -power)), power))
 
@@ -130,7 +130,9 @@ def bracket_of(cone: SignedRows, a: Floats, w: Floats | None = None) -> Bracket:
     mean, bound = _mean(cone, a)
     w = mean if w is None else w
     power = int(np.frexp(np.abs(w).max(initial=0.0))[1])
-    if abs(power) > FAR:  # of the size of rows: products with them would overflow, or vanish
+    if (
+        abs(power) > MAX_EXPONENT
+    ):  # of the size of rows: products with them would overflow, or vanish
         w = np.ldexp(w, int(np.clip(-2 * power, -1000, 1000)))
     u = w
     if cone.fit_intercept:
@@ -181,10 +183,10 @@ def widest_margin(
     passes : DualPasses or None
         That have begun.
     """
-    few = cone.size * cone.dimension <= TOGETHER
-    if few or cone.dimension <= FEW_COLUMNS:
-        best = _by_rows(cone, best, precision, np.inf if few else 5 * cone.dimension + 500)
-    if best.relative_gap <= precision or few:
+    small = cone.size * cone.dimension <= MAX_JOINT
+    if small or cone.dimension <= MAX_COLUMNS:
+        best = _by_rows(cone, best, precision, np.inf if small else 5 * cone.dimension + 500)
+    if best.relative_gap <= precision or small:
         return best
     return by_passes(cone, passes or DualPasses(cone), best, precision)
 
@@ -213,11 +215,11 @@ def _by_rows(cone: SignedRows, best: Bracket, precision: float, most: float) -> 
     chosen = np.arange(cone.size)
     if most < cone.size:
         chosen = np.argpartition(best.margins, int(most))[: int(most)]
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         vectors = cone.take(chosen)[:, : cone.rows.n_features]
         a, nearest = np.zeros(cone.size), None
-        for found in _together(vectors, cone.sign[chosen], cone.fit_intercept):
-            a[chosen] = found
+        for result in _together(vectors, cone.sign[chosen], cone.fit_intercept):
+            a[chosen] = result
             bracket = bracket_of(cone, a.copy())
             best = best.better(bracket)
             nearest = bracket.margins
@@ -230,7 +232,7 @@ def _by_rows(cone: SignedRows, best: Bracket, precision: float, most: float) -> 
         if len(fresh) == 0:
             break
         chosen = np.append(chosen, fresh)
-        if len(chosen) * cone.dimension > TOGETHER:
+        if len(chosen) * cone.dimension > MAX_JOINT:
             break
     return best
 
@@ -245,15 +247,15 @@ def _together(vectors: Floats, sign: Floats, fit_intercept: bool) -> Iterator[Fl
     origin = np.zeros(rows.shape[1])
     if fit_intercept:
         origin = 0.5 * rows[positive].mean(axis=0) + 0.5 * rows[~positive].mean(axis=0)
-    for _ in range(SHIFTS if fit_intercept else 1):
-        seen = (rows - origin) * sign[:, None]
-        size = float(np.sqrt((seen**2).sum(axis=1).max())) or 1.0
-        parts = [seen / size, ones]
+    for _ in range(MAX_SHIFTS if fit_intercept else 1):
+        signed = (rows - origin) * sign[:, None]
+        size = float(np.sqrt((signed**2).sum(axis=1).max())) or 1.0
+        parts = [signed / size, ones]
         if fit_intercept:
-            parts.append(BIAS * sign[:, None])
+            parts.append(BIAS_SCALE * sign[:, None])
         table = np.hstack(parts)
         target = np.zeros(table.shape[1])
-        target[seen.shape[1]] = 1.0
+        target[signed.shape[1]] = 1.0
         solved = nonnegative_squares(table.T, target, 30 * sum(table.shape))
         if solved is None:
             return

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["DualPasses"]
 
 #: How much a sum of multipliers that is not 0 costs, of the mean squared length of rows.
-RHO = 0.01
+INTERCEPT_PENALTY = 0.01
 #: No multiplier becomes so large, in units of 1 / mean squared length.
-COST = 1e12
+MAX_MULTIPLIER = 1e12
 
 
 class DualPasses:
@@ -59,9 +59,9 @@ class DualPasses:
             None,
             np.array([1], np.int32),
             np.array([-1], np.int32),
-            np.array([COST / mean]),
+            np.array([MAX_MULTIPLIER / mean]),
         )
-        self._rho = np.array([RHO * mean if cone.fit_intercept else 0.0])
+        self._rho = np.array([INTERCEPT_PENALTY * mean if cone.fit_intercept else 0.0])
         double = np.dtype(np.float64)
         self._w, self._a = aligned_zeros((d, 1), double), aligned_zeros((n, 1), double)
         self._by_row = np.zeros((2, n), np.uint16)

@@ -12,60 +12,66 @@ import numpy as np
 
 from separable.geometry.cone.dense_rows import WrittenRows
 from separable.geometry.cone.orthogonal import find_orthogonal
-from separable.geometry.search.facial_reduction import NONE, Settled, settle
+from separable.geometry.search.facial_reduction import (
+    ZERO_TOLERANCES,
+    FacialReduction,
+    reduce_faces,
+)
 
 if TYPE_CHECKING:
     from separable.geometry.cone.cone_rows import ConeRows
     from separable.typing import Indices
 
-__all__ = ["settle_many"]
+__all__ = ["reduce_many"]
 
 #: A sample is so many vectors, or so many times the dimension.
 SAMPLE, TIMES = 1000, 10
 #: Vectors that disagree and are added: so many, or so many times the dimension.
 ADDED, TIMES_ADDED = 200, 2
 #: Of its size: a score below is on the wrong side.
-CLEAR = 1e-9
+SCORE_TOLERANCE = 1e-9
 
 
-def settle_many(cone: ConeRows, none: float = NONE[0]) -> Settled:
-    """Settle vectors of any number by some of them; see `settle`."""
+def reduce_many(cone: ConeRows, none: float = ZERO_TOLERANCES[0]) -> FacialReduction:
+    """Settle vectors of any number by some of them; see `reduce_faces`."""
     size = max(SAMPLE, TIMES * cone.dimension)
     if cone.size <= 3 * size:
-        return settle(cone, none)
+        return reduce_faces(cone, none)
     random = np.random.default_rng(0)
-    some = random.choice(cone.size, size, replace=False)
-    while len(some) < cone.size // 2:
-        part = settle(WrittenRows(cone.take(some)), none)
+    sample = random.choice(cone.size, size, replace=False)
+    while len(sample) < cone.size // 2:
+        part = reduce_faces(WrittenRows(cone.take(sample)), none)
         if not part.ended:  # some vectors may separate by next to nothing, where more do not
-            some = random.choice(cone.size, min(2 * len(some), cone.size), replace=False)
+            sample = random.choice(cone.size, min(2 * len(sample), cone.size), replace=False)
             continue
-        found, wrong = _look(cone, part, some)
+        result, wrong = _look(cone, part, sample)
         if len(wrong) == 0:
-            return found
-        some = np.append(some, _worst(wrong, some, cone.dimension, random))
-    return settle(cone, none)
+            return result
+        sample = np.append(sample, _worst(wrong, sample, cone.dimension, random))
+    return reduce_faces(cone, none)
 
 
-def _look(cone: ConeRows, part: Settled, some: Indices) -> tuple[Settled, Indices]:
+def _look(
+    cone: ConeRows, part: FacialReduction, sample: Indices
+) -> tuple[FacialReduction, Indices]:
     """Return what it means for all vectors, and those that disagree, the worst first."""
     a, first = np.zeros(cone.size), np.zeros(cone.size)
-    a[some], first[some] = part.a, part.first
+    a[sample], first[sample] = part.a, part.first
     boundary = np.zeros(cone.size, bool)
     if a.any():
         boundary = find_orthogonal(cone, np.flatnonzero(a))[1]
-    found = Settled(part.u, a, boundary, first)
+    result = FacialReduction(part.u, a, boundary, first)
     if part.u is None:
-        return found, np.flatnonzero(~boundary)
+        return result, np.flatnonzero(~boundary)
     scores, magnitudes = cone.scores(part.u), cone.magnitudes(part.u)
-    share = np.where(magnitudes > 0, scores / np.where(magnitudes > 0, magnitudes, 1.0), 0.0)
-    wrong = np.flatnonzero(~boundary & (share <= CLEAR))
-    return found, wrong[np.argsort(share[wrong], kind="stable")]
+    relative = np.where(magnitudes > 0, scores / np.where(magnitudes > 0, magnitudes, 1.0), 0.0)
+    wrong = np.flatnonzero(~boundary & (relative <= SCORE_TOLERANCE))
+    return result, wrong[np.argsort(relative[wrong], kind="stable")]
 
 
-def _worst(wrong: Indices, some: Indices, dimension: int, random: np.random.Generator) -> Indices:
+def _worst(wrong: Indices, sample: Indices, dimension: int, random: np.random.Generator) -> Indices:
     """Return vectors to add: half of them the worst, the others any that disagree."""
-    fresh = wrong[~np.isin(wrong, some)]
+    fresh = wrong[~np.isin(wrong, sample)]
     most = max(ADDED, TIMES_ADDED * dimension)
     if len(fresh) <= most:
         return fresh

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.search.facial_reduction import Settled
+from separable.geometry.search.facial_reduction import FacialReduction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Peeled", "peel"]
 
 #: The most levels.
-LEVELS = 20
+MAX_LEVELS = 20
 #: Columns that are not weak on so many rows are not looked at on all.
-SAMPLE = 500
+SAMPLE_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -60,25 +60,25 @@ class Peeled:
     levels: list[Level]
     left: Indices
 
-    def joined(self, cone: SignedRows, found: Settled | None) -> Settled:
+    def joined(self, cone: SignedRows, result: FacialReduction | None) -> FacialReduction:
         """Return what is true of all rows, given what is of those left; None if there are none."""
         a, first = np.zeros((2, cone.size))
         boundary = np.zeros(cone.size, bool)
         below = None
-        if found is not None:
-            a[self.left], first[self.left] = found.a, found.first
-            boundary[self.left] = found.boundary
-            below = found.u
-        ended = found is None or found.ended
-        return Settled(self._above(cone, below), a, boundary, first, ended)
+        if result is not None:
+            a[self.left], first[self.left] = result.a, result.first
+            boundary[self.left] = result.boundary
+            below = result.u
+        ended = result is None or result.ended
+        return FacialReduction(self._above(cone, below), a, boundary, first, ended)
 
     def _above(self, cone: SignedRows, below: Floats | None) -> Floats:
         u = np.zeros(cone.dimension) if below is None else below
         for level in reversed(self.levels):
             clear = cone.scores(level.u)[level.cleared]
             lost = -cone.scores(u)[level.cleared]
-            seen = clear > 0
-            most = float((lost[seen] / clear[seen]).max(initial=0.5))
+            used = clear > 0
+            most = float((lost[used] / clear[used]).max(initial=0.5))
             u = u + level.u * 2.0 ** np.ceil(np.log2(2.0 * max(most, 0.5)))
         return u
 
@@ -99,7 +99,7 @@ def peel(cone: SignedRows) -> Peeled:
     """
     left = np.arange(cone.size)
     levels: list[Level] = []
-    while len(left) and len(levels) < LEVELS:
+    while len(left) and len(levels) < MAX_LEVELS:
         level = _level(cone, left)
         if level is None:
             break
@@ -110,9 +110,9 @@ def peel(cone: SignedRows) -> Peeled:
 
 def _level(cone: SignedRows, left: Indices) -> Level | None:
     columns = np.arange(cone.rows.n_features)
-    if not cone.is_sparse and len(left) > 2 * SAMPLE:
-        some = np.random.default_rng(0).choice(left, SAMPLE, replace=False)
-        columns = np.flatnonzero(_weak(cone, some, columns)[0])
+    if not cone.is_sparse and len(left) > 2 * SAMPLE_ROWS:
+        sample = np.random.default_rng(0).choice(left, SAMPLE_ROWS, replace=False)
+        columns = np.flatnonzero(_weak(cone, sample, columns)[0])
     if len(columns) == 0:
         return None
     _, side, at, size = _weak(cone, left, columns)
@@ -180,13 +180,13 @@ def _ranges(rows: Rows, chosen: Indices, columns: Indices) -> tuple[Floats, Floa
         every = len(columns) == rows.n_features
         part = rows.values[chosen] if every else rows.values[np.ix_(chosen, columns)]
         return part.min(axis=0).astype(np.float64), part.max(axis=0).astype(np.float64)
-    some = rows.take(chosen)
-    assert some.indices is not None
+    sample = rows.take(chosen)
+    assert sample.indices is not None
     # of other types NumPy takes many times as long
-    place, values = some.indices.astype(np.intp), some.values.astype(np.float64)
-    np.minimum.at(low, place, values)
-    np.maximum.at(high, place, values)
-    partly = np.bincount(some.indices, minlength=len(columns)) < len(chosen)
+    column, values = sample.indices.astype(np.intp), sample.values.astype(np.float64)
+    np.minimum.at(low, column, values)
+    np.maximum.at(high, column, values)
+    partly = np.bincount(sample.indices, minlength=len(columns)) < len(chosen)
     low[partly], high[partly] = np.minimum(low[partly], 0.0), np.maximum(high[partly], 0.0)
     return low, high
 
@@ -203,6 +203,6 @@ def _differs(part: Rows, columns: Indices, at: Floats) -> NDArray[np.bool_]:
     assert part.indices is not None
     row = np.repeat(np.arange(part.n_rows), np.diff(part.indptr))
     wrong = is_asked[part.indices] & (part.values != expected[part.indices])
-    found = np.bincount(row[expected[part.indices] != 0], minlength=part.n_rows)
-    missing = found < np.count_nonzero(expected)
+    result = np.bincount(row[expected[part.indices] != 0], minlength=part.n_rows)
+    missing = result < np.count_nonzero(expected)
     return missing | (np.bincount(row[wrong], minlength=part.n_rows) > 0)

@@ -12,21 +12,21 @@ from separable.geometry.cone.dense_rows import WrittenRows
 from separable.geometry.cone.signed_rows import SeenRows, SignedRows
 from separable.geometry.proofs.weak_direction import tidy_direction
 from separable.geometry.search.dependent_columns import untangle
-from separable.geometry.search.facial_reduction import NONE, settle
+from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, reduce_faces
 from separable.geometry.search.max_margin import by_passes, start_of
 from separable.geometry.search.max_margin_dual_cd import DualPasses
-from separable.geometry.search.row_generation import settle_many
+from separable.geometry.search.row_generation import reduce_many
 from separable.geometry.search.single_columns import peel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.geometry.cone.cone_rows import ConeRows
-    from separable.geometry.search.facial_reduction import Settled
+    from separable.geometry.search.facial_reduction import FacialReduction
     from separable.geometry.search.max_margin import Bracket
     from separable.typing import Indices
 
-__all__ = ["AGAIN", "CLOSELY", "Found", "search", "settle_untangled"]
+__all__ = ["AGAIN", "CLOSELY", "SearchResult", "search", "settle_untangled"]
 
 #: Newton's steps take matrices of at most so many columns, or rows; where single columns have
 #: cleared other rows and there is nothing else to ask, of a few more.
@@ -43,53 +43,53 @@ FIRST, ONLY = 40, 600
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search ended with.
 
     Parameters
     ----------
-    settled : Settled or None
+    reduction : Settled or None
         What floats see, in columns as they came.
     bracket : Bracket or None
         Of weights that separate, by passes.
     passes : DualPasses or None
     """
 
-    settled: Settled | None = None
+    reduction: FacialReduction | None = None
     bracket: Bracket | None = None
     passes: DualPasses | None = None
 
 
-def search(cone: SignedRows, none: float = NONE[0]) -> Found:
-    """Look for a hyperplane, a weak direction or multipliers; see `settle`."""
+def search(cone: SignedRows, none: float = ZERO_TOLERANCES[0]) -> SearchResult:
+    """Look for a hyperplane, a weak direction or multipliers; see `reduce_faces`."""
     n, d = cone.size, cone.dimension
     if n * d <= TINY:
-        return Found(_settled(SeenRows(cone), none))
+        return SearchResult(_reduced(SeenRows(cone), none))
     passes = bracket = None
     if d > COLUMNS and n * d > NUMBERS:
         passes = DualPasses(cone)
         bracket = _passed(cone, passes, start_of(cone, np.zeros(d)), FIRST)
         if bracket.margin > 0:
-            return Found(None, bracket, passes)
+            return SearchResult(None, bracket, passes)
     peeled = peel(cone)
     if not peeled.levels and min(n, d) <= NEWTON:
-        return Found(_settled(SeenRows(cone), none), None, passes)
+        return SearchResult(_reduced(SeenRows(cone), none), None, passes)
     rest, columns = _rest(cone, peeled.left)
     if min(rest.size, rest.dimension) <= (NEWTON_REST if peeled.levels else NEWTON):
-        found = _settled_rest(rest, columns, cone.dimension, none)
-        return Found(peeled.joined(cone, found), None, passes)
+        result = _reduced_rest(rest, columns, cone.dimension, none)
+        return SearchResult(peeled.joined(cone, result), None, passes)
     assert passes is not None
     assert bracket is not None
-    return Found(None, _passed(cone, passes, bracket, ONLY), passes)
+    return SearchResult(None, _passed(cone, passes, bracket, ONLY), passes)
 
 
-def settle_untangled(cone: ConeRows) -> Settled | None:
+def settle_untangled(cone: ConeRows) -> FacialReduction | None:
     """Settle vectors without dependent columns; None: there are none, or too many numbers."""
     untangled = untangle(cone) if cone.size * cone.dimension <= CLOSELY else None
     if untangled is None:
         return None
-    found = settle_many(untangled)
-    return found if found.u is None else replace(found, u=untangled.raw(found.u))
+    result = reduce_many(untangled)
+    return result if result.u is None else replace(result, u=untangled.raw(result.u))
 
 
 def _passed(cone: SignedRows, passes: DualPasses, bracket: Bracket, most: int) -> Bracket:
@@ -123,33 +123,35 @@ def _of_columns(rows: Rows, columns: Indices) -> Rows:
     """Return rows of some columns, of sparse ones all that are not empty."""
     if rows.indices is None:
         return Rows(np.ascontiguousarray(rows.values[:, columns]), len(columns))
-    place = np.zeros(rows.n_features, rows.indices.dtype)
-    place[columns] = np.arange(len(columns))
-    return Rows(rows.values, len(columns), place[rows.indices], rows.indptr)
+    position = np.zeros(rows.n_features, rows.indices.dtype)
+    position[columns] = np.arange(len(columns))
+    return Rows(rows.values, len(columns), position[rows.indices], rows.indptr)
 
 
-def _settled_rest(rest: SignedRows, columns: Indices, size: int, none: float) -> Settled | None:
+def _reduced_rest(
+    rest: SignedRows, columns: Indices, size: int, none: float
+) -> FacialReduction | None:
     """Settle the rows left; a weak direction is made exact where they are, which is quicker."""
     if rest.size == 0:
         return None
-    found = _settled(SeenRows(rest), none)
-    if found.u is None:
-        return found
+    result = _reduced(SeenRows(rest), none)
+    if result.u is None:
+        return result
     tidy = None
-    if found.a.any():
-        tidy = tidy_direction(rest, found.u, np.flatnonzero(found.boundary))
+    if result.a.any():
+        tidy = tidy_direction(rest, result.u, np.flatnonzero(result.boundary))
     u = np.zeros(size)
-    u[columns] = found.u if tidy is None else tidy[0]
-    return replace(found, u=u)
+    u[columns] = result.u if tidy is None else tidy[0]
+    return replace(result, u=u)
 
 
-def _settled(seen: SeenRows, none: float) -> Settled:
+def _reduced(seen: SeenRows, none: float) -> FacialReduction:
     if seen.size * seen.dimension <= TINY:
-        found = settle(WrittenRows(seen.take(np.arange(seen.size))), none)
+        result = reduce_faces(WrittenRows(seen.take(np.arange(seen.size))), none)
     elif seen.dimension <= NEWTON or seen.dimension <= seen.size:
-        found = settle_many(seen, none)
+        result = reduce_many(seen, none)
     else:
-        found = settle(WrittenRows(seen.kernel()), none)
-        if found.u is not None:
-            found = replace(found, u=seen.sums(found.u))
-    return found if found.u is None else replace(found, u=seen.raw(found.u))
+        result = reduce_faces(WrittenRows(seen.kernel()), none)
+        if result.u is not None:
+            result = replace(result, u=seen.sums(result.u))
+    return result if result.u is None else replace(result, u=seen.raw(result.u))

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["FeatureTable", "small_set"]
 
 #: Rounds of scaling columns by their weights, at most.
-ROUNDS = 12
+MAX_ROUNDS = 12
 #: How much more a column that is there in any case weighs than one that may be added.
-FREE = 100.0
+KEPT_SCALE = 100.0
 #: Relative precision of margins in the search, where only weights matter.
-ROUGHLY = 0.1
+SEARCH_PRECISION = 0.1
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class FeatureTable:
     @classmethod
     def of(cls, base: Rows, extra: Rows, label: NDArray[np.int32]) -> FeatureTable:
         """Scale columns to a largest value of 1."""
-        there, added = (_times(rows, 1.0 / _largest(rows)).to_matrix() for rows in (base, extra))
-        return cls(there, added, label)
+        kept, added = (_times(rows, 1.0 / _largest(rows)).to_matrix() for rows in (base, extra))
+        return cls(kept, added, label)
 
     def take(self, rows: Indices) -> FeatureTable:
         """Return the table of some rows."""
@@ -76,14 +76,14 @@ class FeatureTable:
 
     def separates(self, columns: Indices) -> bool:
         """Return whether classes are proven to be separable with some columns added."""
-        return self.ask(columns, ROUGHLY).kind == "separable"
+        return self.ask(columns, SEARCH_PRECISION).kind == "separable"
 
     def sizes(self, columns: Indices, scale: Floats) -> Floats | None:
         """Return the size of the weight of each added column, that separate; None: nothing does."""
         matrix = self.matrix(columns, scale)
         d = self.base.shape[1]
-        matrix = _times(as_rows(matrix), np.append(np.full(d, FREE), np.ones(len(columns))))
-        proof = _verdict(matrix, self.label, ROUGHLY).proof
+        matrix = _times(as_rows(matrix), np.append(np.full(d, KEPT_SCALE), np.ones(len(columns))))
+        proof = _verdict(matrix, self.label, SEARCH_PRECISION).proof
         if not isinstance(proof, Separation):
             return None
         sizes: Floats = scale * np.linalg.norm(np.atleast_2d(proof.weights)[:, d:], axis=0)
@@ -92,9 +92,9 @@ class FeatureTable:
 
 def _verdict(X: Any, label: NDArray[np.int32], precision: float) -> Verdict:
     """Return the verdict on two classes, or on more together."""
-    found = separability(X, label, precision=precision)
-    assert isinstance(found, Verdict)
-    return found
+    result = separability(X, label, precision=precision)
+    assert isinstance(result, Verdict)
+    return result
 
 
 def small_set(table: FeatureTable) -> Indices | None:
@@ -103,7 +103,7 @@ def small_set(table: FeatureTable) -> Indices | None:
     if table.separates(columns[:0]):
         return columns[:0]
     scale = np.ones(len(columns))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         size = table.sizes(columns, scale)
         if size is None:
             break

@@ -37,8 +37,8 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: NDArray[Any]) -> RidgeClasses:
         """Learn from rows of a matrix, dense or sparse."""
-        self.classes_, place = np.unique(y, return_inverse=True)
-        target = np.eye(len(self.classes_))[place]
+        self.classes_, label = np.unique(y, return_inverse=True)
+        target = np.eye(len(self.classes_))[label]
         n, d = X.shape
         squares = np.asarray(X.multiply(X).sum(axis=0)).ravel() if _is_sparse(X) else (X**2).sum(0)
         scale = 1.0 / np.sqrt(np.where(squares > 0, squares / n, 1.0))
@@ -57,8 +57,8 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):
         products *= scale * scale[:, None]
         products[np.diag_indices(len(products))] += ALPHA
         right = scale[:, None] * np.asarray(X.T @ target)
-        found: Floats = scale[:, None] * cho_solve(cho_factor(products), right)
-        return found
+        result: Floats = scale[:, None] * cho_solve(cho_factor(products), right)
+        return result
 
     def _by_rows(self, X: Any, target: Floats, scale: Floats) -> Floats:
         """Solve by u = Z'(ZZ' + alpha)^-1 t."""
@@ -73,9 +73,9 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
-        answers = np.asarray(X @ self.coef_) + (self._level - self._mean @ self.coef_)
-        found: NDArray[Any] = self.classes_[answers.argmax(axis=1)]
-        return found
+        scores = np.asarray(X @ self.coef_) + (self._level - self._mean @ self.coef_)
+        result: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        return result
 
 
 def _is_sparse(X: Any) -> bool:

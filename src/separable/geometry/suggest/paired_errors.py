@@ -24,13 +24,13 @@ __all__ = ["HELPS", "NO_HELP", "TOO_FEW", "PairedErrors"]
 #: What a comparison can end with.
 HELPS, NO_HELP, TOO_FEW = "helps", "does not help", "too few rows"
 #: One-sided: what is called clear is due to chance with at most this probability.
-CHANCE = 0.025
+SIGNIFICANCE = 0.025
 #: Standard errors that go with it.
-ERRORS = 2.0
+STANDARD_ERRORS = 2.0
 #: Features that do not spare this share of errors, clearly, do not help.
-SPARED = 0.5
+MIN_REDUCTION = 0.5
 #: So few rows that only one of both gets wrong are never clear, even if all are better.
-LEAST = 6
+MIN_DISCORDANT = 6
 
 
 @dataclass(frozen=True)
@@ -85,30 +85,30 @@ class PairedErrors:
 
     def _against_guessing(self, guess: float) -> str:
         n, wrong = len(self.after), int(self.after.sum())
-        if binom.cdf(wrong, n, guess) <= CHANCE:
+        if binom.cdf(wrong, n, guess) <= SIGNIFICANCE:
             return HELPS
-        is_high = binom.sf(wrong - 1, n, SPARED * guess) <= CHANCE
+        is_high = binom.sf(wrong - 1, n, MIN_REDUCTION * guess) <= SIGNIFICANCE
         return NO_HELP if is_high else TOO_FEW
 
     def _against_before(self) -> str:
         decisive = self.better + self.worse
-        if decisive and binom.sf(self.better - 1, decisive, 0.5) <= CHANCE:
+        if decisive and binom.sf(self.better - 1, decisive, 0.5) <= SIGNIFICANCE:
             return HELPS
-        if decisive and binom.sf(self.worse - 1, decisive, 0.5) <= CHANCE:
+        if decisive and binom.sf(self.worse - 1, decisive, 0.5) <= SIGNIFICANCE:
             return NO_HELP
         n = len(self.after)
-        most = (self.better - self.worse + ERRORS * sqrt(decisive + 1)) / n
-        return NO_HELP if most < SPARED * float(self.before.mean()) else TOO_FEW
+        most = (self.better - self.worse + STANDARD_ERRORS * sqrt(decisive + 1)) / n
+        return NO_HELP if most < MIN_REDUCTION * float(self.before.mean()) else TOO_FEW
 
     def rows_needed(self) -> int:
         """Return about how many rows would tell, if shares stayed as they are."""
         n, decisive = len(self.after), max(1, self.better + self.worse)
         gain = (self.better - self.worse) / n
-        share = decisive / n
-        clear = [ceil(LEAST / share)]
+        fraction = decisive / n
+        clear = [ceil(MIN_DISCORDANT / fraction)]
         if gain > 0:
-            clear.append(ceil(ERRORS**2 * share / gain**2))
+            clear.append(ceil(STANDARD_ERRORS**2 * fraction / gain**2))
         else:
-            room = SPARED * float(self.before.mean()) - gain
-            clear.append(ceil(ERRORS**2 * share / room**2) if room > 0 else 4 * n)
+            margin = MIN_REDUCTION * float(self.before.mean()) - gain
+            clear.append(ceil(STANDARD_ERRORS**2 * fraction / margin**2) if margin > 0 else 4 * n)
         return max(2 * n, *clear)

@@ -28,9 +28,9 @@ __all__ = ["Within", "constant_within", "degrees_of_freedom", "factor_within", "
 
 EPS = float(np.finfo(np.float64).eps)
 #: A column of which other columns leave less than this share of the variance is made up of them.
-NO_VARIANCE = 1e-12
+RANK_TOLERANCE = 1e-12
 #: Reciprocal condition numbers from here on need no closer look.
-WELL_CONDITIONED = 1e-10
+MIN_RECIPROCAL_CONDITION = 1e-10
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,10 @@ def factor_within(covariance: Floats, constant: NDArray[np.bool_]) -> Within:
         pass
     else:
         norm = np.abs(correlations).sum(axis=0).max()
-        share, _ = dpocon(upper, norm)
-        if share > WELL_CONDITIONED:
+        reciprocal, _ = dpocon(upper, norm)
+        if reciprocal > MIN_RECIPROCAL_CONDITION:
             root, _ = dtrtri(upper)
-            return Within(n, kept, length, root, 1.0 / share, [])
+            return Within(n, kept, length, root, 1.0 / reciprocal, [])
     return _singular(n, kept, length, correlations)
 
 
@@ -130,24 +130,24 @@ def _singular(n: int, kept: NDArray[np.intp], length: Floats, correlations: Floa
     Cholesky's method with pivoting, P'RP = F'F, stops where columns are made up of those before
     them. With F' = QT the pseudo-inverse is Q (TT')^-1 Q'.
     """
-    least = max(NO_VARIANCE, 10 * len(kept) * EPS)
+    least = max(RANK_TOLERANCE, 10 * len(kept) * EPS)
     factor, order, rank, _ = dpstrf(correlations, tol=least)
     order = order - 1
     rows = np.triu(factor)[:rank]
     if rank == len(kept):
-        share, _ = dtrcon(rows)
+        reciprocal, _ = dtrcon(rows)
         inverse, _ = dtrtri(rows)
         root = np.empty_like(inverse)
         root[order] = inverse
-        return Within(n, kept, length, root, 1.0 / share**2, [])
+        return Within(n, kept, length, root, 1.0 / reciprocal**2, [])
     orthogonal, triangle = qr(rows.T, mode="economic", check_finite=False)
     root = np.empty_like(orthogonal)
     root[order] = orthogonal @ dtrtri(triangle)[0].T
     made_of = solve_triangular(rows[:, :rank], rows[:, rank:], check_finite=False)
     dependent = []
-    for place, parts in enumerate(made_of.T, start=rank):
+    for column, parts in enumerate(made_of.T, start=rank):
         used = np.flatnonzero(np.abs(parts) > 1e-6 * np.abs(parts).max(initial=0.0))
-        dependent.append((int(kept[order[place]]), sorted(kept[order[used]].tolist())))
+        dependent.append((int(kept[order[column]]), sorted(kept[order[used]].tolist())))
     return Within(n, kept, length, root, np.inf, sorted(dependent))
 
 
@@ -171,8 +171,8 @@ def oas(trace: Any, squares: Any, n: Any, d: int) -> Any:
     """
     mean = squares / trace**2 / d**2  # of the squares of S / tr(S)
     bottom = np.asarray((n + 1.0) * (mean - 1.0 / d**3))
-    share = np.divide(mean + 1.0 / d**2, bottom, out=np.ones_like(bottom), where=bottom > 0)
-    return np.minimum(1.0, share)
+    reciprocal = np.divide(mean + 1.0 / d**2, bottom, out=np.ones_like(bottom), where=bottom > 0)
+    return np.minimum(1.0, reciprocal)
 
 
 def ledoit_wolf(trace: float, squares: float, fourth: float, n: float, d: int) -> float:

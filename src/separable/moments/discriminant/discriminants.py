@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Axes", "Centres", "axes_of", "centres_of", "discriminants"]
 
 #: Axes along which the means differ by less than this, relative to the first, are rounding.
-FLAT = 1e-7
+AXIS_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def axes_of(centres: Centres, solved: Floats) -> Axes:
     root = np.sqrt(centres.priors)[:, None]
     values, vectors = np.linalg.eigh(root * (centres.gap @ solved.T) * root.T)
     values, vectors = values[::-1], vectors[:, ::-1]
-    good = values > FLAT**2 * values[0] if values[0] > 0 else np.zeros(len(values), bool)
+    good = values > AXIS_TOLERANCE**2 * values[0] if values[0] > 0 else np.zeros(len(values), bool)
     good[-1] = False  # K means lie in K - 1 dimensions about their own
     values, vectors = values[good], vectors[:, good]
     with np.errstate(over="ignore"):  # weights that are infinite too are refused

@@ -332,8 +332,8 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
 
     @property
     def _n_features_out(self) -> int:
-        asked = self._count_axes(*self._learned("means").shape)
-        return min(asked, len(self._learned("axes").ratio))
+        requested = self._count_axes(*self._learned("means").shape)
+        return min(requested, len(self._learned("axes").ratio))
 
     def _array(self, name: str) -> Floats:
         array: Floats = self._learned(name)

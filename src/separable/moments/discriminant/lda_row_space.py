@@ -17,14 +17,14 @@ from separable.data.memory import check_row_products
 from separable.data.rows import largest_magnitude
 from separable.moments.discriminant.covariance import (
     EPS,
-    NO_VARIANCE,
+    RANK_TOLERANCE,
     degrees_of_freedom,
     ledoit_wolf,
     oas,
 )
 from separable.moments.discriminant.discriminants import centres_of
 from separable.moments.priors import class_priors
-from separable.statistics.row_blocks import FULL
+from separable.statistics.row_blocks import DENSE_FRACTION
 from separable.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["WideClasses"]
 
 #: What to do where products of rows do not fit in memory.
-INSTEAD = "use LinearGaussianNB, MultinomialNB for counts of words, or SGDClassifier"
+ALTERNATIVES = "use LinearGaussianNB, MultinomialNB for counts of words, or SGDClassifier"
 
 
 class WideClasses:
@@ -53,7 +53,7 @@ class WideClasses:
 
     def __init__(self, data: Data, priors: Any, covariance: str, shrinkage: Any) -> None:
         rows = data.rows
-        check_row_products(rows.n_rows, "LDA", INSTEAD)
+        check_row_products(rows.n_rows, "LDA", ALTERNATIVES)
         largest_magnitude(rows, data.X)
         _, self.label = np.unique(data.y, return_inverse=True)
         weight = data.counted.weight
@@ -110,7 +110,7 @@ class WideClasses:
             about_zero = (X * X).T @ self.root**2
             within = np.bincount(self.label, self.root**2) @ means**2
             squares = np.maximum(about_zero - within, 0.0)
-            varied = squares > np.maximum(NO_VARIANCE * about_zero, size**2)
+            varied = squares > np.maximum(RANK_TOLERANCE * about_zero, size**2)
         plain = shrinkage is not None and shrinkage != 0
         deviation = np.ones(len(squares)) if plain else np.sqrt(squares / self.freedom)
         kept = np.ones(len(squares), bool) if plain else varied
@@ -143,9 +143,9 @@ class WideClasses:
         if not self._sparse:
             return np.asarray(self._rows @ self._rows.T)
         whole = np.asarray((self._rows @ self._rows.T).todense())
-        along = np.asarray(self._rows @ self._means.T)[:, self.label]
-        whole -= along
-        whole -= along.T
+        products = np.asarray(self._rows @ self._means.T)[:, self.label]
+        whole -= products
+        whole -= products.T
         whole += (self._means @ self._means.T)[np.ix_(self.label, self.label)]
         whole *= self.root
         whole *= self.root[:, None]
@@ -153,18 +153,18 @@ class WideClasses:
 
     def _decompose(self, shrinkage: Any, weight: float) -> None:
         values, vectors = eigh(self._products())
-        good = values > max(NO_VARIANCE, 10 * len(values) * EPS) * max(values[-1], 0.0)
+        good = values > max(RANK_TOLERANCE, 10 * len(values) * EPS) * max(values[-1], 0.0)
         self.values, self.vectors = values[good], vectors[:, good]
         self.rank = int(good.sum())
         d, trace = self._means.shape[1], float(self.values.sum())
         self.shrinkage = 0.0 if shrinkage is None else shrinkage
         if isinstance(shrinkage, str):
-            share = self.values / trace if trace else self.values
-            squares = float(share @ share)
+            relative = self.values / trace if trace else self.values
+            squares = float(relative @ relative)
             if shrinkage == "oas":
                 self.shrinkage = float(oas(1.0, squares, weight, d))
             else:
-                lengths = np.einsum("ij,j,ij->i", self.vectors, share, self.vectors)
+                lengths = np.einsum("ij,j,ij->i", self.vectors, relative, self.vectors)
                 fourth = float(np.sum(lengths**2 / self.root**2))
                 self.shrinkage = ledoit_wolf(1.0, squares, fourth, weight, d)
         self._ridge = self.shrinkage * trace / d
@@ -172,12 +172,12 @@ class WideClasses:
     def solve(self, points: Floats) -> Floats:
         """Return Sigma^-1 p for each row p of ``points``, (k, d), in units of z."""
         gap = (points * self.divisor).T
-        along = self.vectors.T @ self._times(gap)
+        products = self.vectors.T @ self._times(gap)
         if self._ridge == 0:
-            solved = self._back(self.vectors @ (along / self.values[:, None] ** 2))
+            solved = self._back(self.vectors @ (products / self.values[:, None] ** 2))
             return (self.freedom * solved).T * self.divisor
         rest = (1.0 - self.shrinkage) / ((1.0 - self.shrinkage) * self.values + self._ridge)
-        solved = gap - self._back(self.vectors @ (along * rest[:, None]))
+        solved = gap - self._back(self.vectors @ (products * rest[:, None]))
         shrunk: Floats = (self.freedom / self._ridge * solved).T
         return shrunk
 
@@ -189,7 +189,7 @@ def _full_columns(X: Any) -> tuple[NDArray[np.intp], Floats]:
     is mostly 0 is not.
     """
     n, d = X.shape
-    full = np.flatnonzero(np.bincount(X.indices, minlength=d) > FULL * n)
+    full = np.flatnonzero(np.bincount(X.indices, minlength=d) > DENSE_FRACTION * n)
     dense: Floats = X[:, full].toarray()
     gone = np.zeros(d, np.bool_)
     gone[full] = True
@@ -201,8 +201,8 @@ def _full_columns(X: Any) -> tuple[NDArray[np.intp], Floats]:
 def _placed(dense: Floats, columns: NDArray[np.intp], n_features: int) -> Any:
     """Return values of some columns as sparse rows of all."""
     n, k = dense.shape
-    places = (np.tile(columns, n), np.arange(n + 1) * k)
-    return csr_array((dense.ravel(), *places), shape=(n, n_features))
+    structure = (np.tile(columns, n), np.arange(n + 1) * k)
+    return csr_array((dense.ravel(), *structure), shape=(n, n_features))
 
 
 def _scale(X: Any, *, together: bool) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable.model.predict.scores import linear_scores
 from separable.moments.base_classifier import MomentClassifier
-from separable.moments.loo.class_means import REFIT, of_two, refit_scores
+from separable.moments.loo.class_means import MIN_VARIANCE_LEFT, of_two, refit_scores
 from separable.moments.regression.least_squares import LeastSquares
 from separable.moments.regression.leverage import leverages
 from separable.statistics.moments import Moments
@@ -117,11 +117,11 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
         fitted = linear_scores(data.rows, solution.weights, solution.intercept)
         targets: Floats = _targets(data.y).reshape(fitted.shape)
         left = 1.0 - leverages(data, solution, fit_intercept=True)
-        anew = left < REFIT
-        scores: Floats = targets - (targets - fitted) / np.where(anew, 1.0, left)[:, None]
+        refit = left < MIN_VARIANCE_LEFT
+        scores: Floats = targets - (targets - fitted) / np.where(refit, 1.0, left)[:, None]
         if len(classes) == 2:
             scores = np.hstack([np.zeros_like(scores), scores])
-        refit_scores(self, data, scores, np.flatnonzero(anew))
+        refit_scores(self, data, scores, np.flatnonzero(refit))
         counts = np.bincount(label)
         alone = np.flatnonzero(counts[label] == 1)
         scores[alone, label[alone]] = -np.inf
@@ -171,8 +171,8 @@ def _bounds(values: Sums, pooled: Sums, length: Floats) -> Precision | None:
     """Return the error bounds of the sums with targets of the given lengths; None: by rounding."""
     if values.precision is None or pooled.precision is None:
         return None
-    share = values.weight / values.weight.sum()
-    factor = np.sqrt(values.weight / np.maximum(1.0 - share, share.min()))[:, None]
+    fraction = values.weight / values.weight.sum()
+    factor = np.sqrt(values.weight / np.maximum(1.0 - fraction, fraction.min()))[:, None]
     off = (factor * (values.precision.mean + pooled.precision.mean)).max(axis=0)
     heavy = (values.precision.weight / values.weight).max()
     return Precision(

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["REFIT", "LeftOut", "kinds_of", "of_two", "refit_scores"]
+__all__ = ["MIN_VARIANCE_LEFT", "LeftOut", "kinds_of", "of_two", "refit_scores"]
 
 #: Rows whose absence leaves less than this of the variance in their direction are fitted anew.
-REFIT = 1e-6
+MIN_VARIANCE_LEFT = 1e-6
 #: What weights of rows may add up to, relative, where nothing should be left.
-ALONE = 1e-12
+WEIGHT_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class LeftOut:
         label: NDArray[Any],
         weight: Floats,
         classes: Floats,
-        given: Floats | None,
+        priors: Floats | None,
         unbiased: bool,
     ) -> LeftOut:
         """Return it for rows of given classes and weights.
@@ -77,24 +77,24 @@ class LeftOut:
         label, weight : ndarray, shape (n,)
         classes : ndarray, shape (K,)
             The weights n_k of the classes, all rows included.
-        given : ndarray, shape (K,), or None
+        priors : ndarray, shape (K,), or None
             Priors; None: they are estimated.
         unbiased : bool
             Whether K is taken from N.
         """
         own, total, n_classes = classes[label], classes.sum(), len(classes)
         rest = own - weight
-        alone = rest <= ALONE * own
+        alone = rest <= WEIGHT_TOLERANCE * own
         ratio = np.divide(own, rest, out=np.ones(len(own)), where=~alone)
-        left = np.repeat((classes if given is None else given)[None], len(own), axis=0)
+        left = np.repeat((classes if priors is None else priors)[None], len(own), axis=0)
         every = np.arange(len(own))
-        left[every, label] -= weight if given is None else 0.0
+        left[every, label] -= weight if priors is None else 0.0
         left[every[alone], label[alone]] = 0.0
         with np.errstate(divide="ignore"):
             log_priors = np.log(left / left.sum(axis=1, keepdims=True))
         along_x, along_u = total / (total - weight), np.zeros(len(own))
-        if given is not None:
-            prior = given[label]
+        if priors is not None:
+            prior = priors[label]
             along_x = 1.0 / np.where(alone, 1.0 - prior, 1.0)
             along_u = np.where(alone, 0.0, prior * (ratio - 1.0))
         return cls(
@@ -136,8 +136,8 @@ class LeftOut:
         """
         factor = (1.0 - g) * self.factor
         left = 1.0 - factor * h
-        anew = left < REFIT
-        gain = factor / np.where(anew, 1.0, left)
+        refit = left < MIN_VARIANCE_LEFT
+        gain = factor / np.where(refit, 1.0, left)
         uv *= uv  # step by step, in place: this is most of the time
         uv *= gain[:, None]
         uv += vv
@@ -145,7 +145,7 @@ class LeftOut:
         np.subtract((pp + gain * up**2)[:, None], uv, out=uv)
         uv *= 0.5 * self.freedom[:, None]
         uv += self.log_priors
-        return uv, anew
+        return uv, refit
 
 
 def kinds_of(
@@ -172,9 +172,9 @@ def kinds_of(
     else:
         pairs, kind = np.unique(np.stack([label, weight]), axis=1, return_inverse=True)
         of_class, of_weight, kind = pairs[0].astype(np.intp), pairs[1], kind.ravel()
-    given = None if learner.priors is None else centres.priors
+    priors = None if learner.priors is None else centres.priors
     unbiased = learner.covariance == "unbiased"
-    kinds = LeftOut.of(of_class, of_weight, sums.class_weight, given, unbiased)
+    kinds = LeftOut.of(of_class, of_weight, sums.class_weight, priors, unbiased)
     if len(label) - 1 <= n_classes or (kinds.freedom <= 0).any():
         return None
     return kinds, kind
@@ -200,9 +200,9 @@ def refit_scores(
             sums = learner._new_sums().add_data(others)
             solution = learner._solve(sums, others)
         own = linear_scores(data.rows.slice(row, row + 1), solution.weights, solution.intercept)[0]
-        known = sums.classes
-        assert known is not None
-        found = np.full(len(classes), -np.inf)
-        place = np.searchsorted(classes, known)
-        found[place] = own if len(own) == len(known) else [0.0, own[0]]
-        scores[row] = found
+        present = sums.classes
+        assert present is not None
+        row_scores = np.full(len(classes), -np.inf)
+        index = np.searchsorted(classes, present)
+        row_scores[index] = own if len(own) == len(present) else [0.0, own[0]]
+        scores[row] = row_scores

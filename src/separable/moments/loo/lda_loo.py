@@ -18,7 +18,7 @@ from scipy.linalg import eigh
 
 from separable.moments.discriminant.covariance import degrees_of_freedom, oas
 from separable.moments.discriminant.discriminants import centres_of
-from separable.moments.loo.class_means import REFIT, kinds_of, of_two, refit_scores
+from separable.moments.loo.class_means import MIN_VARIANCE_LEFT, kinds_of, of_two, refit_scores
 from separable.moments.priors import class_priors
 from separable.statistics.centered_rows import blocks_about
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["left_out_scores"]
 
 #: How far, relative to itself, the means may differ in directions without variance.
-OUTSIDE = 1e-8
+NULL_SPACE_TOLERANCE = 1e-8
 
 
 def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
@@ -50,16 +50,16 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
     plain = learner.shrinkage is None or learner.shrinkage == 0
     if plain and _sticks_out(centres, within):
         return None
-    found = kinds_of(learner, sums, data, centres)
-    if found is None:
+    result = kinds_of(learner, sums, data, centres)
+    if result is None:
         return None
-    kinds, kind = found
+    kinds, kind = result
     step = _plain if plain else _eigenbasis
     score = step(learner, values, centres, within)
-    scores, anew = np.empty((len(kind), values.n_groups)), np.zeros(len(kind), bool)
+    scores, refit = np.empty((len(kind), values.n_groups)), np.zeros(len(kind), bool)
     for part, block in blocks_about(data.rows, centres.middle, centres.scale):
-        scores[part], anew[part] = score(block, kinds.take(kind[part]))
-    refit_scores(learner, data, scores, np.flatnonzero(anew))
+        scores[part], refit[part] = score(block, kinds.take(kind[part]))
+    refit_scores(learner, data, scores, np.flatnonzero(refit))
     return of_two(scores)
 
 
@@ -73,7 +73,7 @@ def _sticks_out(centres: Centres, within: Within) -> bool:
     gap = centres.gap[:, within.kept] / within.length
     orthogonal, _ = np.linalg.qr(within.root)
     outside = gap - (gap @ orthogonal) @ orthogonal.T
-    return bool(np.abs(outside).max() > OUTSIDE * np.abs(gap).max(initial=0.0))
+    return bool(np.abs(outside).max() > NULL_SPACE_TOLERANCE * np.abs(gap).max(initial=0.0))
 
 
 def _plain(learner: Any, values: Sums, centres: Centres, within: Within) -> Any:
@@ -120,7 +120,7 @@ def _eigenbasis(learner: Any, values: Sums, centres: Centres, within: Within) ->
         u = x - means[row.label]
         uu = np.einsum("ij,ij->i", u, u)
         trace = 1.0 - row.factor * uu
-        flat = trace < REFIT
+        flat = trace < MIN_VARIANCE_LEFT
         trace[flat] = 1.0
         if isinstance(learner.shrinkage, str):
             left = squares - 2.0 * row.factor * ((u * u) @ sizes) + (row.factor * uu) ** 2
@@ -134,7 +134,7 @@ def _eigenbasis(learner: Any, values: Sums, centres: Centres, within: Within) ->
         xx, xu, h = (np.einsum("ij,ij->i", *pair) for pair in ((x, xi), (x, ui), (u, ui)))
         uv = xu[:, None] - ui @ means.T
         vv = xx[:, None] - 2.0 * (xi @ means.T) + inverse @ (means**2).T
-        found, anew = row.scores(h, uv, vv, *row.about_middle(xx, xu, h), g)
-        return found, anew | flat
+        result, refit = row.scores(h, uv, vv, *row.about_middle(xx, xu, h), g)
+        return result, refit | flat
 
     return scores

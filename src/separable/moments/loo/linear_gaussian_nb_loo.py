@@ -16,7 +16,13 @@ import numpy as np
 from separable.model.predict.scores import row_blocks, segment_sums
 from separable.moments.discriminant.covariance import constant_within
 from separable.moments.discriminant.discriminants import centres_of
-from separable.moments.loo.class_means import REFIT, LeftOut, kinds_of, of_two, refit_scores
+from separable.moments.loo.class_means import (
+    MIN_VARIANCE_LEFT,
+    LeftOut,
+    kinds_of,
+    of_two,
+    refit_scores,
+)
 from separable.moments.priors import class_priors
 from separable.statistics.centered_rows import blocks_about
 
@@ -58,7 +64,7 @@ class Columns:
         """Return 1 / (S - f u^2) of some columns, and where too little is left."""
         squares, varied = self.squares[where], self.varied[where]
         left = squares - f * u * u
-        bad = varied & ~(left > REFIT * squares)
+        bad = varied & ~(left > MIN_VARIANCE_LEFT * squares)
         good = varied & ~bad
         return np.divide(1.0, left, out=np.zeros_like(u), where=good), bad
 
@@ -68,10 +74,10 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
     data = data.present()
     values = sums.sums
     centres = centres_of(values, class_priors(learner.priors, values.weight))
-    found = kinds_of(learner, sums, data, centres)
-    if found is None:
+    result = kinds_of(learner, sums, data, centres)
+    if result is None:
         return None
-    kinds, kind = found
+    kinds, kind = result
     columns = Columns(
         values.scatter,
         ~constant_within(values),
@@ -79,7 +85,7 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
         -centres.middle * centres.scale,
         centres.scale,
     )
-    scores, anew = np.empty((len(kind), values.n_groups)), np.zeros(len(kind), bool)
+    scores, refit = np.empty((len(kind), values.n_groups)), np.zeros(len(kind), bool)
     if data.rows.is_sparse:
         rows = data.rows.sum_duplicates()
         assert rows.indices is not None
@@ -87,11 +93,13 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
         order = np.argsort(kind, kind="stable")
         for chosen in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
             of_kind = kinds.take(kind[chosen])
-            scores[chosen], anew[chosen] = _sparse_kind(rows.take(chosen), columns, of_kind, single)
+            scores[chosen], refit[chosen] = _sparse_kind(
+                rows.take(chosen), columns, of_kind, single
+            )
     else:
         for part, block in blocks_about(data.rows, centres.middle, centres.scale):
-            scores[part], anew[part] = _dense_block(block, columns, kinds.take(kind[part]))
-    refit_scores(learner, data, scores, np.flatnonzero(anew))
+            scores[part], refit[part] = _dense_block(block, columns, kinds.take(kind[part]))
+    refit_scores(learner, data, scores, np.flatnonzero(refit))
     return of_two(scores)
 
 
@@ -123,7 +131,7 @@ def _sparse_kind(
     points = [*(columns.zero - g for g in columns.gap), zero_u, a * columns.zero + b * zero_u]
     steps = [1.0] * (len(points) - 1) + [a + b]
     whole = [float((inverse * point) @ point) for point in points]
-    scores, anew = np.empty((rows.n_rows, len(columns.gap))), np.zeros(rows.n_rows, bool)
+    scores, refit = np.empty((rows.n_rows, len(columns.gap))), np.zeros(rows.n_rows, bool)
     for start, stop in row_blocks(rows):
         block = rows.slice(start, stop)
         assert block.indices is not None
@@ -141,5 +149,5 @@ def _sparse_kind(
         # a column with nothing but this row is constant without it, and has no weight
         odd &= ~single[j]
         hidden = int(bad.sum()) - segment_sums(bad[j].astype(np.float64), block.indptr)
-        anew[part] = (segment_sums(odd.astype(np.float64), block.indptr) > 0) | (hidden > 0)
-    return scores, anew
+        refit[part] = (segment_sums(odd.astype(np.float64), block.indptr) > 0) | (hidden > 0)
+    return scores, refit

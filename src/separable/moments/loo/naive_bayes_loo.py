@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["Doubtful", "NonZeros", "Without", "left_out_scores"]
 
 #: What taking a row out must leave of a sum for its digits to be trusted.
-TRUSTED = 1e-6
+MIN_FRACTION_LEFT = 1e-6
 #: Rows that are learned without one by one, where digits ask for it, before that costs too much.
-MOST_REFITS = 64
+MAX_REFITS = 64
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Doubtful:
         """Return whole - taken + alpha; ``row`` says to which row each belongs, None: in order."""
         left = np.maximum(whole - taken, 0.0) + alpha
         if not self._exact:
-            lost = (left < TRUSTED * whole) & (taken != 0)
+            lost = (left < MIN_FRACTION_LEFT * whole) & (taken != 0)
             self.rows[np.flatnonzero(lost) if row is None else row[lost]] = True
         return left
 
@@ -93,9 +93,9 @@ def left_out_scores(learner: NaiveBayes, counts: ClassCounts, data: Data) -> Flo
     assert counts.classes is not None
     n = data.rows.n_rows
     weight = np.ones(n) if data.counted.weight is None else data.counted.weight
-    place = find_classes(data.y, counts.classes)
-    weight = np.where(place < 0, 0.0, weight)  # of an absent class: absent too
-    label = np.maximum(place, 0).astype(np.intp)
+    index = find_classes(data.y, counts.classes)
+    weight = np.where(index < 0, 0.0, weight)  # of an absent class: absent too
+    label = np.maximum(index, 0).astype(np.intp)
     alpha = learner._alpha()
     without = learner._without(counts, alpha, weight)
     if without is None:
@@ -112,7 +112,7 @@ def left_out_scores(learner: NaiveBayes, counts: ClassCounts, data: Data) -> Flo
     if learner._uses_prior(len(counts.classes)):
         joint += _log_priors(learner, counts, label, weight, alone, doubtful)
     again = np.flatnonzero(doubtful.rows & ~alone)
-    if len(again) > MOST_REFITS:
+    if len(again) > MAX_REFITS:
         return None
     two = len(counts.classes) == 2
     if two:
@@ -154,10 +154,10 @@ def _refitted(learner: NaiveBayes, data: Data, row: int) -> Floats:
     """Return the scores of a row from all others, added up anew."""
     counts = learner._new_sums().add_data(data.without(row))
     solution = learner._solve(counts, None)
-    one = data.rows.slice(row, row + 1)
+    row_alone = data.rows.slice(row, row + 1)
     if counts.threshold is not None:
-        one = indicator_rows(one, counts.threshold)
-    scores: Floats = linear_scores(one, solution.weights, solution.intercept)[0]
+        row_alone = indicator_rows(row_alone, counts.threshold)
+    scores: Floats = linear_scores(row_alone, solution.weights, solution.intercept)[0]
     return scores
 
 

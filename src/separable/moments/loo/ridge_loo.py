@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.moments.regression.column_side import ColumnSide, column_side
-from separable.moments.regression.leverage import LEAST_LEFT, projections
+from separable.moments.regression.leverage import MIN_LEFT, projections
 from separable.moments.regression.ridge_folds import Scores, score_predictions
 from separable.moments.regression.row_side import RowSide
 
@@ -73,11 +73,13 @@ def _leave_out(
     without: Callable[[int, float], Floats],
 ) -> None:
     inverse, basis = side.inverses(alphas[easy]), side.basis()
-    k, t = side.along.shape
-    slopes = [basis @ (side.along[:, j, None] * inverse) * side.target_unit[j] for j in range(t)]
+    k, t = side.projection.shape
+    weights = [
+        basis @ (side.projection[:, j, None] * inverse) * side.target_unit[j] for j in range(t)
+    ]
     own = 1.0 / side.sums.weight[0] if side.fit_intercept else 0.0
     centred = gather.numbers - side.target_mean
-    columns = np.hstack([basis, *slopes])
+    columns = np.hstack([basis, *weights])
     for start, stop, block in projections(data.rows, side.mean, side.length, columns):
         fitted = np.split(block[:, k:], t, axis=1)
         errors = [centred[start:stop, j, None] - fitted[j] for j in range(t)]
@@ -88,9 +90,9 @@ def _leave_out(
             left *= gather.weight[start:stop, None]
         np.subtract(1.0, left, out=left)
         refitted = []
-        if left.min(initial=1.0) < LEAST_LEFT:
-            refitted = np.argwhere(left < LEAST_LEFT).tolist()
-            left[left < LEAST_LEFT] = 1.0
+        if left.min(initial=1.0) < MIN_LEFT:
+            refitted = np.argwhere(left < MIN_LEFT).tolist()
+            left[left < MIN_LEFT] = 1.0
         for each in errors:
             each /= left
         for row, which in refitted:
@@ -153,10 +155,10 @@ class _Gather:
     def scores(self, alphas: Floats) -> Scores:
         """Return the scores of all alphas."""
         if self.predicted is not None:
-            found = [
+            values = [
                 score_predictions(self.scorer, p, self.numbers, self.weight) for p in self.predicted
             ]
-            return Scores(alphas, np.array(found), np.full(len(alphas), np.nan))
+            return Scores(alphas, np.array(values), np.full(len(alphas), np.nan))
         n = len(self.numbers)
         total = n if self.weight is None else self.weight.sum()
         mean = self.squares / total

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Joint", "NaiveBayes"]
 
 #: Smoothing below this is taken as this, so that no probability is 0.
-LEAST_ALPHA = 1e-10
+MIN_ALPHA = 1e-10
 
 
 @dataclass(frozen=True)
@@ -118,17 +118,17 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
 
     def _smoothing(self) -> float:
         """Return alpha, or the least there is, with a warning."""
-        if self.alpha < LEAST_ALPHA:
+        if self.alpha < MIN_ALPHA:
             warnings.warn(
                 f"alpha={self.alpha:g} would give events that were not met the probability 0, of "
-                f"which there is no logarithm. {LEAST_ALPHA:g} is taken instead.",
+                f"which there is no logarithm. {MIN_ALPHA:g} is taken instead.",
                 UserWarning,
                 stacklevel=5,
             )
         return self._alpha()
 
     def _alpha(self) -> float:
-        return max(float(self.alpha), LEAST_ALPHA)
+        return max(float(self.alpha), MIN_ALPHA)
 
     def _solve(self, sums: ClassCounts, data: Data | None) -> Solution:
         if data is not None:
@@ -152,20 +152,22 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
         k = len(counts.weight)
         if self.class_prior is not None:
             prior = np.asarray(self.class_prior, dtype=np.float64)
-            told = getattr(self, "_told", None)
-            if told is not None and len(prior) == len(told):  # some may not have been met yet
+            announced = getattr(self, "_announced", None)
+            if announced is not None and len(prior) == len(
+                announced
+            ):  # some may not have been met yet
                 assert counts.classes is not None
-                prior = prior[find_classes(counts.classes, told)]
+                prior = prior[find_classes(counts.classes, announced)]
             if len(prior) != k:
                 raise ValueError(
                     f"The 'class_prior' parameter of {type(self).__name__} has {len(prior)} "
                     f"numbers, and there are {k} classes. Give one a class, in sorted order."
                 )
-            given: Floats = np.log(prior)
-            return given
+            log_prior: Floats = np.log(prior)
+            return log_prior
         if self.fit_prior:
-            shares: Floats = np.log(counts.weight) - np.log(counts.weight.sum())
-            return shares
+            frequencies: Floats = np.log(counts.weight) - np.log(counts.weight.sum())
+            return frequencies
         return np.full(k, -np.log(k))
 
     def _plain_parameters(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ __all__ = ["BernoulliNB"]
 #: None, or a finite float.
 THRESHOLD = Requirement("None or a finite float", lambda v: v is None or FINITE.holds(v))
 #: Logarithms taken to leave out every row: beyond this there is no short cut.
-MOST_LOGARITHMS = 1 << 28
+MAX_LOGARITHMS = 1 << 28
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -126,15 +126,15 @@ class _Without(Without):
         self._base = np.empty((len(weights), len(counts.weight)))
         for k, n in enumerate(counts.weight):
             values, times = np.unique(counts.sums[k], return_counts=True)
-            for place, w in enumerate(weights):
+            for index, w in enumerate(weights):
                 term = np.log(np.maximum(n - values - w, 0.0) + alpha)
-                self._base[place, k] = times @ np.where(_lacked(n, values, w), term, 0.0)
+                self._base[index, k] = times @ np.where(_lacked(n, values, w), term, 0.0)
 
     @classmethod
     def of(cls, counts: ClassCounts, alpha: float, weights: Floats) -> _Without | None:
         """Return None where there are too many weights, or n - F_j keeps too few digits."""
         doubtful = EPS * counts.weight.max() > 1e-9 * alpha and not counts.is_whole
-        if len(weights) * counts.sums.size > MOST_LOGARITHMS or doubtful:
+        if len(weights) * counts.sums.size > MAX_LOGARITHMS or doubtful:
             return None
         return cls(counts, alpha, weights)
 

@@ -46,12 +46,15 @@ class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
     def _warn_of_dominant_values(self, data: Data, sums: Moments | None) -> None:
         super()._warn_of_dominant_values(data, sums)
         numbers = data.present().numbers
-        found = dominant_values(Rows(numbers, numbers.shape[1]), SQUARES)
-        if found:
+        dominant = dominant_values(Rows(numbers, numbers.shape[1]), SQUARES)
+        if dominant:
             kept = data.counted.rows
-            found = [one if kept is None else replace(one, row=int(kept[one.row])) for one in found]
+            dominant = [
+                value if kept is None else replace(value, row=int(kept[value.row]))
+                for value in dominant
+            ]
             several = numbers.shape[1] > 1
-            text = message(found, lambda t: f"target {t}" if several else "y")
+            text = message(dominant, lambda t: f"target {t}" if several else "y")
             warnings.warn(text, DominantValueWarning, stacklevel=3)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -77,8 +80,8 @@ class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
     def coef_(self) -> NDArray[np.float64]:
         """Weights, (d,), or (t, d) for several targets."""
         weights = self._weights_only().weights
-        one: NDArray[np.float64] = weights[0] if len(weights) == 1 else weights
-        return one
+        value: NDArray[np.float64] = weights[0] if len(weights) == 1 else weights
+        return value
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return w.x + b for each row: (n,), or (n, t) for several targets."""

@@ -16,7 +16,7 @@ from separable.moments.base import Solution
 from separable.moments.regression.base_regressor import MomentRegressor
 from separable.moments.regression.design import Design, design_of
 from separable.moments.regression.iterative_refinement import refine
-from separable.moments.regression.leverage import LEAST_LEFT, leverages
+from separable.moments.regression.leverage import MIN_LEFT, leverages
 from separable.moments.regression.rank_warning import DependentColumns, RankWarning
 from separable.moments.regression.row_side import RowSide, ridge_weights, smallest_weights
 from separable.moments.regression.triangular_factor import (
@@ -39,12 +39,12 @@ __all__ = ["SquaresRegressor"]
 
 EPS = float(np.finfo(np.float64).eps)
 #: Squared condition numbers: from here on weights are refined, as they are of few numbers, ...
-REFINE = 1e3
-FEW_NUMBERS = 10_000
+REFINE_CONDITION = 1e3
+SMALL_SIZE = 10_000
 #: ... the factor is taken from the rows, not from their products, ...
-ORTHOGONAL = 1e7
+QR_CONDITION = 1e7
 #: ... and products alone have too few digits left for an answer.
-HOPELESS = 1e13
+MAX_CONDITION = 1e13
 
 
 class SquaresRegressor(MomentRegressor):
@@ -75,7 +75,7 @@ class SquaresRegressor(MomentRegressor):
         squared = _squared_condition(design, kept)
         if data is not None:
             data = data.present()
-        if squared < ORTHOGONAL or (data is None and squared < HOPELESS):
+        if squared < QR_CONDITION or (data is None and squared < MAX_CONDITION):
             factor = factor_from_gram(gram, design.cross[kept], design.target_squares)
             condition, rank, by = np.sqrt(squared), len(kept), "cholesky"
         elif data is None:
@@ -122,8 +122,8 @@ class SquaresRegressor(MomentRegressor):
         squares = np.maximum(squares, 0.0)  # in units of the targets
         change = condition**2 * EPS
         plain = bool((design.target_unit == 1).all())
-        asked = condition**2 > REFINE or design.n_rows * d <= FEW_NUMBERS
-        if data is not None and full and plain and len(kept) and asked:
+        worthwhile = condition**2 > REFINE_CONDITION or design.n_rows * d <= SMALL_SIZE
+        if data is not None and full and plain and len(kept) and worthwhile:
             by += ", refined"
             for target in range(t):
                 better = refine(
@@ -170,9 +170,9 @@ class SquaresRegressor(MomentRegressor):
         """
         values, vectors = eigh(gram)
         zero = values <= 10 * len(values) * EPS * values[-1]
-        doubtful = ~zero & (values < values[-1] / HOPELESS)
+        doubtful = ~zero & (values < values[-1] / MAX_CONDITION)
         least = values[0] if alpha > 0 else values[~zero][0]
-        if alpha > 0 or doubtful.any() or least < REFINE * values[-1] / HOPELESS:
+        if alpha > 0 or doubtful.any() or least < REFINE_CONDITION * values[-1] / MAX_CONDITION:
             raise ValueError(
                 "The columns are so close to depending on each other (condition number above "
                 f"{np.sqrt(values[-1] / max(least, EPS)):.1e}) that sums of their "
@@ -239,10 +239,10 @@ class SquaresRegressor(MomentRegressor):
         solution = self._solve_squares(sums, data, alpha)
         fitted = linear_scores(data.rows, solution.weights, solution.intercept)
         left = 1.0 - leverages(data, solution, fit_intercept=bool(self.fit_intercept))
-        few = np.flatnonzero(left < LEAST_LEFT)
-        left[few] = 1.0
+        refitted = np.flatnonzero(left < MIN_LEFT)
+        left[refitted] = 1.0
         scores: Floats = data.numbers - (data.numbers - fitted) / left[:, None]
-        for row in few.tolist():
+        for row in refitted.tolist():
             scores[row] = self._score_without(data, row, alpha)
         return scores
 
@@ -273,7 +273,7 @@ class SquaresRegressor(MomentRegressor):
     ) -> Solution:
         """Return the fit to some rows from their sums if these have the digits."""
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
-        if _squared_condition(design, np.flatnonzero(~design.constant)) < REFINE:
+        if _squared_condition(design, np.flatnonzero(~design.constant)) < REFINE_CONDITION:
             return self._solve_squares(sums, None, alpha)
         return self._fit_to(data, chosen, alpha)
 

@@ -28,9 +28,9 @@ __all__ = ["BayesianRegression", "EvidenceWarning"]
 
 
 #: Squares that vanish count as this, so that they are refused.
-TINIEST = 5e-324
+SMALLEST_SUBNORMAL = 5e-324
 #: Precisions of a larger ratio are refused.
-FAR_APART = 1e300
+MAX_RATIO = 1e300
 
 
 class EvidenceWarning(UserWarning):
@@ -131,11 +131,11 @@ class BayesianRegression(SquaresRegressor):
     # ------------------------------------------------------------------ learning
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
-        given = y if hasattr(y, "ndim") else np.asarray(y)
-        if given.ndim == 2 and given.shape[1] > 1:
+        target = y if hasattr(y, "ndim") else np.asarray(y)
+        if target.ndim == 2 and target.shape[1] > 1:
             raise ValueError(
                 "BayesianRegression learns one target with its noise, and y has "
-                f"{given.shape[1]} columns. Fit one for each."
+                f"{target.shape[1]} columns. Fit one for each."
             )
         rows = checked_rows(X)
         numbers = check_numbers(y, rows.n_rows, type(self).__name__)
@@ -153,17 +153,17 @@ class BayesianRegression(SquaresRegressor):
             values = side.values / unit / unit
             squares = float(side.target_squares[0] * target_unit * target_unit)
             marginal = Marginal.of(
-                np.where(side.values > 0, np.maximum(values, TINIEST), 0.0),
-                side.along[:, 0] * target_unit / unit,
-                max(squares, TINIEST) if side.target_squares[0] > 0 else 0.0,
+                np.where(side.values > 0, np.maximum(values, SMALLEST_SUBNORMAL), 0.0),
+                side.projection[:, 0] * target_unit / unit,
+                max(squares, SMALLEST_SUBNORMAL) if side.target_squares[0] > 0 else 0.0,
                 float(side.target_mean[0]),
                 float(side.sums.weight[0]),
                 fit_intercept=bool(self.fit_intercept),
             )
-        found = self._maximise(marginal)
-        solution = self._solve_squares(sums, data, found.alpha / found.beta)
-        posterior = ColumnPosterior(side, found.alpha, found.beta)
-        return self._told_solution(solution, marginal, found, posterior)
+        precisions = self._maximise(marginal)
+        solution = self._solve_squares(sums, data, precisions.alpha / precisions.beta)
+        posterior = ColumnPosterior(side, precisions.alpha, precisions.beta)
+        return self._with_evidence(solution, marginal, precisions, posterior)
 
     def _solve_rows(self, data: Data) -> Solution | None:
         if not data.is_wide:
@@ -173,17 +173,20 @@ class BayesianRegression(SquaresRegressor):
         spectrum = side.spectrum(apart=False)
         marginal = Marginal.of(
             spectrum.values,
-            np.sqrt(spectrum.values) * spectrum.along[:, 0],
-            max(float(side.targets[:, 0] @ side.targets[:, 0]), TINIEST * side.targets.any()),
+            np.sqrt(spectrum.values) * spectrum.projection[:, 0],
+            max(
+                float(side.targets[:, 0] @ side.targets[:, 0]),
+                SMALLEST_SUBNORMAL * side.targets.any(),
+            ),
             float(side.target_mean[0]),
             float((side.root**2).sum()),
             fit_intercept=bool(self.fit_intercept),
         )
-        found = self._maximise(marginal)
-        solution = self._solve_wide(data, found.alpha / found.beta)
+        precisions = self._maximise(marginal)
+        solution = self._solve_wide(data, precisions.alpha / precisions.beta)
         assert solution is not None
-        posterior = RowPosterior(side, spectrum, found.alpha, found.beta)
-        return self._told_solution(solution, marginal, found, posterior)
+        posterior = RowPosterior(side, spectrum, precisions.alpha, precisions.beta)
+        return self._with_evidence(solution, marginal, precisions, posterior)
 
     def _maximise(self, marginal: Marginal) -> Precisions:
         if self.noise_precision is None and marginal.n <= 0:
@@ -191,45 +194,49 @@ class BayesianRegression(SquaresRegressor):
                 "BayesianRegression cannot learn the noise from one row (n_samples = 1). Give "
                 "noise_precision, or more rows."
             )
-        found = marginal.maximise(
+        precisions = marginal.maximise(
             None if self.alpha is None else float(self.alpha),
             None if self.noise_precision is None else float(self.noise_precision),
         )
-        if not 1.0 / FAR_APART < found.alpha / found.beta < FAR_APART:
+        if not 1.0 / MAX_RATIO < precisions.alpha / precisions.beta < MAX_RATIO:
             raise ValueError(
-                f"The precisions are too far apart for float64: alpha={found.alpha:g}, "
-                f"noise_precision={found.beta:g}. Scale X or y, or give others."
+                f"The precisions are too far apart for float64: alpha={precisions.alpha:g}, "
+                f"noise_precision={precisions.beta:g}. Scale X or y, or give others."
             )
-        return found
+        return precisions
 
-    def _told_solution(
+    def _with_evidence(
         self,
         solution: Solution,
         marginal: Marginal,
-        found: Precisions,
+        precisions: Precisions,
         posterior: ColumnPosterior | RowPosterior,
     ) -> Solution:
-        if found.edge is not None:
-            why = "the columns tell nothing of y" if found.edge == "alpha" else "no noise is left"
+        if precisions.edge is not None:
+            why = (
+                "the columns tell nothing of y"
+                if precisions.edge == "alpha"
+                else "no noise is left"
+            )
+            last = precisions.alpha if precisions.edge == "alpha" else precisions.beta
             warnings.warn(
-                f"The evidence has no maximum: {found.edge} grows without end, for {why}. It was "
-                f"stopped at {getattr(found, 'alpha' if found.edge == 'alpha' else 'beta'):.3g}. "
-                f"Give {found.edge}.",
+                f"The evidence has no maximum: {precisions.edge} grows without end, for {why}. It "
+                f"was stopped at {last:.3g}. Give {precisions.edge}.",
                 EvidenceWarning,
                 stacklevel=4,
             )
-        log_evidence = marginal.log_evidence(found.alpha, found.beta)
+        log_evidence = marginal.log_evidence(precisions.alpha, precisions.beta)
         set_here = [name for name in ("alpha", "noise_precision") if getattr(self, name) is None]
         evidence = solution.evidence | {
-            "alpha": found.alpha,
-            "noise_precision": found.beta,
+            "alpha": precisions.alpha,
+            "noise_precision": precisions.beta,
             "log_evidence": log_evidence,
-            "effective_weights": marginal.effective(found.alpha / found.beta),
+            "effective_weights": marginal.effective(precisions.alpha / precisions.beta),
             "set_by_evidence": set_here,
-            "at_edge": found.edge,
+            "at_edge": precisions.edge,
         }
         learned = solution.learned | {
-            "precisions": found,
+            "precisions": precisions,
             "log_evidence": log_evidence,
             "posterior": posterior,
             "weight": marginal.weight,

@@ -24,7 +24,7 @@ __all__ = ["ColumnSide", "column_side"]
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 #: The relative error of errors of prediction up to which eigenvalues are believed.
-WORST = 1e-9
+MAX_RELATIVE_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ColumnSide:
         The columns that vary.
     values, vectors : ndarray, shapes (k,) and (k, k)
         s and V.
-    along : ndarray, shape (k, t)
+    projection : ndarray, shape (k, t)
         V'c.
     target_squares : ndarray, shape (t,)
         Squares of the centred targets in their units.
@@ -56,7 +56,7 @@ class ColumnSide:
     kept: NDArray[np.intp]
     values: Floats
     vectors: Floats
-    along: Floats
+    projection: Floats
     target_squares: Floats
     fit_intercept: bool
     whole: bool
@@ -64,7 +64,7 @@ class ColumnSide:
     @property
     def n_features(self) -> int:
         """The number of columns d."""
-        return int(self.sums.n_columns - self.along.shape[1])
+        return int(self.sums.n_columns - self.projection.shape[1])
 
     @property
     def unit(self) -> float:
@@ -112,12 +112,14 @@ class ColumnSide:
             return np.ones(len(alphas), bool)
         inverse, high = self.inverses(alphas), EPS * self.values[-1]
         least = self.values[0] + self.penalties(alphas)
-        left = self.target_squares - np.einsum("kt,ka->at", self.along**2, inverse)
-        share = self.values @ inverse / self.sums.rows[0]
+        left = self.target_squares - np.einsum("kt,ka->at", self.projection**2, inverse)
+        fraction = self.values @ inverse / self.sums.rows[0]
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no digits
-            size = np.einsum("kt,ka->at", self.along**2, inverse**2)
-            moved = high**2 * size <= WORST**2 * left * least[:, None]
-        enough: NDArray[np.bool_] = moved.all(axis=1) & (high * share <= WORST * least)
+            size = np.einsum("kt,ka->at", self.projection**2, inverse**2)
+            moved = high**2 * size <= MAX_RELATIVE_ERROR**2 * left * least[:, None]
+        enough: NDArray[np.bool_] = moved.all(axis=1) & (
+            high * fraction <= MAX_RELATIVE_ERROR * least
+        )
         return enough
 
     def inverses(self, alphas: Floats) -> Floats:
@@ -134,14 +136,14 @@ class ColumnSide:
 
     def weights(self, alphas: Floats) -> tuple[Floats, Floats]:
         """Return raw weights, (A, t, d), and intercepts, (A, t), for all alphas."""
-        t = self.along.shape[1]
+        t = self.projection.shape[1]
         weights = np.zeros((len(alphas), t, self.n_features))
         weights[:, :, self.kept] = self._in_units(alphas) * self.unit * self.target_unit[:, None]
         intercept = self.target_mean - weights @ self.mean
         return weights, intercept
 
     def _in_units(self, alphas: Floats) -> Floats:
-        inner = self.along.T[None] * self.inverses(alphas).T[:, None, :]
+        inner = self.projection.T[None] * self.inverses(alphas).T[:, None, :]
         return inner @ self.vectors.T
 
     def held_out_squares(self, held_out: Sums, alphas: Floats) -> tuple[Floats, Floats]:
@@ -151,15 +153,15 @@ class ColumnSide:
         -------
         squares : ndarray, shape (A, t)
             In units of the targets, squared.
-        share : ndarray, shape (A,)
+        fraction : ndarray, shape (A,)
             How much that is of the largest term of the sum: digits are lost where it is small.
         """
         d = self.n_features
         held_out, gap = gap_of_means(self.sums, held_out, fit_intercept=self.fit_intercept)
         down = held_out.scale / self.sums.scale  # 1 unless values are extreme
         w = self._in_units(alphas) / down[self.kept] * down[d:, None]
-        squares, share = squared_errors(held_out, gap, self.kept, w)
-        return squares / held_out.scale[d:] ** 2, share
+        squares, fraction = squared_errors(held_out, gap, self.kept, w)
+        return squares / held_out.scale[d:] ** 2, fraction
 
 
 def column_side(moments: Moments, *, fit_intercept: bool) -> ColumnSide:

@@ -75,10 +75,10 @@ class Design:
         if alpha == 0:
             return self
         longer = np.where(self.constant, 1.0, np.hypot(self.length, math.sqrt(alpha)))
-        share = np.where(self.constant, 0.0, self.length / longer)
-        gram = self.gram * share * share[:, None]
+        factor = np.where(self.constant, 0.0, self.length / longer)
+        gram = self.gram * factor * factor[:, None]
         np.fill_diagonal(gram, np.diagonal(self.gram))
-        return replace(self, length=longer, gram=gram, cross=self.cross * share[:, None])
+        return replace(self, length=longer, gram=gram, cross=self.cross * factor[:, None])
 
     def intercept(self, weights: Floats) -> Floats:
         """Return the intercepts that go with raw weights: the plane through the means."""

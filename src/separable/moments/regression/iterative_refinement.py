@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Refined", "refine"]
 
 #: Corrections get smaller by a factor each time; so many are enough, or it does not converge.
-MOST_STEPS = 12
+MAX_STEPS = 12
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def refine(
     high, low = weights.copy(), np.zeros_like(weights)
     b, b_low = 0.0 if intercept is None else float(intercept), 0.0
     best = Refined(high, b, np.inf, np.inf)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         gradient = np.empty_like(high)
         total, squares = native.residual_sums(
             core, y, data.counted.weight, high, low, b, b_low, mean, gradient, None

@@ -139,8 +139,8 @@ def covariance_diagonal(
     variances = np.full(len(design.length), np.nan)
     variances[kept] = np.where(free, np.nan, (inverse**2).sum(axis=1))
     variances /= design.length**2
-    along = inverse.T @ (design.mean[kept] / design.length[kept])
-    return variances, 1.0 / design.weight + float(along @ along)
+    projection = inverse.T @ (design.mean[kept] / design.length[kept])
+    return variances, 1.0 / design.weight + float(projection @ projection)
 
 
 def summarise(
@@ -174,7 +174,7 @@ def summarise(
             names = [INTERCEPT, *names]
         t = values / errors
         p = 2 * stdtr(df_residual, -np.abs(t))
-        reach = stdtrit(df_residual, 0.975) * errors
+        half_width = stdtrit(df_residual, 0.975) * errors
     used = rank + has_intercept
     return Summary(
         target=target_name,
@@ -193,7 +193,7 @@ def summarise(
         coefficients=tuple(
             Coefficient(name, *map(float, line))
             for name, *line in zip(
-                names, values, errors, t, p, values - reach, values + reach, strict=True
+                names, values, errors, t, p, values - half_width, values + half_width, strict=True
             )
         ),
     )

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["FAR", "LEAST_LEFT", "leverages", "projections"]
+__all__ = ["FAR", "MIN_LEFT", "leverages", "projections"]
 
 #: Rows with less than this of 1 - h left are refitted: the quotient has too few digits.
-LEAST_LEFT = 1e-6
+MIN_LEFT = 1e-6
 #: Numbers of a block of rows: it stays in the cache with what is made of it.
 BLOCK_VALUES = 1 << 15
 #: Columns so many deviations away from 0 lose digits if they are centred after the product.
@@ -78,7 +78,7 @@ def leverages(data: Data, solution: Solution, *, fit_intercept: bool) -> Floats:
     basis[kept] = inverse / design.length[kept][:, None]
     weight = data.counted.weight
     own = 1.0 / design.weight if fit_intercept else 0.0
-    found = np.empty(data.rows.n_rows)
+    result = np.empty(data.rows.n_rows)
     for start, stop, block in projections(data.rows, design.mean, design.length, basis):
-        found[start:stop] = own + np.einsum("ij,ij->i", block, block)
-    return found if weight is None else found * weight
+        result[start:stop] = own + np.einsum("ij,ij->i", block, block)
+    return result if weight is None else result * weight

@@ -23,7 +23,7 @@ LEAST, MOST = 1e-240, 1e280
 #: The ratio of the precisions is looked for this far from the largest eigenvalue, by tens.
 DECADES = 15
 #: So many ratios are tried before the best is refined.
-TRIED = 301
+GRID_SIZE = 301
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Marginal:
     """
 
     values: Floats
-    along: Floats
+    projection: Floats
     target_squares: float
     residual_squares: float
     weight: float
@@ -79,7 +79,7 @@ class Marginal:
     def of(
         cls,
         values: Floats,
-        along: Floats,
+        projection: Floats,
         target_squares: float,
         target_mean: float,
         weight: float,
@@ -98,11 +98,11 @@ class Marginal:
                     f"Squares of {name} are so small that they vanish in float64. Scale {name}."
                 )
         seen = values > len(values) * EPS * top
-        values, along = values[seen], along[seen]
+        values, projection = values[seen], projection[seen]
         rounding = (EPS * target_mean) ** 2 * weight
         least = max(target_squares * EPS * max(len(values), 1), rounding, 1.0 / MOST)
-        left = max(target_squares - float(((along / np.sqrt(values)) ** 2).sum()), least)
-        return cls(values, along, target_squares, left, weight, fit_intercept)
+        left = max(target_squares - float(((projection / np.sqrt(values)) ** 2).sum()), least)
+        return cls(values, projection, target_squares, left, weight, fit_intercept)
 
     @property
     def n(self) -> float:
@@ -111,17 +111,17 @@ class Marginal:
 
     def penalised(self, ratio: float) -> float:
         """Return Q, residuals and penalty together, without cancellation."""
-        part = (self.along / np.sqrt(self.values)) ** 2 * (ratio / (self.values + ratio))
+        part = (self.projection / np.sqrt(self.values)) ** 2 * (ratio / (self.values + ratio))
         return self.residual_squares + float(part.sum())
 
     def residuals(self, ratio: float) -> float:
         """Return the squared residuals of the posterior mean."""
-        part = (self.along / np.sqrt(self.values) * (ratio / (self.values + ratio))) ** 2
+        part = (self.projection / np.sqrt(self.values) * (ratio / (self.values + ratio))) ** 2
         return self.residual_squares + float(part.sum())
 
     def size(self, ratio: float) -> float:
         """Return |w|^2 of the posterior mean."""
-        return float(((self.along / (self.values + ratio)) ** 2).sum())
+        return float(((self.projection / (self.values + ratio)) ** 2).sum())
 
     def effective(self, ratio: float) -> float:
         """Return gamma = sum s / (s + lambda), the number of weights that the rows determine."""
@@ -156,7 +156,7 @@ class Marginal:
         def noise(ratio: float) -> float:
             return self.n / self.penalised(ratio) if beta is None else beta
 
-        def slope(log_ratio: float) -> float:
+        def gradient(log_ratio: float) -> float:
             ratio = math.exp(log_ratio)
             return self.effective(ratio) - noise(ratio) * ratio * self.size(ratio)
 
@@ -164,16 +164,16 @@ class Marginal:
             ratio = math.exp(log_ratio)
             return self.log_evidence(noise(ratio) * ratio, noise(ratio))
 
-        place = _highest(height, slope, low, high) if len(self.values) else high
-        ratio = math.exp(place)
-        edge = "alpha" if place >= high - 1e-6 else "noise_precision" if place <= low else None
+        best = _highest(height, gradient, low, high) if len(self.values) else high
+        ratio = math.exp(best)
+        edge = "alpha" if best >= high - 1e-6 else "noise_precision" if best <= low else None
         return Precisions(noise(ratio) * ratio, noise(ratio), edge)
 
     def _free_noise(self, alpha: float) -> Precisions:
         least = math.log(1e-3 * max(self.n, 1e-3) / max(self.target_squares, self.residual_squares))
         most = math.log(10 * max(self.n, 1e-3) / self.residual_squares)
 
-        def slope(log_beta: float) -> float:
+        def gradient(log_beta: float) -> float:
             beta = math.exp(log_beta)
             ratio = alpha / beta
             return self.n - self.effective(ratio) - beta * self.residuals(ratio)
@@ -181,31 +181,31 @@ class Marginal:
         def height(log_beta: float) -> float:
             return self.log_evidence(alpha, math.exp(log_beta))
 
-        place = _highest(height, slope, least, most)
-        edge = "noise_precision" if place >= most - 1e-6 else None
-        return Precisions(alpha, math.exp(place), edge)
+        best = _highest(height, gradient, least, most)
+        edge = "noise_precision" if best >= most - 1e-6 else None
+        return Precisions(alpha, math.exp(best), edge)
 
 
 def _highest(
-    height: Callable[[float], float], slope: Callable[[float], float], low: float, high: float
+    height: Callable[[float], float], gradient: Callable[[float], float], low: float, high: float
 ) -> float:
     """Return where a function of one variable is highest, by its slope.
 
     Values that differ by less than rounding look the same, so the slope has the last word: from the
     best of those tried it is followed uphill, to where it changes its sign or to the end.
     """
-    tried = np.linspace(low, high, TRIED).tolist()
-    place = int(np.argmax([height(each) for each in tried]))
-    if slope(tried[place]) > 0:
-        while place + 1 < TRIED and slope(tried[place + 1]) > 0:
-            place += 1
-        left, right = place, place + 1
+    grid = np.linspace(low, high, GRID_SIZE).tolist()
+    best = int(np.argmax([height(each) for each in grid]))
+    if gradient(grid[best]) > 0:
+        while best + 1 < GRID_SIZE and gradient(grid[best + 1]) > 0:
+            best += 1
+        left, right = best, best + 1
     else:
-        while place > 0 and slope(tried[place - 1]) <= 0:
-            place -= 1
-        left, right = place - 1, place
+        while best > 0 and gradient(grid[best - 1]) <= 0:
+            best -= 1
+        left, right = best - 1, best
     if left < 0:
         return low
-    if right == TRIED:
+    if right == GRID_SIZE:
         return high
-    return float(brentq(slope, tried[left], tried[right], xtol=1e-14, rtol=1e-14))
+    return float(brentq(gradient, grid[left], grid[right], xtol=1e-14, rtol=1e-14))

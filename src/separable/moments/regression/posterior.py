@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnPosterior", "RowPosterior"]
 
 #: New rows whose products with all training rows are held at once, in numbers.
-HELD = 1 << 20
+MAX_PRODUCTS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class ColumnPosterior:
         still = np.setdiff1d(np.arange(side.n_features), side.kept)
         basis[np.ix_(side.kept, np.arange(len(side.kept)))] = side.vectors * self._spreads()
         basis[still, len(side.kept) + np.arange(len(still))] = self.alpha**-0.5
-        found = np.empty(rows.n_rows)
+        result = np.empty(rows.n_rows)
         for start, stop, block in self._blocks(rows, basis):
-            portable.Rows(block, block.shape[1]).squared_norms(found[start:stop])
-        return found
+            portable.Rows(block, block.shape[1]).squared_norms(result[start:stop])
+        return result
 
     def _blocks(self, rows: Rows, basis: Floats) -> Iterator[tuple[int, int, Floats]]:
         """Yield (start, stop, (X - mean) basis) for blocks of rows, each row as if it stood alone.
@@ -78,7 +78,7 @@ class ColumnPosterior:
         """
         mean, axes = self.side.mean, np.ascontiguousarray(basis.T)
         far = np.abs(mean) * np.sqrt(self.side.sums.weight[0]) > FAR * self.side.length
-        step = max(64, HELD // len(mean))
+        step = max(64, MAX_PRODUCTS // len(mean))
         if basis[far].any():
             for part, block in blocks_about(rows, mean, step=step):
                 yield part.start, part.stop, row_products(block, axes)
@@ -131,16 +131,16 @@ class RowPosterior:
     def variances(self, rows: Rows) -> Floats:
         """Return (x - mean)'Sigma (x - mean) of rows."""
         shifted = self.spectrum.values + self.alpha / self.beta
-        found = np.empty(rows.n_rows)
+        result = np.empty(rows.n_rows)
         own = self.side.rows
-        step = max(1, HELD // (own.n_rows if own.is_sparse else max(own.shape)))
+        step = max(1, MAX_PRODUCTS // (own.n_rows if own.is_sparse else max(own.shape)))
         for start in range(0, rows.n_rows, step):
             block = rows.slice(start, min(start + step, rows.n_rows))
-            along = row_products(self.side.products_with(block), self.spectrum.vectors.T)
+            projection = row_products(self.side.products_with(block), self.spectrum.vectors.T)
             whole = self.side.squared_distances(block)
-            explained = row_products(along * along, 1.0 / shifted[None, :])[:, 0]
-            found[start : start + step] = whole - explained
-        return np.maximum(found, 0.0) / self.alpha
+            explained = row_products(projection * projection, 1.0 / shifted[None, :])[:, 0]
+            result[start : start + step] = whole - explained
+        return np.maximum(result, 0.0) / self.alpha
 
     def draw(self, n: int, random: Any) -> Floats:
         """Return n draws of what the weights are away from their mean, (n, d)."""
@@ -149,7 +149,9 @@ class RowPosterior:
         # (1 - sqrt(lambda / (s + lambda))) / s, without cancellation
         root = np.sqrt(ratio / (values + ratio))
         shrink = 1.0 / ((values + ratio) * (1.0 + root))
-        along = self.spectrum.vectors.T @ self.side.forth(normal)
-        drawn: Floats = normal - self.side.back(self.spectrum.vectors @ (along * shrink[:, None]))
+        projection = self.spectrum.vectors.T @ self.side.forth(normal)
+        drawn: Floats = normal - self.side.back(
+            self.spectrum.vectors @ (projection * shrink[:, None])
+        )
         drawn *= self.alpha**-0.5
         return drawn

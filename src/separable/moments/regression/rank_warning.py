@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["ConstantWithin", "DependentColumns", "RankWarning", "SingularCovariance"]
 
 #: So many columns are named.
-NAMED = 5
+MAX_NAMED = 5
 
 
 class RankWarning(UserWarning):
@@ -56,22 +56,22 @@ class DependentColumns(RankWarning):
         """Return the warning with columns called by their names."""
         return (
             "Columns depend on each other, so the rows do not determine the weights of least "
-            f"squares, and those of smallest norm are taken: {self._told(name)}. "
+            f"squares, and those of smallest norm are taken: {self._describe(name)}. "
             "Drop such columns, or use Ridge."
         )
 
-    def _told(self, name: Callable[[int], str], within: frozenset[int] = frozenset()) -> str:
-        told = [
+    def _describe(self, name: Callable[[int], str], within: frozenset[int] = frozenset()) -> str:
+        parts = [
             f"{name(column)} is constant{' within every class' * (column in within)}"
-            for column in self.constant[: NAMED + 1]
+            for column in self.constant[: MAX_NAMED + 1]
         ]
-        for column, others in self.dependent[: NAMED + 1]:
-            more = ", ..." if len(others) > NAMED else ""
-            made_of = ", ".join(name(other) for other in others[:NAMED])
-            told.append(f"{name(column)} is made up of {made_of}{more}")
+        for column, others in self.dependent[: MAX_NAMED + 1]:
+            more = ", ..." if len(others) > MAX_NAMED else ""
+            made_of = ", ".join(name(other) for other in others[:MAX_NAMED])
+            parts.append(f"{name(column)} is made up of {made_of}{more}")
         count = len(self.constant) + len(self.dependent)
-        rest = f" and {count - NAMED} more" if count > NAMED else ""
-        return f"{'; '.join(told[:NAMED])}{rest}"
+        rest = f" and {count - MAX_NAMED} more" if count > MAX_NAMED else ""
+        return f"{'; '.join(parts[:MAX_NAMED])}{rest}"
 
 
 class SingularCovariance(DependentColumns):
@@ -101,11 +101,11 @@ class SingularCovariance(DependentColumns):
     def text(self, name: Callable[[int], str]) -> str:
         """Return the warning with columns called by their names."""
         rows, columns, classes = self.shape
-        few = f"; {columns} columns are too many for {rows} rows in {classes} classes"
+        shortage = f"; {columns} columns are too many for {rows} rows in {classes} classes"
         return (
             "The covariance within classes is singular, and only directions in which rows vary "
-            f"within classes are used: {self._told(name, self.within)}"
-            f"{few * (rows - classes < columns)}. Drop such columns, or use shrinkage."
+            f"within classes are used: {self._describe(name, self.within)}"
+            f"{shortage * (rows - classes < columns)}. Drop such columns, or use shrinkage."
         )
 
 
@@ -114,9 +114,11 @@ class ConstantWithin(DependentColumns):
 
     def text(self, name: Callable[[int], str]) -> str:
         """Return the warning with columns called by their names."""
-        rest = f" and {len(self.constant) - NAMED} more" if len(self.constant) > NAMED else ""
+        rest = (
+            f" and {len(self.constant) - MAX_NAMED} more" if len(self.constant) > MAX_NAMED else ""
+        )
         return (
-            f"{', '.join(map(name, self.constant[:NAMED]))}{rest}: constant within every class, "
-            "but not the same in all of them. Without variance a column has no weight and is left "
-            "out, although it tells classes apart by itself."
+            f"{', '.join(map(name, self.constant[:MAX_NAMED]))}{rest}: constant within every "
+            "class, but not the same in all of them. Without variance a column has no weight and "
+            "is left out, although it tells classes apart by itself."
         )

@@ -111,9 +111,9 @@ def score_predictions(
 
 
 #: Less than this of a sum of squares left, and it is computed from the rows instead.
-LEAST_SHARE = 1e-6
+MIN_FRACTION_LEFT = 1e-6
 #: Largest over smallest eigenvalue of products of rows, alpha included, that keeps nine digits.
-WORST_WIDE = 1e6
+MAX_CONDITION = 1e6
 
 
 @dataclass(frozen=True)
@@ -186,13 +186,13 @@ def score_folds(
     data: Data, folds: Folds, alphas: Floats, scorer: Any, fit: Fit, *, fit_intercept: bool
 ) -> Scores:
     """Return how well each alpha predicts the rows held out: one eigendecomposition a fold."""
-    found = np.empty((len(alphas), len(folds.splits)))
+    fold_scores = np.empty((len(alphas), len(folds.splits)))
     for k, (split, held_out, learned) in enumerate(
         zip(folds.splits, folds.held_out, folds.learned, strict=True)
     ):
         side = column_side(learned, fit_intercept=fit_intercept)
-        found[:, k] = _score_fold(data, split, held_out, learned, side, alphas, scorer, fit)
-    return _over_folds(alphas, found)
+        fold_scores[:, k] = _score_fold(data, split, held_out, learned, side, alphas, scorer, fit)
+    return _over_folds(alphas, fold_scores)
 
 
 def _score_fold(
@@ -212,7 +212,7 @@ def _score_fold(
         with np.errstate(over="ignore"):
             squares, share = side.held_out_squares(held_out.sums, alphas)
             scores = -squares.mean(axis=1) / held_out.weight
-        from_rows = ~easy | (share < LEAST_SHARE)
+        from_rows = ~easy | (share < MIN_FRACTION_LEFT)
     if not from_rows.any():
         return scores
     tested = data.present(test)
@@ -241,7 +241,7 @@ def score_folds_wide(
     whole = RowSide(plain, fit_intercept=fit_intercept).products()  # about one point, unweighted
     numbers = data.numbers
     weight = data.counted.weight
-    found = np.empty((len(alphas), len(splits)))
+    fold_scores = np.empty((len(alphas), len(splits)))
     for k, (train, test) in enumerate(splits):
         if weight is not None:
             train, test = train[weight[train] > 0], test[weight[test] > 0]
@@ -250,9 +250,9 @@ def score_folds_wide(
         own, other = whole[np.ix_(train, train)], whole[np.ix_(test, train)]
         centre = np.zeros(numbers.shape[1])
         if fit_intercept:
-            along = own @ share
-            other = other - (other @ share)[:, None] - along + share @ along
-            own = own - along - along[:, None] + share @ along
+            products = own @ share
+            other = other - (other @ share)[:, None] - products + share @ products
+            own = own - products - products[:, None] + share @ products
             centre = share @ numbers[train]
         values, vectors = np.linalg.eigh(own * root * root[:, None])
         values[values < len(values) * np.finfo(np.float64).eps * values[-1]] = 0.0
@@ -261,7 +261,7 @@ def score_folds_wide(
         held = None if weight is None else weight[test]
         least = values[min(int(fit_intercept), len(values) - 1)]  # the first is 0 by centring
         for which, alpha in enumerate(alphas.tolist()):
-            if values[-1] <= WORST_WIDE * (least + alpha):
+            if values[-1] <= MAX_CONDITION * (least + alpha):
                 shifted = values + alpha
                 inverse = np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
                 predicted = centre + other @ (target * inverse[:, None])
@@ -270,11 +270,11 @@ def score_folds_wide(
                 predicted = linear_scores(
                     data.rows.take(test), solution.weights, solution.intercept
                 )
-            found[which, k] = score_predictions(scorer, predicted, numbers[test], held)
-    return _over_folds(alphas, found)
+            fold_scores[which, k] = score_predictions(scorer, predicted, numbers[test], held)
+    return _over_folds(alphas, fold_scores)
 
 
-def _over_folds(alphas: Floats, found: Floats) -> Scores:
-    k = found.shape[1]
-    error = found.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.full(len(alphas), np.nan)
-    return Scores(alphas, found.mean(axis=1), error, found)
+def _over_folds(alphas: Floats, fold_scores: Floats) -> Scores:
+    k = fold_scores.shape[1]
+    error = fold_scores.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.full(len(alphas), np.nan)
+    return Scores(alphas, fold_scores.mean(axis=1), error, fold_scores)

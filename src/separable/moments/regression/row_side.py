@@ -16,7 +16,7 @@ from separable.data.core_rows import core_rows, places_of
 from separable.data.memory import check_row_products
 from separable.data.rows import Rows, largest_magnitude
 from separable.model.predict.scores import linear_scores
-from separable.statistics.row_blocks import FULL
+from separable.statistics.row_blocks import DENSE_FRACTION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["RowSide", "Spectrum", "ridge_weights", "row_products", "smallest_weights"]
 
 #: What to do where products of rows do not fit in memory.
-INSTEAD = "use SGDRegressor, which keeps one number a column"
+ALTERNATIVES = "use SGDRegressor, which keeps one number a column"
 #: Squares of larger values, and sums of them, overflow.
-LARGEST = 1e150
+MAX_VALUE = 1e150
 #: One over the condition number of products, below which they lack the digits.
-LEAST_SHARE = 1e-9
+MIN_RECIPROCAL_CONDITION = 1e-9
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -93,7 +93,7 @@ class RowSide:
 
     def products(self) -> Floats:
         """Return UU', n x n; sparse rows stay sparse."""
-        check_row_products(self.rows.n_rows, "A fit to more columns than rows", INSTEAD)
+        check_row_products(self.rows.n_rows, "A fit to more columns than rows", ALTERNATIVES)
         with np.errstate(over="ignore", invalid="ignore"):
             whole = self._products()
         if not np.isfinite(whole).all():
@@ -129,9 +129,9 @@ class RowSide:
     def _full_columns(self, rows: Rows) -> Floats:
         """Return the full columns of sparse rows as dense ones."""
         rows = _canonical(rows)
-        place = places_of(np.flatnonzero(self._full), rows.n_features)
+        columns_of = places_of(np.flatnonzero(self._full), rows.n_features)
         u = np.zeros((rows.n_rows, int(self._full.sum())))
-        native.spread_columns(core_rows(rows), 0, rows.n_rows, place, u)
+        native.spread_columns(core_rows(rows), 0, rows.n_rows, columns_of, u)
         return u
 
     def _products_between(self, a: tuple[Floats, Any], b: tuple[Floats, Any]) -> Floats:
@@ -152,21 +152,21 @@ class RowSide:
             return np.ones(self.rows.n_features, np.bool_)
         assert self.rows.indices is not None
         filled = np.bincount(self.rows.indices, minlength=self.rows.n_features)
-        return np.asarray(filled > FULL * self.rows.n_rows)
+        return np.asarray(filled > DENSE_FRACTION * self.rows.n_rows)
 
     def decomposed(self, extra: float = 0.0) -> tuple[Floats, Floats]:
         """Return eigenvalues and eigenvectors of UU' + extra vv', v along the roots of weights.
 
         Of products where these have the digits, else of U itself, some columns at a time.
         """
-        check_row_products(self.rows.n_rows, "A fit to more columns than rows", INSTEAD)
+        check_row_products(self.rows.n_rows, "A fit to more columns than rows", ALTERNATIVES)
         if self.rows.is_sparse:
             products = self.products()
             if extra:
                 products += extra * np.multiply.outer(self.direction, self.direction)
             values, vectors = eigh(products)
             zero = values <= len(values) * EPS * values[-1]
-            if values[~zero].min(initial=values[-1]) > LEAST_SHARE * values[-1]:
+            if values[~zero].min(initial=values[-1]) > MIN_RECIPROCAL_CONDITION * values[-1]:
                 return np.where(zero, 0.0, values), vectors
         vectors, sizes, _ = svd(self._triangle(extra).T)
         return sizes**2, vectors
@@ -193,8 +193,8 @@ class RowSide:
         extra = (self.squares() or 1.0) if apart and self.fit_intercept else 0.0
         values, vectors = self.decomposed(extra)
         values[values < len(values) * EPS * values.max()] = 0.0
-        along = vectors.T @ self.targets
-        return Spectrum(values, vectors, along, self.root, self.direction, extra)
+        projection = vectors.T @ self.targets
+        return Spectrum(values, vectors, projection, self.root, self.direction, extra)
 
     def squares(self) -> float:
         """Return the sum of squares of U."""
@@ -260,9 +260,9 @@ class RowSide:
 
 
 def _refuse_large(largest: float, what: str) -> None:
-    if largest > LARGEST:
+    if largest > MAX_VALUE:
         raise ValueError(
-            f"Products of rows overflow float64: {what} holds values above {LARGEST:g}, up to "
+            f"Products of rows overflow float64: {what} holds values above {MAX_VALUE:g}, up to "
             f"{largest:.3g}. Scale {'its columns' if what == 'X' else 'it'}, or give more rows "
             "than columns."
         )
@@ -279,7 +279,7 @@ class Spectrum:
 
     values: Floats
     vectors: Floats
-    along: Floats  # V'y, (n, t)
+    projection: Floats  # V'y, (n, t)
     root: Floats
     direction: Floats
     extra: float
@@ -296,7 +296,7 @@ class Spectrum:
         diagonal = (self.vectors**2) @ (1.0 / shifted)
         if self.extra:
             diagonal -= self.direction**2 / (self.extra + alpha)
-        errors: Floats = self.vectors @ (self.along / shifted[:, None])
+        errors: Floats = self.vectors @ (self.projection / shifted[:, None])
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # no such score is best
             errors /= (diagonal * self.root)[:, None]
         return errors
@@ -353,7 +353,7 @@ def ridge_weights(side: RowSide, alpha: float) -> tuple[Floats, float, Floats]:
         share = float(dpocon(factor[0], norm, uplo="L" if factor[1] else "U")[0])
     except LinAlgError:
         share = 0.0
-    if share > LEAST_SHARE:
+    if share > MIN_RECIPROCAL_CONDITION:
         dual = np.zeros_like(side.targets)
         weights = np.zeros((side.targets.shape[1], side.rows.n_features))
         for _ in range(3):

@@ -76,7 +76,7 @@ def factor_from_rows(
     rows of a penalised design come first: they are a triangle already.
     """
     d, t = len(kept), len(design.target_mean)
-    place = places_of(kept, data.rows.n_features)
+    column = places_of(kept, data.rows.n_features)
     core = core_rows(data.rows)
     step = max(1024, 4 * (d + t))
     numbers = data.numbers
@@ -86,7 +86,7 @@ def factor_from_rows(
     for start in range(0, data.rows.n_rows, step):
         n = min(step, data.rows.n_rows - start)
         block = np.zeros((n, width))
-        native.spread_columns(core, start, n, place, block)
+        native.spread_columns(core, start, n, column, block)
         block[:, :d] -= design.mean[kept]
         block[:, :d] /= design.length[kept]
         block[:, d:] = (numbers[start : start + n] - design.target_mean) / design.target_unit
@@ -104,9 +104,9 @@ def factor_from_rows(
 def dependent_columns(r: Floats, rank: int) -> list[tuple[int, list[int]]]:
     """Return the columns that others make up, and which others, from a factor of that rank."""
     triangle, order = qr(r, mode="r", pivoting=True)
-    found = []
-    for place in range(rank, len(order)):
-        share = solve_triangular(triangle[:rank, :rank], triangle[:rank, place])
-        used = np.flatnonzero(np.abs(share) > 1e-6 * np.abs(share).max(initial=0.0))
-        found.append((int(order[place]), sorted(int(order[k]) for k in used)))
-    return sorted(found)
+    dependent = []
+    for column in range(rank, len(order)):
+        coefficients = solve_triangular(triangle[:rank, :rank], triangle[:rank, column])
+        used = np.flatnonzero(np.abs(coefficients) > 1e-6 * np.abs(coefficients).max(initial=0.0))
+        dependent.append((int(order[column]), sorted(int(order[k]) for k in used)))
+    return sorted(dependent)
