@@ -10,7 +10,8 @@ runs alone, or after others, may take other examples.
 
 ``--cases some`` runs an eighth of the cases of each test function and at least four, ``--cases
 first`` one: always the same ones, chosen by their names, so that they do not follow the order of
-parameters. With ``first`` the other cases are not even collected, which takes a third of the time.
+parameters. With ``first`` the others are not even collected, which takes a third of the time;
+``some`` runs all cases of a function marked ``every_case``.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept: set[pytest.Item] = set()
     for each in functions.values():
         each.sort(key=lambda item: zlib.crc32(item.nodeid.encode()))
-        kept.update(each[: 1 if cases == "first" else max(LEAST_CASES, len(each) // 8)])
+        count = 1 if cases == "first" else max(LEAST_CASES, len(each) // 8)
+        kept.update(each if each[0].get_closest_marker("every_case") else each[:count])
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
