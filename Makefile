@@ -20,7 +20,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format house bench pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format house bench bench-everyday pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -78,6 +78,9 @@ house: ## print the size and shape of the source tree, and the words it uses
 
 bench: $(VENV)/extra-bench ## measure against other libraries
 	@$(PY) -m benchmarks
+
+bench-everyday: $(VENV)/extra-test ## measure fits of small and middle tables against scikit-learn
+	@$(PY) -m benchmarks everyday
 
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py

@@ -25,6 +25,7 @@ __all__ = ["ROWS", "run", "run_rows"]
 
 #: Every row: where it lives and what it measures.
 ROWS = {
+    "everyday": ("everyday:run_everyday", "all learners on small and middle tables, at defaults"),
     "imdb": ("sparse_text:run_imdb", "perceptrons on film reviews, words and pairs"),
     "zipf": ("sparse_text:run_zipf", "perceptrons on a generated text-like set"),
     "mnist": ("digits:run_mnist", "ten dense classes"),

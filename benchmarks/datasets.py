@@ -26,6 +26,7 @@ __all__ = [
     "Data",
     "MissingDataError",
     "cached_file",
+    "data_file",
     "imdb_files",
     "imdb_texts",
     "load_a9a",
@@ -213,7 +214,8 @@ def make_sparse_plane(settings: Settings) -> Data:
 # ---------------------------------------------------------------------- read
 
 
-def _data_file(*parts: str) -> Path:
+def data_file(*parts: str) -> Path:
+    """Return the path of a file in the folder that ``SEPARABLE_DATA`` names."""
     root = os.environ.get("SEPARABLE_DATA")
     if not root:
         raise MissingDataError(
@@ -227,7 +229,7 @@ def _data_file(*parts: str) -> Path:
 
 def load_imdb(settings: Settings) -> Data:
     """Return the film reviews as tf-idf of words and pairs; made once, then cached."""
-    source = _data_file("imdb", "imdb.parquet")
+    source = data_file("imdb", "imdb.parquet")
     key = hashlib.sha256(source.read_bytes() + IMDB_RECIPE.encode()).hexdigest()[:16]
     folder = _cache_folder() / f"imdb-{key}"
     if not folder.exists():
@@ -242,7 +244,7 @@ def load_reviews(settings: Settings) -> list[str]:
     """Return the film reviews of the training half as texts."""
     import pyarrow.parquet as pq
 
-    source = _data_file("imdb", "imdb.parquet")
+    source = data_file("imdb", "imdb.parquet")
     table = pq.read_table(source, columns=["split", "text"], use_threads=False)
     chosen = np.array(table["split"].to_pylist()) == "train"
     texts: list[str] = table["text"].filter(chosen).to_pylist()
@@ -281,7 +283,7 @@ def imdb_texts(settings: Settings) -> tuple[list[str], list[str]]:
     """Return the film reviews of the training half and their labels, "pos" and "neg"."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(_data_file("imdb", "imdb.parquet"), use_threads=False)
+    table = pq.read_table(data_file("imdb", "imdb.parquet"), use_threads=False)
     columns = [table[name].to_pylist() for name in ("split", "text", "label")]
     chosen = [
         (text, label) for split, text, label in zip(*columns, strict=True) if split == "train"
@@ -294,7 +296,7 @@ def imdb_files(settings: Settings, folder: Path) -> tuple[Path, Path]:
     """Write the film reviews as two Parquet files of texts and labels: to train, and to test."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(_data_file("imdb", "imdb.parquet"), columns=["split", "label", "text"])
+    table = pq.read_table(data_file("imdb", "imdb.parquet"), columns=["split", "label", "text"])
     split = np.array(table["split"].to_pylist())
     for part in ("train", "test"):
         rows = np.random.default_rng(0).permutation(np.flatnonzero(split == part))
@@ -321,8 +323,8 @@ def load_mnist(settings: Settings) -> Data:
     """Return the handwritten digits, dense float32 in [0, 1]."""
     parts = []
     for prefix in ("train", "t10k"):
-        images = read_idx(_data_file("mnist", f"{prefix}-images-idx3-ubyte.gz"))
-        labels = read_idx(_data_file("mnist", f"{prefix}-labels-idx1-ubyte.gz"))
+        images = read_idx(data_file("mnist", f"{prefix}-images-idx3-ubyte.gz"))
+        labels = read_idx(data_file("mnist", f"{prefix}-labels-idx1-ubyte.gz"))
         parts += [images.reshape(len(images), -1).astype(np.float32) / 255, labels.astype(np.int64)]
     X, y, X_test, y_test = parts
     return Data("MNIST", X, y, X_test, y_test).first(settings.most_rows)
@@ -335,7 +337,7 @@ def load_a9a(settings: Settings) -> Data:
     parts: list[Any] = []
     for name in ("a9a.gz", "a9a.t.gz"):
         X, y = load_svmlight_file(
-            str(_data_file("a9a", name)), n_features=A9A_COLUMNS, zero_based=False, dtype=np.float32
+            str(data_file("a9a", name)), n_features=A9A_COLUMNS, zero_based=False, dtype=np.float32
         )
         parts += [_small_indices(X), (y > 0).astype(np.int64)]
     return Data("a9a", *parts).first(settings.most_rows)
@@ -343,12 +345,12 @@ def load_a9a(settings: Settings) -> Data:
 
 def load_w8a(settings: Settings) -> Data:
     """Return the web pages of LIBSVM's w8a: 300 sparse columns of 0 and 1."""
-    return _svmlight("w8a", _data_file("w8a", "w8a.gz"), W8A_COLUMNS, settings)
+    return _svmlight("w8a", data_file("w8a", "w8a.gz"), W8A_COLUMNS, settings)
 
 
 def load_farm_ads(settings: Settings) -> Data:
     """Return the farm advertisements: 54 877 sparse columns of words."""
-    path = _data_file("farm-ads", "farm-ads-vect.svm.gz")
+    path = data_file("farm-ads", "farm-ads-vect.svm.gz")
     return _svmlight("farm-ads", path, FARM_ADS_COLUMNS, settings)
 
 
@@ -382,7 +384,7 @@ def load_leukemia(settings: Settings) -> Data:
     """Return the 7 129 gene expressions of 72 patients, standardised; y: of which kind."""
     from pyarrow import csv
 
-    path = _data_file("leukemia", "leukemia.csv.gz")
+    path = data_file("leukemia", "leukemia.csv.gz")
     table = csv.read_csv(path, read_options=csv.ReadOptions(use_threads=False))
     y = (np.array(table["class"].to_pylist()) == "AML").astype(np.int64)
     genes = [name for name in table.column_names if name not in ("split", "sample", "class")]
@@ -393,7 +395,7 @@ def load_leukemia(settings: Settings) -> Data:
 
 def load_spambase(settings: Settings) -> Data:
     """Return the 57 counts and shares of 4 601 emails, dense."""
-    with gzip.open(_data_file("spambase", "spambase.data.gz"), "rt") as lines:
+    with gzip.open(data_file("spambase", "spambase.data.gz"), "rt") as lines:
         table = np.loadtxt(lines, delimiter=",")
     X, y = table[:, :-1], table[:, -1].astype(np.int64)
     return Data("spambase", X, y, X, y).first(settings.most_rows)
@@ -403,7 +405,7 @@ def load_mushroom(settings: Settings) -> Data:
     """Return the categories of 8 124 mushrooms, one-hot and sparse; y: whether poisonous."""
     from separable import OneHotEncoder
 
-    with gzip.open(_data_file("mushroom", "agaricus-lepiota.data.gz"), "rt") as lines:
+    with gzip.open(data_file("mushroom", "agaricus-lepiota.data.gz"), "rt") as lines:
         table = np.array([line.strip().split(",") for line in lines if line.strip()])
     X = OneHotEncoder().fit_transform(table[:, 1:])
     y = (table[:, 0] == "p").astype(np.int64)
@@ -426,7 +428,7 @@ def load_newsgroups(settings: Settings) -> Data:
     """Return the 20 newsgroups as tf-idf of words."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(_data_file("20newsgroups", "20news_bydate.parquet"), use_threads=False)
+    table = pq.read_table(data_file("20newsgroups", "20news_bydate.parquet"), use_threads=False)
     columns = {name: table[name].to_pylist() for name in table.column_names}
     return _tfidf("20 newsgroups", columns["split"], columns["text"], columns["group"], settings)
 
@@ -435,7 +437,7 @@ def load_clinc150(settings: Settings) -> Data:
     """Return the 150 intents of CLINC150 as tf-idf of words."""
     import json
 
-    found = json.loads(gzip.decompress(_data_file("clinc150", "data_full.json.gz").read_bytes()))
+    found = json.loads(gzip.decompress(data_file("clinc150", "data_full.json.gz").read_bytes()))
     split, text, label = [], [], []
     for part in ("train", "test"):
         for sentence, intent in found[part]:
@@ -460,7 +462,7 @@ def _tfidf(
 
 def load_covtype(settings: Settings, *, binary: bool) -> Data:
     """Return the forest rows as they are, dense float32; binary: class 2 against the rest."""
-    table = read_integers(_data_file("covtype", "covtype.data.xz"))
+    table = read_integers(data_file("covtype", "covtype.data.xz"))
     table = table[np.random.default_rng(0).permutation(len(table))]
     X, y = table[:, :-1].astype(np.float32), table[:, -1].astype(np.int64)
     if binary:

@@ -13,8 +13,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
-from benchmarks.datasets import _data_file as data_file
-from benchmarks.datasets import missing_is_told
+from benchmarks.datasets import data_file, missing_is_told
 from benchmarks.harness import interleave, peak_growth
 from benchmarks.report import Line, Section, judge, markdown_table, show_seconds
 from separable import OneHotEncoder, TableEncoder
