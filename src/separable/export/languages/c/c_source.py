@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.export.languages.c import c_runtime as runtime
+from separable.export.languages.runtime_sections import runtime
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
@@ -21,6 +21,7 @@ from separable.export.plan.test_vectors import PRECISION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from separable.export.languages.runtime_sections import Runtime
     from separable.export.plan.plan import Plan, Step
     from separable.export.plan.test_vectors import Vector
 
@@ -39,26 +40,24 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     vectors : sequence of Vector
     """
     refuse_texts(plan, "C")
+    made = runtime("c", "runtime.c")
     kinds = {step.kind for step in plan.steps}
-    shares = plan.probabilities is not None
     parts = [
-        _head(plan),
-        runtime.NUMBERS_CELL if plan.takes == "numbers" else runtime.VALUES,
+        _head(made, plan),
+        made["number cells" if plan.takes == "numbers" else "values"],
         _constants(plan),
-        *[text for text, needed in runtime.PARTS.values() if needed & kinds],
-        _encoding(plan),
-        runtime.MAIN,
-        *[runtime.PREDICT] * (plan.classes is not None),
-        *[runtime.PROBABILITIES] * shares,
-        "\n#ifdef SELF_TEST\n",
-        _tests(plan, vectors),
-        runtime.SELF_TEST,
-        "#endif\n",
+        *made.for_steps(kinds),
+        *_encoding(made, plan),
+        made["main"],
+        *[made["predict"]] * (plan.classes is not None),
+        *[made["probabilities"]] * (plan.probabilities is not None),
+        "#ifdef SELF_TEST\n" + _tests(made, plan, vectors),
+        made["self test"] + "#endif\n",
     ]
-    return "".join(parts)
+    return "\n".join(parts)
 
 
-def _head(plan: Plan) -> str:
+def _head(made: Runtime, plan: Plan) -> str:
     functions = "model_scores"
     functions += ", model_predict" * (plan.classes is not None)
     functions += ", model_probabilities" * (plan.probabilities is not None)
@@ -66,12 +65,7 @@ def _head(plan: Plan) -> str:
         f"/* A {plan.title} model as plain C99, written by separable export.",
         f"   Functions: {functions}. They take a row, an array of MODEL_N_COLUMNS values in the",
         "   order of MODEL_COLUMNS. Compile with -DSELF_TEST -lm for a program that tests it. */",
-        "#include <math.h>",
-        "#include <stddef.h>",
-        "#include <stdio.h>",
-        "#include <stdlib.h>",
-        "#include <string.h>",
-        "",
+        made["includes"],
         f"#define MODEL_N_COLUMNS {len(plan.columns)}",
         f"#define MODEL_N_SCORES {plan.n_scores}",
         f"#define MODEL_N_CLASSES {len(plan.classes or ())}",
@@ -105,50 +99,46 @@ def _constants(plan: Plan) -> str:
             f"static const double CALIBRATION[{k}][2] = "
             f"{_braced(_braced(map(repr, pair)) for pair in pairs)};",
         ]
-    return "\n" + "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 # --- steps ---
 
 
-def _encoding(plan: Plan) -> str:
-    """Return the tables of the columns, and the function that goes through them."""
+def _encoding(made: Runtime, plan: Plan) -> list[str]:
+    """Return the tables of the columns, and the function that encodes a row with them."""
     (first, *_) = plan.steps
     if isinstance(first, NumbersStep):
-        return _numbers(first)
-    tables = "".join(_table(step, at) for at, step in enumerate(plan.steps))
+        return _numbers(made, first)
     calls = [
-        f"    if (!{step.kind}_cell(&step_{at}, row + {at}, scores)) return {at + 1};"
+        f"    if (!{step.kind}_cell(&step_{at}, row + {at}, scores)) return {at + 1};\n"
         for at, step in enumerate(plan.steps)
     ]
-    lines = [
-        "static int encode(const model_cell *row, double *scores) {",
-        *calls,
-        "    return 0;",
-        "}",
-    ]
-    return tables + "\n" + "\n".join(lines) + "\n"
+    head = "static int encode(const model_cell *row, double *scores) {\n"
+    tables = [_table(step, at) for at, step in enumerate(plan.steps)]
+    return [*tables, "".join([head, *calls, "    return 0;\n}\n"])]
 
 
-def _numbers(step: NumbersStep) -> str:
+def _numbers(made: Runtime, step: NumbersStep) -> list[str]:
     if step.products is None:
-        return "\n#define VALUE_AT(place) row[place]\n" + runtime.NUMBERS
+        return ["#define VALUE_AT(place) row[place]\n", made["numbers"]]
     starts = np.cumsum([0, *map(len, step.products)]).tolist()
     factors = [factor for product in step.products for factor in product] or [0]
-    return (
-        f"\nstatic const int STARTS[] = {_braced(map(str, starts))};\n"
-        f"static const int FACTORS[] = {_braced(map(str, factors))};\n{runtime.PRODUCTS}"
-        "\n#define VALUE_AT(place) product(row, place)\n" + runtime.NUMBERS
+    tables = (
+        f"static const int STARTS[] = {_braced(map(str, starts))};\n"
+        f"static const int FACTORS[] = {_braced(map(str, factors))};\n"
     )
+    access = "#define VALUE_AT(place) product(row, place)\n"
+    return [tables, made["products"], access, made["numbers"]]
 
 
 def _table(step: Step, at: int) -> str:
     if isinstance(step, NumberStep):
         values = [repr(step.mean), repr(step.scale), _place(step.value), _place(step.missing)]
-        return f"\nstatic const number_step step_{at} = {_braced(values)};\n"
+        return f"static const number_step step_{at} = {_braced(values)};\n"
     if isinstance(step, BooleanStep):
         values = [_place(step.true), _place(step.missing)]
-        return f"\nstatic const boolean_step step_{at} = {_braced(values)};\n"
+        return f"static const boolean_step step_{at} = {_braced(values)};\n"
     if isinstance(step, CategoryStep):
         return _category(step, at)
     assert isinstance(step, DateStep)
@@ -172,7 +162,7 @@ def _category(step: CategoryStep, at: int) -> str:
         *(str(int(each)) for each in (step.refuses, step.refuses_missing, step.typed)),
     ]
     return (
-        f"\nstatic const text_level levels_{at}[] = {_braced(text_rows or ['{0, 0, 0}'])};\n"
+        f"static const text_level levels_{at}[] = {_braced(text_rows or ['{0, 0, 0}'])};\n"
         f"static const number_level numbers_{at}[] = {_braced(number_rows or ['{0, 0}'])};\n"
         f"static const category_step step_{at} = {_braced(values)};\n"
     )
@@ -193,7 +183,7 @@ def _date(step: DateStep, at: int) -> str:
         _braced(str(len(pairs)) for pairs in step.cycles),
         _place(step.missing),
     ]
-    return f"\n{cycles}static const date_step step_{at} = {_braced(values)};\n"
+    return f"{cycles}static const date_step step_{at} = {_braced(values)};\n"
 
 
 def _place(place: int | None) -> str:
@@ -203,7 +193,7 @@ def _place(place: int | None) -> str:
 # --- tests ---
 
 
-def _tests(plan: Plan, vectors: Sequence[Vector]) -> str:
+def _tests(made: Runtime, plan: Plan, vectors: Sequence[Vector]) -> str:
     k, n = plan.n_scores, len(vectors)
     if plan.takes == "numbers":
         rows = _braced(_braced(map(repr, vector.row)) for vector in vectors)
@@ -219,37 +209,19 @@ def _tests(plan: Plan, vectors: Sequence[Vector]) -> str:
         f"static const double TEST_SCORES[][{k}] = {scores};",
         f"static const double TEST_SIZES[][{k}] = {sizes};",
     ]
-    return "\n".join(lines) + "\n" + _test_classes(plan, vectors)
+    return "\n".join(lines) + "\n" + _test_classes(made, plan, vectors)
 
 
-def _test_classes(plan: Plan, vectors: Sequence[Vector]) -> str:
+def _test_classes(made: Runtime, plan: Plan, vectors: Sequence[Vector]) -> str:
     if plan.classes is None:
-        return "\nstatic int test_classes(int row) { return row < 0; }\n"
+        return "\n" + made["no test classes"]
     places = _braced(str(plan.classes.index(vector.prediction)) for vector in vectors)
-    lines = [
-        f"static const int TEST_CLASSES[] = {places};",
-        "static int test_classes(int row) {",
-        "    int place, wrong = 0;",
-        "    if (model_predict(TEST_ROW(row), &place) || place != TEST_CLASSES[row])",
-        '        ++wrong, printf("row %d: another class\\n", row);',
-    ]
+    parts = [f"static const int TEST_CLASSES[] = {places};\n", made["test classes"]]
     if plan.probabilities is not None:
         shares = _braced(_braced(map(repr, vector.probabilities or ())) for vector in vectors)
-        lines = [
-            f"static const double TEST_SHARES[][MODEL_N_CLASSES] = {shares};",
-            *lines,
-            "    {",
-            "        double shares[MODEL_N_CLASSES], size = 1;",
-            "        int k;",
-            "        for (k = 0; k < MODEL_N_SCORES; ++k) size += TEST_SIZES[row][k];",
-            "        model_probabilities(TEST_ROW(row), shares);",
-            "        for (k = 0; k < MODEL_N_CLASSES; ++k)",
-            "            if (!(fabs(shares[k] - TEST_SHARES[row][k]) <= 1e-9 * size))",
-            "                ++wrong,",
-            '                    printf("row %d: probability %d is %.17g\\n", row, k, shares[k]);',
-            "    }",
-        ]
-    return "\n".join([*lines, "    return wrong;", "}"]) + "\n"
+        table = f"static const double TEST_SHARES[][MODEL_N_CLASSES] = {shares};\n"
+        parts = [table, *parts, made["test probabilities"]]
+    return "".join([*parts, made["end of test classes"]])
 
 
 def _value(value: Any) -> str:

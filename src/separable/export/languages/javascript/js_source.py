@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from separable.export.languages.javascript import js_runtime as runtime
 from separable.export.languages.javascript.js_alphabet import (
     combining_ranges,
     lower_ranges,
     space_ranges,
     word_ranges,
 )
+from separable.export.languages.runtime_sections import runtime
 from separable.export.plan.literals import described, javascript, laid_out, read_from_json, tests
 from separable.export.plan.plan import ExportError, TextStep
 from separable.export.plan.test_vectors import PRECISION
@@ -18,6 +18,7 @@ from separable.export.plan.test_vectors import PRECISION
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from separable.export.languages.runtime_sections import Runtime
     from separable.export.plan.plan import Plan
     from separable.export.plan.test_vectors import Vector
 
@@ -52,8 +53,9 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
         *[f"  const {name} = {_written(value)};" for name, value in data.items()],
         "",
     ]
-    parts = [_code(plan), runtime.SELF_TEST, _returned(public), "})();\n", runtime.FOR_NODE]
-    return "\n".join(lines) + "".join(parts)
+    made = _runtime()
+    tail = [made["self test"], _returned(public) + "})();\n", made["node"]]
+    return "\n".join([*lines, *_code(plan), *tail])
 
 
 def scorer(plan: Plan) -> str:
@@ -68,16 +70,11 @@ def scorer(plan: Plan) -> str:
     """
     texts = plan.has("text")
     names = [*_functions(plan), "contributions", *["wordSpans", "wordParts"] * texts]
-    parts = [
-        "const separableScorer = (data) => {\n",
-        *[f"  const {name} = data.{name};\n" for name in _constants(plan)],
-        _code(plan),
-        runtime.CONTRIBUTIONS,
-        *[runtime.WORDS] * texts,
-        _returned(names),
-        "};\n",
-    ]
-    return "".join(parts)
+    made = _runtime()
+    constants = [f"  const {name} = data.{name};\n" for name in _constants(plan)]
+    parts = [*_code(plan), made["contributions"], *[made["words"]] * texts, _returned(names)]
+    head = ["const separableScorer = (data) => {\n", *constants]
+    return "".join([*head, *[f"\n{part}" for part in parts], "};\n"])
 
 
 def model_data(plan: Plan) -> dict[str, Any]:
@@ -116,16 +113,21 @@ def _functions(plan: Plan) -> list[str]:
     return ["encode", "scores", "predict", *["probabilities"] * (plan.probabilities is not None)]
 
 
-def _code(plan: Plan) -> str:
+def _runtime() -> Runtime:
+    return runtime("javascript", "runtime.js")
+
+
+def _code(plan: Plan) -> list[str]:
     """Return the functions that the model needs, which take the constants for granted."""
     kinds = {step.kind for step in plan.steps}
-    parts = [text for text, needed in runtime.PARTS.values() if needed & kinds]
-    parts += [runtime.MAIN, *[runtime.PROBABILITIES] * (plan.probabilities is not None)]
-    return "".join([*parts, _tables(kinds)])
+    made = _runtime()
+    shares = plan.probabilities is not None
+    parts = [*made.for_steps(kinds), made["main"], *[made["probabilities"]] * shares]
+    return [*parts, _tables(made, kinds)]
 
 
 def _returned(names: Sequence[str]) -> str:
-    return f"\n  const api = {{ {', '.join(names)} }};\n  return api;\n"
+    return f"  const api = {{ {', '.join(names)} }};\n  return api;\n"
 
 
 def _check(plan: Plan) -> None:
@@ -156,35 +158,12 @@ def _alphabet(plan: Plan) -> dict[str, list[int]]:
     }
 
 
-def _tables(kinds: set[str]) -> str:
-    """Return how lists of the model become Maps when the script is loaded."""
-    lines = [f"const STEPS = {{ {', '.join(sorted(kinds))} }};"]
-    if kinds & {"category", "text", "record"}:
-        lines.append("for (const step of MODEL.steps) {")
-    if "category" in kinds:
-        lines += [
-            '  if (step.kind === "category") {',
-            "    step.levels = new Map(step.levels);",
-            "    step.numbers = new Map(step.numbers);",
-            "  }",
-        ]
-    if "text" in kinds:
-        lines += [
-            '  if (step.kind === "text") {',
-            "    step.terms = new Map(step.terms.map((term, place) => [term, place]));",
-            "    step.stop_words = new Set(step.stop_words);",
-            "  }",
-        ]
-    if "record" in kinds:
-        lines += [
-            "  step.numbers = new Map(step.numbers);",
-            "  step.levels = new Map(step.levels.map(([key, texts]) => [key, new Map(texts)]));",
-        ]
-    if kinds & {"category", "text", "record"}:
-        lines.append("}")
-    lines += [
-        "const WEIGHTS = new Map(",
-        "  MODEL.weights.map((row, i) => [MODEL.places === null ? i : MODEL.places[i], row])",
-        ");",
-    ]
-    return "\n" + "".join(f"  {line}\n" for line in lines)
+def _tables(made: Runtime, kinds: set[str]) -> str:
+    """Return the code that makes Maps from lists of the model when the script is loaded."""
+    listed = [kind for kind in ("category", "text", "record") if kind in kinds]
+    parts = [made[f"{kind} tables"] for kind in listed]
+    if parts:
+        parts = [made["tables"], *parts, made["end of tables"]]
+    return "".join(
+        [f"  const STEPS = {{ {', '.join(sorted(kinds))} }};\n", *parts, made["weights"]]
+    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from separable.export.languages.python import python_runtime as runtime
+from separable.export.languages.runtime_sections import runtime
 from separable.export.plan.literals import described, laid_out, python, read_from_json, tests
 from separable.export.plan.test_vectors import PRECISION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from separable.export.languages.runtime_sections import Runtime
     from separable.export.plan.plan import Plan
     from separable.export.plan.test_vectors import Vector
 
@@ -66,9 +67,10 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
         *[f"{name} = {text}" for name, text in written.items()],
         "",
     ]
-    parts = [text for text, needed in runtime.PARTS.values() if needed & kinds]
-    parts += [_tables(kinds), runtime.MAIN, *[runtime.PROBABILITIES] * shares, runtime.SELF_TEST]
-    return "\n".join(lines) + "".join(f"\n{part}" for part in parts)
+    made = runtime("python", "runtime.py")
+    parts = [*made.for_steps(kinds), _tables(made, kinds), made["main"]]
+    parts += [*[made["probabilities"]] * shares, made["self test"]]
+    return "\n".join(lines) + "".join(f"\n\n{part}" for part in parts)
 
 
 def _written(value: Any) -> str:
@@ -86,30 +88,9 @@ def _imports(kinds: set[str]) -> list[str]:
     return sorted(needed)
 
 
-def _tables(kinds: set[str]) -> str:
-    """Return how lists of the model become dicts when the module is loaded."""
+def _tables(made: Runtime, kinds: set[str]) -> str:
+    """Return the code that makes dicts from lists of the model when the module is loaded."""
     named = ", ".join(f'"{kind}": {_FUNCTIONS[kind]}' for kind in sorted(kinds))
-    lines = [f"_STEPS = {{{named}}}"]
-    if kinds & {"category", "text", "record"}:
-        lines.append('for _step in MODEL["steps"]:')
-    if "category" in kinds:
-        lines += [
-            '    if _step["kind"] == "category":',
-            '        _step["levels"] = dict(_step["levels"])',
-            '        _step["numbers"] = dict(_step["numbers"])',
-        ]
-    if "text" in kinds:
-        lines += [
-            '    if _step["kind"] == "text":',
-            '        _step["terms"] = {term: place for place, term in enumerate(_step["terms"])}',
-            '        _step["stop_words"] = frozenset(_step["stop_words"])',
-        ]
-    if "record" in kinds:
-        lines += [
-            '    _step["numbers"] = dict(_step["numbers"])',
-            '    _step["levels"] = {key: dict(texts) for key, texts in _step["levels"]}',
-        ]
-    lines.append(
-        '_WEIGHTS = dict(zip(MODEL["places"] or range(len(MODEL["weights"])), MODEL["weights"]))'
-    )
-    return "\n" + "\n".join(lines) + "\n"
+    listed = [kind for kind in ("category", "text", "record") if kind in kinds]
+    parts = [made["tables"]] * bool(listed) + [made[f"{kind} tables"] for kind in listed]
+    return "".join([f"_STEPS = {{{named}}}\n", *parts, made["weights"]])

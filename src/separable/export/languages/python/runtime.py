@@ -1,8 +1,89 @@
-"""The functions of an exported Python file, by what a model needs of them."""
+"""Functions of exported Python modules.
 
-__all__ = ["MAIN", "PARTS", "PROBABILITIES"]
+`python_source` copies the sections that a model needs. Text outside sections is a small example
+model: with it this file runs on its own and tests itself.
+"""
 
-_MISSING = '''
+import datetime
+import math
+import re
+import unicodedata
+from typing import Any
+
+COLUMNS = ["age", "colour", "member", "joined", "note"]
+CLASSES: Any = ["no", "yes"]
+MODEL: dict[str, Any] = {
+    "takes": "columns",
+    "steps": [
+        {"kind": "number", "name": "age", "mean": 40.0, "scale": 10.0, "value": 0, "missing": None},
+        {
+            "kind": "category",
+            "name": "colour",
+            "typed": False,
+            "levels": [["blue", 1], ["red", 2]],
+            "numbers": [],
+            "missing": None,
+            "unseen": None,
+            "refuses": False,
+            "refuses_missing": False,
+        },
+        {"kind": "boolean", "name": "member", "true": 3, "missing": None},
+        {
+            "kind": "date",
+            "name": "joined",
+            "numbers": [[18262.0, 7.0, 4], None, None],
+            "cycles": [[[0, 5]], [], []],
+            "missing": None,
+        },
+        {
+            "kind": "text",
+            "name": "note",
+            "lowercase": True,
+            "strip_accents": None,
+            "analyzer": "word",
+            "pattern": r"(?u)\b\w\w+\b",
+            "shortest": 2,
+            "ngram_range": [1, 1],
+            "stop_words": ["the"],
+            "binary": False,
+            "sublinear": False,
+            "norm": None,
+            "hashed": None,
+            "alternate_sign": True,
+            "first": 6,
+            "terms": ["film", "good"],
+            "idf": None,
+            "missing": None,
+        },
+    ],
+    "threshold": None,
+    "probabilities": "logistic",
+    "calibration": None,
+    "base": [0.0],
+    "places": None,
+    "weights": [[1.0], [2.0], [-1.0], [0.5], [0.25], [0.25], [-0.5], [1.0]],
+}
+TESTS: list[dict[str, Any]] = [
+    {
+        "row": [50, "red", True, "2020-01-08", "The good film"],
+        "scores": [1.5],
+        "sizes": [4.5],
+        "prediction": "yes",
+        "probabilities": [0.18242552380635635, 0.8175744761936437],
+    },
+    {
+        "row": [None, None, None, None, None],
+        "scores": [0.0],
+        "sizes": [0.0],
+        "prediction": "no",
+        "probabilities": [0.5, 0.5],
+    },
+]
+PRECISION = 1e-9
+
+# section missing, for number, category, boolean, date, text, numbers, record
+
+
 def _is_missing(value):
     return value is None or type(value).__name__ == "NAType" or value != value
 
@@ -20,11 +101,13 @@ def _text(name, value):
             number = math.inf
         return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
     raise ValueError("Column %r: %.80r is neither a text nor a number." % (name, value))
-'''
 
-_FLOAT = '''
+
+# section float, for number, numbers, record
+
+
 _NUMBER = re.compile(
-    r"[+-]?(?:(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d+)?|inf|infinity)", re.ASCII | re.IGNORECASE
+    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.ASCII | re.IGNORECASE
 )
 
 
@@ -41,9 +124,11 @@ def _float(name, value):
     if math.isinf(number):
         raise ValueError("Column %r: infinity, or a number too large for float64." % (name,))
     return number
-'''
 
-_NUMBER = """
+
+# section number, for number
+
+
 def _number(step, value, cells):
     if _is_missing(value):
         _put(cells, step["missing"], 1.0)
@@ -52,9 +137,11 @@ def _number(step, value, cells):
     if math.isinf(number) and step["value"] is not None:
         raise ValueError("Column %r: %r is too far from the training values." % (step["name"], value))
     _put(cells, step["value"], number)
-"""
 
-_CATEGORY = """
+
+# section category, for category
+
+
 def _category(step, value, cells):
     if _is_missing(value):
         if step["refuses_missing"]:
@@ -79,9 +166,11 @@ def _typed(value):
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-"""
 
-_BOOLEAN = """
+
+# section boolean, for boolean
+
+
 _WORDS = {"true": 1, "yes": 1, "t": 1, "y": 1, "1": 1, "false": 0, "no": 0, "f": 0, "n": 0, "0": 0}
 
 
@@ -94,12 +183,14 @@ def _boolean(step, value, cells):
         raise ValueError("Column %r: %.80r is neither true nor false." % (step["name"], value))
     if word:
         _put(cells, step["true"], 1.0)
-"""
 
-_DATE = '''
+
+# section date, for date
+
+
 _ISO = re.compile(
-    r"(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:\\.(\\d{1,9}))?)?"
-    r"(?:(Z)|([+-])(\\d\\d):?(\\d\\d))?)?",
+    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
+    r"(?:(Z)|([+-])(\d\d):?(\d\d))?)?",
     re.ASCII,
 )
 _DAY = 86400000000  # microseconds
@@ -144,9 +235,11 @@ def _date(step, value, cells):
             _put(cells, place, (part - mean) / scale)
     for cycle, part in zip(step["cycles"], (date.month - 1, date.weekday(), date.hour)):
         _put(cells, dict(cycle).get(part), 1.0)
-'''
 
-_TEXT = '''
+
+# section text, for text
+
+
 def _prepared(rules, text):
     """Return a text in lower case and without accents, as far as that is asked for."""
     if rules["lowercase"]:
@@ -166,7 +259,7 @@ def _terms(rules, text):
     if rules["analyzer"] == "char_wb":
         return [gram for word in text.split() for gram in _inside(" %s " % word, low, high)]
     if rules["analyzer"] == "char":
-        parts, space = re.sub(r"\\s\\s+", " ", text), ""
+        parts, space = re.sub(r"\s\s+", " ", text), ""
     else:
         parts, space = [t for t in re.findall(rules["pattern"], text) if t not in rules["stop_words"]], " "
     return [
@@ -233,9 +326,11 @@ def _text_column(step, value, cells):
         _put(cells, step["missing"], 1.0)
     else:
         _text_cells(step, _text(step["name"], value), cells)
-'''
 
-_NUMBERS = """
+
+# section numbers, for numbers
+
+
 def _numbers(step, row, cells):
     values = []
     for name, value in zip(COLUMNS, row):
@@ -250,9 +345,11 @@ def _numbers(step, row, cells):
         for factor in factors:
             product *= values[factor]
         cells[place] = product
-"""
 
-_RECORD = """
+
+# section record, for record
+
+
 def _record(step, row, cells):
     for key, value in row.items():
         key = str(key)
@@ -265,45 +362,42 @@ def _record(step, row, cells):
                 _put(cells, step["levels"].get(key, {}).get(text), 1.0)
         elif not _is_missing(value):
             _put(cells, step["numbers"].get(key), _float(key, value))
-"""
 
-#: What each kind of step needs, in the order in which it is written.
-PARTS = {
-    "missing": (_MISSING, {"number", "category", "boolean", "date", "text", "numbers", "record"}),
-    "float": (_FLOAT, {"number", "numbers", "record"}),
-    "number": (_NUMBER, {"number"}),
-    "category": (_CATEGORY, {"category"}),
-    "boolean": (_BOOLEAN, {"boolean"}),
-    "date": (_DATE, {"date"}),
-    "text": (_TEXT, {"text"}),
-    "numbers": (_NUMBERS, {"numbers"}),
-    "record": (_RECORD, {"record"}),
+
+# end of section
+
+_STEPS = {
+    "boolean": _boolean,
+    "category": _category,
+    "date": _date,
+    "number": _number,
+    "numbers": _numbers,
+    "record": _record,
+    "text": _text_column,
 }
 
-PROBABILITIES = '''
-def _softmax(scores):
-    top = max(scores)
-    shares = [math.exp(score - top) for score in scores]
-    return [share / math.fsum(shares) for share in shares]
+# section tables
+for _step in MODEL["steps"]:
+# section category tables
+    if _step["kind"] == "category":
+        _step["levels"] = dict(_step["levels"])
+        _step["numbers"] = dict(_step["numbers"])
+# section text tables
+    if _step["kind"] == "text":
+        _step["terms"] = {term: place for place, term in enumerate(_step["terms"])}
+        _step["stop_words"] = frozenset(_step["stop_words"])
+# end of section
+    if _step["kind"] != "record":
+        continue
+# section record tables
+    _step["numbers"] = dict(_step["numbers"])
+    _step["levels"] = {key: dict(texts) for key, texts in _step["levels"]}
+# section weights
+_WEIGHTS = dict(zip(MODEL["places"] or range(len(MODEL["weights"])), MODEL["weights"]))
+
+# section main
 
 
-def probabilities(row):
-    """Return the probability of each of CLASSES."""
-    values = scores(row)
-    if MODEL["calibration"] is not None:
-        values = [slope * s + offset for s, (slope, offset) in zip(values, MODEL["calibration"])]
-    if len(CLASSES) == 1:
-        return [1.0]
-    if len(CLASSES) == 2:
-        small = math.exp(-abs(values[0]))
-        less, more = small / (1.0 + small), 1.0 / (1.0 + small)
-        return [less, more] if values[0] >= 0 else [more, less]
-    if MODEL["probabilities"] == "logistic":
-        values = [min(s, 0.0) - math.log1p(math.exp(-abs(s))) for s in values]
-    return _softmax(values)
-'''
-
-MAIN = '''
 def _put(cells, place, value):
     if place is not None and place >= 0:
         cells[place] = cells.get(place, 0.0) + value
@@ -357,9 +451,36 @@ def predict(row):
     if len(CLASSES) == 2:
         return CLASSES[values[0] > 0]
     return CLASSES[values.index(max(values))]
-'''
 
-SELF_TEST = '''
+
+# section probabilities
+
+
+def _softmax(scores):
+    top = max(scores)
+    shares = [math.exp(score - top) for score in scores]
+    return [share / math.fsum(shares) for share in shares]
+
+
+def probabilities(row):
+    """Return the probability of each of CLASSES."""
+    values = scores(row)
+    if MODEL["calibration"] is not None:
+        values = [slope * s + offset for s, (slope, offset) in zip(values, MODEL["calibration"])]
+    if len(CLASSES) == 1:
+        return [1.0]
+    if len(CLASSES) == 2:
+        small = math.exp(-abs(values[0]))
+        less, more = small / (1.0 + small), 1.0 / (1.0 + small)
+        return [less, more] if values[0] >= 0 else [more, less]
+    if MODEL["probabilities"] == "logistic":
+        values = [min(s, 0.0) - math.log1p(math.exp(-abs(s))) for s in values]
+    return _softmax(values)
+
+
+# section self test
+
+
 def self_test():
     """Return what differs from what the model said when it was exported: nothing, it is hoped."""
     wrong = []
@@ -384,4 +505,3 @@ if __name__ == "__main__":
         print(problem)
     print("%d test rows: %s" % (len(TESTS), "FAILED" if problems else "all as expected"))
     raise SystemExit(1 if problems else 0)
-'''

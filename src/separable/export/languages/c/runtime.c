@@ -1,9 +1,32 @@
-"""The functions of an exported C file, by what a model needs of them."""
+/* Functions of exported C files.
 
-__all__ = ["MAIN", "PARTS", "PROBABILITIES", "SELF_TEST", "VALUES"]
+   c_source.py copies the sections that a model needs. Text outside sections is a small example
+   model: with it this file compiles on its own and tests itself (-DSELF_TEST). -DTAKES_NUMBERS
+   makes it a model of plain numbers. */
 
-#: What a row of a table is made of.
-VALUES = r"""
+// section includes
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+// end of section
+
+#ifdef TAKES_NUMBERS
+#define MODEL_N_COLUMNS 2
+#define MODEL_N_CLASSES 0
+#else
+#define MODEL_N_COLUMNS 4
+#define MODEL_N_CLASSES 2
+#endif
+#define MODEL_N_SCORES 1
+
+#ifdef TAKES_NUMBERS
+// section number cells
+typedef double model_cell;
+// end of section
+#else
+// section values
 /* A value of a column: nothing, a number, a boolean, or a text in UTF-8 of `size` bytes. */
 typedef enum { MODEL_MISSING, MODEL_NUMBER, MODEL_BOOLEAN, MODEL_TEXT } model_kind;
 typedef struct {
@@ -46,14 +69,20 @@ typedef model_value model_cell;
 static int is_missing(const model_value *value) {
     return value->kind == MODEL_MISSING || (value->kind == MODEL_NUMBER && isnan(value->number));
 }
-"""
+// end of section
+#endif
 
-#: What a row of numbers is made of.
-NUMBERS_CELL = r"""
-typedef double model_cell;
-"""
+#define HAS_THRESHOLD 0
+#define THRESHOLD 0.0
+#define IS_LOGISTIC 1
+#define N_PLACES 6
+static const double BASE[1] = {0.0};
+static const double WEIGHTS[][1] = {{1.0}, {2.0}, {-1.0}, {0.5}, {0.25}, {0.25}};
+#if MODEL_N_CLASSES > 0
+static const double CALIBRATION[1][2] = {{1.0, 0.0}};
+#endif
 
-_PUT = r"""
+// section put, for number, category, boolean, date, numbers
 static int put(double *scores, int place, double value) {
     int k;
     if (!isfinite(value)) return 0;
@@ -62,9 +91,10 @@ static int put(double *scores, int place, double value) {
     for (k = 0; k < MODEL_N_SCORES; ++k) scores[k] += WEIGHTS[place][k] * value;
     return 1;
 }
-"""
+// end of section
 
-_NUMBER = r"""
+#ifndef TAKES_NUMBERS
+// section number, for number
 /* Reads a decimal number; 0 if the text is none. */
 static int read_number(const char *text, size_t size, double *number) {
     char copy[512];
@@ -102,9 +132,8 @@ static int number_cell(const number_step *step, const model_value *value, double
     scaled = (number - step->mean) / step->scale;
     return step->value < 0 ? 1 : put(scores, step->value, scaled);
 }
-"""
 
-_LEVEL_TEXT = r"""
+// section level text, for category, boolean
 /* Writes a number as the text of a level: the shortest that gives it back, as Python's repr. */
 static size_t number_text(double x, char *out) {
     char digits[40];
@@ -155,9 +184,8 @@ static const char *level_text(const model_value *value, char *room, size_t *size
         *size = number_text(value->number, room);
     return room;
 }
-"""
 
-_CATEGORY = r"""
+// section category, for category
 typedef struct {
     const char *text;
     size_t size;
@@ -202,9 +230,8 @@ static int category_cell(const category_step *step, const model_value *value, do
     }
     return step->refuses ? 0 : put(scores, step->unseen, 1.0);
 }
-"""
 
-_BOOLEAN = r"""
+// section boolean, for boolean
 typedef struct {
     int yes, missing;
 } boolean_step;
@@ -227,9 +254,8 @@ static int boolean_cell(const boolean_step *step, const model_value *value, doub
             return i < 5 ? put(scores, step->yes, 1.0) : 1;
     return 0;
 }
-"""
 
-_DATE = r"""
+// section date, for date
 typedef struct {
     int value, place;
 } cycle_place;
@@ -321,19 +347,41 @@ static int date_cell(const date_step *step, const model_value *value, double *sc
     }
     return 1;
 }
-"""
 
-#: What each kind of step needs, in the order in which it is written.
-PARTS = {
-    "put": (_PUT, {"number", "category", "boolean", "date", "numbers"}),
-    "number": (_NUMBER, {"number"}),
-    "level text": (_LEVEL_TEXT, {"category", "boolean"}),
-    "category": (_CATEGORY, {"category"}),
-    "boolean": (_BOOLEAN, {"boolean"}),
-    "date": (_DATE, {"date"}),
+// end of section
+
+static const number_step step_0 = {40.0, 10.0, 0, -1};
+static const text_level levels_1[] = {{"blue", 4, 1}, {"red", 3, 2}};
+static const number_level numbers_1[] = {{0, 0}};
+static const category_step step_1 = {levels_1, 2, numbers_1, 0, -1, -1, 0, 0, 0};
+static const boolean_step step_2 = {3, -1};
+static const cycle_place months_3[] = {{0, 5}};
+static const date_step step_3 = {
+    {18262.0, 0.0, 0.0}, {7.0, 1.0, 1.0}, {4, -1, -1}, {months_3, 0, 0}, {1, 0, 0}, -1};
+
+static int encode(const model_cell *row, double *scores) {
+    if (!number_cell(&step_0, row + 0, scores)) return 1;
+    if (!category_cell(&step_1, row + 1, scores)) return 2;
+    if (!boolean_cell(&step_2, row + 2, scores)) return 3;
+    if (!date_cell(&step_3, row + 3, scores)) return 4;
+    return 0;
+}
+#else
+
+static const int STARTS[] = {0, 0, 1, 2, 4, 6, 8};
+static const int FACTORS[] = {0, 1, 0, 0, 0, 1, 1, 1};
+#define VALUE_AT(place) product(row, place)
+
+// section products
+/* The product of the columns of a place. */
+static double product(const model_cell *row, int place) {
+    double value = 1.0;
+    int i;
+    for (i = STARTS[place]; i < STARTS[place + 1]; ++i) value *= row[FACTORS[i]];
+    return value;
 }
 
-NUMBERS = r"""
+// section numbers
 static int encode(const model_cell *row, double *scores) {
     int place;
     for (place = 0; place < MODEL_N_COLUMNS; ++place)
@@ -344,19 +392,10 @@ static int encode(const model_cell *row, double *scores) {
     }
     return 0;
 }
-"""
+// end of section
+#endif
 
-PRODUCTS = r"""
-/* The product of the columns of a place. */
-static double product(const model_cell *row, int place) {
-    double value = 1.0;
-    int i;
-    for (i = STARTS[place]; i < STARTS[place + 1]; ++i) value *= row[FACTORS[i]];
-    return value;
-}
-"""
-
-MAIN = r"""
+// section main
 /* Writes the scores of a row, w.x + b: one for two classes, one a class for more. Returns 0, or
    1 + the column whose value cannot be used, or MODEL_N_COLUMNS + 1: a number beyond double. */
 int model_scores(const model_cell *row, double *scores);
@@ -369,9 +408,11 @@ int model_scores(const model_cell *row, double *scores) {
         if (!isfinite(scores[k])) return MODEL_N_COLUMNS + 1;
     return 0;
 }
-"""
 
-PREDICT = r"""
+// end of section
+
+#if MODEL_N_CLASSES > 0
+// section predict
 /* Writes the place of the class of a row in MODEL_CLASSES; returns what model_scores returns. */
 int model_predict(const model_cell *row, int *place);
 int model_predict(const model_cell *row, int *place) {
@@ -383,9 +424,8 @@ int model_predict(const model_cell *row, int *place) {
         if (scores[k] > scores[*place]) *place = k;
     return 0;
 }
-"""
 
-PROBABILITIES = r"""
+// section probabilities
 /* Writes the probability of each of MODEL_CLASSES; returns what model_scores returns. */
 int model_probabilities(const model_cell *row, double *shares);
 int model_probabilities(const model_cell *row, double *shares) {
@@ -406,9 +446,57 @@ int model_probabilities(const model_cell *row, double *shares) {
     for (k = 0; k < MODEL_N_SCORES; ++k) shares[k] /= sum;
     return 0;
 }
-"""
+// end of section
+#endif
 
-SELF_TEST = r"""
+#ifdef SELF_TEST
+#define N_TESTS 1
+#define PRECISION 1e-9
+#define TEST_ROW(row) TEST_ROWS[row]
+#if MODEL_N_CLASSES == 0
+static const model_cell TEST_ROWS[][MODEL_N_COLUMNS] = {{2.0, 3.0}};
+static const double TEST_SCORES[][1] = {{7.75}};
+static const double TEST_SIZES[][1] = {{13.75}};
+#else
+static const model_cell TEST_ROWS[][MODEL_N_COLUMNS] = {
+    {{MODEL_NUMBER, 50.0, "", 0},
+     {MODEL_TEXT, 0, "red", 3},
+     {MODEL_BOOLEAN, 1, "", 0},
+     {MODEL_TEXT, 0, "2020-01-08", 10}}};
+static const double TEST_SCORES[][1] = {{1.0}};
+static const double TEST_SIZES[][1] = {{3.0}};
+static const double TEST_SHARES[][MODEL_N_CLASSES] = {{0.2689414213699951, 0.7310585786300049}};
+static const int TEST_CLASSES[] = {1};
+#endif
+
+#if MODEL_N_CLASSES == 0
+// section no test classes
+static int test_classes(int row) { return row < 0; }
+// end of section
+#else
+// section test classes
+static int test_classes(int row) {
+    int place, wrong = 0;
+    if (model_predict(TEST_ROW(row), &place) || place != TEST_CLASSES[row])
+        ++wrong, printf("row %d: another class\n", row);
+    // section test probabilities
+    {
+        double shares[MODEL_N_CLASSES], size = 1;
+        int k;
+        for (k = 0; k < MODEL_N_SCORES; ++k) size += TEST_SIZES[row][k];
+        model_probabilities(TEST_ROW(row), shares);
+        for (k = 0; k < MODEL_N_CLASSES; ++k)
+            if (!(fabs(shares[k] - TEST_SHARES[row][k]) <= 1e-9 * size))
+                ++wrong,
+                    printf("row %d: probability %d is %.17g\n", row, k, shares[k]);
+    }
+    // section end of test classes
+    return wrong;
+}
+// end of section
+#endif
+
+// section self test
 int main(void) {
     int row, k, wrong = 0;
     for (row = 0; row < N_TESTS; ++row) {
@@ -423,4 +511,5 @@ int main(void) {
     printf("%d test rows: %s\n", N_TESTS, wrong ? "FAILED" : "all as expected");
     return wrong != 0;
 }
-"""
+// end of section
+#endif

@@ -1,8 +1,82 @@
-"""The functions of an exported JavaScript file, by what a model needs of them."""
+// Functions of exported JavaScript files and of the form in reports.
+//
+// js_source.py copies the sections that a model needs. Text outside sections is a small example
+// model: with it this file runs on its own and tests itself.
+"use strict";
 
-__all__ = ["CONTRIBUTIONS", "FOR_NODE", "MAIN", "PARTS", "PROBABILITIES", "SELF_TEST", "WORDS"]
+const separableModel = (() => {
+  const COLUMNS = ["age", "colour", "member", "joined", "note"];
+  const CLASSES = ["no", "yes"];
+  const MODEL = {
+    takes: "columns",
+    steps: [
+      { kind: "number", name: "age", mean: 40, scale: 10, value: 0, missing: null },
+      {
+        kind: "category",
+        name: "colour",
+        typed: false,
+        levels: [["blue", 1], ["red", 2]],
+        numbers: [],
+        missing: null,
+        unseen: null,
+        refuses: false,
+        refuses_missing: false,
+      },
+      { kind: "boolean", name: "member", true: 3, missing: null },
+      {
+        kind: "date",
+        name: "joined",
+        numbers: [[18262, 7, 4], null, null],
+        cycles: [[[0, 5]], [], []],
+        missing: null,
+      },
+      {
+        kind: "text",
+        name: "note",
+        lowercase: true,
+        strip_accents: null,
+        analyzer: "word",
+        shortest: 2,
+        ngram_range: [1, 1],
+        stop_words: ["the"],
+        binary: false,
+        sublinear: false,
+        norm: null,
+        hashed: null,
+        alternate_sign: true,
+        first: 6,
+        terms: ["film", "good"],
+        idf: null,
+        missing: null,
+      },
+    ],
+    threshold: null,
+    probabilities: "logistic",
+    calibration: null,
+    base: [0],
+    places: null,
+    weights: [[1], [2], [-1], [0.5], [0.25], [0.25], [-0.5], [1]],
+  };
+  const ALPHABET = {
+    word: [48, 58, 65, 91, 95, 96, 97, 123],
+    space: [9, 14, 32, 33],
+    lower: [65, 90, 1, 32],
+    combining: [],
+  };
+  const TESTS = [
+    {
+      row: [50, "red", true, "2020-01-08", "The good film"],
+      scores: [1.5],
+      sizes: [4.5],
+      prediction: "yes",
+      probabilities: [0.18242552380635635, 0.8175744761936437],
+    },
+    { row: [null, null, null, null, null], scores: [0], sizes: [0], prediction: "no", probabilities: [0.5, 0.5] },
+  ];
+  const PRECISION = 1e-9;
 
-_MISSING = r"""
+  // section missing, for number, category, boolean, date, text, numbers, record
+
   function fail(name, value, problem) {
     const shown = typeof value === "bigint" ? String(value) : JSON.stringify(value);
     const text = `Column ${JSON.stringify(name)}: ${String(shown).slice(0, 80)} ${problem}`;
@@ -13,9 +87,9 @@ _MISSING = r"""
     const number = value instanceof Date ? value.getTime() : value;
     return number === null || number === undefined || Number.isNaN(number);
   }
-"""
 
-_TEXT_OF = r"""
+  // section text of, for category, boolean, text
+
   // A number as Python writes it; whole numbers without a decimal point.
   function numberText(x) {
     if (Number.isInteger(x) && Math.abs(x) < 2 ** 53) return String(x === 0 ? 0 : x);
@@ -40,9 +114,9 @@ _TEXT_OF = r"""
     if (typeof value === "number" || typeof value === "bigint") return numberText(Number(value));
     return fail(name, value, "is neither a text nor a number.");
   }
-"""
 
-_FLOAT = r"""
+  // section float, for number, numbers, record
+
   const NUMBER = /^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)$/i;
 
   function numberOf(name, value) {
@@ -58,9 +132,9 @@ _FLOAT = r"""
     if (!Number.isFinite(number)) fail(name, String(value), "is infinite, or too large for float64.");
     return number;
   }
-"""
 
-_NUMBER = r"""
+  // section number, for number
+
   function number(step, value, cells) {
     if (isMissing(value)) return put(cells, step.missing, 1);
     const scaled = (numberOf(step.name, value) - step.mean) / step.scale;
@@ -68,9 +142,9 @@ _NUMBER = r"""
       fail(step.name, value, "is too far from the training values.");
     return put(cells, step.value, scaled);
   }
-"""
 
-_CATEGORY = r"""
+  // section category, for category
+
   function category(step, value, cells) {
     if (isMissing(value)) {
       if (step.refuses_missing) fail(step.name, null, "is missing, as it never was in training.");
@@ -83,9 +157,9 @@ _CATEGORY = r"""
     if (step.refuses) fail(step.name, value, "is a level that the training data did not have.");
     return put(cells, step.unseen, 1);
   }
-"""
 
-_BOOLEAN = r"""
+  // section boolean, for boolean
+
   const SPACES = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*";
   const TRUE = new RegExp(`^${SPACES}(?:true|yes|t|y|1)${SPACES}$`, "i");
   const FALSE = new RegExp(`^${SPACES}(?:false|no|f|n|0)${SPACES}$`, "i");
@@ -96,9 +170,9 @@ _BOOLEAN = r"""
     if (TRUE.test(word)) return put(cells, step.true, 1);
     return FALSE.test(word) || fail(step.name, value, "is neither true nor false.");
   }
-"""
 
-_DATE = r"""
+  // section date, for date
+
   const ISO = new RegExp(
     "^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:\\.(\\d{1,9}))?)?" +
       "(?:(Z)|([+-])(\\d\\d):?(\\d\\d))?)?$"
@@ -158,9 +232,9 @@ _DATE = r"""
     step.cycles.forEach((pairs, i) => pairs.forEach(([part, place]) => part === cycles[i] && put(cells, place, 1)));
     return undefined;
   }
-"""
 
-_TEXT = r"""
+  // section text, for text
+
   // Python's characters: runs of those of words and of white space, and lower case.
   function member(ranges) {
     return (point) => {
@@ -318,9 +392,9 @@ _TEXT = r"""
     if (isMissing(value)) return put(cells, step.missing, 1);
     return textCells(step, textOf(step.name, value), cells);
   }
-"""
 
-_NUMBERS = r"""
+  // section numbers, for numbers
+
   function numbers(step, row, cells) {
     const values = row.map((value, i) => {
       if (isMissing(value)) fail(COLUMNS[i], null, "is missing, and the model takes nothing but numbers.");
@@ -332,9 +406,9 @@ _NUMBERS = r"""
         put(cells, place, factors.reduce((product, factor) => product * values[factor], 1))
       );
   }
-"""
 
-_RECORD = r"""
+  // section record, for record
+
   function record(step, row, cells) {
     const level = (key, text) => step.levels.has(key) && put(cells, step.levels.get(key).get(text), 1);
     for (const [key, value] of row instanceof Map ? row : Object.entries(row)) {
@@ -347,23 +421,9 @@ _RECORD = r"""
       } else if (!isMissing(value)) put(cells, step.numbers.get(key), numberOf(key, value));
     }
   }
-"""
 
-#: What each kind of step needs, in the order in which it is written.
-PARTS = {
-    "missing": (_MISSING, {"number", "category", "boolean", "date", "text", "numbers", "record"}),
-    "text of": (_TEXT_OF, {"category", "boolean", "text"}),
-    "float": (_FLOAT, {"number", "numbers", "record"}),
-    "number": (_NUMBER, {"number"}),
-    "category": (_CATEGORY, {"category"}),
-    "boolean": (_BOOLEAN, {"boolean"}),
-    "date": (_DATE, {"date"}),
-    "text": (_TEXT, {"text"}),
-    "numbers": (_NUMBERS, {"numbers"}),
-    "record": (_RECORD, {"record"}),
-}
+  // section main
 
-MAIN = r"""
   function put(cells, place, value) {
     if (typeof place === "number" && place >= 0) cells.set(place, (cells.get(place) || 0) + value);
   }
@@ -420,9 +480,9 @@ MAIN = r"""
     });
     return CLASSES[best];
   }
-"""
 
-PROBABILITIES = r"""
+  // section probabilities
+
   function softmax(values) {
     const top = values.reduce((a, b) => Math.max(a, b));
     const shares = values.map((value) => Math.exp(value - top));
@@ -445,9 +505,37 @@ PROBABILITIES = r"""
       values = values.map((s) => Math.min(s, 0) - Math.log1p(Math.exp(-Math.abs(s))));
     return softmax(values);
   }
-"""
 
-CONTRIBUTIONS = r"""
+  // end of section
+
+  const STEPS = { boolean, category, date, number, numbers, record, text };
+
+  // section tables
+  for (const step of MODEL.steps) {
+    // section category tables
+    if (step.kind === "category") {
+      step.levels = new Map(step.levels);
+      step.numbers = new Map(step.numbers);
+    }
+    // section text tables
+    if (step.kind === "text") {
+      step.terms = new Map(step.terms.map((term, place) => [term, place]));
+      step.stop_words = new Set(step.stop_words);
+    }
+    // end of section
+    if (step.kind !== "record") continue;
+    // section record tables
+    step.numbers = new Map(step.numbers);
+    step.levels = new Map(step.levels.map(([key, texts]) => [key, new Map(texts)]));
+    // section end of tables
+  }
+  // section weights
+  const WEIGHTS = new Map(
+    MODEL.weights.map((row, i) => [MODEL.places === null ? i : MODEL.places[i], row])
+  );
+
+  // section contributions
+
   // What each place adds to each score: a Map of place to { value, parts }, without places of 0.
   function contributions(row) {
     const cells = encode(row);
@@ -461,9 +549,9 @@ CONTRIBUTIONS = r"""
     else WEIGHTS.forEach((_, place) => add(place, (cells.get(place) || 0) > threshold ? 1 : 0));
     return out;
   }
-"""
 
-WORDS = r"""
+  // section words
+
   // The words of a text as it was written: { start, stop, word }, in the units of JavaScript's
   // strings; null where characters are counted, or places cannot be carried back to the text.
   function wordSpans(step, text) {
@@ -507,9 +595,9 @@ WORDS = r"""
     }
     return shares;
   }
-"""
 
-SELF_TEST = r"""
+  // section self test
+
   // What differs from what the model said when it was exported: nothing, it is hoped.
   function selfTest() {
     const wrong = [];
@@ -530,9 +618,17 @@ SELF_TEST = r"""
     });
     return wrong;
   }
-"""
 
-FOR_NODE = r"""
+  // end of section
+
+  const api = {
+    COLUMNS, CLASSES, TESTS, encode, scores, predict, probabilities, contributions, wordSpans, wordParts, selfTest,
+  };
+  return api;
+})();
+
+// section node
+
 if (typeof module !== "undefined" && typeof require !== "undefined") {
   module.exports = separableModel;
   if (require.main === module) {
@@ -542,4 +638,3 @@ if (typeof module !== "undefined" && typeof require !== "undefined") {
     process.exitCode = problems.length ? 1 : 0;
   }
 }
-"""
