@@ -31,9 +31,7 @@ def opened(browser, tmp_path):
         page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: said.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (said.append("dialog"), dialog.dismiss()))
-        page.on(
-            "request", lambda solver_options: said.append(f"request: {solver_options.url[:100]}")
-        )
+        page.on("request", lambda request: said.append(f"request: {request.url[:100]}"))
         page.goto(file.as_uri())
         assert said.pop(0) == f"request: {file.as_uri()[:100]}"
         if page.locator(".plot").count():

@@ -14,10 +14,10 @@ pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 
 @pytest.fixture(params=["dense", "sparse"])
-def rows(solver_options):
+def rows(request):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(13, 7)) * (rng.random((13, 7)) < 0.6)
-    return X, core_rows(as_rows(X if solver_options.param == "dense" else csr_array(X)))
+    return X, core_rows(as_rows(X if request.param == "dense" else csr_array(X)))
 
 
 def test_products(rows):

@@ -34,11 +34,11 @@ def data(n=60, d=8, seed=0, rho=0.5):
 
 
 @pytest.fixture(params=["sums", "rows"])
-def engine(solver_options, monkeypatch):
+def engine(request, monkeypatch):
     """Both engines: the one of sums, and the one of rows."""
-    if solver_options.param == "rows":
+    if request.param == "rows":
         monkeypatch.setattr(gram_models, "MOST_COLUMNS", 0)
-    return solver_options.param
+    return request.param
 
 
 def follows(model, X, y, c=None):

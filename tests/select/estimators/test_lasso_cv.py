@@ -22,11 +22,11 @@ pytestmark = pytest.mark.native
 
 
 @pytest.fixture(params=["sums", "rows"])
-def engine(solver_options, monkeypatch):
+def engine(request, monkeypatch):
     """Both engines: the one of sums, and the one of rows."""
-    if solver_options.param == "rows":
+    if request.param == "rows":
         monkeypatch.setattr(gram_models, "MOST_COLUMNS", 0)
-    return solver_options.param
+    return request.param
 
 
 @NEWER_SKLEARN
