@@ -88,9 +88,9 @@ def flat(array: Any, dtype: DTypeLike) -> NDArray[Any]:
     return values[array.offset : array.offset + len(array)]
 
 
-def bits(array: Any, place: int) -> NDArray[np.bool_]:
+def bits(array: Any, buffer: int) -> NDArray[np.bool_]:
     """Return the bits of a buffer of an array, one a value."""
-    packed = np.frombuffer(array.buffers()[place] or b"", np.uint8)
+    packed = np.frombuffer(array.buffers()[buffer] or b"", np.uint8)
     unpacked = np.unpackbits(packed, bitorder="little", count=array.offset + len(array))
     return unpacked[array.offset :].astype(np.bool_)
 
@@ -156,10 +156,10 @@ def text_buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     import pyarrow as pa
 
     dtype: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    _, places, letters = array.buffers()
-    if places is None or len(array) == 0:
+    _, starts_buffer, letters = array.buffers()
+    if starts_buffer is None or len(array) == 0:
         return np.zeros(0, np.uint8), np.zeros(1, dtype)
-    offsets = np.frombuffer(places, dtype)[array.offset : array.offset + len(array) + 1]
+    offsets = np.frombuffer(starts_buffer, dtype)[array.offset : array.offset + len(array) + 1]
     return np.frombuffer(b"" if letters is None else letters, np.uint8), offsets
 
 
@@ -197,8 +197,8 @@ def _strings(texts: Iterable[str]) -> pa.Array[Any]:
     import pyarrow as pa
 
     letters, offsets = pack_strings(list(texts))
-    places = offsets.astype(np.int32)
-    buffers = [None, pa.py_buffer(places.tobytes()), pa.py_buffer(letters.tobytes())]
+    starts_buffer = offsets.astype(np.int32)
+    buffers = [None, pa.py_buffer(starts_buffer.tobytes()), pa.py_buffer(letters.tobytes())]
     return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
 
 

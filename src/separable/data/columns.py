@@ -160,17 +160,19 @@ def _columns_from_dict(data: Mapping[Any, Any]) -> Columns:
             )
         lengths[str(name)] = len(values)
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name!r} has {length}" for name, length in list(lengths.items())[:5])
-        raise TableError(f"The columns differ in length: {told}. Give each the same rows.")
+        lengths_text = ", ".join(
+            f"{name!r} has {length}" for name, length in list(lengths.items())[:5]
+        )
+        raise TableError(f"The columns differ in length: {lengths_text}. Give each the same rows.")
     n_rows = next(iter(lengths.values()), 0)
     return Columns({str(name): values for name, values in data.items()}, n_rows)
 
 
 def _columns_from_records(data: Sequence[Any]) -> Columns:
-    for place, record in enumerate(data):
+    for row, record in enumerate(data):
         if not isinstance(record, Mapping):
             raise TableError(
-                f"Expected a list of dicts, one a row, but row {place} is a "
+                f"Expected a list of dicts, one a row, but row {row} is a "
                 f"{type(record).__name__}. Give each value its column name."
             )
     names = dict.fromkeys(name for record in data for name in record)
@@ -241,9 +243,9 @@ def _column_from_objects(name: str, values: list[Any]) -> Column:
         _refuse_complex(name, present)
         return Numbers(np.array([_to_float(value) for value in values], dtype=np.float64))
     _refuse_nested(name, values, present)
-    places: dict[str, int] = {}
-    codes = [-1 if is_missing(v) else places.setdefault(_text(v), len(places)) for v in values]
-    return Categories(np.array(codes, dtype=np.int32), tuple(places))
+    code_of: dict[str, int] = {}
+    codes = [-1 if is_missing(v) else code_of.setdefault(_text(v), len(code_of)) for v in values]
+    return Categories(np.array(codes, dtype=np.int32), tuple(code_of))
 
 
 def _text(value: Any) -> str:
@@ -340,7 +342,7 @@ def _column_from_dictionary(array: Any) -> Categories:
         codes[codes == levels.index(None)] = -1
         levels = ["" if level is None else level for level in levels]
     if len(set(levels)) < len(levels):
-        places: dict[str, int] = {}
-        order = np.array([places.setdefault(level, len(places)) for level in levels])
-        codes, levels = np.where(codes < 0, -1, order[codes]).astype(np.int32), list(places)
+        code_of: dict[str, int] = {}
+        order = np.array([code_of.setdefault(level, len(code_of)) for level in levels])
+        codes, levels = np.where(codes < 0, -1, order[codes]).astype(np.int32), list(code_of)
     return Categories(codes, tuple(levels))

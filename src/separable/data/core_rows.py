@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
 
-__all__ = ["core_rows", "places_of"]
+__all__ = ["core_rows", "index_of_columns"]
 
 
 def core_rows(rows: Rows) -> portable.Rows:
@@ -26,8 +26,8 @@ def core_rows(rows: Rows) -> portable.Rows:
         raise
 
 
-def places_of(columns: NDArray[np.intp], n_features: int) -> NDArray[np.int64]:
+def index_of_columns(columns: NDArray[np.intp], n_features: int) -> NDArray[np.int64]:
     """Return where each column stands among some, -1: nowhere; for ``native.spread_columns``."""
-    place = np.full(n_features, -1, np.int64)
-    place[columns] = np.arange(len(columns))
-    return place
+    index = np.full(n_features, -1, np.int64)
+    index[columns] = np.arange(len(columns))
+    return index

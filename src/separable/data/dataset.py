@@ -25,8 +25,8 @@ __all__ = [
     "Dataset",
     "chosen_columns",
     "column_name",
-    "given_target",
     "split_target",
+    "target_array",
     "whole_numbers",
 ]
 
@@ -96,13 +96,13 @@ def column_name(column: str | int, names: Sequence[str], where: str) -> str:
         return column
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
         raise TypeError(f"A column is named by a text or a whole number. Got {column!r} instead.")
-    place = int(column)
-    if not 1 <= abs(place) <= len(names):
+    number = int(column)
+    if not 1 <= abs(number) <= len(names):
         raise TableError(
-            f"{where} has no column number {place}: it has {len(names)}, counted from 1 (-1 is the "
-            "last)."
+            f"{where} has no column number {number}: it has {len(names)}, counted from 1 (-1 is "
+            "the last)."
         )
-    return names[place - 1 if place > 0 else place]
+    return names[number - 1 if number > 0 else number]
 
 
 def chosen_columns(
@@ -123,11 +123,11 @@ def chosen_columns(
     if isinstance(columns, str):
         raise TypeError(f"The 'columns' parameter must be a list of columns. Got {columns!r}.")
     known = set(names)
-    found = (
+    resolved = (
         each if isinstance(each, str) and each in known else column_name(each, names, where)
         for each in columns
     )
-    chosen = list(dict.fromkeys(found))
+    chosen = list(dict.fromkeys(resolved))
     more = [label] if label is not None and label not in chosen else []
     return chosen + more, label
 
@@ -149,17 +149,17 @@ def split_target(table: pa.Table, target: Any, label: str | None, report: Readin
     if label is not None:
         column = table.column(label)
         table = table.drop_columns([label])
-        there = _there(column)
-        if not there.all():
-            report.rows_without_target += int(np.count_nonzero(~there))
-            table, column = table.filter(mask(there)), column.filter(mask(there))
+        present = _is_present(column)
+        if not present.all():
+            report.rows_without_target += int(np.count_nonzero(~present))
+            table, column = table.filter(mask(present)), column.filter(mask(present))
         return Dataset(table, None, target_values(column, label), report)
     if target is None:
         return Dataset(table, None, None, report)
-    return Dataset(table, None, given_target(target, table.num_rows), report)
+    return Dataset(table, None, target_array(target, table.num_rows), report)
 
 
-def given_target(target: Any, n_rows: int) -> NDArray[Any]:
+def target_array(target: Any, n_rows: int) -> NDArray[Any]:
     """Return a target that came as an array of its own."""
     values = label_array(target)
     if values.shape != (n_rows,):
@@ -170,7 +170,7 @@ def given_target(target: Any, n_rows: int) -> NDArray[Any]:
     return values
 
 
-def _there(column: Any) -> NDArray[np.bool_]:
+def _is_present(column: Any) -> NDArray[np.bool_]:
     from pyarrow import types
 
     return ~np.isnan(floats(column)) if types.is_floating(column.type) else ~nulls(column)

@@ -83,10 +83,9 @@ def _floats(numbers: list[Any]) -> NDArray[np.float64]:
     large = np.flatnonzero(np.abs(out) >= 2**53).tolist()
     bad = next(
         (
-            place
-            for place in large
-            if isinstance(numbers[place], (int, np.integer))
-            and int(out[place]) != int(numbers[place])
+            row
+            for row in large
+            if isinstance(numbers[row], (int, np.integer)) and int(out[row]) != int(numbers[row])
         ),
         None,
     )

@@ -40,19 +40,19 @@ class LazyTexts(Sequence[str]):
     """
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
-        if isinstance(place, slice):
-            return tuple(self._at(each) for each in range(*place.indices(len(self))))
-        places = range(len(self))
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return tuple(self._at(each) for each in range(*index.indices(len(self))))
+        indices = range(len(self))
         try:
-            return self._at(places[place])
+            return self._at(indices[index])
         except IndexError:
-            raise IndexError(f"there is no text {place} among {len(self)}") from None
+            raise IndexError(f"there is no text {index} among {len(self)}") from None
 
-    def _at(self, place: int) -> str:
+    def _at(self, index: int) -> str:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
@@ -104,8 +104,8 @@ class PackedTexts(LazyTexts):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def _at(self, place: int) -> str:
-        start, stop = self.offsets[place : place + 2].tolist()
+    def _at(self, index: int) -> str:
+        start, stop = self.offsets[index : index + 2].tolist()
         return str(self.utf8[start:stop].data, "utf-8")
 
     def __iter__(self) -> Iterator[str]:
@@ -144,8 +144,8 @@ class PrefixedTexts(LazyTexts):
     def __len__(self) -> int:
         return len(self.texts)
 
-    def _at(self, place: int) -> str:
-        return self.prefix + self.texts[place]
+    def _at(self, index: int) -> str:
+        return self.prefix + self.texts[index]
 
     def __iter__(self) -> Iterator[str]:
         prefix = self.prefix
@@ -167,9 +167,9 @@ class ChainedTexts(LazyTexts):
     def __len__(self) -> int:
         return self._starts[-1]
 
-    def _at(self, place: int) -> str:
-        which = bisect_right(self._starts, place) - 1
-        return self.parts[which][place - self._starts[which]]
+    def _at(self, index: int) -> str:
+        part = bisect_right(self._starts, index) - 1
+        return self.parts[part][index - self._starts[part]]
 
     def __iter__(self) -> Iterator[str]:
         return chain.from_iterable(self.parts)
@@ -190,8 +190,8 @@ class RepeatedText(LazyTexts):
     def __len__(self) -> int:
         return self.times
 
-    def _at(self, place: int) -> str:
-        del place
+    def _at(self, index: int) -> str:
+        del index
         return self.text
 
     def __iter__(self) -> Iterator[str]:
@@ -224,8 +224,8 @@ class DeferredTexts(LazyTexts):
     def __len__(self) -> int:
         return self._count
 
-    def _at(self, place: int) -> str:
-        return self._texts[place]
+    def _at(self, index: int) -> str:
+        return self._texts[index]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._texts)
@@ -247,6 +247,6 @@ def groups_of(texts: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]
         if isinstance(part, RepeatedText):
             codes.append(np.full(len(part), number.setdefault(part.text, len(number)), np.int64))
         else:
-            found = [number.setdefault(text, len(number)) for text in part]
-            codes.append(np.array(found, np.int64))
+            numbers = [number.setdefault(text, len(number)) for text in part]
+            codes.append(np.array(numbers, np.int64))
     return tuple(number), np.concatenate([np.zeros(0, np.int64), *codes])

@@ -52,9 +52,9 @@ def check_row_products(n_rows: int, owner: str, instead: str) -> None:
 
 
 def _check(numbers: int, needed: str, instead: str) -> None:
-    need, there = MATRICES * 8 * numbers, available_bytes()
-    if need > there:
+    need, available = MATRICES * 8 * numbers, available_bytes()
+    if need > available:
         raise MemoryError(
-            f"{needed}, {need / 2**30:.1f} GiB in all, and {there / 2**30:.1f} GiB are available. "
-            f"Instead, {instead}."
+            f"{needed}, {need / 2**30:.1f} GiB in all, and {available / 2**30:.1f} GiB are "
+            f"available. Instead, {instead}."
         )

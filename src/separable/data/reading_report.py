@@ -99,7 +99,7 @@ class ReadingReport:
         return {c.name: dict(c.missing) for c in self.columns if c.missing}
 
     @property
-    def room(self) -> int:
+    def n_free_examples(self) -> int:
         """How many more lines that are skipped are kept as examples."""
         return EXAMPLES - len(self.examples)
 
@@ -169,9 +169,9 @@ def _markers(missing: Counter[str | None]) -> dict[str, int]:
 def _column_line(column: ColumnFound, width: int) -> str:
     line = f"  {column.name.ljust(width)}  {column.type:<8}  {column.why}"
     if column.missing:
-        told = ", ".join(
+        causes = ", ".join(
             f"{count} {'null' if marker is None else repr(marker) if marker else 'empty'}"
             for marker, count in column.missing.most_common()
         )
-        line += f"; {column.n_missing} missing ({told})"
+        line += f"; {column.n_missing} missing ({causes})"
     return line

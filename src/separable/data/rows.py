@@ -297,9 +297,9 @@ def _refuse_text_columns(X: Any) -> None:
 
 
 def _text_message(column: str, value: object, row: int | None) -> str:
-    place = "" if row is None else f" in row {row}"
+    index = "" if row is None else f" in row {row}"
     return (
-        f"Column {column!r} holds text (could not convert string to float: {str(value)!r}{place}). "
+        f"Column {column!r} holds text (could not convert string to float: {str(value)!r}{index}). "
         "Encode it first, for example with separable.TableEncoder, which standardises numbers and "
         "turns categories into one column each."
     )
@@ -329,18 +329,18 @@ def largest_magnitude(rows: Rows, X: Any) -> float:
         return largest
     flat = rows.values.reshape(-1)
     step = 1 << 20
-    place = next(
+    index = next(
         start + int(np.argmin(np.isfinite(flat[start : start + step])))
         for start in range(0, flat.size, step)
         if not np.isfinite(flat[start : start + step]).all()
     )
     if rows.indptr is None or rows.indices is None:
-        row, column = divmod(place, rows.n_features)
+        row, column = divmod(index, rows.n_features)
     else:
-        row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
-        column = int(rows.indices[place])
+        row = int(np.searchsorted(rows.indptr, index, side="right")) - 1
+        column = int(rows.indices[index])
     names = column_names(X)
-    what = "NaN" if np.isnan(flat[place]) else "infinity"
+    what = "NaN" if np.isnan(flat[index]) else "infinity"
     remedy = (
         "fill missing values first (for example with separable.TableEncoder or "
         "sklearn.impute.SimpleImputer) or drop the row"

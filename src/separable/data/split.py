@@ -59,9 +59,9 @@ def stratified_split(
     by_class = order[np.argsort(classes[order], kind="stable")]
     counts = np.bincount(classes)
     # the place of each row among those of its class, and how many of that class are held out
-    place = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
+    rank = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
     held = np.minimum(np.floor(counts * test_size + 0.5), counts - 1)
-    is_test = place < np.repeat(held, counts)
+    is_test = rank < np.repeat(held, counts)
     return np.sort(by_class[~is_test]), np.sort(by_class[is_test])
 
 

@@ -69,11 +69,11 @@ def encoder_class(kind: str) -> type[Encoder]:
     -------
     type
     """
-    place = ENCODERS.get(kind)
-    if place is None:
+    path = ENCODERS.get(kind)
+    if path is None:
         raise ValueError(
             f"Unknown encoder {kind!r}; this version knows {', '.join(map(repr, ENCODERS))}. "
             "A newer version of separable may have written it."
         )
-    module, _, name = place.partition(":")
+    module, _, name = path.partition(":")
     return cast("type[Encoder]", getattr(import_module(module), name))

@@ -133,11 +133,11 @@ class DictEncoder(Transformer):
         named = {self._name(key, None) for key in numbers}
         named |= {self._name(key, text) for key, texts in levels.items() for text in texts}
         self._names = tuple(sorted(named))
-        place = {name: place for place, name in enumerate(self._names)}
-        self._vocabulary = place
-        self._number_places = {key: place[self._name(key, None)] for key in numbers}
+        index = {name: index for index, name in enumerate(self._names)}
+        self._vocabulary = index
+        self._number_places = {key: index[self._name(key, None)] for key in numbers}
         self._level_places = {
-            key: {text: place[self._name(key, text)] for text in texts}
+            key: {text: index[self._name(key, text)] for text in texts}
             for key, texts in levels.items()
         }
 
@@ -172,7 +172,7 @@ class DictEncoder(Transformer):
         """The number out of each name."""
         return self._fitted()._vocabulary
 
-    def places(self) -> tuple[dict[Any, int], dict[Any, dict[str, int]]]:
+    def lookup_tables(self) -> tuple[dict[Any, int], dict[Any, dict[str, int]]]:
         """Return the number out of each feature that is a number, and of each text of the others.
 
         Returns

@@ -45,9 +45,9 @@ class Factors:
         used = np.flatnonzero(self.counts())
         if len(used) == len(self.levels):
             return self
-        place = np.zeros(len(self.levels), np.int32)
-        place[used] = np.arange(len(used), dtype=np.int32)
-        return Factors(place[self.codes], self.levels[used])
+        index = np.zeros(len(self.levels), np.int32)
+        index[used] = np.arange(len(used), dtype=np.int32)
+        return Factors(index[self.codes], self.levels[used])
 
 
 def factors_of(column: Any) -> Factors:
@@ -78,8 +78,8 @@ def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
     codes = np.empty(table.shape[::-1], np.int32)
     firsts = portable.factorize_objects(table, codes)
     return [
-        _with_one_nan(Factors(codes[column], table[places, column]))
-        for column, places in enumerate(firsts)
+        _with_one_nan(Factors(codes[column], table[rows, column]))
+        for column, rows in enumerate(firsts)
     ]
 
 
@@ -88,10 +88,10 @@ def _with_one_nan(factors: Factors) -> Factors:
     levels = factors.levels.tolist()
     if not any(issubclass(kind, np.floating) for kind in set(map(type, levels)) - {str, float}):
         return factors
-    nans = [place for place, level in enumerate(levels) if _is_nan(level)]
-    place = np.arange(len(levels), dtype=np.int32)
-    place[nans] = nans[:1] or 0
-    return Factors(place[factors.codes], factors.levels).without_unused()
+    nans = [index for index, level in enumerate(levels) if _is_nan(level)]
+    index = np.arange(len(levels), dtype=np.int32)
+    index[nans] = nans[:1] or 0
+    return Factors(index[factors.codes], factors.levels).without_unused()
 
 
 def _is_nan(value: Any) -> bool:
@@ -105,13 +105,13 @@ def sorted_levels(levels: NDArray[Any]) -> NDArray[np.intp]:
     values = levels.tolist()
     if set(map(type, values)) <= {str}:
         return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.intp)
-    lost = [place for place, value in enumerate(values) if is_missing(value)]
-    lost.sort(key=lambda place: values[place] is not None)
-    there = np.setdiff1d(np.arange(len(values)), lost)
+    lost = [index for index, value in enumerate(values) if is_missing(value)]
+    lost.sort(key=lambda index: values[index] is not None)
+    present = np.setdiff1d(np.arange(len(values)), lost)
     try:
-        ascending = sorted(there.tolist(), key=values.__getitem__)
+        ascending = sorted(present.tolist(), key=values.__getitem__)
     except TypeError:
-        kinds = sorted({type(values[place]).__qualname__ for place in there.tolist()})
+        kinds = sorted({type(values[index]).__qualname__ for index in present.tolist()})
         raise TypeError(
             "Encoders require their input argument must be uniformly strings or numbers. Got "
             f"{kinds}, which cannot be sorted together. Turn the column into text, for example "

@@ -129,13 +129,13 @@ class PolynomialEncoder(Transformer):
         self.n_output_features_ = n_out
 
     def _degrees(self) -> tuple[int, int]:
-        given = self.degree
-        pair = (0, given) if not isinstance(given, (tuple, list)) else tuple(given)
+        range_ = self.degree
+        pair = (0, range_) if not isinstance(range_, (tuple, list)) else tuple(range_)
         whole = all(isinstance(each, (int, np.integer)) for each in pair)
         if len(pair) != 2 or not whole or not 0 <= pair[0] <= pair[1] or not 1 <= pair[1] <= 64:
             raise ValueError(
                 "The 'degree' parameter of PolynomialEncoder must be an int from 1 to 64 or a pair "
-                f"of the least and the highest degree. Got {given!r} instead."
+                f"of the least and the highest degree. Got {range_!r} instead."
             )
         return max(1, int(pair[0])), int(pair[1])
 
@@ -199,8 +199,8 @@ class PolynomialEncoder(Transformer):
         """How often each column is a factor of each number out."""
         self._fitted()
         powers = np.zeros((self.n_output_features_, self.n_features_in_), np.int64)
-        for place, factors in enumerate(self.products(), start=bool(self.include_bias)):
-            np.add.at(powers[place], list(factors), 1)
+        for index, factors in enumerate(self.products(), start=bool(self.include_bias)):
+            np.add.at(powers[index], list(factors), 1)
         return powers
 
     # --- encoding ---
@@ -265,8 +265,8 @@ class PolynomialEncoder(Transformer):
             raise ValueError("The saved PolynomialEncoder is damaged: wrong parts.")
         if not all(isinstance(flag, bool) for flag in flags):
             raise ValueError("The saved PolynomialEncoder is damaged: wrong flags.")
-        given: Any = tuple(degree) if isinstance(degree, list) else degree
-        encoder = cls(given, interaction_only=bool(flags[0]), include_bias=bool(flags[1]))
+        range_: Any = tuple(degree) if isinstance(degree, list) else degree
+        encoder = cls(range_, interaction_only=bool(flags[0]), include_bias=bool(flags[1]))
         assert isinstance(n, int)
         encoder._set_columns(n, names_in_parts(tensors, n))
         return encoder

@@ -49,7 +49,7 @@ def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
     elif hasattr(X, "iloc"):
         if X.ndim != 2:
             raise ValueError(_one_dimension((len(X),)))
-        columns, names = [X.iloc[:, place] for place in range(X.shape[1])], column_names(X)
+        columns, names = [X.iloc[:, index] for index in range(X.shape[1])], column_names(X)
     elif hasattr(X, "get_columns") and hasattr(X, "columns"):  # polars
         columns, names = X.get_columns(), tuple(X.columns)
     elif hasattr(X, "__arrow_c_stream__") and not isinstance(X, np.ndarray):
@@ -91,8 +91,10 @@ def columns_of_records(X: Any) -> Any:
 def _mapped_columns(X: Mapping[Any, Any]) -> list[Any]:
     lengths = {str(name): len(values) for name, values in X.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name!r} has {length}" for name, length in list(lengths.items())[:5])
-        raise ValueError(f"The columns differ in length: {told}. Give each the same rows.")
+        lengths_text = ", ".join(
+            f"{name!r} has {length}" for name, length in list(lengths.items())[:5]
+        )
+        raise ValueError(f"The columns differ in length: {lengths_text}. Give each the same rows.")
     return list(X.values())
 
 
@@ -112,7 +114,7 @@ def _array_columns(X: Any) -> list[Any]:
         raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required.")
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: the array has dtype {array.dtype}.")
-    return [array[:, place] for place in range(array.shape[1])]
+    return [array[:, index] for index in range(array.shape[1])]
 
 
 def _one_dimension(shape: tuple[int, ...]) -> str:
@@ -139,19 +141,19 @@ def remember_columns(encoder: Any, n_columns: int, names: tuple[str, ...] | None
         del encoder.feature_names_in_
 
 
-def names_of_columns(encoder: Any, given: Any = None) -> list[str]:
+def names_of_columns(encoder: Any, input_features: Any = None) -> list[str]:
     """Return the names of the columns that an encoder was fitted with, ``x0``, ``x1``, ... if none.
 
     Parameters
     ----------
     encoder : Transformer
-    given : sequence of str, optional
+    input_features : sequence of str, optional
         Names for columns without one; they must be the same where columns have names.
     """
     known, count = getattr(encoder, "feature_names_in_", None), encoder.n_features_in_
-    if given is None:
-        return [f"x{place}" for place in range(count)] if known is None else list(known)
-    names = [str(name) for name in given]
+    if input_features is None:
+        return [f"x{index}" for index in range(count)] if known is None else list(known)
+    names = [str(name) for name in input_features]
     if known is not None and names != list(known):
         raise ValueError("input_features is not equal to feature_names_in_")
     if len(names) != count:
@@ -172,12 +174,12 @@ def check_names_and_count(encoder: Any, n_columns: int, names: tuple[str, ...] |
         )
     fitted = getattr(encoder, "feature_names_in_", None)
     if names is not None and fitted is not None and list(fitted) != list(names):
-        place = next(
+        index = next(
             i for i, pair in enumerate(zip(names, fitted, strict=True)) if len({*pair}) > 1
         )
         raise ValueError(
             "The feature names should match those that were passed during fit: column "
-            f"{place} is {names[place]!r}, expected {fitted[place]!r}. Reorder or rename the "
+            f"{index} is {names[index]!r}, expected {fitted[index]!r}. Reorder or rename the "
             "columns, for example X[list(encoder.feature_names_in_)]."
         )
 

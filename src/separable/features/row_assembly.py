@@ -55,7 +55,7 @@ class OneHotSlot:
     ----------
     codes : ndarray of int32
         The code of each row, -1 where there is no value.
-    places : ndarray of int32
+    indices : ndarray of int32
         For code -1, 0, 1, ... the number out that becomes 1, counted from the first of this slot;
         -1 for none.
     width : int
@@ -63,12 +63,12 @@ class OneHotSlot:
     """
 
     codes: NDArray[np.int32]
-    places: NDArray[np.int32]
+    indices: NDArray[np.int32]
     width: int
 
     def add_to(self, parts: portable.Parts, at: int) -> None:
         """Hand the slot to the core, its first number out being ``at``."""
-        parts.add_one_hot(np.ascontiguousarray(self.codes), self.places, at, self.width)
+        parts.add_one_hot(np.ascontiguousarray(self.codes), self.indices, at, self.width)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,8 +121,8 @@ class Transformer:
 
     def _given_out(self, rows: Rows, data: Any) -> Any:
         """Return encoded rows in the form that `set_output` asks for."""
-        asked: dict[str, str] = getattr(self, "_sklearn_output_config", {})
-        output = asked.get("transform", default_output())
+        config: dict[str, str] = getattr(self, "_sklearn_output_config", {})
+        output = config.get("transform", default_output())
         if output != "default":
             return as_frame(rows, self.feature_names, output, data, type(self).__name__)
         return rows.to_matrix()

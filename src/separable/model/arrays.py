@@ -61,9 +61,9 @@ def checked_numbers(value: Any, name: str, ndim: int) -> NDArray[np.float64]:
     array = read_only(array.astype(np.float64, copy=False))
     finite = np.isfinite(array)
     if not finite.all():
-        place = [int(axis[0]) for axis in np.nonzero(~finite)]
+        index = [int(axis[0]) for axis in np.nonzero(~finite)]
         raise ValueError(
-            f"{name} must be finite. Found {array[tuple(place)]} at {place}. Training overflowed "
+            f"{name} must be finite. Found {array[tuple(index)]} at {index}. Training overflowed "
             "or the numbers are damaged: scale the features and train again."
         )
     return array
@@ -87,17 +87,17 @@ def checked_names(names: Iterable[str] | None, count: int, what: str) -> Sequenc
     if isinstance(names, str):
         raise ValueError(f"{what} must be a sequence of str, one a feature. Got one str instead.")
     names = tuple(names)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if not isinstance(name, str):
-            raise ValueError(f"{what}[{place}] must be a str. Got {name!r:.80} instead.")
+            raise ValueError(f"{what}[{index}] must be a str. Got {name!r:.80} instead.")
     if len(names) != count:
         raise ValueError(
             f"{what} must hold one name for each of {count} features. Got {len(names)}."
         )
     if not is_text("".join(names)):
-        place = next(i for i, name in enumerate(names) if not is_text(name))
+        index = next(i for i, name in enumerate(names) if not is_text(name))
         raise ValueError(
-            f"{what}[{place}] is {names[place]!r:.80}, which is not valid Unicode text "
+            f"{what}[{index}] is {names[index]!r:.80}, which is not valid Unicode text "
             "(half of a surrogate pair). Rename the column."
         )
     return tuple(str(name) for name in names)

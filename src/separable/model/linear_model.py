@@ -263,9 +263,9 @@ class LinearModel:
                 f"This {self.learner} model has no predict_proba: its link is {self.link!r}, "
                 f"whose scores are not probabilities. Use {use}, or train a logistic model."
             )
-        shares = model_probabilities(self, self._scores(X))
-        assert shares is not None
-        return shares
+        probabilities = model_probabilities(self, self._scores(X))
+        assert probabilities is not None
+        return probabilities
 
     def evaluate(
         self, X: Any, y: Any, sample_weight: Any = None, positive: Any = None
@@ -361,7 +361,7 @@ class LinearModel:
         save(self, path, include_state=include_state)
 
     def weights_at(
-        self, rows: Rows, scores: NDArray[np.float64], which: NDArray[np.intp]
+        self, rows: Rows, scores: NDArray[np.float64], indices: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the weight of each value of some rows, and the intercept of each row.
 
@@ -370,7 +370,7 @@ class LinearModel:
         rows : Rows
         scores : ndarray of float64, shape (n, k)
             The scores of the rows.
-        which : ndarray of int, shape (n,)
+        indices : ndarray of int, shape (n,)
             The score of each row that is meant.
 
         Returns
@@ -380,13 +380,13 @@ class LinearModel:
         intercepts : ndarray of float64, shape (n,)
         """
         del scores  # the weights are the same at every row
-        weights, intercepts = self.weights, self.intercept[which]
-        if len(which) and (which == which[0]).all():
-            one = weights[which[0]]
+        weights, intercepts = self.weights, self.intercept[indices]
+        if len(indices) and (indices == indices[0]).all():
+            one = weights[indices[0]]
             return one if rows.indices is None else one[rows.indices], intercepts
         if rows.indptr is None or rows.indices is None:
-            return weights[which], intercepts
-        return weights[np.repeat(which, np.diff(rows.indptr)), rows.indices], intercepts
+            return weights[indices], intercepts
+        return weights[np.repeat(indices, np.diff(rows.indptr)), rows.indices], intercepts
 
     @cached_property
     def _columns(self) -> WeightColumns:

@@ -62,14 +62,18 @@ def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None)
             "model, not for those of an average. Merge replace(model, calibration=None) and "
             "calibrate the result."
         )
-    shares = _shares(_rows_seen(models) if weights is None else weights, len(models))
+    fractions = _fractions(_rows_seen(models) if weights is None else weights, len(models))
     evidence: dict[str, Any] = {"merged_from": len(models), "approximate": True}
     if all(_is_count(model.evidence.get("rows_seen")) for model in models):
         evidence["rows_seen"] = sum(_rows_seen(models))
     return replace(
         first,
-        weights=sum(share * model.weights for share, model in zip(shares, models, strict=True)),
-        intercept=sum(share * model.intercept for share, model in zip(shares, models, strict=True)),
+        weights=sum(
+            weight_of * model.weights for weight_of, model in zip(fractions, models, strict=True)
+        ),
+        intercept=sum(
+            weight_of * model.intercept for weight_of, model in zip(fractions, models, strict=True)
+        ),
         evidence=evidence,
         state=None,
         training_rows=_training_rows(models),
@@ -115,8 +119,8 @@ def _check_same_names(
         return
     where = ""
     if ours is not None and theirs is not None:
-        place = next(j for j in range(len(ours)) if ours[j] != theirs[j])
-        where = f" at feature {place}, {ours[place]!r:.80} and {theirs[place]!r:.80}"
+        index = next(j for j in range(len(ours)) if ours[j] != theirs[j])
+        where = f" at feature {index}, {ours[index]!r:.80} and {theirs[index]!r:.80}"
     raise ValueError(
         f"Model 1 and model {number} cannot be merged: their feature names differ{where}. Train "
         "both on the same columns in the same order."
@@ -166,14 +170,14 @@ def _rows_seen(models: Sequence[LinearModel]) -> list[int]:
     return counts
 
 
-def _shares(weights: Sequence[float], count: int) -> NDArray[np.float64]:
-    shares = np.asarray(weights, dtype=np.float64)
-    if shares.shape != (count,):
+def _fractions(weights: Sequence[float], count: int) -> NDArray[np.float64]:
+    fractions = np.asarray(weights, dtype=np.float64)
+    if fractions.shape != (count,):
         raise ValueError(
             f"weights must hold one number for each of {count} models. Got {weights!r}."
         )
-    if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.max() > 0):
-        raise ValueError(f"weights must be finite, >= 0 and not all 0. Got {shares.tolist()}.")
-    shares = shares / shares.max()  # first, so that the sum cannot overflow
-    total: NDArray[np.float64] = shares / shares.sum()
+    if not (np.isfinite(fractions).all() and (fractions >= 0).all() and fractions.max() > 0):
+        raise ValueError(f"weights must be finite, >= 0 and not all 0. Got {fractions.tolist()}.")
+    fractions = fractions / fractions.max()  # first, so that the sum cannot overflow
+    total: NDArray[np.float64] = fractions / fractions.sum()
     return total

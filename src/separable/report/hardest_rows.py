@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.model.explain.text_highlights import telling_texts
+from separable.model.explain.text_highlights import highlighted_texts
 from separable.model.words import cell_text, label_value, number
 from separable.report.contents import Absent, HardRow, Mark
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.explain.explanation import Explanation, Terms
-    from separable.model.explain.text_highlights import TellingText
+    from separable.model.explain.text_highlights import HighlightedText
     from separable.report.scored_rows import ScoredRows
     from separable.typing import Floats
 
@@ -77,9 +77,9 @@ def _mistakes(
     answers = scored.answers
     case = case_of(scored.truth, answers)
     assert isinstance(case, ClassCase)
-    n = len(case.truth)
-    wrong, known = case.truth != case.predicted, case.truth < case.n_known
-    truth = np.where(known, case.truth, 0)
+    n = len(case.y_true)
+    wrong, known = case.y_true != case.predicted, case.y_true < case.n_known
+    truth = np.where(known, case.y_true, 0)
     short = np.zeros(n)
     if answers.scores is not None and answers.scores.ndim == 1:
         short = np.where(wrong, np.abs(answers.scores), 0.0)
@@ -170,11 +170,11 @@ def _texts(
     """Return columns of free text with the words that count."""
     given = {name: value for name, value in raw.items() if isinstance(value, str)}
     return tuple(
-        (told.column, *_shortened(told, sign)) for told in telling_texts(one, terms, given)
+        (told.column, *_shortened(told, sign)) for told in highlighted_texts(one, terms, given)
     )
 
 
-def _shortened(told: TellingText, sign: float) -> tuple[str, tuple[Mark, ...]]:
+def _shortened(told: HighlightedText, sign: float) -> tuple[str, tuple[Mark, ...]]:
     """Return a text and its marks; of a long one the stretch whose words count most."""
     marks = told.marked()
     start, stop = 0, len(told.text)
@@ -191,13 +191,13 @@ def _shortened(told: TellingText, sign: float) -> tuple[str, tuple[Mark, ...]]:
     )
 
 
-def _strongest_stretch(told: TellingText) -> int:
+def _strongest_stretch(told: HighlightedText) -> int:
     """Return where the stretch begins whose words add most, at the start of a word."""
     spans = told.spans or []
     if not spans:
         return 0
     starts, ends = np.array([(span.start, span.end) for span in spans]).T
-    sums = np.concatenate([[0.0], np.cumsum(np.abs(told.shares))])
+    sums = np.concatenate([[0.0], np.cumsum(np.abs(told.contributions))])
     last = np.searchsorted(ends, starts + LONGEST, side="right")
     best = int((sums[last] - sums[np.arange(len(spans))]).argmax())
     full = int(np.searchsorted(starts, len(told.text) - LONGEST))  # later ones would be shorter

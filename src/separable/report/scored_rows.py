@@ -58,9 +58,9 @@ class ScoredRows:
         case = case_of(self.truth, self.answers)
         assert isinstance(case, ClassCase)
         known: NDArray[Any] = self.answers.classes
-        if case.truth.max(initial=0) >= case.n_known:
+        if case.y_true.max(initial=0) >= case.n_known:
             known = np.array([str(label) for label in case.labels])
-        return known[case.truth]
+        return known[case.y_true]
 
 
 def seen_in_training(scored: ScoredRows, known: TrainingRows | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native, portable
-from separable.data.core_rows import core_rows, places_of
+from separable.data.core_rows import core_rows, index_of_columns
 from separable.data.rows import Rows
 from separable.data.stacking import stack_rows
 from separable.linalg.blas import add_rows_to_scatter
@@ -312,7 +312,7 @@ def _sparse_products(
     dense = np.concatenate([full, np.arange(d, p)])
     origin = (sums.origin * sums.scale)[dense]  # the block is scaled already
     z = np.zeros((n, len(dense)))
-    native.spread_columns(core, 0, n, places_of(full, d), z)
+    native.spread_columns(core, 0, n, index_of_columns(full, d), z)
     if block.targets is not None:
         z[:, len(full) :] = block.targets
     offset = np.zeros((sums.n_groups, p))

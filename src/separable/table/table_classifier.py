@@ -107,5 +107,5 @@ class TableClassifier(ClassifierMixin, TableLearner):
         -------
         float
         """
-        truth = self._truth(X, y)
-        return float(accuracy_score(truth, self.predict(X), sample_weight=sample_weight))
+        y_true = self._y_true(X, y)
+        return float(accuracy_score(y_true, self.predict(X), sample_weight=sample_weight))

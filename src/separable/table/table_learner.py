@@ -81,9 +81,9 @@ class TableLearner(BaseEstimator):
         learner = self._default_learner() if self.learner is None else clone(self.learner)
         if hasattr(learner, "group_by"):  # which numbers one raw column became
             learner.group_by(encoder)
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
         with naming_columns(encoder.feature_names):
-            learner.fit(rows.to_matrix(), target, **given)
+            learner.fit(rows.to_matrix(), target, **fit_params)
         self.encoder_ = encoder
         self.learner_ = learner
         self._model = replace(
@@ -109,7 +109,7 @@ class TableLearner(BaseEstimator):
             raise TableError(f"There is no column to learn from: the target {y!r} is the only one.")
         return self._target_column(columns, y), Columns(rest, columns.n_rows)
 
-    def _truth(self, X: Any, y: Any) -> Any:
+    def _y_true(self, X: Any, y: Any) -> Any:
         """Return the values that predictions are compared with."""
         name = self.target_name_ if y is None else y
         if name is None:
@@ -204,10 +204,10 @@ class TableLearner(BaseEstimator):
 
 def column_of_classes(columns: Columns, name: str) -> NDArray[Any]:
     """Return a column as labels: numbers, whole ones as such, booleans, everything else as text."""
-    typed = typed_column(columns, name)
-    if isinstance(typed, Booleans):
-        _refuse_missing(name, np.isnan(typed.values))
-        return typed.values.astype(np.bool_)
+    parsed = typed_column(columns, name)
+    if isinstance(parsed, Booleans):
+        _refuse_missing(name, np.isnan(parsed.values))
+        return parsed.values.astype(np.bool_)
     column = columns[name]
     if isinstance(column, Numbers):
         values = numbers_of(name, column)

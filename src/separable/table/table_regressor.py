@@ -67,5 +67,5 @@ class TableRegressor(RegressorMixin, TableLearner):
         -------
         float
         """
-        truth = self._truth(X, y)
-        return float(r2_score(truth, self.predict(X), sample_weight=sample_weight))
+        y_true = self._y_true(X, y)
+        return float(r2_score(y_true, self.predict(X), sample_weight=sample_weight))

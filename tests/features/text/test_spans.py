@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separable import TextEncoder
-from separable.features.text.spans import shares_of_words
+from separable.features.text.spans import contributions_of_words
 
 TEXTS = st.text(
     st.sampled_from("aAb\u00df\u0130\u03a3\u03c3\u00e9\ufb01 .,-_1\n\u00a0\u00f1\u0301"),
@@ -64,8 +64,8 @@ def test_shares_sum_to_the_parts():
     words = [span.word for span in spans]
     assert words == ["good", "film", "good", "film", "end"]
     parts = {"good": 1.0, "good film": 3.0, "good film end": -3.0, "absent": 9.0}
-    shares = shares_of_words(spans, (1, 3), parts)
+    shares = contributions_of_words(spans, (1, 3), parts)
     assert shares == pytest.approx([0.5 + 0.75, 0.75, 0.5 + 0.75 - 1, 0.75 - 1, -1])
     assert sum(shares) == pytest.approx(1.0)
-    assert shares_of_words([], (1, 2), parts) == []
+    assert contributions_of_words([], (1, 2), parts) == []
     assert re.fullmatch(r"\w+", words[0])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from separable import LinearModel, TableEncoder, TextEncoder, VotedPerceptron
-from separable.features.text.spans import shares_of_words
+from separable.features.text.spans import contributions_of_words
 from separable.report.contents import Absent
 from separable.report.what_if.form import DATA_ID, FORM_ID, WhatIf, what_if
 from tests.export import models
@@ -167,7 +167,7 @@ def test_words_are_marked_where_the_model_finds_them(name, tmp_path):
                 continue
             terms = model.explain([text]).terms(label=model.classes[k].item())
             parts = {term.feature: term.contribution for term in terms.shown}
-            shares = shares_of_words(spans, model.encoder.ngram_range, parts)
+            shares = contributions_of_words(spans, model.encoder.ngram_range, parts)
             units = text.encode("utf-16-le")
             words = [
                 units[2 * w["start"] : 2 * w["stop"]].decode("utf-16-le") for w in answer["words"]

@@ -13,14 +13,14 @@ import click
 
 from separable.cli.io.output import counted
 from separable.model.explain.explanation_text import headline, scores_line, total
-from separable.model.explain.text_highlights import telling_texts
+from separable.model.explain.text_highlights import highlighted_texts
 from separable.model.words import cell_text, number, shown, signed, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from separable.model.explain.explanation import Explanation, Term, Terms
-    from separable.model.explain.text_highlights import TellingText
+    from separable.model.explain.text_highlights import HighlightedText
 
 __all__ = ["ExplainedRow", "in_colour", "legend", "shown_text"]
 
@@ -32,9 +32,9 @@ BOLD, UNDERLINED = 0.4, 0.75
 LONGEST = 6000
 
 
-def shown_text(telling: TellingText, *, colour: bool) -> str:
+def shown_text(telling: HighlightedText, *, colour: bool) -> str:
     """Return a text for a terminal: nothing in it can steer that."""
-    largest = max(map(abs, telling.shares), default=0.0)
+    largest = max(map(abs, telling.contributions), default=0.0)
     text, parts, place = telling.text, [], 0
     for span, share in telling.marked():
         if span.end > LONGEST:
@@ -123,7 +123,7 @@ class ExplainedRow:
 
     def _texts(self, terms: Terms) -> list[Any]:
         texts = {name: value for name, value in self.raw.items() if isinstance(value, str)}
-        return telling_texts(self.explanation, terms, texts)
+        return highlighted_texts(self.explanation, terms, texts)
 
     def _marked(self) -> list[str]:
         terms = self.explanation.terms()

@@ -125,8 +125,8 @@ def check(
         frozenset(how for how, given in split.items() if given is not None),
     )
     with np.errstate(over="ignore", invalid="ignore"):  # infinite values, and nearly so
-        found = [finding for each in CHECKS for finding in each(look)] if look.n_rows else []
-    return Findings(found, look.n_rows, len(look.sample))
+        findings = [finding for each in CHECKS for finding in each(look)] if look.n_rows else []
+    return Findings(findings, look.n_rows, len(look.sample))
 
 
 def _table(data: Any) -> Any:
@@ -137,7 +137,7 @@ def _table(data: Any) -> Any:
         if data.table is None:
             raise TableError("Sparse rows have no named columns, which a check needs.")
         return data.table
-    found = table_or_rows(data)
-    if isinstance(found, Rows):
+    findings = table_or_rows(data)
+    if isinstance(findings, Rows):
         raise TableError("A sparse matrix has no named columns, which a check needs.")
-    return found
+    return findings

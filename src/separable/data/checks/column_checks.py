@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.data.checks.findings import Finding, listed, quoted
-from separable.data.checks.table_view import first_rows, is_free_text, is_there
+from separable.data.checks.table_view import first_rows, is_free_text, is_present
 from separable.data.checks.text_columns import are_dates, are_mostly_numbers
 from separable.data.columns import Categories, Numbers
 from separable.data.ingest.dates import Booleans, Dates
@@ -68,7 +68,7 @@ def empty_columns(look: Look) -> Iterator[Finding]:
         )  # fmt: skip
     for name, count in counts.items():
         if 0 < count < limit:
-            rows = first_rows(is_there(look.typed(name)))
+            rows = first_rows(is_present(look.parsed(name)))
             yield Finding(
                 "nearly empty", "note", (name,), rows,
                 f"{quoted(name)} has a value in {count} of {look.n_rows} rows only (first in data "
@@ -79,12 +79,12 @@ def empty_columns(look: Look) -> Iterator[Finding]:
 
 def _counts(look: Look) -> dict[str, int]:
     """Return how many values each column has, in the order of the columns."""
-    found: dict[str, int] = {}
+    n_distinct: dict[str, int] = {}
     for block in look.numbers:
         counts = look.n_rows - np.isnan(block.values).sum(axis=1)
-        found.update(zip(block.names, counts.tolist(), strict=True))
+        n_distinct.update(zip(block.names, counts.tolist(), strict=True))
     return {
-        name: found[name] if name in found else int(is_there(look.typed(name)).sum())
+        name: n_distinct[name] if name in n_distinct else int(is_present(look.parsed(name)).sum())
         for name in look.names
     }
 
@@ -106,9 +106,9 @@ def constant_columns(look: Look) -> Iterator[Finding]:
 
 
 def _is_constant(look: Look, name: str) -> bool:
-    column = look.typed(name)
+    column = look.parsed(name)
     values = column.codes if isinstance(column, Categories) else column.values
-    return bool(is_there(column)[0]) and bool(np.all(values == values[0]))
+    return bool(is_present(column)[0]) and bool(np.all(values == values[0]))
 
 
 def identifiers(look: Look) -> Iterator[Finding]:
@@ -125,14 +125,14 @@ def identifiers(look: Look) -> Iterator[Finding]:
                     {"drop": (name,)},
                 )  # fmt: skip
             continue
-        there = int(np.count_nonzero(column.codes >= 0))
-        different = there >= FEWEST and len(column.levels) >= DIFFERENT * there
+        n_present = int(np.count_nonzero(column.codes >= 0))
+        different = n_present >= FEWEST and len(column.levels) >= DIFFERENT * n_present
         if different and not _says_more(column):
             yield Finding(
                 "identifier", "note", (name,), (),
                 f"{quoted(name)} is different in nearly every row ({len(column.levels)} texts in "
-                f"{there} values, such as {quoted(column.levels[0])}): as a category nothing can "
-                "be learned from it.",
+                f"{n_present} values, such as {quoted(column.levels[0])}): as a category nothing "
+                "can be learned from it.",
                 {"drop": (name,)},
             )  # fmt: skip
 
@@ -155,7 +155,7 @@ def numbers_rows(name: str, values: NDArray[np.float64]) -> bool:
 def codes(look: Look) -> Iterator[Finding]:
     """Find whole numbers that are names: zip codes and the like."""
     for name, column in look.of_type(Numbers):
-        if name in look.asked or not words_of(name) & CODE_WORDS:
+        if name in look.typed_by_user or not words_of(name) & CODE_WORDS:
             continue
         values = column.values[~np.isnan(column.values)]
         whole = np.all(values == np.floor(values)) and np.all(values >= 0)

@@ -59,7 +59,7 @@ def _groups(look: Look) -> list[list[str]]:
 
 def _with_category(look: Look, names: list[str], known: set[str]) -> list[str]:
     """Return those that a category says: it first, then others and numbers."""
-    categories = [name for name in names if isinstance(look.typed(name), Categories)]
+    categories = [name for name in names if isinstance(look.parsed(name), Categories)]
     others = [name for name in names if name not in categories and name not in known]
     return [*categories, *others] if categories else []
 
@@ -77,9 +77,9 @@ def _by_appearance(codes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
     """Return codes numbered in the order in which they appear."""
     first = np.full(levels, len(codes))
     np.minimum.at(first, codes, np.arange(len(codes)))
-    place = np.empty(levels, np.int64)
-    place[np.argsort(first)] = np.arange(levels)
-    return place[codes]
+    code_of = np.empty(levels, np.int64)
+    code_of[np.argsort(first)] = np.arange(levels)
+    return code_of[codes]
 
 
 def _standards(look: Look) -> Iterator[tuple[str, object]]:
@@ -106,14 +106,14 @@ def _keys(values: NDArray[np.float64], weights: NDArray[np.float64]) -> list[obj
     centred = np.where(finite, values - means[:, None], 0)
     scale = np.sqrt(np.mean(centred**2, axis=1))
     good = (counts >= FEWEST) & np.isfinite(scale) & (scale > 0)
-    places = np.abs((centred * weights).sum(axis=1)) / np.where(good, scale, 1)
-    rounded = np.round(places / np.sqrt(len(weights)), 7).tolist()
+    projections = np.abs((centred * weights).sum(axis=1)) / np.where(good, scale, 1)
+    rounded = np.round(projections / np.sqrt(len(weights)), 7).tolist()
     known = zip(rounded, counts.tolist(), good.tolist(), strict=True)
-    return [(place, count) if fine else None for place, count, fine in known]
+    return [(code_of, count) if fine else None for code_of, count, fine in known]
 
 
 def _equal(look: Look, first: str, second: str) -> bool:
-    a, b = look.typed(first), look.typed(second)
+    a, b = look.parsed(first), look.parsed(second)
     values, others = numbers_in(a), numbers_in(b)
     if values is not None and others is not None:
         return bool(np.array_equal(values, others, equal_nan=True))

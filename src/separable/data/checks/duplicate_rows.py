@@ -66,13 +66,13 @@ def duplicates_between(train: Any, test: Any) -> tuple[int, list[tuple[int, int]
     both = zip(_all_typed(ours, shared), _all_typed(theirs, shared), strict=True)
     pairs = [_alike(*pair) for pair in both]
     known = row_hashes((pair[0] for pair in pairs), ours.n_rows)
-    asked = row_hashes((pair[1] for pair in pairs), theirs.n_rows)
+    hashes = row_hashes((pair[1] for pair in pairs), theirs.n_rows)
     values, first = np.unique(known, return_index=True)
     if not len(values):
         return 0, []
-    places = np.minimum(np.searchsorted(values, asked), len(values) - 1)
-    rows = np.flatnonzero(values[places] == asked)
-    examples = [(int(first[places[row]]), int(row)) for row in rows[:EXAMPLES]]
+    indices = np.minimum(np.searchsorted(values, hashes), len(values) - 1)
+    rows = np.flatnonzero(values[indices] == hashes)
+    examples = [(int(first[indices[row]]), int(row)) for row in rows[:EXAMPLES]]
     return len(rows), examples
 
 
@@ -127,7 +127,7 @@ def contradicting_rows(look: Look) -> Iterator[Finding]:
         return
     split = np.flatnonzero(new_class & ~new_group)
     split = split[rows[order[split - 1]].argmin()]  # hashes differ from run to run, rows do not
-    pair = sorted((int(rows[order[place]]), int(codes[place])) for place in (split - 1, split))
+    pair = sorted((int(rows[order[index]]), int(codes[index])) for index in (split - 1, split))
     examples = tuple(row for row, _ in pair)
     first, second = (quoted(target.labels[code]) for _, code in pair)
     yield Finding(
@@ -144,15 +144,15 @@ def contradicting_rows(look: Look) -> Iterator[Finding]:
 
 def _tell_rows_apart(look: Look) -> bool:
     """Whether columns vary so much that equal rows are no accident: entropies of the sample."""
-    enough, found = 2 * np.log2(max(len(look.sample), 2)), 0.0
+    enough, entropy = 2 * np.log2(max(len(look.sample), 2)), 0.0
     for name in look.names:
-        column = look.typed(name)
+        column = look.parsed(name)
         if isinstance(column, Categories) and is_free_text(column):
             return True
-        shares = np.bincount(look.codes(name)) / len(look.sample)
-        shares = shares[shares > 0]
-        found -= float(np.sum(shares * np.log2(shares)))
-        if found > enough:
+        fractions = np.bincount(look.codes(name)) / len(look.sample)
+        fractions = fractions[fractions > 0]
+        entropy -= float(np.sum(fractions * np.log2(fractions)))
+        if entropy > enough:
             return True
     return False
 

@@ -59,16 +59,18 @@ class Findings(Sequence[Finding]):
 
     Parameters
     ----------
-    found : iterable of Finding
+    findings : iterable of Finding
     n_rows : int
         Rows of the table.
     n_sampled : int
         Rows that the dearer checks looked at.
     """
 
-    def __init__(self, found: Iterable[Finding], n_rows: int, n_sampled: int) -> None:
+    def __init__(self, findings: Iterable[Finding], n_rows: int, n_sampled: int) -> None:
         order = {"warning": 0, "note": 1}
-        self._found = sorted(_folded(list(found)), key=lambda each: order[each.severity])
+        self._findings = sorted(
+            _merge_repeated(list(findings)), key=lambda each: order[each.severity]
+        )
         self.n_rows = n_rows
         self.n_sampled = n_sampled
 
@@ -87,16 +89,16 @@ class Findings(Sequence[Finding]):
         return [each for each in self if each.kind == kind]
 
     @overload
-    def __getitem__(self, place: int) -> Finding: ...
+    def __getitem__(self, index: int) -> Finding: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Finding]: ...
+    def __getitem__(self, index: slice) -> list[Finding]: ...
 
-    def __getitem__(self, place: int | slice) -> Finding | list[Finding]:
-        return self._found[place]
+    def __getitem__(self, index: int | slice) -> Finding | list[Finding]:
+        return self._findings[index]
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -113,26 +115,26 @@ class Findings(Sequence[Finding]):
         return f"Findings({len(self.warnings)} warnings, {len(self.notes)} notes)"
 
 
-def _folded(found: list[Finding]) -> list[Finding]:
+def _merge_repeated(findings: list[Finding]) -> list[Finding]:
     """Return the first findings of each kind, and the others of it as one."""
-    kept: list[Finding] = []
-    for key in dict.fromkeys((each.severity, each.kind) for each in found):
-        same = [each for each in found if (each.severity, each.kind) == key]
-        more = same[ONE_BY_ONE:] if len(same) > ONE_BY_ONE + 1 else []
-        kept += same[: len(same) - len(more)]
+    merged: list[Finding] = []
+    for key in dict.fromkeys((each.severity, each.kind) for each in findings):
+        repeated = [each for each in findings if (each.severity, each.kind) == key]
+        more = repeated[ONE_BY_ONE:] if len(repeated) > ONE_BY_ONE + 1 else []
+        merged += repeated[: len(repeated) - len(more)]
         if more:
-            kept.append(_together(more))
-    return kept
+            merged.append(_summarize(more))
+    return merged
 
 
-def _together(found: list[Finding]) -> Finding:
-    columns = tuple(dict.fromkeys(name for each in found for name in each.columns))
+def _summarize(findings: list[Finding]) -> Finding:
+    columns = tuple(dict.fromkeys(name for each in findings for name in each.columns))
     options = {
-        name: tuple(dict.fromkeys(c for each in found for c in each.options.get(name, ())))
-        for name in dict.fromkeys(name for each in found for name in each.options)
+        name: tuple(dict.fromkeys(c for each in findings for c in each.options.get(name, ())))
+        for name in dict.fromkeys(name for each in findings for name in each.options)
     }
-    text = f"The same in {len(found)} more places: columns {listed(columns)}."
-    first = found[0]
+    text = f"The same in {len(findings)} more places: columns {listed(columns)}."
+    first = findings[0]
     return Finding(first.kind, first.severity, columns, first.rows, text, options)
 
 

@@ -57,7 +57,7 @@ class _Alone:
     """How well one column predicts the target on rows it was not fitted to."""
 
     name: str
-    share: float  # of a constant answer's error that it takes away
+    explained: float  # of a constant answer's error that it takes away
     right: float  # accuracy, or R2
     auc: float | None = None
 
@@ -121,7 +121,7 @@ def _is_recoded(look: Look, name: str, rows: NDArray[np.int64], y: Codes, codes:
 
 def _is_same_number(look: Look, name: str, rows: NDArray[np.int64]) -> bool:
     assert look.target is not None
-    ours, theirs = numbers_in(look.typed(name)), look.target.values
+    ours, theirs = numbers_in(look.parsed(name)), look.target.values
     if ours is None or theirs is None or len(rows) < 3:
         return False
     x, y = ours[rows], theirs[rows]
@@ -152,14 +152,14 @@ def _linear(look: Look, names: list[str], rows: NDArray[np.int64]) -> Iterator[F
     """Find numbers of which the target is a linear combination."""
     target = look.target
     assert target is not None
-    columns = {n: look.typed(n).values for n in names if isinstance(look.typed(n), Numbers)}  # type: ignore[union-attr]
+    columns = {n: look.parsed(n).values for n in names if isinstance(look.parsed(n), Numbers)}  # type: ignore[union-attr]
     if target.values is None or not 2 <= len(columns) <= len(rows) // 10:
         return
     X = np.column_stack([values[rows] for values in columns.values()])
     y = target.values[rows]
-    there = (np.abs(X) < LARGEST).all(axis=1) & (np.abs(y) < LARGEST)
-    y = y[there]
-    X = X[there]
+    valid = (np.abs(X) < LARGEST).all(axis=1) & (np.abs(y) < LARGEST)
+    y = y[valid]
+    X = X[valid]
     if len(X) < FEWEST or len(X) < 10 * X.shape[1]:
         return
     X, y = X - X.mean(axis=0), y - y.mean()
@@ -175,7 +175,7 @@ def _linear(look: Look, names: list[str], rows: NDArray[np.int64]) -> Iterator[F
     weights = _solved(X[:, large], y)
     if len(large) < 2 or _left(X[:, large], y, weights) > EXACT:
         return
-    found = [list(columns)[used[place]] for place in large]
+    found = [list(columns)[used[index]] for index in large]
     yield _sum_finding(target.name, found, weights / scale[used][large])
 
 
@@ -223,18 +223,18 @@ def _suspects(look: Look, names: list[str]) -> Iterator[Finding]:
     if len(nearly) <= max(2, 0.1 * len(found)):  # where many do, the task is easy
         for each in nearly:
             yield _suspect(each, target, severe=_is_severe(each, target))
-    best = max(found, key=lambda each: (each.auc or 0, each.share))
+    best = max(found, key=lambda each: (each.auc or 0, each.explained))
     if best not in nearly and words_of(best.name) & AFTERWARDS and _is_strong(best, target):
         yield _afterwards(best)
 
 
 def _gives_away(each: _Alone, target: Target) -> bool:
     limit = MUCH if _is_named_after(each.name, target.name) else NEARLY_ALL
-    return each.share >= limit or (each.auc or 0) >= AUC
+    return each.explained >= limit or (each.auc or 0) >= AUC
 
 
 def _is_severe(each: _Alone, target: Target) -> bool:
-    certain = each.share >= CERTAIN or (each.auc or 0) >= CERTAIN_AUC
+    certain = each.explained >= CERTAIN or (each.auc or 0) >= CERTAIN_AUC
     return certain or _is_named_after(each.name, target.name)
 
 
@@ -246,8 +246,8 @@ def _is_named_after(name: str, target: str) -> bool:
 
 def _is_strong(each: _Alone, target: Target) -> bool:
     if target.task == "regression":
-        return each.share >= STRONG_R2
-    return (each.auc or 0) >= STRONG_AUC if len(target.labels) == 2 else each.share >= STRONG_R2
+        return each.explained >= STRONG_R2
+    return (each.auc or 0) >= STRONG_AUC if len(target.labels) == 2 else each.explained >= STRONG_R2
 
 
 def _told(each: _Alone, target: Target) -> str:
@@ -280,32 +280,32 @@ def _afterwards(each: _Alone) -> Finding:
 
 def _strength(each: _Alone) -> str:
     """Return how much a column says, in two words."""
-    return f"AUC {each.auc:.2f}" if each.auc is not None else f"{each.share:.0%} of the error"
+    return f"AUC {each.auc:.2f}" if each.auc is not None else f"{each.explained:.0%} of the error"
 
 
 def _alone(look: Look, name: str) -> _Alone | None:
     """Return how well a column predicts: fitted on one half, measured on the other, both ways."""
     target = look.target
     assert target is not None
-    there = target.codes[look.sample] >= 0
-    rows = look.sample[there]
-    values = numbers_in(look.typed(name))
+    valid = target.codes[look.sample] >= 0
+    rows = look.sample[valid]
+    values = numbers_in(look.parsed(name))
     if values is None:
-        groups = look.codes(name)[there]
+        groups = look.codes(name)[valid]
         if 2 * (int(groups.max(initial=0)) + 1) > len(groups):
             return None
     else:
         groups = _binned(values[rows])
-    half = look.half[there]
+    half = look.half[valid]
     if target.task == "regression":
         assert target.values is not None
         return _Alone(name, *2 * (_explained(groups, target.values[rows], half),))
     y = target.codes[rows]
     right = _right(groups, y, half)
     constant = np.bincount(y).max() / len(y)
-    share = (right - constant) / (1 - constant) if constant < 1 else 0.0
+    explained = (right - constant) / (1 - constant) if constant < 1 else 0.0
     auc = _auc(values[rows], y) if values is not None and len(target.labels) == 2 else None
-    return _Alone(name, share, right, auc)
+    return _Alone(name, explained, right, auc)
 
 
 def _binned(values: Values) -> Codes:

@@ -139,15 +139,16 @@ def outliers(look: Look) -> Iterator[Finding]:
         if top < FAR * away.max() or top == 0:
             continue
         away /= top
-        share = 1 / (1 + float(away @ away))
-        if share >= DOMINATES:
+        explained = 1 / (1 + float(away @ away))
+        if explained >= DOMINATES:
             finite[row] = False
             rest = values[finite]
             yield Finding(
                 "outlier", "warning", (name,), (row,),
                 f"{quoted(name)} is {values[row]:g} in data row {row + 1}, where all others lie "
-                f"from {rest.min():g} to {rest.max():g}: this one value makes up {share:.0%} of "
-                "its variance, and the scale of the column with it. Correct it, or leave it empty.",
+                f"from {rest.min():g} to {rest.max():g}: this one value makes up {explained:.0%} "
+                "of its variance, and the scale of the column with it. Correct it, or leave it "
+                "empty.",
             )  # fmt: skip
 
 
@@ -159,11 +160,11 @@ def _may_have_outliers(columns: Values) -> NDArray[np.bool_]:
     count = np.isfinite(columns).sum(axis=1)
     if columns.shape[1] >= FEWEST_ROWS:
         return np.asarray(count >= FEWEST_VALUES)
-    some = np.sort(columns[:, :SOME], axis=1)
-    inner = min(3, (some.shape[1] - 1) // 2)
+    first = np.sort(columns[:, :SOME], axis=1)
+    inner = min(3, (first.shape[1] - 1) // 2)
     with np.errstate(invalid="ignore", over="ignore"):
         size = np.fmax.reduce(np.abs(columns), axis=1, initial=0.0)
-        apart = some[:, -1 - inner] - some[:, inner]
+        apart = first[:, -1 - inner] - first[:, inner]
         return np.asarray((count >= FEWEST_VALUES) & ~(apart > 4 * SQUARES * size))
 
 
@@ -171,12 +172,12 @@ def _dominant(
     name: str, values: Values, finite: NDArray[np.bool_], middle: float
 ) -> Finding | None:
     """Find up to three values beside which float64 does not see the others, in any table."""
-    places = np.flatnonzero(finite)
-    found = dominant_in(values[places, None], middle)
-    if not found or 2 * found[0].count >= len(places):
+    rows = np.flatnonzero(finite)
+    found = dominant_in(values[rows, None], middle)
+    if not found or 2 * found[0].count >= len(rows):
         return None
     (one,) = found
-    row = int(places[one.row])
+    row = int(rows[one.row])
     near = finite & (np.abs(values - middle) <= one.rest)
     more = f" (and {one.count - 1} more of its size)" if one.count > 1 else ""
     return Finding(

@@ -24,12 +24,12 @@ Hashes: TypeAlias = NDArray[np.uint64]
 def row_hashes(columns: Iterable[TypedColumn], n_rows: int) -> Hashes:
     """Return a hash for each row; those of equal rows are equal, within one process."""
     total = np.zeros(n_rows, np.uint64)
-    place = 0
+    start = 0
     for block in blocks_of(list(columns), n_rows):
-        places = mixed(np.arange(place, place + len(block), dtype=np.uint64))
+        salts = mixed(np.arange(start, start + len(block), dtype=np.uint64))
         values = mixed(_values(block))
-        total += mixed(values ^ places[:, None]).sum(axis=0, dtype=np.uint64)
-        place += len(block)
+        total += mixed(values ^ salts[:, None]).sum(axis=0, dtype=np.uint64)
+        start += len(block)
     return total
 
 

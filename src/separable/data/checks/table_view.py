@@ -81,7 +81,7 @@ class Look:
     names : list of str
         The columns to learn from.
     target : Target or None
-    asked : frozenset of str
+    typed_by_user : frozenset of str
         Columns whose type the user chose.
     split : frozenset of {"group", "time"}
         How the user already splits rows.
@@ -92,10 +92,15 @@ class Look:
         columns: Columns,
         names: list[str],
         target: Target | None,
-        asked: frozenset[str] = frozenset(),
+        typed_by_user: frozenset[str] = frozenset(),
         split: frozenset[str] = frozenset(),
     ) -> None:
-        self.names, self.target, self.asked, self.split = names, target, asked, split
+        self.names, self.target, self.typed_by_user, self.split = (
+            names,
+            target,
+            typed_by_user,
+            split,
+        )
         self.n_rows = columns.n_rows
         self._columns = columns
         self._codes: dict[str, Codes] = {}
@@ -117,7 +122,7 @@ class Look:
     @cached_property
     def row_hashes(self) -> Hashes:
         """A hash of each row's features."""
-        return row_hashes((self.typed(name) for name in self.names), self.n_rows)
+        return row_hashes((self.parsed(name) for name in self.names), self.n_rows)
 
     @cached_property
     def _typed(self) -> dict[str, TypedColumn]:
@@ -125,17 +130,17 @@ class Look:
         pairs = (zip(each, typed_columns(self._columns, each), strict=True) for each in blocks)
         return dict(chain.from_iterable(pairs))
 
-    def typed(self, name: str) -> TypedColumn:
+    def parsed(self, name: str) -> TypedColumn:
         """Return a column to learn from by its type, converted once."""
         return self._typed[name]
 
     @cached_property
     def numbers(self) -> list[NumberBlock]:
         """The columns of numbers to learn from, in blocks."""
-        found = dict(self.of_type(Numbers))
+        result = dict(self.of_type(Numbers))
         return [
-            NumberBlock(tuple(block), stacked([found[name].values for name in block]))
-            for block in blocks_of(list(found), self.n_rows)
+            NumberBlock(tuple(block), stacked([result[name].values for name in block]))
+            for block in blocks_of(list(result), self.n_rows)
         ]
 
     def numbers_where(
@@ -143,8 +148,8 @@ class Look:
     ) -> Iterator[tuple[str, Values]]:
         """Give the columns of numbers that pass a test of a block, one column a row of it."""
         for block in self.numbers:
-            for place in np.flatnonzero(test(block.values)).tolist():
-                yield block.names[place], block.values[place]
+            for index in np.flatnonzero(test(block.values)).tolist():
+                yield block.names[index], block.values[index]
 
     @cached_property
     def whole(self) -> frozenset[str]:
@@ -155,7 +160,7 @@ class Look:
     def of_type(self, *kinds: type) -> Iterator[tuple[str, Any]]:
         """Give the columns to learn from that are of some types."""
         for name in self.names:
-            column = self.typed(name)
+            column = self.parsed(name)
             if isinstance(column, kinds):
                 yield name, column
 
@@ -164,7 +169,7 @@ class Look:
         if name not in self._codes:
             block = self._block_of.get(name)
             if block is None:
-                self._codes[name] = codes_of(self.typed(name), self.sample)
+                self._codes[name] = codes_of(self.parsed(name), self.sample)
             else:  # one sort for many columns of few rows
                 codes = _codes_of_each(np.take(block.values, self.sample, axis=1))
                 self._codes.update(zip(block.names, codes, strict=True))
@@ -190,16 +195,16 @@ def target_of(columns: Columns, name: str, task: str | None) -> Target:
         labels = labels[: len(labels) - lost]
         rows = int(np.count_nonzero(codes >= 0))
         many = len(labels) > most_classes(rows, numbers=True, sure=False)
-        found: Any = task or ("regression" if many else "classification")
+        result: Any = task or ("regression" if many else "classification")
         whole = np.all(labels == np.floor(labels)) and np.all(np.abs(labels) < 2**53)
         told = labels.astype(np.int64).tolist() if whole else labels.tolist()
-        return Target(name, found, codes, tuple(told), column.values)
+        return Target(name, result, codes, tuple(told), column.values)
     texts = column if isinstance(column, Categories) else column.as_categories()
     codes = texts.codes.astype(np.int64)
     there = np.bincount(codes[codes >= 0], minlength=len(texts.levels)) > 0
-    places = np.append(np.cumsum(there) - 1, -1)
+    new_codes = np.append(np.cumsum(there) - 1, -1)
     levels = tuple(level for level, met in zip(texts.levels, there, strict=True) if met)
-    return Target(name, "classification", places[codes], levels, None)
+    return Target(name, "classification", new_codes[codes], levels, None)
 
 
 def codes_of(column: TypedColumn, rows: NDArray[np.int64]) -> Codes:
@@ -247,11 +252,11 @@ def is_free_text(column: Categories) -> bool:
     there = int(np.count_nonzero(column.codes >= 0))
     if 2 * len(column.levels) <= there or len(column.levels) <= 10:
         return False
-    some = column.levels[:1000]
-    return sum(level.count(" ") + 1 for level in some) >= WORDS * len(some)
+    levels = column.levels[:1000]
+    return sum(level.count(" ") + 1 for level in levels) >= WORDS * len(levels)
 
 
-def is_there(column: TypedColumn) -> NDArray[np.bool_]:
+def is_present(column: TypedColumn) -> NDArray[np.bool_]:
     """Return where a column has a value."""
     if isinstance(column, Categories):
         return column.codes >= 0

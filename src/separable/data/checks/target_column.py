@@ -55,12 +55,12 @@ def imbalance(look: Look) -> Iterator[Finding]:
     if target is None or target.task != "classification" or len(target.labels) < 2:
         return
     total, most = int(target.counts.sum()), int(target.counts.argmax())
-    share = int(target.counts[most]) / total
-    if share >= UNEVEN:
+    fraction = int(target.counts[most]) / total
+    if fraction >= UNEVEN:
         label = quoted(target.labels[most])
         yield Finding(
             "imbalance", "note", (target.name,), (),
-            f"{share:.1%} of the rows are {label}: to answer that always is as accurate. Judge "
+            f"{fraction:.1%} of the rows are {label}: to answer that always is as accurate. Judge "
             "models by a figure that sees the rare class, such as balanced_accuracy, "
             "average_precision or mcc.",
             {"metric": ("balanced_accuracy",)},
@@ -72,18 +72,18 @@ def few_rows(look: Look) -> Iterator[Finding]:
     target = look.target
     if target is None or target.task != "classification" or len(target.labels) < 2:
         return
-    few = np.flatnonzero(target.counts < FEW)
-    if not len(few) or int(target.counts.sum()) < 2 * FEW * 2:
+    rare = np.flatnonzero(target.counts < FEW)
+    if not len(rare) or int(target.counts.sum()) < 2 * FEW * 2:
         return
-    names = [target.labels[place] for place in few[np.argsort(target.counts[few], kind="stable")]]
-    counts = np.sort(target.counts[few])
+    names = [target.labels[index] for index in rare[np.argsort(target.counts[rare], kind="stable")]]
+    counts = np.sort(target.counts[rare])
     single = int(np.count_nonzero(counts == 1))
     yield Finding(
         "rare classes", "warning" if single else "note", (target.name,), (),
-        f"{len(few)} of {len(target.labels)} classes have fewer than {FEW} rows: {listed(names)} "
-        f"({', '.join(map(str, counts[:5]))}{', ...' if len(few) > 5 else ''} rows). Little can be "
-        "learned of them, and a held-out part or a fold may have none. Collect more, or put them "
-        "together as one class.",
+        f"{len(rare)} of {len(target.labels)} classes have fewer than {FEW} rows: {listed(names)} "
+        f"({', '.join(map(str, counts[:5]))}{', ...' if len(rare) > 5 else ''} rows). Little can "
+        "be learned of them, and a held-out part or a fold may have none. Collect more, or put "
+        "them together as one class.",
     )  # fmt: skip
 
 
@@ -101,8 +101,8 @@ def drifting_target(look: Look) -> Iterator[Finding]:
         name, column = dates
         along = known[np.argsort(column.values[known], kind="stable")]
         where, options = f"with the dates of {quoted(name)}", {"time": (name,)}
-    share = _between_blocks(target, along)
-    if share < DRIFT or _is_sorted(target, along):
+    fraction = _between_blocks(target, along)
+    if fraction < DRIFT or _is_sorted(target, along):
         return
     remedy = (
         "To predict later rows, hold out the latest."
@@ -111,7 +111,7 @@ def drifting_target(look: Look) -> Iterator[Finding]:
     )
     yield Finding(
         "drift", "note", (target.name, *options.get("time", ())), (),
-        f"The target changes {where}: which tenth of the rows one is in explains {share:.0%} of "
+        f"The target changes {where}: which tenth of the rows one is in explains {fraction:.0%} of "
         "its variance. Rows held out at random are then like their neighbours, and new ones may "
         f"not be. {remedy}",
         options,
@@ -130,10 +130,10 @@ def _between_blocks(target: Target, along: NDArray[np.int64]) -> float:
         return float(sizes @ means**2) / total if total else 0.0
     n_classes = len(target.labels)
     counts = np.bincount(block * n_classes + target.codes[along], minlength=BLOCKS * n_classes)
-    shares = counts.reshape(BLOCKS, n_classes) / sizes[:, None]
+    fractions = counts.reshape(BLOCKS, n_classes) / sizes[:, None]
     overall = counts.reshape(BLOCKS, n_classes).sum(axis=0) / len(along)
     spread = float(np.sum(overall * (1 - overall)))
-    between = float(np.sum(sizes[:, None] * (shares - overall) ** 2)) / len(along)
+    between = float(np.sum(sizes[:, None] * (fractions - overall) ** 2)) / len(along)
     by_chance = spread * (BLOCKS - 1) / len(along)
     return (between - by_chance) / spread if spread else 0.0
 

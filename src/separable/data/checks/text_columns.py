@@ -57,7 +57,7 @@ DATES = (
 def mixed_types(look: Look) -> Iterator[Finding]:
     """Find columns of text that are numbers but for a few values, or but for commas."""
     for name, column in look.of_type(Categories):
-        if name in look.asked:
+        if name in look.typed_by_user:
             continue
         counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
         total = int(counts.sum())
@@ -74,8 +74,8 @@ def mixed_types(look: Look) -> Iterator[Finding]:
 
 def are_mostly_numbers(levels: tuple[str, ...]) -> bool:
     """Whether a look at some levels says so: free text is passed over quickly."""
-    some = levels[:: max(1, len(levels) // 200)]
-    return sum(is_number(level.replace(",", "")) for level in some) * 3 >= len(some)
+    sample = levels[:: max(1, len(levels) // 200)]
+    return sum(is_number(level.replace(",", "")) for level in sample) * 3 >= len(sample)
 
 
 def _mixed(name: str, column: Categories, count: int, total: int, rows: tuple[int, ...]) -> Finding:
@@ -126,10 +126,10 @@ def mojibake(look: Look) -> Iterator[Finding]:
     for name, column in look.of_type(Categories):
         if not column.levels:
             continue
-        some = list(column.levels[:MOST_TEXTS])
-        found: Any = compute.match_substring_regex(strings(some), MOJIBAKE)
+        sample = list(column.levels[:MOST_TEXTS])
+        found: Any = compute.match_substring_regex(strings(sample), MOJIBAKE)
         odd = np.zeros(len(column.levels) + 1, bool)
-        odd[: len(some)] = _as_mask(found)
+        odd[: len(sample)] = _as_mask(found)
         bad = odd[column.codes]
         rows = first_rows(bad)
         if rows:
@@ -137,7 +137,7 @@ def mojibake(look: Look) -> Iterator[Finding]:
             yield Finding(
                 "encoding", "note", (name,), rows,
                 f"{quoted(name)} has letters in {int(np.count_nonzero(bad))} rows"
-                f"{' or more' * (len(some) < len(column.levels))} that look like "
+                f"{' or more' * (len(sample) < len(column.levels))} that look like "
                 f"another encoding (first in data row {rows[0] + 1}: {_around(text)}). Words with "
                 "them are words of their own: save the file as UTF-8 from where it comes from, or "
                 "say how it is written with --encoding.",
@@ -160,7 +160,7 @@ def _around(text: str) -> str:
 def dates_as_texts(look: Look) -> Iterator[Finding]:
     """Find dates that are written in another way than ISO 8601."""
     for name, column in look.of_type(Categories):
-        if name not in look.asked and are_dates(column.levels):
+        if name not in look.typed_by_user and are_dates(column.levels):
             yield Finding(
                 "date as text", "note", (name,), (),
                 f"{quoted(name)} holds dates ({quoted(column.levels[0])}) that are taken as "
@@ -171,8 +171,8 @@ def dates_as_texts(look: Look) -> Iterator[Finding]:
 
 def are_dates(levels: tuple[str, ...]) -> bool:
     """Whether texts, by a look at some, are dates in one of the ways of `DATES`."""
-    some = levels[:: max(1, len(levels) // 100)]
-    patterns = (pattern for pattern in DATES if re.fullmatch(pattern, levels[0])) if some else ()
-    return len(some) > 2 and any(
-        all(re.fullmatch(pattern, level) for level in some) for pattern in patterns
+    sample = levels[:: max(1, len(levels) // 100)]
+    patterns = (pattern for pattern in DATES if re.fullmatch(pattern, levels[0])) if sample else ()
+    return len(sample) > 2 and any(
+        all(re.fullmatch(pattern, level) for level in sample) for pattern in patterns
     )

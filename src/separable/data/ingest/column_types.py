@@ -77,25 +77,25 @@ def guess(texts: Texts, decimal: str = ".") -> ColumnPlan:
     """
     import pyarrow as pa
 
-    there = texts.drop_null()
-    if not len(there):
+    present = texts.drop_null()
+    if not len(present):
         return ColumnPlan("number", pa.float64(), "no value there")
-    if converted(there, pa.float64(), decimal) is not None:
-        code = _first_code(there)
+    if converted(present, pa.float64(), decimal) is not None:
+        code = _first_code(present)
         if code is None:
             return ColumnPlan("number", pa.float64(), "every value is a number")
         text, reason = code
-        return ColumnPlan("category", _held(there), f"a code: {text!r} {reason}")
-    if converted(there, pa.bool_()) is not None:
+        return ColumnPlan("category", _held(present), f"a code: {text!r} {reason}")
+    if converted(present, pa.bool_()) is not None:
         return ColumnPlan("boolean", pa.bool_(), "every value is true or false")
-    moment = _moment_type(there)
+    moment = _moment_type(present)
     if moment is not None:
         return ColumnPlan("date", moment, "every value is an ISO date")
-    return ColumnPlan("category", _held(there), "text")
+    return ColumnPlan("category", _held(present), "text")
 
 
 def sure_guesses(
-    columns: Sequence[pa.ChunkedArray[Any]], there: NDArray[np.bool_]
+    columns: Sequence[pa.ChunkedArray[Any]], present: NDArray[np.bool_]
 ) -> list[ColumnPlan | None]:
     """Say what columns are that a look at their first rows together settles; None for others.
 
@@ -106,13 +106,13 @@ def sure_guesses(
     ----------
     columns : sequence of pyarrow.ChunkedArray of string
         Trimmed, of one length.
-    there : ndarray of bool, of shape (n_columns, n_rows)
+    present : ndarray of bool, of shape (n_columns, n_rows)
         Where a value is not missing.
     """
     import pyarrow as pa
     from pyarrow import compute
 
-    firsts = there[:, :_FIRST_ROWS]
+    firsts = present[:, :_FIRST_ROWS]
     texts = _joined([column.slice(0, _FIRST_ROWS) for column in columns])
 
     def matrix(found: Any) -> NDArray[np.bool_]:
@@ -124,23 +124,23 @@ def sure_guesses(
     are_texts = no_number.any(axis=1) & no_word.any(axis=1) & no_date.any(axis=1)
     days = matrix(compute.match_substring_regex(texts, f"^{_DAY}$"))
     are_dates = firsts.any(axis=1) & (days == firsts).all(axis=1)
-    if are_dates.any() and not _are_days(columns, are_dates, there):
+    if are_dates.any() and not _are_days(columns, are_dates, present):
         are_dates[:] = False
     plans: list[ColumnPlan | None] = [None] * len(columns)
-    for place in np.flatnonzero(are_texts).tolist():
-        held = _held(columns[place].filter(mask(there[place])))
-        plans[place] = ColumnPlan("category", held, "text")
-    for place in np.flatnonzero(are_dates).tolist():
-        plans[place] = ColumnPlan("date", pa.date32(), "every value is an ISO date")
+    for index in np.flatnonzero(are_texts).tolist():
+        held = _held(columns[index].filter(mask(present[index])))
+        plans[index] = ColumnPlan("category", held, "text")
+    for index in np.flatnonzero(are_dates).tolist():
+        plans[index] = ColumnPlan("date", pa.date32(), "every value is an ISO date")
     return plans
 
 
-def _are_days(columns: Any, chosen: NDArray[np.bool_], there: NDArray[np.bool_]) -> bool:
+def _are_days(columns: Any, chosen: NDArray[np.bool_], present: NDArray[np.bool_]) -> bool:
     """Whether all values of some columns, written as days, are days of the calendar."""
     import pyarrow as pa
 
-    texts = _joined([columns[place] for place in np.flatnonzero(chosen)])
-    values = texts.filter(mask(there[chosen].reshape(-1)))
+    texts = _joined([columns[index] for index in np.flatnonzero(chosen)])
+    values = texts.filter(mask(present[chosen].reshape(-1)))
     return _all_match(values, f"^{_DAY}$") and converted(values, pa.date32()) is not None
 
 
@@ -162,14 +162,14 @@ def arrow_type(kind: ColumnType, texts: Texts) -> pa.DataType:
     """
     import pyarrow as pa
 
-    there = texts.drop_null()
+    present = texts.drop_null()
     if kind == "number":
         return pa.float64()
     if kind == "boolean":
         return pa.bool_()
     if kind == "date":
-        return _moment_type(there) or pa.timestamp("us")
-    return _held(there)
+        return _moment_type(present) or pa.timestamp("us")
+    return _held(present)
 
 
 def converted(
@@ -261,9 +261,9 @@ def _in_utc(texts: Texts, kind: pa.TimestampType[Any, Any]) -> Any:
 
     zoned = compute.match_substring_regex(texts, _ZONED)
     nothing = pa.nulls(1, pa.string())[0]
-    there = compute.if_else(zoned, texts, nothing).cast(pa.timestamp(kind.unit, "UTC"))
+    present = compute.if_else(zoned, texts, nothing).cast(pa.timestamp(kind.unit, "UTC"))
     plain = compute.if_else(zoned, nothing, texts).cast(kind)
-    return compute.coalesce(there.cast(kind), plain)
+    return compute.coalesce(present.cast(kind), plain)
 
 
 def _held(texts: Texts) -> pa.DataType:

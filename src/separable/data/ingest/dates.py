@@ -65,10 +65,10 @@ class Dates:
 
     def as_categories(self) -> Categories:
         """Return the dates as text."""
-        values, places = np.unique(self.values, return_inverse=True)
-        there = ~np.isnat(values)
-        codes = np.where(there[places], places, -1).astype(np.int32)
-        texts = np.datetime_as_string(values[there]).tolist()
+        values, inverse = np.unique(self.values, return_inverse=True)
+        present = ~np.isnat(values)
+        codes = np.where(present[inverse], inverse, -1).astype(np.int32)
+        texts = np.datetime_as_string(values[present]).tolist()
         return Categories(codes, tuple(text.replace("T", " ") for text in texts))
 
 
@@ -106,7 +106,7 @@ class TypedColumns(Columns):
         self._columns = columns
         self._known: dict[str, TypedColumn] = {}
 
-    def typed(self, names: Sequence[str]) -> list[TypedColumn]:
+    def parsed(self, names: Sequence[str]) -> list[TypedColumn]:
         """Return columns by their type, each converted if it is asked for the first time."""
         new = [name for name in names if name not in self._known]
         if new:
@@ -114,7 +114,7 @@ class TypedColumns(Columns):
         return [self._known[name] for name in names]
 
     def __getitem__(self, name: str) -> Column:
-        (column,) = self.typed([name])
+        (column,) = self.parsed([name])
         return super().__getitem__(name) if isinstance(column, (Dates, Booleans)) else column
 
 
@@ -147,7 +147,7 @@ def typed_columns(columns: Columns, names: Sequence[str]) -> list[TypedColumn]:
     list of Numbers, Categories, Dates or Booleans
     """
     if isinstance(columns, TypedColumns):
-        return columns.typed(names)
+        return columns.parsed(names)
     raw = [columns.raw(name) for name in names]
     are_floats = [hasattr(each, "__arrow_c_stream__") and is_float_column(each) for each in raw]
     floats = [column for column, is_float in zip(raw, are_floats, strict=True) if is_float]
@@ -160,14 +160,14 @@ def typed_columns(columns: Columns, names: Sequence[str]) -> list[TypedColumn]:
 
 def _typed(columns: Columns, name: str, raw: Any) -> TypedColumn:
     if hasattr(raw, "__arrow_c_stream__") or hasattr(raw, "__arrow_c_array__"):
-        typed = _from_arrow(raw)
+        parsed = _from_arrow(raw)
     elif isinstance(raw, np.ndarray) and raw.ndim == 1 and raw.dtype.kind in "bM":
-        typed = _from_numpy(raw)
+        parsed = _from_numpy(raw)
     elif isinstance(raw, (list, tuple)) or (isinstance(raw, np.ndarray) and raw.dtype.kind == "O"):
-        typed = _from_objects(raw)
+        parsed = _from_objects(raw)
     else:
-        typed = None
-    return columns[name] if typed is None else typed
+        parsed = None
+    return columns[name] if parsed is None else parsed
 
 
 def _from_numpy(raw: NDArray[Any]) -> Dates | Booleans:
@@ -179,12 +179,12 @@ def _from_numpy(raw: NDArray[Any]) -> Dates | Booleans:
 def _from_objects(raw: Any) -> Dates | Booleans | None:
     kinds = set(map(type, raw))
     lost = {kind for kind in kinds if kind in (type(None), float) or kind.__name__ == "NaTType"}
-    there = kinds - lost
-    if not there or (float in lost and any(isinstance(v, float) and v == v for v in raw)):
+    present = kinds - lost
+    if not present or (float in lost and any(isinstance(v, float) and v == v for v in raw)):
         return None
-    if there <= {bool, np.bool_}:
+    if present <= {bool, np.bool_}:
         return Booleans(np.array([float(v) if type(v) not in lost else np.nan for v in raw]))
-    if all(issubclass(kind, dt.date) for kind in there):
+    if all(issubclass(kind, dt.date) for kind in present):
         dates = [np.datetime64("NaT") if type(v) in lost else _naive(v) for v in raw]
         return Dates(np.array(dates, dtype="datetime64[us]"))
     return None

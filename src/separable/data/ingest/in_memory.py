@@ -72,13 +72,13 @@ def _from_array(data: np.ndarray[Any, Any]) -> pa.Table:
             f"An array of {data.ndim} dimension(s), but a table has 2: rows and columns. For one "
             "column give array.reshape(-1, 1)."
         )
-    names = [f"c{place}" for place in range(1, data.shape[1] + 1)]
+    names = [f"c{number}" for number in range(1, data.shape[1] + 1)]
     if data.dtype.kind in "iuf" and data.dtype.itemsize in (1, 2, 4, 8):
         values = data.astype(data.dtype.newbyteorder("="), copy=False)
         if values.dtype == np.float16:
             values = values.astype(np.float32)
         return pa.Table.from_arrays([number_array(column) for column in values.T], names=names)
-    return _from_columns({name: data[:, place] for place, name in enumerate(names)})
+    return _from_columns({name: data[:, number] for number, name in enumerate(names)})
 
 
 def _from_columns(data: Any) -> pa.Table:

@@ -21,9 +21,9 @@ __all__ = ["column_type", "count_nulls", "with_given_types"]
 
 def column_type(field: pa.Field[Any], where: str, options: Options) -> ColumnFound:
     """Say what a column of an Arrow type is."""
-    given = options.named_types.get(field.name)
-    if given is not None:
-        return ColumnFound(field.name, given, "given")
+    requested = options.named_types.get(field.name)
+    if requested is not None:
+        return ColumnFound(field.name, requested, "given")
     return ColumnFound(field.name, _type_of(field, where), f"{field.type} in the source")
 
 
@@ -102,12 +102,12 @@ def _as_texts(column: Any) -> Any:
 
     if pa.types.is_integer(column.type) or is_text(column.type):
         return column.cast(pa.string())
-    found = as_columns({"": column})[""]
-    found = found.as_categories() if isinstance(found, Numbers) else found
-    there = mask(found.codes >= 0).buffers()[1]  # pyarrow.array would import pandas
-    codes = [there, pa.py_buffer(found.codes.astype("int32").tobytes())]
-    indices = pa.Array.from_buffers(pa.int32(), len(found.codes), codes)
-    levels = pa.DictionaryArray.from_arrays(indices, strings(found.levels))
+    categories = as_columns({"": column})[""]
+    categories = categories.as_categories() if isinstance(categories, Numbers) else categories
+    validity = mask(categories.codes >= 0).buffers()[1]  # pyarrow.array would import pandas
+    codes = [validity, pa.py_buffer(categories.codes.astype("int32").tobytes())]
+    indices = pa.Array.from_buffers(pa.int32(), len(categories.codes), codes)
+    levels = pa.DictionaryArray.from_arrays(indices, strings(categories.levels))
     return pa.chunked_array([levels])
 
 

@@ -97,9 +97,9 @@ def _of_coo(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 
 def _of_dok(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     items = list(X.items())
-    places = np.array([place for place, _ in items], dtype=np.int64).reshape(-1, 2)
+    coordinates = np.array([bad for bad, _ in items], dtype=np.int64).reshape(-1, 2)
     values = np.array([value for _, value in items], dtype=X.dtype)
-    return _of_places(values, places[:, 0], places[:, 1], X.shape)
+    return _of_places(values, coordinates[:, 0], coordinates[:, 1], X.shape)
 
 
 def _of_places(
@@ -113,10 +113,10 @@ def _of_places(
             f"{len(column)} column indices. Rebuild it with as many of each."
         )
     for what, index, size in (("row", row, shape[0]), ("column", column, shape[1])):
-        place = _outside(index, size)
-        if place is not None:
+        bad = _outside(index, size)
+        if bad is not None:
             raise ValueError(
-                f"The sparse matrix has {what} index {int(index[place])} at entry {place}, outside "
+                f"The sparse matrix has {what} index {int(index[bad])} at entry {bad}, outside "
                 f"0 ... {size - 1}. {REMEDY}"
             )
     return _arrays(coo_array((values, (row, column)), shape=shape))
@@ -185,11 +185,11 @@ def _check_compressed(
             f"The sparse matrix has an indptr that ends at {n}, but {len(indices)} indices and "
             f"{len(values)} values. Rebuild it with as many of each."
         )
-    place = _outside(indices[:n], n_minor)
-    if place is not None:
-        where = int(np.searchsorted(indptr, place, side="right")) - 1
+    bad = _outside(indices[:n], n_minor)
+    if bad is not None:
+        where = int(np.searchsorted(indptr, bad, side="right")) - 1
         raise ValueError(
-            f"The sparse matrix has {what} index {int(indices[place])} in {of} {where}, outside "
+            f"The sparse matrix has {what} index {int(indices[bad])} in {of} {where}, outside "
             f"0 ... {n_minor - 1}. {REMEDY}"
         )
 

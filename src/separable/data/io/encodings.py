@@ -74,9 +74,9 @@ class LineLimit:
 
     def check(self, piece: bytes) -> None:
         """Refuse a line that the next bytes, fewer than a line may have, make too long."""
-        found = [place for end in self._ends if (place := piece.find(end)) >= 0]
-        self._refuse(self._seen + min(found, default=len(piece)))
-        if found:
+        ends = [offset for end in self._ends if (offset := piece.find(end)) >= 0]
+        self._refuse(self._seen + min(ends, default=len(piece)))
+        if ends:
             self._start = self._seen + max(piece.rfind(end) for end in self._ends) + 1
         self._seen += len(piece)
 
@@ -161,18 +161,18 @@ class Utf8Text:
         return data
 
 
-def line_of_byte(data: bytes, place: int) -> int:
+def line_of_byte(data: bytes, offset: int) -> int:
     """Return the line, counted from 1, on which a byte of a text is."""
-    lines = 1 + data.count(b"\n", 0, place)
-    if data.find(b"\r", 0, place) < 0:
+    lines = 1 + data.count(b"\n", 0, offset)
+    if data.find(b"\r", 0, offset) < 0:
         return lines
-    return lines + data.count(b"\r", 0, place) - data.count(b"\r\n", 0, place)
+    return lines + data.count(b"\r", 0, offset) - data.count(b"\r\n", 0, offset)
 
 
-def _where(name: str, data: bytes, line: int, place: int) -> str:
+def _where(name: str, data: bytes, line: int, offset: int) -> str:
     """Return where a byte of a text is that begins with the given line of a file."""
-    start = max(data.rfind(b"\n", 0, place), data.rfind(b"\r", 0, place)) + 1
-    return at_place(name, line + line_of_byte(data, place) - 1, place - start + 1)
+    start = max(data.rfind(b"\n", 0, offset), data.rfind(b"\r", 0, offset)) + 1
+    return at_place(name, line + line_of_byte(data, offset) - 1, offset - start + 1)
 
 
 def is_utf8(data: bytes) -> bool:
@@ -199,12 +199,12 @@ def bytes_not_text(data: bytes) -> list[int]:
     [3, 5, 9]
     """
     text = data.decode("utf-8", "surrogateescape")
-    places, byte, character = [], 0, 0
+    offsets, byte, character = [], 0, 0
     for match in _NOT_TEXT.finditer(text):
         byte += len(text[character : match.start()].encode("utf-8", "surrogateescape"))
         character = match.start()
-        places.append(byte)
-    return places
+        offsets.append(byte)
+    return offsets
 
 
 def marked_as_text(data: bytes) -> bytes:
@@ -212,8 +212,8 @@ def marked_as_text(data: bytes) -> bytes:
     if is_utf8(data) and b"\0" not in data:
         return data
     marked = bytearray(data)
-    for place in bytes_not_text(data):
-        marked[place] = ord("?")
+    for offset in bytes_not_text(data):
+        marked[offset] = ord("?")
     return bytes(marked)
 
 
@@ -233,20 +233,20 @@ def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int | Non
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        place, shown = error.start, f"0x{data[error.start]:02x}"
-        byte = f"byte {shown}" if first_byte is None else f"byte {first_byte + place} ({shown})"
+        offset, shown = error.start, f"0x{data[error.start]:02x}"
+        byte = f"byte {shown}" if first_byte is None else f"byte {first_byte + offset} ({shown})"
         raise TableError(
-            f"{_where(name, data, line, place)}: {byte} is not valid UTF-8. Give the encoding that "
-            "the file is written in, for example encoding='latin-1', or save it as UTF-8, for "
-            "example with: iconv -f WINDOWS-1252 -t UTF-8"
+            f"{_where(name, data, line, offset)}: {byte} is not valid UTF-8. Give the encoding "
+            "that the file is written in, for example encoding='latin-1', or save it as UTF-8, "
+            "for example with: iconv -f WINDOWS-1252 -t UTF-8"
         ) from None
 
 
 def refuse_nul(name: str, data: bytes, line: int, first_byte: int) -> None:
     """Refuse text with a NUL byte; see `refuse_invalid_utf8`."""
-    place = data.find(b"\0")
-    if place >= 0:
+    offset = data.find(b"\0")
+    if offset >= 0:
         raise TableError(
-            f"{_where(name, data, line, place)}: a NUL byte at byte {first_byte + place}. The "
+            f"{_where(name, data, line, offset)}: a NUL byte at byte {first_byte + offset}. The "
             "file is damaged or not text: write it again as UTF-8 text."
         )

@@ -67,16 +67,16 @@ def checked_format(name: str | None) -> Format | None:
 
 def formats_of(inputs: Sequence[Input]) -> Format:
     """Return the one format of several files, or refuse them."""
-    found: dict[Format, str] = {}
+    formats: dict[Format, str] = {}
     for one in inputs:
-        found.setdefault(format_of(one), one.name)
-    if len(found) > 1:
-        told = ", ".join(f"{name} is {kind}" for kind, name in found.items())
+        formats.setdefault(format_of(one), one.name)
+    if len(formats) > 1:
+        listing = ", ".join(f"{name} is {kind}" for kind, name in formats.items())
         raise TableError(
-            f"The files are of {len(found)} formats ({told}). Read those of one format together, "
-            "for example with a glob such as 'folder/*.csv', or say format=..."
+            f"The files are of {len(formats)} formats ({listing}). Read those of one format "
+            "together, for example with a glob such as 'folder/*.csv', or say format=..."
         )
-    return next(iter(found))
+    return next(iter(formats))
 
 
 def format_of(source: Input) -> Format:

@@ -163,7 +163,7 @@ class JsonlFiles(TableFiles):
             )
         records = []
         for place, line in enumerate(lines, start=1):
-            record = self._decoded(name, place, line, tell=False)
+            record = self._decoded(name, place, line, report=False)
             if record is not None:
                 records.append(record)
         if not records:
@@ -296,7 +296,7 @@ class JsonlFiles(TableFiles):
     # --- the slower way ---
 
     def _decoded(
-        self, name: str, line: int, text: bytes, *, tell: bool, check_keys: bool = False
+        self, name: str, line: int, text: bytes, *, report: bool, check_keys: bool = False
     ) -> dict[str, Any] | None:
         """Return the object of a line; None for an empty one or one that is skipped."""
         import msgspec
@@ -322,7 +322,7 @@ class JsonlFiles(TableFiles):
         if not problem:
             return record  # type: ignore[no-any-return]
         if self.options.skip:
-            if tell:
+            if report:
                 shown = text[:80].decode("utf-8", "replace")
                 self.report.skip(name, line, problem, shown, column)
             return None
@@ -360,7 +360,7 @@ class JsonlFiles(TableFiles):
 
         records, lines = [], []
         for at, text in enumerate(data.split(b"\n"), start=line):
-            record = self._decoded(name, at, text, tell=True, check_keys=True)
+            record = self._decoded(name, at, text, report=True, check_keys=True)
             if record is not None:
                 records.append(record)
                 lines.append(at)
@@ -421,9 +421,9 @@ def _with_nulls(texts: list[str | None]) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    there = np.array([text is not None for text in texts], dtype=bool)
+    present = np.array([text is not None for text in texts], dtype=bool)
     array = strings([text or "" for text in texts])
-    return compute.if_else(mask(there), array, pa.nulls(1, pa.string())[0])
+    return compute.if_else(mask(present), array, pa.nulls(1, pa.string())[0])
 
 
 class _KeyTwiceError(Exception):

@@ -91,11 +91,11 @@ class ParquetFiles(TableFiles):
         from pyarrow import parquet
 
         with source.open() as opened:
-            place: Any = source.path
-            if opened.compression is not None or place is None:
-                place = pa.PythonFile(self._checked(source, lambda: copied(opened)), "r")
+            location: Any = source.path
+            if opened.compression is not None or location is None:
+                location = pa.PythonFile(self._checked(source, lambda: copied(opened)), "r")
             compression = opened.compression
-        file = self._checked(source, lambda: parquet.ParquetFile(place))
+        file = self._checked(source, lambda: parquet.ParquetFile(location))
         schema = self._checked(source, lambda: _readable_schema(file))
         if not self.report.sources:
             self.columns, self.label = chosen_columns(
@@ -138,9 +138,9 @@ class ParquetFiles(TableFiles):
         except TableError:
             raise
         except (*_DAMAGE, pa.ArrowException) as error:
-            told = (str(error).splitlines() or [type(error).__name__])[0]
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise TableError(
-                f"{source.name}: not readable as Parquet ({told}). The file may be cut off or "
+                f"{source.name}: not readable as Parquet ({reason}). The file may be cut off or "
                 "damaged: get or write it again."
             ) from None
 

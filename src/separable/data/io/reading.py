@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from separable.data.dataset import Dataset, chosen_columns, given_target, split_target
+from separable.data.dataset import Dataset, chosen_columns, split_target, target_array
 from separable.data.io.choices import check_choice
 from separable.data.io.csv.sniff import CsvOptions
 from separable.data.io.encodings import checked_encoding
@@ -159,8 +159,8 @@ def files_of(
     progress: Callable[[Progress], None] | None = None,
 ) -> Files:
     """Return the reader of some files."""
-    asked = checked_format(format)
-    return _files_class(asked or formats_of(inputs))(inputs, target, options, progress)
+    requested = checked_format(format)
+    return _files_class(requested or formats_of(inputs))(inputs, target, options, progress)
 
 
 def _files_class(kind: Format) -> type[Files]:
@@ -192,7 +192,7 @@ def _read_memory(source: Any, target: Any, options: Options) -> Dataset:
         if isinstance(target, (str, int)):
             raise TableError("A sparse matrix has no named columns: give the target as an array.")
         report.rows, report.n_features = found.shape
-        y = None if target is None else given_target(target, found.n_rows)
+        y = None if target is None else target_array(target, found.n_rows)
         return Dataset(None, found, y, report)
     columns, label = chosen_columns(found.column_names, options.columns, target, "The table")
     table = with_given_types(found.select(columns), "The table", options)

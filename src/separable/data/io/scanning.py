@@ -103,7 +103,7 @@ def scan(
             raise ValueError(f"The {name!r} parameter must be an int >= 1. Got {value!r} instead.")
     if not (target is None or isinstance(target, (str, int))) and is_file_source(source):
         raise TypeError("scan takes the target as the name or the number of a column.")
-    given = {
+    reader_options = {
         "columns": columns,
         "delimiter": delimiter,
         "quoting": quoting,
@@ -121,8 +121,8 @@ def scan(
     }
     if not is_file_source(source):
         size = chunk_rows or max(1, chunk_bytes // 64)
-        return Scan(lambda: _memory_chunks(source, target, size, given))
-    options = checked_options(target=target, **given)
+        return Scan(lambda: _memory_chunks(source, target, size, reader_options))
+    options = checked_options(target=target, **reader_options)
     inputs = inputs_of(source)
     shown = ProgressLine() if progress is True else progress or None
 
@@ -135,17 +135,17 @@ def scan(
 
 
 def _memory_chunks(
-    source: Any, target: Any, size: int, given: dict[str, Any]
+    source: Any, target: Any, size: int, reader_options: dict[str, Any]
 ) -> Iterator[tuple[Dataset, ReadingReport]]:
     """Cut a table in memory; a stream of batches is taken batch by batch."""
     import pyarrow as pa
 
     if isinstance(source, pa.RecordBatchReader):
         for batch in source:
-            dataset = read(batch, target, **given)
+            dataset = read(batch, target, **reader_options)
             yield dataset, dataset.report
         return
-    whole = read(source, target, **given)
+    whole = read(source, target, **reader_options)
     for start in range(0, len(whole), size):
         y = None if whole.y is None else whole.y[start : start + size]
         table = None if whole.table is None else whole.table.slice(start, size)

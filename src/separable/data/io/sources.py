@@ -212,19 +212,19 @@ class Once:
         self.open()
         return self._stream
 
-    def read(self, place: int, size: int) -> bytes:
+    def read(self, offset: int, size: int) -> bytes:
         """Return bytes from a place that was read before, or the next ones of the stream."""
-        if self._copy is not None and place < self._copied:
-            self._copy.seek(place)
+        if self._copy is not None and offset < self._copied:
+            self._copy.seek(offset)
             return self._copy.read(size)
-        if place != self._copied:
+        if offset != self._copied:
             raise TableError(f"{self.name} can be read only once. Save it in a file.")
         data = _bytes_of(self._stream, size)
         self._copied += len(data)
         if not self.kept and self._copied > LOOK_BYTES:
             self._copy = None
         if self._copy is not None:
-            self._copy.seek(place)
+            self._copy.seek(offset)
             self._copy.write(data)
         return data
 
@@ -364,8 +364,8 @@ def standard_input() -> Any:
 def _of_path(path: Path) -> Input:
     """Return a file. What is no regular file is opened when it is read, and then once."""
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
             return Input.of_stream(lambda: _opened_device(path), str(path), closes=True)
         with path.open("rb"):
             pass
@@ -374,7 +374,7 @@ def _of_path(path: Path) -> Input:
         raise TableError(f"{path}: no such file{did_you_mean(path.name, siblings)}") from None
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
-    return Input(str(path), lambda: path.open("rb"), found.st_size, path=path)
+    return Input(str(path), lambda: path.open("rb"), status.st_size, path=path)
 
 
 def _opened_device(path: Path) -> Any:

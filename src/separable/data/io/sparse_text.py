@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from separable.data.dataset import Dataset, given_target, whole_numbers
+from separable.data.dataset import Dataset, target_array, whole_numbers
 from separable.data.io.compression import BrokenStreamError
 from separable.data.io.encodings import Utf8Text
 from separable.data.io.tables import Files, cut_off
@@ -90,8 +90,8 @@ class SparseFiles(Files):
         yield False
 
     def _refuse_columns(self) -> None:
-        asked = self.options.columns is not None or isinstance(self.target, (str, int))
-        if asked or self.options.named_types:
+        by_name = self.options.columns is not None or isinstance(self.target, (str, int))
+        if by_name or self.options.named_types:
             raise TableError(
                 f"{self.where}: {self.format} files have no named columns, and each line begins "
                 "with its target. Leave out target=, columns= and column_types=."
@@ -115,17 +115,17 @@ class SparseFiles(Files):
         self.report.n_features = max(self.report.n_features or 0, rows.n_features)
         y: NDArray[Any] | None = labels if texts else whole_numbers(labels)
         if self.target is not None:
-            y = given_target(self.target, rows.n_rows)
+            y = target_array(self.target, rows.n_rows)
         elif not texts and not self.keep_unlabelled and np.isnan(labels).any():
-            there = np.flatnonzero(~np.isnan(labels))
-            if not len(there):
+            kept = np.flatnonzero(~np.isnan(labels))
+            if not len(kept):
                 y = None
             else:
-                self.report.rows_without_target += len(labels) - len(there)
-                rows, y = rows.take(there), whole_numbers(labels[there])
-                weights = None if weights is None else weights[there]
-                qid = None if qid is None else qid[there]
-                tags = None if tags is None else [tags[place] for place in there]
+                self.report.rows_without_target += len(labels) - len(kept)
+                rows, y = rows.take(kept), whole_numbers(labels[kept])
+                weights = None if weights is None else weights[kept]
+                qid = None if qid is None else qid[kept]
+                tags = None if tags is None else [tags[row] for row in kept]
         return Dataset(None, rows, y, self.report, weights, tags, qid, self._names())
 
     def _names(self) -> tuple[str, ...] | None:
@@ -187,5 +187,5 @@ def _queries(batches: list[SparseBatch]) -> NDArray[np.int64] | None:
 
 
 def _together(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
-    there = [part for part in parts if part is not None]
-    return np.concatenate(there) if len(there) == len(parts) else None
+    kept = [part for part in parts if part is not None]
+    return np.concatenate(kept) if len(kept) == len(parts) else None

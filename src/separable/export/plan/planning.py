@@ -200,7 +200,7 @@ def _one_hot_steps(encoder: OneHotEncoder) -> tuple[Step, ...]:
 
 
 def _levels_step(name: str, levels: ColumnLevels, first: int, unknown: str) -> CategoryStep:
-    places = levels.places(levels.levels, unknown_is_rare=False)[1:].tolist()
+    places = levels.indices(levels.levels, unknown_is_rare=False)[1:].tolist()
     known: list[tuple[str | float, int]] = []
     missing: set[int] = set()
     all_levels = levels.levels.tolist()
@@ -251,7 +251,7 @@ def _polynomial_step(encoder: PolynomialEncoder) -> NumbersStep:
 
 
 def _record_step(encoder: DictEncoder) -> RecordStep:
-    numbers, levels = encoder.places()
+    numbers, levels = encoder.lookup_tables()
     return RecordStep(
         tuple((str(key), place) for key, place in numbers.items()),
         tuple((str(key), tuple(texts.items())) for key, texts in levels.items()),

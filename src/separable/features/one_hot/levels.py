@@ -46,10 +46,10 @@ class GivenCategories:
     def __getitem__(self, column: int) -> NDArray[Any] | None:
         if not self.is_given:
             return None
-        given = self._categories[column]
-        levels = np.asarray(given)
-        if levels.dtype.kind in "US" and not isinstance(given, np.ndarray):
-            levels = np.asarray(given, dtype=object)
+        categories = self._categories[column]
+        levels = np.asarray(categories)
+        if levels.dtype.kind in "US" and not isinstance(categories, np.ndarray):
+            levels = np.asarray(categories, dtype=object)
         keys = level_keys(levels)
         if len(set(keys)) < len(keys):
             raise ValueError(f"The categories of column {column} hold a level twice.")
@@ -80,21 +80,21 @@ class ColumnLevels:
     @classmethod
     def fit(
         cls,
-        place: int,
+        index: int,
         column: Factors,
-        given: NDArray[Any] | None,
+        categories: NDArray[Any] | None,
         names: tuple[str, ...] | None,
     ) -> ColumnLevels:
         """Take the levels that are given, or those of a column, sorted."""
-        if given is not None:
-            return cls(given)
+        if categories is not None:
+            return cls(categories)
         try:
             order = sorted_levels(column.levels)
             rank = np.empty(len(order), np.intp)
             rank[order] = np.arange(len(order))
             return cls(column.levels[order], _source=(column.levels, rank))
         except TypeError as error:
-            name = place if names is None else repr(names[place])
+            name = index if names is None else repr(names[index])
             raise TypeError(f"Column {name}: {error}") from None
 
     def grouped(
@@ -103,9 +103,9 @@ class ColumnLevels:
         """Let levels that occur less than ``least``, or are beyond ``most``, share a number."""
         if least is None and most is None:
             return self
-        places, counts = self._found(column.levels), column.counts()
+        indices, counts = self._indices_of(column.levels), column.counts()
         count = np.zeros(len(self.levels), np.int64)
-        np.add.at(count, places[places >= 0], counts[places >= 0])
+        np.add.at(count, indices[indices >= 0], counts[indices >= 0])
         limit = 0.0 if least is None else least
         if isinstance(least, float):
             limit = least * n_rows
@@ -128,17 +128,17 @@ class ColumnLevels:
             first = frequent[0] if len(frequent) else self.rare[0]
             return replace(self, dropped=int(first))
         wanted = np.asarray(drop, dtype=object)[column]
-        place = self._places_by_key.get(_key(wanted))
-        if place is None:
+        index = self._index_by_key.get(_key(wanted))
+        if index is None:
             raise ValueError(
                 f"The following categories were supposed to be dropped, but were not found in the "
                 f"training data: {wanted!r} of column {column}."
             )
-        if place in self.rare:
+        if index in self.rare:
             raise ValueError(
                 f"Unable to drop category {wanted!r} of column {column} because it is infrequent."
             )
-        return replace(self, dropped=place)
+        return replace(self, dropped=index)
 
     @property
     def width(self) -> int:
@@ -161,7 +161,7 @@ class ColumnLevels:
         values[:] = [*self.out(), lost]
         return values
 
-    def places(self, levels: NDArray[Any], unknown_is_rare: bool) -> NDArray[np.int32]:
+    def indices(self, levels: NDArray[Any], unknown_is_rare: bool) -> NDArray[np.int32]:
         """Return the number out of each of some levels, -1 for none, behind one for no value."""
         by_level = np.full(len(self.levels) + 1, -1, np.int32)
         has_own = np.ones(len(self.levels), np.bool_)
@@ -174,11 +174,11 @@ class ColumnLevels:
             by_level[self.rare] = len(kept)
             if unknown_is_rare:
                 by_level[-1] = len(kept)
-        return np.append(np.int32(-1), by_level[self._found(levels)])
+        return np.append(np.int32(-1), by_level[self._indices_of(levels)])
 
     def unknown(self, column: Factors) -> list[Any]:
         """Return the values of a column that are not among the levels."""
-        lost = np.flatnonzero(self._found(column.levels) < 0)
+        lost = np.flatnonzero(self._indices_of(column.levels) < 0)
         if not len(lost):
             return []
         return [column.levels[at] for at in lost[column.counts()[lost] > 0].tolist()]
@@ -186,16 +186,16 @@ class ColumnLevels:
     def _rare_has_number(self) -> bool:
         return len(self.rare) > 0 and self.dropped not in self.rare
 
-    def _found(self, levels: NDArray[Any]) -> NDArray[np.intp]:
+    def _indices_of(self, levels: NDArray[Any]) -> NDArray[np.intp]:
         """Return the place of each of some levels among these, -1 where it is not one."""
         if self._source is not None and levels is self._source[0]:
             return self._source[1]
-        places = self._places_by_key
-        return np.array([places.get(key, -1) for key in level_keys(levels)], np.intp)
+        indices = self._index_by_key
+        return np.array([indices.get(key, -1) for key in level_keys(levels)], np.intp)
 
     @cached_property
-    def _places_by_key(self) -> dict[Any, int]:
-        return {key: place for place, key in enumerate(level_keys(self.levels))}
+    def _index_by_key(self) -> dict[Any, int]:
+        return {key: index for index, key in enumerate(level_keys(self.levels))}
 
 
 def level_keys(levels: NDArray[Any]) -> list[Any]:

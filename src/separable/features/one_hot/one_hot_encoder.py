@@ -150,10 +150,10 @@ class OneHotEncoder(Transformer):
         factors = _factors(X, columns)
         n_rows = len(factors[0].codes)
         self._levels = [
-            ColumnLevels.fit(place, column, given[place], names)
+            ColumnLevels.fit(index, column, given[index], names)
             .grouped(column, n_rows, self.min_frequency, self.max_categories)
-            .dropping(self.drop, place)
-            for place, column in enumerate(factors)
+            .dropping(self.drop, index)
+            for index, column in enumerate(factors)
         ]
         remember_columns(self, len(columns), names)
         if given.is_given and self.handle_unknown == "error":
@@ -169,10 +169,10 @@ class OneHotEncoder(Transformer):
 
         if self.handle_unknown not in UNKNOWN:
             refuse("handle_unknown", f"one of {', '.join(map(repr, UNKNOWN))}")
-        share = self.min_frequency
-        if share is not None:
-            whole = isinstance(share, (int, np.integer)) and not isinstance(share, bool)
-            if not (share >= 1 if whole else isinstance(share, float) and 0 < share < 1):
+        fraction = self.min_frequency
+        if fraction is not None:
+            whole = isinstance(fraction, (int, np.integer)) and not isinstance(fraction, bool)
+            if not (fraction >= 1 if whole else isinstance(fraction, float) and 0 < fraction < 1):
                 refuse("min_frequency", "an int >= 1, a float between 0 and 1, or None")
         most = self.max_categories
         if most is not None and not (isinstance(most, (int, np.integer)) and most >= 1):
@@ -284,20 +284,20 @@ class OneHotEncoder(Transformer):
     def _laid_out(self, factors: list[Factors]) -> Rows:
         unknown_is_rare = self.handle_unknown in ("infrequent_if_exist", "warn")
         slots = [
-            OneHotSlot(column.codes, levels.places(column.levels, unknown_is_rare), levels.width)
+            OneHotSlot(column.codes, levels.indices(column.levels, unknown_is_rare), levels.width)
             for column, levels in zip(factors, self._levels, strict=True)
         ]
         return rows_from_slots(slots, len(factors[0].codes), dense=not self.sparse_output)
 
     def _unknown(self, factors: list[Factors]) -> dict[int, list[Any]]:
         unknown = (each.unknown(column) for each, column in zip(self._levels, factors, strict=True))
-        return {place: values for place, values in enumerate(unknown) if values}
+        return {index: values for index, values in enumerate(unknown) if values}
 
     def _refuse_unknown(self, factors: list[Factors]) -> None:
-        for place, values in self._unknown(factors).items():
+        for index, values in self._unknown(factors).items():
             raise ValueError(
                 f"Found unknown categories {values[:10]} in column "
-                f"{names_of_columns(self)[place]} ({place}). Fit with them, or set "
+                f"{names_of_columns(self)[index]} ({index}). Fit with them, or set "
                 "handle_unknown='ignore'."
             )
 
@@ -369,16 +369,16 @@ class OneHotEncoder(Transformer):
             where, at = where[rows.values != 0], rows.indices[rows.values != 0]
         for column, each in enumerate(levels):
             inside = (at >= first) & (at < first + each.width)
-            place = np.full(rows.n_rows, -1)
-            place[where[inside]] = at[inside] - first
-            self._refuse_zeros(place, each, column)
-            out[:, column] = each.values_back()[place]
+            index = np.full(rows.n_rows, -1)
+            index[where[inside]] = at[inside] - first
+            self._refuse_zeros(index, each, column)
+            out[:, column] = each.values_back()[index]
             first += each.width
         return _narrowed(out, levels)
 
-    def _refuse_zeros(self, place: NDArray[np.intp], levels: ColumnLevels, column: int) -> None:
-        if self.handle_unknown == "error" and levels.dropped is None and (place < 0).any():
-            row = int(np.argmax(place < 0))
+    def _refuse_zeros(self, index: NDArray[np.intp], levels: ColumnLevels, column: int) -> None:
+        if self.handle_unknown == "error" and levels.dropped is None and (index < 0).any():
+            row = int(np.argmax(index < 0))
             raise ValueError(
                 f"Samples [{row}] can not be inverted: row {row} has only zeros for column "
                 f"{column}, which no level has when handle_unknown='error'."

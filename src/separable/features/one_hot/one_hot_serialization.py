@@ -40,10 +40,10 @@ def levels_to_parts(columns: Sequence[ColumnLevels]) -> tuple[dict[str, Any], li
     """Return tensors of the levels of all columns, and of what kind each column is."""
     kinds: list[str] = []
     tensors: dict[str, Any] = {}
-    for place, column in enumerate(columns):
-        kind, parts = _parts_of(column.levels, place)
+    for column_index, column in enumerate(columns):
+        kind, parts = _parts_of(column.levels, column_index)
         kinds.append(kind)
-        tensors |= {f"{name}/{place}": part for name, part in parts.items()}
+        tensors |= {f"{name}/{column_index}": part for name, part in parts.items()}
     rare = [column.rare for column in columns]
     dropped = [-1 if column.dropped is None else column.dropped for column in columns]
     tensors["rare"] = np.concatenate([np.zeros(0, np.int64), *rare]).astype(np.int64)
@@ -52,16 +52,16 @@ def levels_to_parts(columns: Sequence[ColumnLevels]) -> tuple[dict[str, Any], li
     return tensors, kinds
 
 
-def _parts_of(levels: NDArray[Any], place: int) -> tuple[str, dict[str, Any]]:
+def _parts_of(levels: NDArray[Any], column_index: int) -> tuple[str, dict[str, Any]]:
     kind = levels.dtype.kind
     if kind in "biuf" and levels.dtype.itemsize <= 8:
         return "numbers", {"levels": levels}
     if kind in "mM" and TIMES.fullmatch(levels.dtype.name):
         return levels.dtype.name, {"levels": levels.view(np.int64)}
     if kind not in "OU":
-        raise ValueError(_refusal(place, f"of dtype {levels.dtype}"))
+        raise ValueError(_refusal(column_index, f"of dtype {levels.dtype}"))
     values = levels.tolist()
-    types = [_type_of(value, place) for value in values]
+    types = [_type_of(value, column_index) for value in values]
     texts = tuple(
         str(value) if type_ else value for value, type_ in zip(values, types, strict=True)
     )
@@ -70,20 +70,20 @@ def _parts_of(levels: NDArray[Any], place: int) -> tuple[str, dict[str, Any]]:
     return "objects", {"levels": texts, "types": np.array(types, dtype=np.uint8)}
 
 
-def _type_of(value: Any, place: int) -> int:
+def _type_of(value: Any, column_index: int) -> int:
     kinds = (str, type(None), float, None, bool)
     for number, kind in enumerate(kinds):
         if kind is not None and isinstance(value, kind):
             return number
     if isinstance(value, Integral) and len(str(int(value))) <= LONGEST:
         return TYPES.index("int")
-    raise ValueError(_refusal(place, f"such as {value!r:.80}"))
+    raise ValueError(_refusal(column_index, f"such as {value!r:.80}"))
 
 
-def _refusal(place: int, what: str) -> str:
+def _refusal(column_index: int, what: str) -> str:
     return (
-        f"Column {place} of the OneHotEncoder has levels {what}, which a model file cannot hold. "
-        "Turn the column into text or numbers before fitting."
+        f"Column {column_index} of the OneHotEncoder has levels {what}, which a model file cannot "
+        "hold. Turn the column into text or numbers before fitting."
     )
 
 
@@ -95,33 +95,36 @@ def levels_from_parts(tensors: Tensors, kinds: Any) -> list[ColumnLevels]:
     expected |= {f"types/{at}" for at, kind in enumerate(kinds) if kind == "objects"}
     check(set(tensors) - {"names"} == expected, "wrong tensors")
     rare = _rare(tensors, len(kinds))
-    dropped = _places(tensors, "dropped", len(kinds)).tolist()
+    dropped = _indices(tensors, "dropped", len(kinds)).tolist()
     out = []
-    for place, kind in enumerate(kinds):
-        levels = _levels(tensors, kind, place)
+    for column_index, kind in enumerate(kinds):
+        levels = _levels(tensors, kind, column_index)
         n = len(levels)
         check(len(set(level_keys(levels))) == n, "a level is there twice")
-        check(bool((rare[place] < n).all()) and -1 <= dropped[place] < n, "there is no such level")
-        gone = None if dropped[place] < 0 else dropped[place]
-        out.append(ColumnLevels(levels, rare[place].astype(np.intp), gone))
+        check(
+            bool((rare[column_index] < n).all()) and -1 <= dropped[column_index] < n,
+            "there is no such level",
+        )
+        gone = None if dropped[column_index] < 0 else dropped[column_index]
+        out.append(ColumnLevels(levels, rare[column_index].astype(np.intp), gone))
     return out
 
 
 def _rare(tensors: Tensors, n_columns: int) -> list[NDArray[np.int64]]:
-    counts = _places(tensors, "rare_counts", n_columns)
+    counts = _indices(tensors, "rare_counts", n_columns)
     check(bool((counts >= 0).all()), "wrong 'rare_counts'")
-    places = _places(tensors, "rare", sum(counts.tolist()))
-    groups = np.split(places, np.cumsum(counts)[:-1])
+    indices = _indices(tensors, "rare", sum(counts.tolist()))
+    groups = np.split(indices, np.cumsum(counts)[:-1])
     for group in groups:
         check(bool((np.diff(group, prepend=-1) > 0).all()), "'rare' must ascend from 0")
     return groups
 
 
-def _levels(tensors: Tensors, kind: str, place: int) -> NDArray[Any]:
-    part = tensors[f"levels/{place}"]
+def _levels(tensors: Tensors, kind: str, column_index: int) -> NDArray[Any]:
+    part = tensors[f"levels/{column_index}"]
     if kind in ("texts", "objects"):
         check(is_texts(part), "levels must be texts")
-        types = _types(tensors, place, len(part)) if kind == "objects" else [0] * len(part)
+        types = _types(tensors, column_index, len(part)) if kind == "objects" else [0] * len(part)
         levels = np.empty(len(part), dtype=object)
         levels[:] = [_value(text, each) for text, each in zip(part, types, strict=True)]
         return levels
@@ -135,8 +138,8 @@ def _levels(tensors: Tensors, kind: str, place: int) -> NDArray[Any]:
     return part.view(kind)  # type: ignore[union-attr]
 
 
-def _types(tensors: Tensors, place: int, n: int) -> list[int]:
-    types = tensors[f"types/{place}"]
+def _types(tensors: Tensors, column_index: int, n: int) -> list[int]:
+    types = tensors[f"types/{column_index}"]
     fits = isinstance(types, np.ndarray) and types.dtype == np.uint8 and types.shape == (n,)
     check(fits, "wrong 'types'")
     assert isinstance(types, np.ndarray)
@@ -159,7 +162,7 @@ def _value(text: str, type_: int) -> Any:
     return value
 
 
-def _places(tensors: Tensors, name: str, n: int) -> NDArray[np.int64]:
+def _indices(tensors: Tensors, name: str, n: int) -> NDArray[np.int64]:
     array = tensors[name]
     fits = isinstance(array, np.ndarray) and array.dtype == np.int64 and array.shape == (n,)
     check(fits, f"wrong {name!r}")
@@ -178,14 +181,16 @@ def options_to_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
             "holds no code. Use 'concat'."
         )
     drop, categories = parameters["drop"], parameters["categories"]
-    share, most = parameters["min_frequency"], parameters["max_categories"]
+    fraction, most = parameters["min_frequency"], parameters["max_categories"]
     return {
         "categories": "auto" if isinstance(categories, str) else "given",
         "drop": drop if drop is None or isinstance(drop, str) else "given",
         "sparse_output": bool(parameters["sparse_output"]),
         "dtype": np.dtype(parameters["dtype"]).name,
         "handle_unknown": parameters["handle_unknown"],
-        "min_frequency": share if share is None or isinstance(share, float) else int(share),
+        "min_frequency": fraction
+        if fraction is None or isinstance(fraction, float)
+        else int(fraction),
         "max_categories": None if most is None else int(most),
     }
 
@@ -200,10 +205,11 @@ def options_from_values(values: Mapping[str, Any], columns: list[ColumnLevels]) 
     check(drop != "given" or None not in gone, "'drop' without 'dropped'")
     check(isinstance(values.get("sparse_output"), bool), "wrong 'sparse_output'")
     check(values.get("handle_unknown") in UNKNOWN, "wrong 'handle_unknown'")
-    share, most = values.get("min_frequency"), values.get("max_categories")
-    whole = type(share) is int and share >= 1
+    fraction, most = values.get("min_frequency"), values.get("max_categories")
+    whole = type(fraction) is int and fraction >= 1
     check(
-        share is None or whole or (type(share) is float and 0 < share < 1), "wrong 'min_frequency'"
+        fraction is None or whole or (type(fraction) is float and 0 < fraction < 1),
+        "wrong 'min_frequency'",
     )
     check(most is None or (type(most) is int and most >= 1), "wrong 'max_categories'")
     levels = [column.levels for column in columns]
@@ -213,7 +219,7 @@ def options_from_values(values: Mapping[str, Any], columns: list[ColumnLevels]) 
         "sparse_output": values["sparse_output"],
         "dtype": _dtype(values.get("dtype")),
         "handle_unknown": values["handle_unknown"],
-        "min_frequency": share,
+        "min_frequency": fraction,
         "max_categories": most,
     }
 

@@ -107,7 +107,7 @@ class BooleanColumn:
             return None
         return [(0, 1.0)] if value and self.varies else []
 
-    def shown(self, place: int, value: float) -> str | None:
+    def shown(self, index: int, value: float) -> str | None:
         """Return the raw value behind a number out: the name says it already."""
-        del place, value
+        del index, value
         return None

@@ -54,9 +54,9 @@ class CategoryState:
         """Learn from values."""
         categories = categories_of(column)
         counts = np.bincount(categories.codes + 1, minlength=len(categories.levels) + 1)
-        there = np.flatnonzero(counts[1:])
-        found = counts[1:][there].tolist()
-        levels = [categories.levels[place] for place in there.tolist()]
+        present = np.flatnonzero(counts[1:])
+        found = counts[1:][present].tolist()
+        levels = [categories.levels[index] for index in present.tolist()]
         return cls(dict(zip(levels, found, strict=True)), int(counts[0]))
 
     def merge(self, other: CategoryState) -> CategoryState:
@@ -66,14 +66,14 @@ class CategoryState:
         return CategoryState(dict(counts), self.missing + other.missing)
 
     def finish(
-        self, name: str, *, asked: bool, min_count: int | None = None, unseen: str = "zero"
+        self, name: str, *, is_requested: bool, min_count: int | None = None, unseen: str = "zero"
     ) -> CategoryColumn | str:
         """Return the fitted column; or the reason why there is nothing to learn.
 
         Parameters
         ----------
         name : str
-        asked : bool
+        is_requested : bool
             Whether the user asked for a category, so that it is not taken for an identifier.
         min_count : int, optional
             Levels below this count are rare. None: below one row in 20 000, and below 2 where
@@ -85,7 +85,7 @@ class CategoryState:
             return "every value is missing"
         if len(counts) == 1 and not self.missing:
             return f"constant: every value is {next(iter(counts))!r}"
-        if not asked and self.is_identifier:
+        if not is_requested and self.is_identifier:
             return _identifier(counts, n_values)
         if min_count is None:
             least = 2 if unseen == "other" else 1
@@ -140,11 +140,11 @@ class CategoryColumn:
 
     def _numbered(self) -> dict[str, int]:
         """Return the place of each level; a file is read without making them all."""
-        places = self._places
-        if not places:
-            own = {level: place for place, level in enumerate(self.levels)}
-            places.update(own | dict.fromkeys(self.rare, len(self.levels)))
-        return places
+        indices = self._places
+        if not indices:
+            own = {level: index for index, level in enumerate(self.levels)}
+            indices.update(own | dict.fromkeys(self.rare, len(self.levels)))
+        return indices
 
     @property
     def width(self) -> int:
@@ -166,9 +166,9 @@ class CategoryColumn:
                 "with unseen='zero' or 'other'.",
             )
         if self.unseen == "other" and self.rare:
-            found = [len(self.levels) if place < 0 else place for place in found]
-        places = np.array([self._missing_place, *found], dtype=np.int32)
-        return [OneHotSlot(categories.codes, places, self.width)], report
+            found = [len(self.levels) if index < 0 else index for index in found]
+        indices = np.array([self._missing_place, *found], dtype=np.int32)
+        return [OneHotSlot(categories.codes, indices, self.width)], report
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
         """Return place and value of each number of one record that is not 0.
@@ -177,17 +177,17 @@ class CategoryColumn:
         """
         if type(value) is not str:
             if value is None:
-                place = self._missing_place
-                return [] if place < 0 else [(place, 1.0)]
+                index = self._missing_place
+                return [] if index < 0 else [(index, 1.0)]
             if type(value) not in (int, float, bool) or value != value or abs(value) > _LARGEST:
                 return None
             value = str(value) if type(value) is bool else number_text(float(value))
-        place = (self._places or self._numbered()).get(value, -1)
-        return None if place < 0 else [(place, 1.0)]  # unseen: the ledger is to know
+        index = (self._places or self._numbered()).get(value, -1)
+        return None if index < 0 else [(index, 1.0)]  # unseen: the ledger is to know
 
-    def shown(self, place: int, value: float) -> str | None:
+    def shown(self, index: int, value: float) -> str | None:
         """Return the raw value behind a number out: the name says it already."""
-        del place, value
+        del index, value
         return None
 
     @property

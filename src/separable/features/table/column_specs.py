@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from separable.data.table import list_names, require_columns
 from separable.features.table.category_column import UNSEEN
-from separable.features.table.column_states import Wish
+from separable.features.table.column_states import ColumnSpec
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-__all__ = ["PARAMETERS", "check_options", "unseen_policies", "wishes_of"]
+__all__ = ["PARAMETERS", "check_options", "column_specs_of", "unseen_policies"]
 
 #: The parameters that name columns.
 PARAMETERS = ("number", "category", "boolean", "date", "text", "drop")
@@ -20,7 +20,7 @@ PARAMETERS = ("number", "category", "boolean", "date", "text", "drop")
 OPTIONS = {"number": ("scale",), "category": ("min_count", "unseen")}
 
 
-def wishes_of(encoder: Any, names: Sequence[str]) -> dict[str, Wish]:
+def column_specs_of(encoder: Any, names: Sequence[str]) -> dict[str, ColumnSpec]:
     """Return what is asked for about each column of a table.
 
     Parameters
@@ -29,7 +29,7 @@ def wishes_of(encoder: Any, names: Sequence[str]) -> dict[str, Wish]:
     names : sequence of str
         The columns there are.
     """
-    wishes = dict.fromkeys(names, Wish())
+    specs = dict.fromkeys(names, ColumnSpec())
     for kind in PARAMETERS:
         given = getattr(encoder, kind)
         if isinstance(given, str):
@@ -39,18 +39,17 @@ def wishes_of(encoder: Any, names: Sequence[str]) -> dict[str, Wish]:
             )
         require_columns(given or (), names, "The table")
         for name in given or ():
-            if wishes[name].kind not in (None, kind):
+            if specs[name].kind not in (None, kind):
                 raise ValueError(
-                    f"Column {name!r} is named in both {wishes[name].kind!r} and {kind!r}. "
-                    "Keep one."
+                    f"Column {name!r} is named in both {specs[name].kind!r} and {kind!r}. Keep one."
                 )
             options = given[name] if isinstance(given, Mapping) else None
             _check_column_options(kind, name, options)
-            wishes[name] = Wish(kind, options)
+            specs[name] = ColumnSpec(kind, options)
     if isinstance(encoder.unseen, Mapping):
         require_columns(encoder.unseen, names, "The table")
     unseen_policies(encoder.unseen, names)
-    return wishes
+    return specs
 
 
 def check_options(min_count: Any) -> None:

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ColumnEncoder",
     "ColumnRow",
+    "ColumnSpec",
     "ColumnState",
     "ColumnTable",
-    "Wish",
     "columns_for",
     "guessed_kinds",
 ]
@@ -53,7 +53,7 @@ _NOTHING = ("unknown", "every value is missing")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ColumnSpec:
     """What the user asked for about one column.
 
     Parameters
@@ -79,7 +79,7 @@ class ColumnState:
         ``"unknown"`` as long as every value was missing.
     why : str
         What speaks for the kind.
-    wish : Wish
+    spec : Wish
     state : object
         What has been learned; None for a dropped column.
     """
@@ -87,43 +87,41 @@ class ColumnState:
     name: str
     kind: str
     why: str
-    wish: Wish
+    spec: ColumnSpec
     state: State
 
     @classmethod
-    def of(cls, name: str, columns: Columns, wish: Wish) -> ColumnState:
+    def of(cls, name: str, columns: Columns, spec: ColumnSpec) -> ColumnState:
         """Learn from the first rows of a column."""
-        return cls.of_each([name], columns, {name: wish})[0]
+        return cls.of_each([name], columns, {name: spec})[0]
 
     @classmethod
     def of_each(
-        cls, names: Sequence[str], columns: Columns, wishes: Mapping[str, Wish]
+        cls, names: Sequence[str], columns: Columns, specs: Mapping[str, ColumnSpec]
     ) -> list[ColumnState]:
         """Learn from the first rows of some columns: from numbers together."""
-        named = [name for name in names if wishes[name].kind != "drop"]
-        kinds = [wishes[name].kind or "number" for name in named]
+        named = [name for name in names if specs[name].kind != "drop"]
+        kinds = [specs[name].kind or "number" for name in named]
         taken = dict(zip(named, columns_for(kinds, columns, named), strict=True))
         numbers = _number_states(
-            {n: c for n, c in taken.items() if wishes[n].kind in (None, "number")}
+            {n: c for n, c in taken.items() if specs[n].kind in (None, "number")}
         )
-        return [
-            cls._first(name, taken.get(name), wishes[name], numbers.get(name)) for name in names
-        ]
+        return [cls._first(name, taken.get(name), specs[name], numbers.get(name)) for name in names]
 
     @classmethod
     def _first(
-        cls, name: str, column: TypedColumn | None, wish: Wish, number: NumberState | None
+        cls, name: str, column: TypedColumn | None, spec: ColumnSpec, number: NumberState | None
     ) -> ColumnState:
         if column is None:
-            return cls(name, "drop", "asked for", wish, None)
-        if wish.kind is not None:
-            state = number or _learn(wish, wish.kind, name, column)
-            return cls(name, wish.kind, "asked for", wish, state)
+            return cls(name, "drop", "asked for", spec, None)
+        if spec.kind is not None:
+            state = number or _learn(spec, spec.kind, name, column)
+            return cls(name, spec.kind, "asked for", spec, state)
         if number is not None:
-            return cls(name, *_kind_of(number), wish, number)
+            return cls(name, *_kind_of(number), spec, number)
         kind, why, levels = _guessed(column)
-        state = levels if kind == "category" else _learn(wish, kind, name, column)
-        return cls(name, kind, why, wish, state)
+        state = levels if kind == "category" else _learn(spec, kind, name, column)
+        return cls(name, kind, why, spec, state)
 
     @property
     def dominant(self) -> DominantValue | None:
@@ -132,7 +130,7 @@ class ColumnState:
 
     def is_scaled(self, *, default: bool) -> bool:
         """Whether numbers are standardised."""
-        options = self.wish.options if isinstance(self.wish.options, dict) else {}
+        options = self.spec.options if isinstance(self.spec.options, dict) else {}
         return bool(options.get("scale", default))
 
     @property
@@ -154,7 +152,7 @@ class ColumnState:
         self, columns: Columns, column: TypedColumn | None, number: NumberState | None
     ) -> ColumnState:
         if self.kind == "unknown":
-            later = ColumnState.of(self.name, columns, self.wish)
+            later = ColumnState.of(self.name, columns, self.spec)
             assert isinstance(self.state, NumberState)
             return replace(later, state=_with_missing(later.state, self.state.missing))
         if column is None:
@@ -162,7 +160,7 @@ class ColumnState:
         if isinstance(self.state, TextState):
             self.state.add(column)
             return self
-        learned = number or _learn(self.wish, self.kind, self.name, column)
+        learned = number or _learn(self.spec, self.kind, self.name, column)
         return replace(self, state=_merged(self.state, learned))
 
     def merge(self, other: ColumnState) -> ColumnState:
@@ -182,7 +180,7 @@ class ColumnState:
     def finish(self, *, scale: bool, min_count: int | None, unseen: str) -> ColumnEncoder | str:
         """Return the fitted column, or the reason why it is left out."""
         options: Mapping[str, Any] = (
-            self.wish.options if isinstance(self.wish.options, dict) else {}
+            self.spec.options if isinstance(self.spec.options, dict) else {}
         )
         if self.state is None:
             return "asked for"
@@ -191,7 +189,7 @@ class ColumnState:
         if isinstance(self.state, CategoryState):
             return self.state.finish(
                 self.name,
-                asked=self.wish.kind == "category",
+                is_requested=self.spec.kind == "category",
                 min_count=options.get("min_count", min_count),
                 unseen=options.get("unseen", unseen),
             )
@@ -213,9 +211,9 @@ def guessed_kinds(names: Sequence[str], columns: Columns) -> dict[str, tuple[str
     """
     found = {}
     for block in blocks_of(names, columns.n_rows):
-        typed = dict(zip(block, typed_columns(columns, block), strict=True))
-        numbers = _number_states(typed)
-        for name, column in typed.items():
+        parsed = dict(zip(block, typed_columns(columns, block), strict=True))
+        numbers = _number_states(parsed)
+        for name, column in parsed.items():
             found[name] = _guessed_kind(name, column, numbers.get(name))
     return found
 
@@ -224,7 +222,7 @@ def _guessed_kind(name: str, column: TypedColumn, number: NumberState | None) ->
     kind, why, levels = _guessed(column) if number is None else (*_kind_of(number), None)
     if kind in ("number", "unknown", "category"):
         state = number or levels or NumberState.of(numbers_of(name, column))
-        finished = ColumnState(name, kind, why, Wish(), state).finish(
+        finished = ColumnState(name, kind, why, ColumnSpec(), state).finish(
             scale=True, min_count=None, unseen="zero"
         )
         if isinstance(finished, str):
@@ -270,9 +268,9 @@ def columns_for(
 ) -> Iterator[TypedColumn]:
     """Give columns in the form that the encoders of a kind take, one kind for each name."""
     by_type = [kind in ("date", "boolean", "number") for kind in kinds]
-    typed = iter(typed_columns(columns, [n for n, t in zip(names, by_type, strict=True) if t]))
+    parsed = iter(typed_columns(columns, [n for n, t in zip(names, by_type, strict=True) if t]))
     for name, is_typed in zip(names, by_type, strict=True):
-        yield next(typed) if is_typed else columns[name]
+        yield next(parsed) if is_typed else columns[name]
 
 
 def _number_states(columns: Mapping[str, TypedColumn]) -> dict[str, NumberState]:
@@ -284,7 +282,7 @@ def _number_states(columns: Mapping[str, TypedColumn]) -> dict[str, NumberState]
     return dict(zip(numbers, NumberState.of_each(values), strict=True))
 
 
-def _learn(wish: Wish, kind: str, name: str, column: TypedColumn) -> State:
+def _learn(spec: ColumnSpec, kind: str, name: str, column: TypedColumn) -> State:
     if kind in ("number", "unknown"):
         if isinstance(column, Categories) and not column.levels:
             return NumberState(missing=len(column.codes))
@@ -295,7 +293,7 @@ def _learn(wish: Wish, kind: str, name: str, column: TypedColumn) -> State:
         return BooleanState.of(name, column)
     if kind == "date":
         return DateState.of(name, column)
-    state = TextState(*text_encoder(wish.options))
+    state = TextState(*text_encoder(spec.options))
     state.add(column)
     return state
 
@@ -369,11 +367,11 @@ class ColumnTable(Sequence[ColumnRow]):
         return cls(tuple(rows))
 
     @overload
-    def __getitem__(self, place: int) -> ColumnRow: ...
+    def __getitem__(self, index: int) -> ColumnRow: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[ColumnRow, ...]: ...
-    def __getitem__(self, place: int | slice) -> ColumnRow | tuple[ColumnRow, ...]:
-        return self.rows[place]
+    def __getitem__(self, index: slice) -> tuple[ColumnRow, ...]: ...
+    def __getitem__(self, index: int | slice) -> ColumnRow | tuple[ColumnRow, ...]:
+        return self.rows[index]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -381,7 +379,7 @@ class ColumnTable(Sequence[ColumnRow]):
     def __repr__(self) -> str:
         lines = [("column", "type", "numbers out", "why")]
         lines += [(r.column, r.type, str(r.numbers_out), r.why) for r in self.rows]
-        wide = [max(len(line[place]) for line in lines) for place in range(3)]
+        wide = [max(len(line[index]) for line in lines) for index in range(3)]
         return "\n".join(
             f"{a.ljust(wide[0])}  {b.ljust(wide[1])}  {c.rjust(wide[2])}  {d}"
             for a, b, c, d in lines

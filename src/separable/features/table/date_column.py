@@ -115,13 +115,13 @@ class DateState:
             (state.mean, state.deviation if state.least < state.most else 0.0)
             for state in self.numbers
         ]
-        found = [np.flatnonzero(counts) for counts in self.counts]
-        kept = [places if len(places) > 1 else places[:0] for places in found]
+        values_met = [np.flatnonzero(counts) for counts in self.counts]
+        kept = [indices if len(indices) > 1 else indices[:0] for indices in values_met]
         return DateColumn(
             name,
             tuple(mean for mean, _ in pairs),
             tuple(deviation for _, deviation in pairs),
-            tuple(tuple(places.tolist()) for places in kept),
+            tuple(tuple(indices.tolist()) for indices in kept),
             whole.missing > 0,
         )
 
@@ -156,7 +156,7 @@ class DateColumn:
         """The names of the numbers out."""
         names = [self.name + part for part, s in zip(NUMBERS, self.scales, strict=True) if s]
         for (part, values), kept in zip(CYCLES.items(), self.cycles, strict=True):
-            names += [f"{self.name}{part}={values[place]}" for place in kept]
+            names += [f"{self.name}{part}={values[index]}" for index in kept]
         return (*names, *((f"{self.name}=(missing)",) if self.missing else ()))
 
     @property
@@ -174,9 +174,9 @@ class DateColumn:
                 slots.append(NumberSlot((filled - number.mean) / number.scale))
         for codes, kept, cycle in zip(parts.cycles, self.cycles, CYCLES.values(), strict=True):
             if kept:
-                places = np.full(len(cycle) + 1, -1, np.int32)
-                places[np.array(kept) + 1] = np.arange(len(kept), dtype=np.int32)
-                slots.append(OneHotSlot(codes, places, len(kept)))
+                indices = np.full(len(cycle) + 1, -1, np.int32)
+                indices[np.array(kept) + 1] = np.arange(len(kept), dtype=np.int32)
+                slots.append(OneHotSlot(codes, indices, len(kept)))
         if self.missing:
             slots.append(NumberSlot(parts.missing.astype(np.float64)))
         return slots, ColumnReport.of_missing(self.name, parts.missing, self.missing)
@@ -204,12 +204,12 @@ class DateColumn:
             at += len(kept)
         return out
 
-    def shown(self, place: int, value: float) -> str | None:
+    def shown(self, index: int, value: float) -> str | None:
         """Return the raw value behind a number out."""
         numbers = [number for number in self._numbers() if number.scale]
-        if place >= len(numbers):
+        if index >= len(numbers):
             return None
-        number = numbers[place]
+        number = numbers[index]
         raw = value * number.scale + number.mean
         if number.name != self.name:
             return f"{raw:.6g}"

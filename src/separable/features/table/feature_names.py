@@ -41,10 +41,16 @@ def names_of_numbers(columns: Sequence[ColumnEncoder]) -> Sequence[str]:
 def _surely_differ(columns: Sequence[ColumnEncoder]) -> bool:
     """Whether no two names can coincide, seen without making those of levels and words."""
     many = [column for column in columns if isinstance(column, _MANY)]
-    few = [n for column in columns if not isinstance(column, _MANY) for n in column.feature_names]
+    short_lists = [
+        n for column in columns if not isinstance(column, _MANY) for n in column.feature_names
+    ]
     starts = [_start(column) for column in many]
-    few += [f"{column.name}=" for column in many if isinstance(column, TextColumn)]
-    return len(set(few)) == len(few) and _none_begins(starts, few) and all(map(_differ, many))
+    short_lists += [f"{column.name}=" for column in many if isinstance(column, TextColumn)]
+    return (
+        len(set(short_lists)) == len(short_lists)
+        and _none_begins(starts, short_lists)
+        and all(map(_differ, many))
+    )
 
 
 def _none_begins(starts: Sequence[str], names: Sequence[str]) -> bool:
@@ -57,7 +63,7 @@ def _none_begins(starts: Sequence[str], names: Sequence[str]) -> bool:
         return False
     before = (bisect_right(starts, name) - 1 for name in names)
     pairs = zip(names, before, strict=True)
-    return not any(place >= 0 and name.startswith(starts[place]) for name, place in pairs)
+    return not any(index >= 0 and name.startswith(starts[index]) for name, index in pairs)
 
 
 def _start(column: CategoryColumn | TextColumn) -> str:
@@ -73,8 +79,8 @@ def _differ(column: CategoryColumn | TextColumn) -> bool:
 
 
 def _is_level(column: CategoryColumn, text: str) -> bool:
-    place = bisect_left(column.levels, text)
-    return place < len(column.levels) and column.levels[place] == text
+    index = bisect_left(column.levels, text)
+    return index < len(column.levels) and column.levels[index] == text
 
 
 def _unique(names: list[str]) -> tuple[str, ...]:

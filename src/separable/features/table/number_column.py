@@ -74,8 +74,8 @@ class NumberState:
         portable.number_moments(columns, moments)
         odd = _dominant(columns, moments)
         return [
-            cls(int(count), n_rows - int(count), least, most, mean, deviation, low, odd.get(place))
-            for place, (count, least, most, mean, low, deviation) in enumerate(moments.tolist())
+            cls(int(count), n_rows - int(count), least, most, mean, deviation, low, odd.get(index))
+            for index, (count, least, most, mean, low, deviation) in enumerate(moments.tolist())
         ]
 
     def merge(self, other: NumberState) -> NumberState:
@@ -85,14 +85,15 @@ class NumberState:
             whole = self if self.count else other
             missing = self.missing + other.missing
             return replace(whole, missing=missing, dominant=self._dominant_with(other))
-        share, rest = other.count / total, self.count / total
+        fraction, complement = other.count / total, self.count / total
         gap = (other.mean / 2 - self.mean / 2) + (other.low / 2 - self.low / 2)
         unit = max(self.deviation / 2, other.deviation / 2, abs(gap)) or 1.0
         squares = (
-            rest * (self.deviation / 2 / unit) ** 2 + share * (other.deviation / 2 / unit) ** 2
+            complement * (self.deviation / 2 / unit) ** 2
+            + fraction * (other.deviation / 2 / unit) ** 2
         )
-        spread = 2 * unit * float(np.sqrt(squares + share * rest * (gap / unit) ** 2))
-        mean, low = _two_sum(self.mean, self.low + 2 * (share * gap))
+        spread = 2 * unit * float(np.sqrt(squares + fraction * complement * (gap / unit) ** 2))
+        mean, low = _two_sum(self.mean, self.low + 2 * (fraction * gap))
         return NumberState(
             total,
             self.missing + other.missing,
@@ -178,9 +179,9 @@ class NumberColumn:
         out = (value - self.mean) / self.scale
         return [(0, out)] if -math.inf < out < math.inf else None
 
-    def shown(self, place: int, value: float) -> str | None:
+    def shown(self, index: int, value: float) -> str | None:
         """Return the raw value behind a number out."""
-        if place or not self.scale:
+        if index or not self.scale:
             return None
         return f"{value * self.scale + self.mean:.6g}"
 
@@ -208,8 +209,8 @@ def encode_numbers(
     missing = np.isnan(values)
     counts = np.count_nonzero(missing, axis=1)
     reports = [
-        ColumnReport.of_missing(encoders[place].name, missing[place], encoders[place].missing)
-        for place in np.flatnonzero(counts).tolist()
+        ColumnReport.of_missing(encoders[index].name, missing[index], encoders[index].missing)
+        for index in np.flatnonzero(counts).tolist()
     ]
     scales = np.array([each.scale for each in encoders])
     out = _standardised(encoders, values, missing, scales)
@@ -239,12 +240,12 @@ def _standardised(
     out[missing] = 0.0
     out[scales == 0] = 0.0
     if not np.isfinite(out).all():
-        place, row = np.argwhere(~np.isfinite(out))[0].tolist()
-        far = encoders[place]
+        index, row = np.argwhere(~np.isfinite(out))[0].tolist()
+        far = encoders[index]
         raise CellError(
             far.name,
             row,
-            f"{values[place, row]:g} is too far from the training values (mean {far.mean:g}, "
+            f"{values[index, row]:g} is too far from the training values (mean {far.mean:g}, "
             f"standard deviation {far.scale:g}) to compute with. Correct it.",
         )
     return out
@@ -264,9 +265,9 @@ def numbers_of_each(names: Sequence[str], columns: Sequence[TypedColumn]) -> NDA
     )
     infinite = np.isinf(values)
     if infinite.any():
-        place, row = np.argwhere(infinite)[0].tolist()
+        index, row = np.argwhere(infinite)[0].tolist()
         raise CellError(
-            names[place],
+            names[index],
             row,
             "infinity, or a number too large for float64. Correct it, or leave it empty if it is "
             "missing.",
@@ -290,12 +291,12 @@ def _dominant(
     count, least, most, mean, _, deviation = moments.T
     with np.errstate(all="ignore"):
         squares = count * (deviation / np.maximum(most - mean, mean - least)) ** 2
-    places = np.flatnonzero((count >= FEWEST) & (squares <= MOST_SQUARES))
-    if not len(places):
+    indices = np.flatnonzero((count >= FEWEST) & (squares <= MOST_SQUARES))
+    if not len(indices):
         return {}
-    chosen = columns[places]
+    chosen = columns[indices]
     middle = np.nanmedian(chosen, axis=1)
-    found = dominant_in(chosen.T, middle, columns=places)
+    found = dominant_in(chosen.T, middle, columns=indices)
     return {one.column: one for one in found if 2 * one.count < count[one.column]}
 
 

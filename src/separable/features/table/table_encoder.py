@@ -21,7 +21,7 @@ from separable.data.table import ColumnType, TableError, list_names
 from separable.data.threads import in_threads, n_threads
 from separable.features.encoding_report import EncodingReport, UnseenLedger
 from separable.features.row_assembly import Slot, rows_from_slots
-from separable.features.table.column_specs import check_options, unseen_policies, wishes_of
+from separable.features.table.column_specs import check_options, column_specs_of, unseen_policies
 from separable.features.table.column_states import ColumnState, ColumnTable, columns_for
 from separable.features.table.feature_names import names_of_numbers
 from separable.features.table.number_column import NumberColumn, encode_numbers
@@ -210,10 +210,10 @@ class TableEncoder(Transformer):
             self._learned({name: learned[name] for name in states})
         else:
             check_options(self.min_count)
-            wishes = wishes_of(self, columns.names)
+            specs = column_specs_of(self, columns.names)
             first = in_threads(
                 threads,
-                lambda names: ColumnState.of_each(names, columns, wishes),
+                lambda names: ColumnState.of_each(names, columns, specs),
                 blocks_of(columns.names, columns.n_rows),
             )
             self._learned({state.name: state for block in first for state in block})
@@ -222,17 +222,17 @@ class TableEncoder(Transformer):
 
     def _warn_of_dominant_values(self, before: Mapping[str, ColumnState]) -> None:
         """Name values beside which a standardised column shows nothing of the others."""
-        found: list[DominantValue] = []
+        dominant: list[DominantValue] = []
         names: list[str] = []
         for name, state in self._states.items():
             value = state.dominant
             if value is None or not state.is_scaled(default=bool(self.scale)):
                 continue
             if name not in before or before[name].dominant is None:
-                found.append(replace(value, column=len(names)))
+                dominant.append(replace(value, column=len(names)))
                 names.append(name)
-        if found:
-            text = message(found, lambda k: repr(names[k]), EQUAL_AFTER_SCALING)
+        if dominant:
+            text = message(dominant, lambda k: repr(names[k]), EQUAL_AFTER_SCALING)
             warnings.warn(text, DominantValueWarning, stacklevel=4)
 
     def merge(self, other: TableEncoder) -> TableEncoder:
@@ -289,8 +289,8 @@ class TableEncoder(Transformer):
             else:
                 encoders.append(fitted)
         if not encoders:
-            told = "; ".join(f"{name!r}: {reason}" for name, reason in list(dropped.items())[:5])
-            raise TableError(f"No column is left to learn from ({told}).")
+            reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(dropped.items())[:5])
+            raise TableError(f"No column is left to learn from ({reasons}).")
         self._set_fitted(encoders, dropped, tuple(self._states))
 
     def _set_fitted(
@@ -487,7 +487,7 @@ class TableEncoder(Transformer):
             pairs = encoder.encode_one(record[encoder.name])
             if pairs is None:
                 return None
-            out += [(start + place, value) for place, value in pairs]
+            out += [(start + index, value) for index, value in pairs]
         return out
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:

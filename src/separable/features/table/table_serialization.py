@@ -92,14 +92,14 @@ def _add_later_kinds(
         tensors["date_means"] = np.array([m for e in dates for m in e.means], dtype=np.float64)
         tensors["date_scales"] = np.array([s for e in dates for s in e.scales], dtype=np.float64)
         flags = [
-            place in kept
+            index in kept
             for e in dates
             for kept, size in zip(e.cycles, _CYCLE_SIZES, strict=True)
-            for place in range(size)
+            for index in range(size)
         ]
         tensors["date_cycles"] = np.array(flags, dtype=np.uint8)
-    for place, (parts, _) in enumerate(texts):
-        tensors |= {f"text/{place}/{key}": part for key, part in parts.items()}
+    for index, (parts, _) in enumerate(texts):
+        tensors |= {f"text/{index}/{key}": part for key, part in parts.items()}
     if texts:
         values["texts"] = [json for _, json in texts]
 
@@ -126,12 +126,12 @@ class Parts:
         }
         columns: dict[str, ColumnEncoder] = {}
         for kind, make in made.items():
-            mine = [
+            tensors_of_kind = [
                 (name, missing)
                 for name, each, missing in zip(names, kinds, has_missing, strict=True)
                 if each == kind
             ]
-            columns |= {column.name: column for column in make(mine)}
+            columns |= {column.name: column for column in make(tensors_of_kind)}
         return [columns[name] for name in names]
 
     def _kinds(self, n_columns: int) -> list[str]:
@@ -192,11 +192,11 @@ class Parts:
         _check(bool((scales >= 0).all()), "scales must be >= 0")
         flags = self._flags("date_cycles", n * sum(_CYCLE_SIZES)).reshape(n, -1)
         out = []
-        for place, (name, missing) in enumerate(columns):
-            cycles = np.split(flags[place], np.cumsum(_CYCLE_SIZES)[:-1])
+        for index, (name, missing) in enumerate(columns):
+            cycles = np.split(flags[index], np.cumsum(_CYCLE_SIZES)[:-1])
             kept = tuple(tuple(np.flatnonzero(cycle).tolist()) for cycle in cycles)
             date = DateColumn(
-                name, tuple(means[place].tolist()), tuple(scales[place].tolist()), kept, missing
+                name, tuple(means[index].tolist()), tuple(scales[index].tolist()), kept, missing
             )
             _check(len(date.feature_names) > 0, f"column {name!r} gives no number out")
             out.append(date)
@@ -211,14 +211,16 @@ class Parts:
         if not isinstance(saved, list) or len(saved) != len(columns):
             raise ValueError("The saved TableEncoder is damaged: wrong 'texts'.")
         out = []
-        for place, (name, missing) in enumerate(columns):
-            prefix = f"text/{place}/"
-            mine = {
+        for index, (name, missing) in enumerate(columns):
+            prefix = f"text/{index}/"
+            tensors_of_kind = {
                 key.removeprefix(prefix): part
                 for key, part in self._tensors.items()
                 if key.startswith(prefix)
             }
-            out.append(TextColumn(name, TextEncoder.from_parts(mine, saved[place]), missing))
+            out.append(
+                TextColumn(name, TextEncoder.from_parts(tensors_of_kind, saved[index]), missing)
+            )
         return out
 
     def dropped(self) -> dict[str, str]:

@@ -44,9 +44,9 @@ def text_encoder(options: Any) -> tuple[TextEncoder, bool]:
         )
     hashing = options is not None and options.get("n_features") is not None
     weights = {"use_idf": False} if hashing else {"sublinear_tf": True}  # hashing has no counts
-    given: dict[str, Any] = {"ngram_range": (1, 2), **weights, **(options or {})}
-    counts = given.get("n_features") is None and given.get("vocabulary") is None
-    return TextEncoder(**given), counts and "min_df" not in given
+    settings: dict[str, Any] = {"ngram_range": (1, 2), **weights, **(options or {})}
+    counts = settings.get("n_features") is None and settings.get("vocabulary") is None
+    return TextEncoder(**settings), counts and "min_df" not in settings
 
 
 class TextState:
@@ -166,9 +166,9 @@ class TextColumn:
             return None
         return list(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
 
-    def shown(self, place: int, value: float) -> str | None:
+    def shown(self, index: int, value: float) -> str | None:
         """Return the raw value behind a number out: the name says it already."""
-        del place, value
+        del index, value
         return None
 
 

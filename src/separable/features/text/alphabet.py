@@ -35,8 +35,8 @@ def alphabet() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     text = points.tobytes().decode("utf-32-le" if sys.byteorder == "little" else "utf-32-be")
     flags = np.zeros(n, np.uint8)
     for flag, pattern in ((WORD, r"\w+"), (SPACE, r"\s+")):
-        for found in re.finditer(pattern, text):
-            flags[found.start() : found.end()] |= flag
+        for match in re.finditer(pattern, text):
+            flags[match.start() : match.end()] |= flag
     lower, special = _lower(text, points)
     flags[special] |= SPECIAL
     return flags, lower

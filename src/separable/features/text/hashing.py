@@ -179,17 +179,17 @@ class HashedNames(LazyTexts):
     def __len__(self) -> int:
         return self._n_features
 
-    def _at(self, place: int) -> str:
-        first, last = np.searchsorted(self._columns, [place, place + 1]).tolist()
-        return _spelled(self._terms[first:last]) if last > first else f"hash:{place}"
+    def _at(self, index: int) -> str:
+        first, last = np.searchsorted(self._columns, [index, index + 1]).tolist()
+        return _spelled(self._terms[first:last]) if last > first else f"hash:{index}"
 
     def __iter__(self) -> Iterator[str]:
         reached = 0
         for column, terms in self.known():
-            yield from (f"hash:{place}" for place in range(reached, column))
+            yield from (f"hash:{index}" for index in range(reached, column))
             yield _spelled(terms)
             reached = column + 1
-        yield from (f"hash:{place}" for place in range(reached, self._n_features))
+        yield from (f"hash:{index}" for index in range(reached, self._n_features))
 
 
 def _spelled(names: tuple[str, ...]) -> str:

@@ -85,8 +85,8 @@ def document_limit(name: str, value: Any) -> float | int:
     """Return a number of documents as an int, a share of them as a float."""
     if _is_int(value) and value >= 1:
         return int(value)
-    share = isinstance(value, (float, np.floating)) and 0 <= value <= 1
-    if not share:
+    is_fraction = isinstance(value, (float, np.floating)) and 0 <= value <= 1
+    if not is_fraction:
         what = "an int >= 1 (documents) or a float from 0.0 to 1.0 (a share)"
         raise _wrong(name, what, value)
     return float(value)
@@ -186,7 +186,7 @@ def terms_of(vocabulary: Any) -> tuple[str, ...] | None:
 
 def _unused_choices(params: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return options with another value than the default that change nothing, and why."""
-    given = {
+    differs = {
         "smooth_idf": not params["smooth_idf"],
         "alternate_sign": not params["alternate_sign"],
         "max_df": params["max_df"] != 1.0 or isinstance(params["max_df"], int),
@@ -209,7 +209,9 @@ def _unused_choices(params: Mapping[str, Any]) -> list[tuple[str, str]]:
             ("lowercase", "strip_accents"),
         ),
     ]
-    return [(name, why) for holds, why, names in useless if holds for name in names if given[name]]
+    return [
+        (name, why) for holds, why, names in useless if holds for name in names if differs[name]
+    ]
 
 
 def warn_unused(params: Mapping[str, Any]) -> None:

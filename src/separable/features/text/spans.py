@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from separable.features.text.text_plan import TextPlan
 
-__all__ = ["Span", "shares_of_words", "word_spans"]
+__all__ = ["Span", "contributions_of_words", "word_spans"]
 
 
 class Span(NamedTuple):
@@ -56,18 +56,18 @@ def word_spans(plan: TextPlan, text: str) -> list[Span] | None:
     pieces = [len(c if prepare is None else prepare(c)) for c in text]
     if sum(pieces) != len(prepared):
         return None
-    place = np.repeat(np.arange(len(text)), pieces)  # of each prepared character in the text
+    origin = np.repeat(np.arange(len(text)), pieces)  # of each prepared character in the text
     pattern = re.compile(plan.token_pattern or TOKEN_PATTERN)
     stop_words = frozenset(plan.stop_words)
+    group = pattern.groups
     return [
-        Span(int(place[found.start(pattern.groups)]), int(place[found.end(pattern.groups) - 1]) + 1,
-             found[pattern.groups])
-        for found in pattern.finditer(prepared)
-        if found[pattern.groups] and found[pattern.groups] not in stop_words
-    ]  # fmt: skip
+        Span(int(origin[match.start(group)]), int(origin[match.end(group) - 1]) + 1, match[group])
+        for match in pattern.finditer(prepared)
+        if match[group] and match[group] not in stop_words
+    ]
 
 
-def shares_of_words(
+def contributions_of_words(
     spans: list[Span], ngram_range: tuple[int, int], parts: Mapping[str, float]
 ) -> list[float]:
     """Return what each word adds: a term's part is shared out among all the words it is made of.
@@ -85,17 +85,17 @@ def shares_of_words(
         One for each span. They sum to the parts of the terms that the text has.
     """
     words = [span.word for span in spans]
-    places: dict[str, list[range]] = {}
+    ranges_of: dict[str, list[range]] = {}
     low, high = ngram_range
     for n in range(low, min(high, len(words)) + 1):
         for start in range(len(words) - n + 1):
             term = " ".join(words[start : start + n])
             if term in parts:
-                places.setdefault(term, []).append(range(start, start + n))
-    shares = [0.0] * len(words)
-    for term, ranges in places.items():
+                ranges_of.setdefault(term, []).append(range(start, start + n))
+    contributions = [0.0] * len(words)
+    for term, ranges in ranges_of.items():
         each = parts[term] / sum(map(len, ranges))
         for inside in ranges:
-            for place in inside:
-                shares[place] += each
-    return shares
+            for origin in inside:
+                contributions[origin] += each
+    return contributions

@@ -118,17 +118,17 @@ class Explanation:
     def __len__(self) -> int:
         return self.rows.n_rows
 
-    def __getitem__(self, place: int | slice) -> Explanation:
+    def __getitem__(self, index: int | slice) -> Explanation:
         """Return the explanation of one row, or of a slice of them, still as an explanation."""
-        if not isinstance(place, slice):
-            row = self._row(place)
-            place = slice(row, row + 1)
-        start, stop, step = place.indices(len(self))
+        if not isinstance(index, slice):
+            row = self._row(index)
+            index = slice(row, row + 1)
+        start, stop, step = index.indices(len(self))
         if step == 1:
             rows = self.rows.slice(start, max(start, stop))
         else:
             rows = self.rows.take(np.arange(start, stop, step))
-        return Explanation(self.model, rows, self.all_scores[place], self.feature_names)
+        return Explanation(self.model, rows, self.all_scores[index], self.feature_names)
 
     def __iter__(self) -> Iterator[Explanation]:
         return (self[row] for row in range(len(self)))
@@ -295,8 +295,8 @@ class Explanation:
         shown = getattr(self.model.encoder, "shown", None)
         return None if shown is None else shown(feature, value)
 
-    def _row(self, place: int) -> int:
-        row = operator.index(place)
+    def _row(self, index: int) -> int:
+        row = operator.index(index)
         if not -len(self) <= row < len(self):
             raise IndexError(f"There is no row {row}: this explanation has {len(self)} rows.")
         return row % len(self)

@@ -19,17 +19,17 @@ def explanation_dict(explanation: Explanation, n: int) -> dict[str, Any]:
     regression the predicted number and the number of the target.
     """
     model = explanation.model
-    told, all_name = (_class, "scores") if model.classes is not None else (_target, "targets")
+    text, all_name = (_class, "scores") if model.classes is not None else (_target, "targets")
     rows: list[dict[str, Any]] = []
-    for place, scores in enumerate(explanation.all_scores.tolist()):
-        terms = explanation.terms(place, n=n)
-        rows.append({"row": place, **told(terms), **_parts(terms)})
+    for index, scores in enumerate(explanation.all_scores.tolist()):
+        terms = explanation.terms(index, n=n)
+        rows.append({"row": index, **text(terms), **_parts(terms)})
         if len(scores) > 1:
             rows[-1][all_name] = scores
     if model.encoder is not None:
         columns = explanation.by_column()
-        for place, row in enumerate(rows):
-            row["columns"] = {name: float(sums[place]) for name, sums in columns.items()}
+        for index, row in enumerate(rows):
+            row["columns"] = {name: float(sums[index]) for name, sums in columns.items()}
     classes = None if model.classes is None else [label_value(label) for label in model.classes]
     return {"learner": model.learner, "link": model.link, "classes": classes, "rows": rows}
 

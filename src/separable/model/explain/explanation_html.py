@@ -69,7 +69,7 @@ def _line(
     *cells: str, tag: str = "td", extra: str = "", text: int = 0, bar: float | None = None
 ) -> str:
     """Return a table row: numbers to the right, the cell ``text`` to the left, perhaps a bar."""
-    styles = [(NAME if place == text else CELL) + extra for place in range(len(cells))]
+    styles = [(NAME if index == text else CELL) + extra for index in range(len(cells))]
     inside = "".join(
         f'<{tag} style="{style}">{escape(cell)}</{tag}>'
         for style, cell in zip(styles, cells, strict=True)
@@ -78,12 +78,12 @@ def _line(
     return f"<tr>{inside}{last}</tr>"
 
 
-def _bar(share: float) -> str:
+def _bar(fraction: float) -> str:
     """Return a bar that runs right from the middle for a positive share, left for a negative."""
-    width = 50 * abs(share)
-    left = 50.0 if share >= 0 else 50 - width
+    width = 50 * abs(fraction)
+    left = 50.0 if fraction >= 0 else 50 - width
     return (
         '<div style="width:160px;height:10px;position:relative">'
         f'<div style="position:absolute;left:{left:.2f}%;width:{width:.2f}%;height:10px;'
-        f'background:{UP if share >= 0 else DOWN}"></div></div>'
+        f'background:{UP if fraction >= 0 else DOWN}"></div></div>'
     )

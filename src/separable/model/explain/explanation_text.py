@@ -93,5 +93,5 @@ def _line(explanation: Explanation, row: int) -> str:
     terms = explanation.terms(row, n=TERMS_A_ROW)
     parts = ", ".join(f"{shown(term.name)} {signed(term.contribution)}" for term in terms.shown)
     predicted = "" if explanation.model.classes is None else f"{shown(terms.predicted)}, "
-    told = f"{predicted}{' '.join(total(explanation, terms))}"
-    return f"  row {row}: {told}: {parts or 'no feature counts'}"
+    text = f"{predicted}{' '.join(total(explanation, terms))}"
+    return f"  row {row}: {text}: {parts or 'no feature counts'}"

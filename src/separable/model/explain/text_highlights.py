@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from separable.features.text.spans import Span, shares_of_words
+from separable.features.text.spans import Span, contributions_of_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from separable.features.text.text_encoder import TextEncoder
     from separable.model.explain.explanation import Explanation, Terms
 
-__all__ = ["MARKED", "TellingText", "telling_texts"]
+__all__ = ["MARKED_FRACTION", "HighlightedText", "highlighted_texts"]
 
 #: Words whose share of the strongest one is smaller are not marked.
-MARKED = 0.1
+MARKED_FRACTION = 0.1
 
 
 @dataclass(frozen=True)
-class TellingText:
+class HighlightedText:
     """A text, and what each of its words adds to the score.
 
     Parameters
@@ -30,38 +30,45 @@ class TellingText:
     text : str
     spans : list of Span or None
         The words; None where words cannot be told apart.
-    shares : list of float
+    contributions : list of float
         What each adds. A pair of words adds one half to each of them.
     """
 
     column: str
     text: str
     spans: list[Span] | None
-    shares: list[float]
+    contributions: list[float]
 
     def marked(self) -> list[tuple[Span, float]]:
         """Return the words that count, with what each adds."""
-        largest = max(map(abs, self.shares), default=0.0)
-        words = zip(self.spans or [], self.shares, strict=True)
+        largest = max(map(abs, self.contributions), default=0.0)
+        words = zip(self.spans or [], self.contributions, strict=True)
         return [
-            (span, share) for span, share in words if largest and abs(share) >= MARKED * largest
+            (span, contribution)
+            for span, contribution in words
+            if largest and abs(contribution) >= MARKED_FRACTION * largest
         ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        words = zip(self.spans or [], self.shares, strict=True)
+        words = zip(self.spans or [], self.contributions, strict=True)
         return {
             "text": self.text,
             "words": [
-                {"start": span.start, "end": span.end, "word": span.word, "contribution": share}
-                for span, share in words
+                {
+                    "start": span.start,
+                    "end": span.end,
+                    "word": span.word,
+                    "contribution": contribution,
+                }
+                for span, contribution in words
             ],
         }
 
 
-def telling_texts(
+def highlighted_texts(
     explanation: Explanation, terms: Terms, texts: Mapping[str, str]
-) -> list[TellingText]:
+) -> list[HighlightedText]:
     """Return the texts of one row with what their words add.
 
     Parameters
@@ -74,7 +81,7 @@ def telling_texts(
         The values that are texts, by raw column; ``"text"`` for a model of nothing but texts.
     """
     encoders = _encoders(explanation)
-    found = []
+    highlighted = []
     for column, text in texts.items():
         if column not in encoders:
             continue
@@ -86,9 +93,9 @@ def telling_texts(
             if term.source == column and term.feature.startswith(prefix)
         }
         low, high = encoder.ngram_range
-        shares = shares_of_words(spans or [], (low, high), parts)
-        found.append(TellingText(column, text, spans, shares))
-    return found
+        contributions = contributions_of_words(spans or [], (low, high), parts)
+        highlighted.append(HighlightedText(column, text, spans, contributions))
+    return highlighted
 
 
 def _encoders(explanation: Explanation) -> dict[str, tuple[TextEncoder, str]]:

@@ -53,8 +53,8 @@ class TopWeights:
     def __len__(self) -> int:
         return len(self.groups)
 
-    def __getitem__(self, place: int) -> WeightGroup:
-        return self.groups[place]
+    def __getitem__(self, index: int) -> WeightGroup:
+        return self.groups[index]
 
     def __str__(self) -> str:
         return "\n".join(

@@ -79,8 +79,8 @@ class Inspection:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        told = {name: value for name, value in vars(self).items() if name != "fields"}
-        return {"ok": not self.problems, **told, **self.fields}
+        values = {name: value for name, value in vars(self).items() if name != "fields"}
+        return {"ok": not self.problems, **values, **self.fields}
 
 
 def inspect_file(path: str | os.PathLike[str]) -> Inspection:
@@ -95,19 +95,19 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     Inspection
     """
     data = _mapped(Path(path))
-    found = Inspection(str(path), len(data))
+    inspection = Inspection(str(path), len(data))
     try:
         document, infos, _ = read_header(data)
     except ValueError as error:
-        found.problems.append(str(error))
-        return found
-    found.tensors = [_told(name, info) for name, info in infos.items()]
-    raw = _raw(document, found)
-    tensors = _tensors(data, document, found)
-    _look_inside(found, raw, infos, tensors)
-    if not found.problems:
-        _load(found)
-    return found
+        inspection.problems.append(str(error))
+        return inspection
+    inspection.tensors = [_told(name, info) for name, info in infos.items()]
+    raw = _raw(document, inspection)
+    tensors = _tensors(data, document, inspection)
+    _look_inside(inspection, raw, infos, tensors)
+    if not inspection.problems:
+        _load(inspection)
+    return inspection
 
 
 def _mapped(path: Path) -> Any:
@@ -131,42 +131,42 @@ def _told(name: str, info: TensorInfo) -> dict[str, Any]:
     }
 
 
-def _raw(document: bytes, found: Inspection) -> dict[str, Any]:
+def _raw(document: bytes, inspection: Inspection) -> dict[str, Any]:
     """Return the document as it stands, of whatever version."""
     try:
         read_format(document)
     except ValueError as error:
-        found.problems.append(str(error))
+        inspection.problems.append(str(error))
     try:
         raw: Any = unpack(msgspec.json.decode(document))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return {}
     if not isinstance(raw, dict):
         return {}
-    found.fields = {name: raw[name] for name in FIELDS if name in raw}
-    found.voted = raw.get("voted") is not None
-    found.state = raw.get("state") is not None
+    inspection.fields = {name: raw[name] for name in FIELDS if name in raw}
+    inspection.voted = raw.get("voted") is not None
+    inspection.state = raw.get("state") is not None
     return raw
 
 
-def _tensors(data: Any, document: bytes, found: Inspection) -> dict[str, NDArray[Any]]:
+def _tensors(data: Any, document: bytes, inspection: Inspection) -> dict[str, NDArray[Any]]:
     try:
         tensors = open_container(data)[1]
     except ValueError as error:
-        found.problems.append(str(error))
+        inspection.problems.append(str(error))
         return {}
     try:
         check_seal(document, tensors)
     except ValueError as error:
-        found.sha256 = False
-        found.problems.append(str(error))
+        inspection.sha256 = False
+        inspection.problems.append(str(error))
     else:
-        found.sha256 = True
+        inspection.sha256 = True
     return tensors
 
 
 def _look_inside(
-    found: Inspection,
+    inspection: Inspection,
     raw: dict[str, Any],
     infos: dict[str, TensorInfo],
     tensors: dict[str, NDArray[Any]],
@@ -174,18 +174,18 @@ def _look_inside(
     """Tell classes, features and columns, where they can be made out."""
     weights, voted = infos.get("weights"), raw.get("voted")
     if weights is not None and len(weights.shape) == 2:
-        found.n_features = weights.shape[1]
+        inspection.n_features = weights.shape[1]
     elif isinstance(voted, dict) and isinstance(voted.get("n_features"), int):
-        found.n_features = voted["n_features"]
+        inspection.n_features = voted["n_features"]
     classes = _values(tensors, "classes")
     if classes is not None:
-        found.n_classes, found.classes = len(classes), list(classes[:FIRST])
+        inspection.n_classes, inspection.classes = len(classes), list(classes[:FIRST])
     record = raw.get("encoder")
     if isinstance(record, dict):
-        found.encoder = {"kind": record.get("kind")}
-        _look_at_encoder(found, _encoder(record, tensors))
+        inspection.encoder = {"kind": record.get("kind")}
+        _look_at_encoder(inspection, _encoder(record, tensors))
     else:
-        found.feature_names = list((_values(tensors, "feature_names") or ())[:FIRST])
+        inspection.feature_names = list((_values(tensors, "feature_names") or ())[:FIRST])
 
 
 def _values(tensors: dict[str, NDArray[Any]], name: str) -> Any:
@@ -214,21 +214,23 @@ def _encoder(record: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Encode
         return None
 
 
-def _look_at_encoder(found: Inspection, encoder: Encoder | None) -> None:
+def _look_at_encoder(inspection: Inspection, encoder: Encoder | None) -> None:
     if encoder is None:
         return
-    assert found.encoder is not None
-    found.feature_names = list(encoder.feature_names[:FIRST])
+    assert inspection.encoder is not None
+    inspection.feature_names = list(encoder.feature_names[:FIRST])
     columns = getattr(encoder, "columns_", None)
     if columns is not None:
-        found.encoder["columns"] = [{"name": each.column, "type": each.type} for each in columns]
+        inspection.encoder["columns"] = [
+            {"name": each.column, "type": each.type} for each in columns
+        ]
 
 
-def _load(found: Inspection) -> None:
+def _load(inspection: Inspection) -> None:
     """Check all that only a whole model shows."""
     from separable.model.files.model_file import ModelFileError, load
 
     try:
-        load(found.file)
+        load(inspection.file)
     except ModelFileError as error:
-        found.problems.append(str(error.__cause__ or error))
+        inspection.problems.append(str(error.__cause__ or error))

@@ -82,13 +82,13 @@ class SeenRows:
             return ""
         all_of = "All" if self.seen == self.checked else f"{self.seen} of"
         sample = "" if self.checked == self.rows else f" that were checked, of {self.rows},"
-        found = f"{all_of} {self.checked} rows{sample} are identical to rows of the training data"
+        message = f"{all_of} {self.checked} rows{sample} are identical to rows of the training data"
         if self.by_chance:
             return (
-                f"{found}. That says little here: {100 * self.twins:.3g} % of the training rows "
+                f"{message}. That says little here: {100 * self.twins:.3g} % of the training rows "
                 "have an identical twin, so new rows often match one by chance."
             )
-        return f"{found}: their figures are better than those of new rows."
+        return f"{message}: their figures are better than those of new rows."
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +162,9 @@ class TrainingRows:
         checked = hashes[hashes % np.uint64(self.modulus) == 0]
         seen = 0
         if len(self.hashes):
-            places = np.searchsorted(self.hashes, checked)
-            places = np.minimum(places, len(self.hashes) - 1)
-            seen = int(np.count_nonzero(self.hashes[places] == checked))
+            indices = np.searchsorted(self.hashes, checked)
+            indices = np.minimum(indices, len(self.hashes) - 1)
+            seen = int(np.count_nonzero(self.hashes[indices] == checked))
         return SeenRows(rows.n_rows, len(checked), seen, self.twins)
 
     # ------------------------------------------------------------------ model files

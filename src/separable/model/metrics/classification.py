@@ -110,15 +110,15 @@ def brier(case: ClassCase) -> float:
 def row_values(name: str, case: ClassCase) -> Floats | None:
     """Return what each row adds to a metric that is a mean over rows, None for others."""
     if name == "accuracy":
-        right: Floats = (case.truth == case.predicted).astype(np.float64)
+        right: Floats = (case.y_true == case.predicted).astype(np.float64)
         return right
     if name == "log_loss":
         losses: Floats = -np.log(np.clip(_chance_of_truth(case), EPS, 1 - EPS))
         return losses
     if name == "brier":
-        chances = _chances(case)
+        probabilities = _probabilities(case)
         halves = 0.5 if case.n_known == 2 else 1.0
-        squares: Floats = halves * ((chances**2).sum(axis=1) + 1 - 2 * _chance_of_truth(case))
+        squares: Floats = halves * ((probabilities**2).sum(axis=1) + 1 - 2 * _chance_of_truth(case))
         return squares
     return None
 
@@ -151,7 +151,7 @@ def _of_positive(case: ClassCase, values: Floats) -> float:
     return float(values[case.present].mean() if case.positive is None else values[case.positive])
 
 
-def _chances(case: ClassCase) -> Floats:
+def _probabilities(case: ClassCase) -> Floats:
     if case.probabilities is None:
         raise UndefinedMetric("the model gives no probabilities")
     return case.probabilities
@@ -159,29 +159,29 @@ def _chances(case: ClassCase) -> Floats:
 
 def _chance_of_truth(case: ClassCase) -> Floats:
     """Return the probability of each row's true class, 0 for one that the model does not know."""
-    chances, known = _chances(case), case.truth < case.n_known
-    places = np.where(known, case.truth, 0)
-    return np.where(known, chances[np.arange(len(chances)), places], 0.0)
+    probabilities, known = _probabilities(case), case.y_true < case.n_known
+    indices = np.where(known, case.y_true, 0)
+    return np.where(known, probabilities[np.arange(len(probabilities)), indices], 0.0)
 
 
 def _mean_of_classes(
     case: ClassCase, figure: Callable[[NDArray[np.bool_], Floats, Floats], float], *, both: bool
 ) -> float:
     """Return a figure of the positive class against the rest, or its mean over the classes."""
-    places = range(case.n_known) if case.positive is None else [case.positive]
+    indices = range(case.n_known) if case.positive is None else [case.positive]
     weight, found = case.weight / case.weight.max(), []  # equal ones are 1: sums of them are exact
-    for place in places:
-        support = case.support[place]
+    for index in indices:
+        support = case.support[index]
         if support and not (both and len(case.present) == 1):
-            scores = case.score_of(place)
+            scores = case.score_of(index)
             if scores is None:
                 raise UndefinedMetric("the model gives no scores")
-            found.append(figure(case.truth == place, scores, weight))
+            found.append(figure(case.y_true == index, scores, weight))
     if found:
         return float(np.mean(found))
     if both and len(case.present) == 1:
         raise UndefinedMetric(f"every row is {case.labels[case.present[0]]!r}")
-    raise UndefinedMetric(f"no row is {case.labels[places[0]]!r}")
+    raise UndefinedMetric(f"no row is {case.labels[indices[0]]!r}")
 
 
 def _groups(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> tuple[Floats, Floats]:

@@ -121,55 +121,55 @@ class Evaluation:
         where it is left out.
         """
         names = [name for name, metric in METRICS.items() if metric.task == self.task]
-        told: dict[str, Any] = {"task": self.task, "rows": self.rows}
+        values: dict[str, Any] = {"task": self.task, "rows": self.rows}
         if self.task == "classification":
-            told |= {"correct": self.correct, "positive": self.positive}
-        told |= {name: _finite(self.figures.get(name)) for name in names}
-        told["constant"] = self.constant
+            values |= {"correct": self.correct, "positive": self.positive}
+        values |= {name: _finite(self.figures.get(name)) for name in names}
+        values["constant"] = self.constant
         if self.task == "classification":
-            told["constant_correct"] = self.constant_correct
-        told |= {f"constant_{name}": _finite(self.constant_figures.get(name)) for name in names}
-        told |= {"standard_errors": dict(self.standard_errors), "left_out": dict(self.left_out)}
-        told["notes"] = list(self.notes)
+            values["constant_correct"] = self.constant_correct
+        values |= {f"constant_{name}": _finite(self.constant_figures.get(name)) for name in names}
+        values |= {"standard_errors": dict(self.standard_errors), "left_out": dict(self.left_out)}
+        values["notes"] = list(self.notes)
         if self.task == "classification":
-            told["classes"] = [
+            values["classes"] = [
                 {"class": each.label, **{k: v for k, v in vars(each).items() if k != "label"}}
                 for each in self.classes
             ]
-            told["confusion"] = None if self.confusion is None else self.confusion.tolist()
-        return told
+            values["confusion"] = None if self.confusion is None else self.confusion.tolist()
+        return values
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> Evaluation:
+    def from_dict(cls, values: Mapping[str, Any]) -> Evaluation:
         """Return the evaluation that ``to_dict`` told; figures that are not finite are left out.
 
         Parameters
         ----------
-        told : mapping of str to object
+        values : mapping of str to object
 
         Returns
         -------
         Evaluation
         """
-        names = [name for name, metric in METRICS.items() if metric.task == told["task"]]
-        own = {name: told.get(name) for name in names}
-        beside = {name: told.get(f"constant_{name}") for name in names}
-        confusion = told.get("confusion")
+        names = [name for name, metric in METRICS.items() if metric.task == values["task"]]
+        own = {name: values.get(name) for name in names}
+        beside = {name: values.get(f"constant_{name}") for name in names}
+        confusion = values.get("confusion")
         return cls(
-            task=told["task"],
-            rows=told["rows"],
+            task=values["task"],
+            rows=values["rows"],
             figures={name: value for name, value in own.items() if value is not None},
             constant_figures={name: value for name, value in beside.items() if value is not None},
-            standard_errors=dict(told["standard_errors"]),
-            left_out=dict(told["left_out"]),
-            constant=told["constant"],
-            notes=tuple(told["notes"]),
-            correct=told.get("correct"),
-            constant_correct=told.get("constant_correct"),
-            positive=told.get("positive"),
+            standard_errors=dict(values["standard_errors"]),
+            left_out=dict(values["left_out"]),
+            constant=values["constant"],
+            notes=tuple(values["notes"]),
+            correct=values.get("correct"),
+            constant_correct=values.get("constant_correct"),
+            positive=values.get("positive"),
             classes=tuple(
                 ClassFigures(each["class"], **{k: v for k, v in each.items() if k != "class"})
-                for each in told.get("classes", ())
+                for each in values.get("classes", ())
             ),
             confusion=None if confusion is None else np.array(confusion, dtype=np.int64),
         )
@@ -217,10 +217,10 @@ def evaluation(
         constant = _most_common(case) if constant is None else label_value(constant)
         beside: ClassCase | NumberCase = _always(case, constant)
     else:
-        means = weighted_mean(case.truth, case.weight) if constant is None else constant
-        row = np.broadcast_to(np.asarray(means, dtype=np.float64), (case.truth.shape[1],))
+        means = weighted_mean(case.y_true, case.weight) if constant is None else constant
+        row = np.broadcast_to(np.asarray(means, dtype=np.float64), (case.y_true.shape[1],))
         constant = row.tolist() if len(row) > 1 else float(row[0])
-        beside = case_of(case.truth, Answers(np.tile(row, (len(case.truth), 1))), case.weight)
+        beside = case_of(case.y_true, Answers(np.tile(row, (len(case.y_true), 1))), case.weight)
     return Evaluation(
         task=case.task,
         rows=len(case.weight),
@@ -247,27 +247,27 @@ def _figures(case: ClassCase | NumberCase) -> tuple[dict[str, float], dict[str, 
 
 def _standard_errors(case: ClassCase | NumberCase, figures: dict[str, float]) -> dict[str, float]:
     """Return the standard deviation of each mean over rows."""
-    share = case.weight / case.weight.sum()
+    fractions = case.weight / case.weight.sum()
     row_values = import_module(HOMES[case.task]).row_values
     errors = {}
     for name, figure in figures.items():
         values = row_values(name, case)
         if values is not None and np.isfinite(figure):
-            errors[name] = float(np.linalg.norm(share * (values - figure)))
+            errors[name] = float(np.linalg.norm(fractions * (values - figure)))
     return errors
 
 
 def _always(case: ClassCase, constant: Any) -> ClassCase:
     """Return the case in which every row is answered with one class, and the shares of all."""
-    shares = case.support[: case.n_known] / case.support[: case.n_known].sum()
-    labels, n = case.labels, len(case.truth)
+    fractions = case.support[: case.n_known] / case.support[: case.n_known].sum()
+    labels, n = case.labels, len(case.y_true)
     if constant not in labels[: case.n_known]:
         raise ValueError(f"constant={constant!r} is not a class of the model.")
-    chances = np.broadcast_to(shares, (n, case.n_known))
+    chances = np.broadcast_to(fractions, (n, case.n_known))
     return ClassCase(
         labels=labels,
         n_known=case.n_known,
-        truth=case.truth,
+        y_true=case.y_true,
         predicted=np.full(n, labels.index(constant)),
         weight=case.weight,
         positive=case.positive,
@@ -283,21 +283,21 @@ def _most_common(case: ClassCase) -> Any:
 def _of_classes(case: ClassCase, beside: ClassCase | NumberCase) -> dict[str, Any]:
     """Return what only an evaluation of classes has."""
     k = len(case.labels)
-    rows, predicted = (np.bincount(each, minlength=k) for each in (case.truth, case.predicted))
+    rows, predicted = (np.bincount(each, minlength=k) for each in (case.y_true, case.predicted))
     columns = (rows, predicted, precisions(case), recalls(case), f1s(case))
     classes = [
-        ClassFigures(label, place < case.n_known, n, p, *(figures if n else (None, None, None)))
-        for place, (label, n, p, *figures) in enumerate(
+        ClassFigures(label, index < case.n_known, n, p, *(figures if n else (None, None, None)))
+        for index, (label, n, p, *figures) in enumerate(
             zip(case.labels, *(column.tolist() for column in columns), strict=True)
         )
     ]
     confusion = None
     if k <= CONFUSION_CLASSES:
-        confusion = np.bincount(case.truth * k + case.predicted, minlength=k * k).reshape(k, k)
+        confusion = np.bincount(case.y_true * k + case.predicted, minlength=k * k).reshape(k, k)
     return {
         "notes": tuple(_notes(case, classes)),
-        "correct": int(np.count_nonzero(case.truth == case.predicted)),
-        "constant_correct": int(np.count_nonzero(beside.truth == beside.predicted)),
+        "correct": int(np.count_nonzero(case.y_true == case.predicted)),
+        "constant_correct": int(np.count_nonzero(beside.y_true == beside.predicted)),
         "positive": None if case.positive is None else case.labels[case.positive],
         "classes": tuple(classes),
         "confusion": confusion,

@@ -25,59 +25,68 @@ TABLE_CLASSES = 8
 WIDEST_LABEL = 24
 
 
-def evaluation_text(found: Evaluation) -> str:
+def evaluation_text(evaluation: Evaluation) -> str:
     """Return the figures beside those of the constant answer, and for classes their confusions."""
-    parts = [_figures(found)]
-    if found.task == "classification":
-        parts.append(_confusion(found) if len(found.classes) <= TABLE_CLASSES else _by_class(found))
-    parts += [f"  {note}" for note in found.notes]
+    parts = [_figures(evaluation)]
+    if evaluation.task == "classification":
+        parts.append(
+            _confusion(evaluation)
+            if len(evaluation.classes) <= TABLE_CLASSES
+            else _by_class(evaluation)
+        )
+    parts += [f"  {note}" for note in evaluation.notes]
     return "\n".join(parts)
 
 
-def _figures(found: Evaluation) -> str:
-    if found.task == "regression":
+def _figures(evaluation: Evaluation) -> str:
+    if evaluation.task == "regression":
         names: tuple[str, ...] = OF_NUMBERS
     else:
-        names = OF_MANY_CLASSES if found.positive is None else OF_ONE_CLASS
-    lines: list[tuple[str, ...]] = [("", "the model", f"always {_constant(found)}")]
+        names = OF_MANY_CLASSES if evaluation.positive is None else OF_ONE_CLASS
+    lines: list[tuple[str, ...]] = [("", "the model", f"always {_constant(evaluation)}")]
     for name in names:
-        if name in found.figures:
-            beside = found.constant_figures.get(name)
-            lines.append((_called(found, name), _with_error(found, name), figure(name, beside)))
+        if name in evaluation.figures:
+            beside = evaluation.constant_figures.get(name)
+            lines.append(
+                (_called(evaluation, name), _with_error(evaluation, name), figure(name, beside))
+            )
     right = ""
-    if found.correct is not None:
-        right = f"\n  ({found.correct} of {found.rows} right; always {_constant(found)}: "
-        right += f"{found.constant_correct})"
+    if evaluation.correct is not None:
+        right = (
+            f"\n  ({evaluation.correct} of {evaluation.rows} right; always "
+            f"{_constant(evaluation)}: "
+        )
+        right += f"{evaluation.constant_correct})"
     reasons = [
-        f"\n  {METRICS[name].text}: none, for {found.left_out[name]}"
+        f"\n  {METRICS[name].text}: none, for {evaluation.left_out[name]}"
         for name in names
-        if name in found.left_out and METRICS[name].needs != "probabilities"
+        if name in evaluation.left_out and METRICS[name].needs != "probabilities"
     ]
     return table(lines) + right + "".join(reasons)
 
 
-def _called(found: Evaluation, name: str) -> str:
+def _called(evaluation: Evaluation, name: str) -> str:
     text = METRICS[name].text
     if name in POSITIVE:
-        return f"{text} of {shown(found.positive, WIDEST_LABEL)}"
-    if name == "roc_auc" and found.positive is None:
+        return f"{text} of {shown(evaluation.positive, WIDEST_LABEL)}"
+    if name == "roc_auc" and evaluation.positive is None:
         return f"mean {text}, each class against the rest"
     return text
 
 
-def _constant(found: Evaluation) -> str:
-    if found.task == "classification":
-        return shown(found.constant, WIDEST_LABEL)
-    each = found.constant if isinstance(found.constant, list) else [found.constant]
+def _constant(evaluation: Evaluation) -> str:
+    if evaluation.task == "classification":
+        return shown(evaluation.constant, WIDEST_LABEL)
+    each = evaluation.constant if isinstance(evaluation.constant, list) else [evaluation.constant]
     return shown(", ".join(number(value) for value in each), WIDEST_LABEL)
 
 
-def _with_error(found: Evaluation, name: str) -> str:
-    error = found.standard_errors.get(name)
-    told = figure(name, found.figures[name])
-    if error is None or found.rows < 2:
-        return told
-    return f"{told} +- {error:.4f}" if is_share(name) else f"{told} +- {error:.2g}"
+def _with_error(evaluation: Evaluation, name: str) -> str:
+    error = evaluation.standard_errors.get(name)
+    text = figure(name, evaluation.figures[name])
+    if error is None or evaluation.rows < 2:
+        return text
+    return f"{text} +- {error:.4f}" if is_share(name) else f"{text} +- {error:.2g}"
 
 
 def figure(metric: str, value: float | None) -> str:
@@ -92,28 +101,29 @@ def is_share(metric: str) -> bool:
     return METRICS[metric].task == "classification" or metric == "r2"
 
 
-def _confusion(found: Evaluation) -> str:
-    assert found.confusion is not None
-    names = [shown(each.label, WIDEST_LABEL) for each in found.classes]
-    known = [place for place, each in enumerate(found.classes) if each.known]
-    head = ("is \\ predicted", *(names[place] for place in known))
+def _confusion(evaluation: Evaluation) -> str:
+    assert evaluation.confusion is not None
+    names = [shown(each.label, WIDEST_LABEL) for each in evaluation.classes]
+    known = [index for index, each in enumerate(evaluation.classes) if each.known]
+    head = ("is \\ predicted", *(names[index] for index in known))
     lines: list[tuple[str, ...]] = [head]
-    for name, row in zip(names, found.confusion.tolist(), strict=True):
-        lines.append((name, *(str(row[place]) for place in known)))
-    if found.positive is None:
+    for name, row in zip(names, evaluation.confusion.tolist(), strict=True):
+        lines.append((name, *(str(row[index]) for index in known)))
+    if evaluation.positive is None:
         lines[0] = (*lines[0], "precision", "recall", "F1")
         lines[1:] = [
-            (*line, *_shares(each)) for line, each in zip(lines[1:], found.classes, strict=True)
+            (*line, *_shares(each))
+            for line, each in zip(lines[1:], evaluation.classes, strict=True)
         ]
     return table(lines)
 
 
-def _by_class(found: Evaluation) -> str:
+def _by_class(evaluation: Evaluation) -> str:
     lines: list[tuple[str, ...]] = [("class", "rows", "predicted", "precision", "recall", "F1")]
-    for each in found.classes[:TABLE_CLASSES]:
+    for each in evaluation.classes[:TABLE_CLASSES]:
         label = shown(each.label, WIDEST_LABEL)
         lines.append((label, str(each.rows), str(each.predicted), *_shares(each)))
-    return f"{table(lines)}\n  ... {len(found.classes) - TABLE_CLASSES} more classes"
+    return f"{table(lines)}\n  ... {len(evaluation.classes) - TABLE_CLASSES} more classes"
 
 
 def _shares(each: ClassFigures) -> tuple[str, ...]:

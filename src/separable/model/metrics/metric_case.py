@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from separable.model.metrics.metric_registry import Answers
 
-__all__ = ["ClassCase", "NumberCase", "case_of", "positive_place"]
+__all__ = ["ClassCase", "NumberCase", "case_of", "positive_index"]
 
 SHOWN = 8
 
@@ -26,12 +26,12 @@ class NumberCase:
 
     Parameters
     ----------
-    truth, predicted : ndarray of float64, shape (n, k)
+    y_true, predicted : ndarray of float64, shape (n, k)
     weight : ndarray of float64, shape (n,)
     """
 
     task: ClassVar[Literal["regression"]] = "regression"
-    truth: NDArray[np.float64]
+    y_true: NDArray[np.float64]
     predicted: NDArray[np.float64]
     weight: NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class ClassCase:
         The classes of the model, then the labels of the truth that it does not know.
     n_known : int
         The number of the former.
-    truth, predicted : ndarray of int64, shape (n,)
+    y_true, predicted : ndarray of int64, shape (n,)
     weight : ndarray of float64, shape (n,)
     positive : int or None
         The class that precision, recall and the like are of. None: they are means over classes.
@@ -57,7 +57,7 @@ class ClassCase:
     task: ClassVar[Literal["classification"]] = "classification"
     labels: list[Any]
     n_known: int
-    truth: NDArray[np.int64]
+    y_true: NDArray[np.int64]
     predicted: NDArray[np.int64]
     weight: NDArray[np.float64]
     positive: int | None
@@ -67,7 +67,7 @@ class ClassCase:
     @cached_property
     def support(self) -> NDArray[np.float64]:
         """The weight of the rows that are of each label."""
-        return self._sums(self.truth)
+        return self._sums(self.y_true)
 
     @cached_property
     def answered(self) -> NDArray[np.float64]:
@@ -77,8 +77,8 @@ class ClassCase:
     @cached_property
     def right(self) -> NDArray[np.float64]:
         """The weight of the rows of each label that are predicted to be of it."""
-        right = np.where(self.truth == self.predicted, self.weight, 0.0)
-        sums: NDArray[Any] = np.bincount(self.truth, weights=right, minlength=len(self.labels))
+        right = np.where(self.y_true == self.predicted, self.weight, 0.0)
+        sums: NDArray[Any] = np.bincount(self.y_true, weights=right, minlength=len(self.labels))
         return sums
 
     @property
@@ -86,7 +86,7 @@ class ClassCase:
         """The places of the labels that the truth has."""
         return np.flatnonzero(self.support > 0)
 
-    def score_of(self, place: int) -> NDArray[np.float64] | None:
+    def score_of(self, index: int) -> NDArray[np.float64] | None:
         """Return how much each row looks like a class, in any unit, or None.
 
         Of three classes and more these are the probabilities where there are any: a score alone may
@@ -98,9 +98,9 @@ class ClassCase:
         if values is None:
             return None
         if values.ndim == 2:
-            column: NDArray[np.float64] = values[:, place]
+            column: NDArray[np.float64] = values[:, index]
             return column
-        return values if place == self.n_known - 1 else -values
+        return values if index == self.n_known - 1 else -values
 
     def _sums(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
         sums: NDArray[Any] = np.bincount(codes, self.weight, minlength=len(self.labels))
@@ -114,7 +114,7 @@ def case_of(
 
     Parameters
     ----------
-    truth : array-like, shape (n,) or (n, k)
+    y_true : array-like, shape (n,) or (n, k)
     answers : Answers
     weight : array-like, shape (n,), optional
     positive : object, optional
@@ -141,7 +141,7 @@ def case_of(
     return _class_case(target, answers, weights, keep, positive)
 
 
-def positive_place(classes: NDArray[Any], positive: Any) -> int | None:
+def positive_index(classes: NDArray[Any], positive: Any) -> int | None:
     """Return the place of the positive class, the second of two by default, or None for more."""
     if positive is None:
         return 1 if len(classes) == 2 else None
@@ -163,12 +163,12 @@ def _number_case(
     keep: NDArray[np.bool_] | None,
 ) -> NumberCase:
     predicted = _finite(np.asarray(answers.predicted), "predicted")
-    truth = _finite(target, "truth")
-    if truth.shape != predicted.shape:
-        _refuse(f"truth has shape {truth.shape} and the answers {predicted.shape}")
-    n = len(truth)
+    y_true = _finite(target, "truth")
+    if y_true.shape != predicted.shape:
+        _refuse(f"truth has shape {y_true.shape} and the answers {predicted.shape}")
+    n = len(y_true)
     return NumberCase(
-        *(_kept(each, keep) for each in (truth.reshape(n, -1), predicted.reshape(n, -1), weights))
+        *(_kept(each, keep) for each in (y_true.reshape(n, -1), predicted.reshape(n, -1), weights))
     )
 
 
@@ -181,14 +181,14 @@ def _class_case(
 ) -> ClassCase:
     assert answers.classes is not None
     classes = np.asarray(answers.classes)
-    place = positive_place(classes, positive)
+    index = positive_index(classes, positive)
     if target.ndim != 1:
         _refuse(f"truth must be one label a row, shape (n,). Got shape {target.shape}")
-    truth, unknown = _codes(_kept(_labels(target), keep), classes)
+    y_true, unknown = _codes(_kept(_labels(target), keep), classes)
     predicted, strange = _codes(_kept(_labels(np.asarray(answers.predicted)), keep), classes)
     if strange:
         _refuse(f"the answer {strange[0]!r} is not one of the classes")
-    if (truth >= len(classes)).all():
+    if (y_true >= len(classes)).all():
         known = ", ".join(repr(each) for each in classes[:SHOWN].tolist())
         raise ValueError(
             f"No label of the truth is a class of the model. The labels are "
@@ -198,12 +198,12 @@ def _class_case(
     return ClassCase(
         labels=[*classes.tolist(), *unknown],
         n_known=len(classes),
-        truth=truth,
+        y_true=y_true,
         predicted=predicted,
         weight=_kept(weights, keep),
-        positive=place,
-        scores=_values(answers.scores, "scores", keep, len(truth)),
-        probabilities=_values(answers.probabilities, "probabilities", keep, len(truth)),
+        positive=index,
+        scores=_values(answers.scores, "scores", keep, len(y_true)),
+        probabilities=_values(answers.probabilities, "probabilities", keep, len(y_true)),
     )
 
 
@@ -223,12 +223,12 @@ def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.int6
     if labels.dtype.kind == "O":
         return _object_codes(labels.tolist(), classes.tolist())
     if (labels.dtype.kind in "UT") == (classes.dtype.kind in "UT"):
-        places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-        known = classes[places] == labels
+        indices = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+        known = classes[indices] == labels
     else:
-        places = np.zeros(len(labels), dtype=np.intp)
+        indices = np.zeros(len(labels), dtype=np.intp)
         known = np.zeros(len(labels), dtype=np.bool_)
-    codes = places.astype(np.int64)
+    codes = indices.astype(np.int64)
     if known.all():
         return codes, []
     others, which = np.unique(labels[~known], return_inverse=True)
@@ -238,10 +238,10 @@ def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.int6
 
 def _object_codes(labels: list[Any], classes: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     """Return the same for labels of any kind, perhaps texts and numbers together."""
-    places = {label: place for place, label in enumerate(classes)}
-    others = sorted(set(labels) - places.keys(), key=str)
-    places |= {label: len(classes) + place for place, label in enumerate(others)}
-    return np.array([places[label] for label in labels], dtype=np.int64), others
+    indices = {label: index for index, label in enumerate(classes)}
+    others = sorted(set(labels) - indices.keys(), key=str)
+    indices |= {label: len(classes) + index for index, label in enumerate(others)}
+    return np.array([indices[label] for label in labels], dtype=np.int64), others
 
 
 def _weights(weight: ArrayLike | None, n: int) -> NDArray[np.float64]:

@@ -21,28 +21,28 @@ __all__ = ["mae", "mape", "median_ae", "r2", "rmse", "row_values", "weighted_mea
 
 def r2(case: NumberCase) -> float:
     """Return 1 - (root mean square of errors / that of distances from the mean)^2."""
-    truth = case.truth
-    if (truth.min(axis=0) == truth.max(axis=0)).any():
+    y_true = case.y_true
+    if (y_true.min(axis=0) == y_true.max(axis=0)).any():
         raise UndefinedMetric("all true values are the same")
-    spread = _root_mean_square(truth - weighted_mean(truth, case.weight), case.weight)
-    ratio = _root_mean_square(case.predicted - truth, case.weight) / spread
+    spread = _root_mean_square(y_true - weighted_mean(y_true, case.weight), case.weight)
+    ratio = _root_mean_square(case.predicted - y_true, case.weight) / spread
     with np.errstate(over="ignore"):
         return float(np.mean(1 - ratio * ratio))
 
 
 def rmse(case: NumberCase) -> float:
     """Return the root of the mean squared error."""
-    return float(_root_mean_square(case.predicted - case.truth, case.weight).mean())
+    return float(_root_mean_square(case.predicted - case.y_true, case.weight).mean())
 
 
 def mae(case: NumberCase) -> float:
     """Return the mean absolute error."""
-    return float(weighted_mean(np.abs(case.predicted - case.truth), case.weight).mean())
+    return float(weighted_mean(np.abs(case.predicted - case.y_true), case.weight).mean())
 
 
 def median_ae(case: NumberCase) -> float:
     """Return the median absolute error, the mean of the two middle ones where there are two."""
-    errors = np.abs(case.predicted - case.truth)
+    errors = np.abs(case.predicted - case.y_true)
     return float(np.mean([_median(column, case.weight) for column in errors.T]))
 
 
@@ -54,7 +54,7 @@ def mape(case: NumberCase) -> float:
 def row_values(name: str, case: NumberCase) -> Floats | None:
     """Return what each row adds to a metric that is a mean over rows, None for others."""
     if name == "mae":
-        errors = np.abs(case.predicted - case.truth)
+        errors = np.abs(case.predicted - case.y_true)
     elif name == "mape":
         errors = _shares(case)
     else:
@@ -70,10 +70,10 @@ def weighted_mean(values: Floats, weight: Floats) -> Floats:
 
 
 def _shares(case: NumberCase) -> Floats:
-    if not case.truth.all():
+    if not case.y_true.all():
         raise UndefinedMetric("a true value is 0, and an error is no share of that")
     with np.errstate(over="ignore"):
-        return np.abs((case.predicted - case.truth) / case.truth)
+        return np.abs((case.predicted - case.y_true) / case.y_true)
 
 
 def _root_mean_square(errors: Floats, weight: Floats) -> Floats:

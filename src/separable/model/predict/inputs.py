@@ -57,27 +57,28 @@ def _is_encoded(encoder: Encoder, X: Any) -> bool:
     return is_scipy_sparse(X)
 
 
-def _check_names(model: Model, found: tuple[str, ...] | None) -> None:
+def _check_names(model: Model, received: tuple[str, ...] | None) -> None:
     expected = model.feature_names
-    if found is None or expected is None or found == expected:
+    if received is None or expected is None or received == expected:
         return
-    here, wanted = set(found), set(expected)
+    here, wanted = set(received), set(expected)
     missing = [name for name in expected if name not in here]
-    extra = [name for name in found if name not in wanted]
-    if len(found) != len(expected):
+    extra = [name for name in received if name not in wanted]
+    if len(received) != len(expected):
         start = (
-            f"X has {len(found)} features, but this {model.learner} model expects {len(expected)}"
+            f"X has {len(received)} features, but this {model.learner} model expects "
+            f"{len(expected)}"
         )
     elif missing or extra:
         start = f"The columns of X are not those this {model.learner} model was trained on"
     else:
-        place = next(
-            i for i, pair in enumerate(zip(found, expected, strict=True)) if len({*pair}) > 1
+        index = next(
+            i for i, pair in enumerate(zip(received, expected, strict=True)) if len({*pair}) > 1
         )
         raise ValueError(
             f"The columns of X are in another order than this {model.learner} model was trained "
-            f"on: column {place} is {found[place]!r}, expected {expected[place]!r}. Reorder them, "
-            "for example X[list(model.feature_names)]."
+            f"on: column {index} is {received[index]!r}, expected {expected[index]!r}. Reorder "
+            "them, for example X[list(model.feature_names)]."
         )
     differences = [
         f"{word}: {_some(names)}"

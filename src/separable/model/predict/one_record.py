@@ -30,8 +30,8 @@ class WeightColumns:
     """
 
     def __init__(self, model: LinearModel) -> None:
-        few = model.weights.size <= KEPT_WEIGHTS
-        self.weights: Any = model.weights.tolist() if few else list(model.weights)
+        keeps_all = model.weights.size <= KEPT_WEIGHTS
+        self.weights: Any = model.weights.tolist() if keeps_all else list(model.weights)
         self.intercept: list[float] = model.intercept.tolist()
         self.classes: list[Any] | None = None if model.classes is None else model.classes.tolist()
 
@@ -62,8 +62,8 @@ def record_scores(model: LinearModel, record: Any, columns: WeightColumns) -> li
         total = 0.0
         for block in blocks:
             part = 0.0
-            for place, value in block:
-                part += weights[place] * value
+            for column, value in block:
+                part += weights[column] * value
             total += part
         scores.append(float(total + intercept))
     return scores if all(map(math.isfinite, scores)) else None

@@ -125,9 +125,9 @@ def log_probabilities(
 
 def sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 1 / (1 + exp(-s)), exact to rounding at both ends."""
-    shares = _copy(scores)
-    native.sigmoid(shares)
-    return shares
+    out = _copy(scores)
+    native.sigmoid(out)
+    return out
 
 
 def softplus(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -139,9 +139,9 @@ def softplus(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return exp(s_k) / sum of exp(s_j), by row."""
-    shares = _copy(scores)
-    native.softmax(shares)
-    return shares
+    out = _copy(scores)
+    native.softmax(out)
+    return out
 
 
 def one_vs_rest(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -43,8 +43,8 @@ def mean_weights(mistaken: Rows, voters: Voters) -> tuple[NDArray[np.float64], N
         own = voters[k]
         counts = own.all_counts
         total = counts.sum()
-        shares = counts / total if total > 0 else np.eye(1, len(counts), len(counts) - 1)[0]
-        weights[k], intercept[k] = _weighted_sum(mistaken, voters, own, shares)
+        fractions = counts / total if total > 0 else np.eye(1, len(counts), len(counts) - 1)[0]
+        weights[k], intercept[k] = _weighted_sum(mistaken, voters, own, fractions)
     return weights, intercept
 
 
@@ -101,10 +101,10 @@ def _voter_scores(
 
 
 def _weighted_sum(
-    mistaken: Rows, voters: Voters, own: ModelVoters, shares: NDArray[np.float64]
+    mistaken: Rows, voters: Voters, own: ModelVoters, fractions: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the sums of a_k w_k and of a_k b_k, ``shares`` being the a_k."""
-    later = np.cumsum(shares[::-1])[::-1]
+    """Return the sums of a_k w_k and of a_k b_k, ``fractions`` being the a_k."""
+    later = np.cumsum(fractions[::-1])[::-1]
     along = np.zeros(mistaken.n_rows)
     np.add.at(along, own.rows, own.steps * later[1:])
     w, b = _combine(mistaken, along), later[0] * own.base_intercept

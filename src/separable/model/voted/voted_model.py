@@ -199,12 +199,12 @@ class VotedModel:
 
         See ``LinearModel.weights_at``; here the weights belong to the row.
         """
-        shares = [
+        fractions = [
             shared_votes(self.mistaken, self.voters, rows.slice(i, i + 1), int(k), scores[i, k])
             for i, k in enumerate(which)  # each is a product with all mistaken rows
         ]
-        weights = np.concatenate([np.empty(0), *(each for each, _ in shares)])
-        return weights.reshape(rows.values.shape), np.array([b for _, b in shares])
+        weights = np.concatenate([np.empty(0), *(each for each, _ in fractions)])
+        return weights.reshape(rows.values.shape), np.array([b for _, b in fractions])
 
     def mean_model(self) -> LinearModel:
         """Return the mean of all voting weight vectors: the averaged perceptron of the same run.
@@ -247,10 +247,10 @@ class VotedModel:
         rows, names = self.mistaken, self.feature_names
         if rows.indices is None or rows.indptr is None or self.voters.base_weights is not None:
             return self
-        used, places = np.unique(rows.indices, return_inverse=True)
+        used, inverse = np.unique(rows.indices, return_inverse=True)
         if not len(used):
             used = np.zeros(1, np.intp)
-        kept = Rows(rows.values, len(used), places.astype(rows.indptr.dtype), rows.indptr)
+        kept = Rows(rows.values, len(used), inverse.astype(rows.indptr.dtype), rows.indptr)
         names = tuple(feature_name(names, int(column)) for column in used)
         return replace(self, mistaken=kept, feature_names=names, encoder=None)
 

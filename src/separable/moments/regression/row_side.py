@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dpocon
 from scipy.sparse import csr_array
 
 from separable._core import native, portable
-from separable.data.core_rows import core_rows, places_of
+from separable.data.core_rows import core_rows, index_of_columns
 from separable.data.memory import check_row_products
 from separable.data.rows import Rows, largest_magnitude
 from separable.model.predict.scores import linear_scores
@@ -129,7 +129,7 @@ class RowSide:
     def _full_columns(self, rows: Rows) -> Floats:
         """Return the full columns of sparse rows as dense ones."""
         rows = _canonical(rows)
-        columns_of = places_of(np.flatnonzero(self._full), rows.n_features)
+        columns_of = index_of_columns(np.flatnonzero(self._full), rows.n_features)
         u = np.zeros((rows.n_rows, int(self._full.sum())))
         native.spread_columns(core_rows(rows), 0, rows.n_rows, columns_of, u)
         return u

@@ -10,7 +10,7 @@ from scipy.linalg import cholesky, qr, solve_triangular
 from scipy.linalg.lapack import dgeqrf
 
 from separable._core import native
-from separable.data.core_rows import core_rows, places_of
+from separable.data.core_rows import core_rows, index_of_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +76,7 @@ def factor_from_rows(
     rows of a penalised design come first: they are a triangle already.
     """
     d, t = len(kept), len(design.target_mean)
-    column = places_of(kept, data.rows.n_features)
+    column = index_of_columns(kept, data.rows.n_features)
     core = core_rows(data.rows)
     step = max(1024, 4 * (d + t))
     numbers = data.numbers

@@ -158,7 +158,7 @@ class CalibrationDisplay(Display):
                 "probability=True."
             )
         chances = case.probabilities[:, case.positive]
-        truth = case.truth == case.positive
+        truth = case.y_true == case.positive
         edges = _edges(chances, int(bins), strategy)
         place = np.clip(np.searchsorted(edges, chances, side="right") - 1, 0, len(edges) - 2)
         counts = np.bincount(place, minlength=len(edges) - 1)

@@ -127,7 +127,7 @@ def ranked(case: ClassCase, place: int) -> tuple[Floats, Floats, Floats]:
     order = np.argsort(-scores, kind="stable")
     sorted_scores = scores[order]
     last = np.flatnonzero(np.append(sorted_scores[1:] != sorted_scores[:-1], True))
-    is_class = (case.truth == place)[order]
+    is_class = (case.y_true == place)[order]
     weight = case.weight[order]
     ours = np.cumsum(np.where(is_class, weight, 0.0))[last]
     others = np.cumsum(np.where(is_class, 0.0, weight))[last]

@@ -115,7 +115,7 @@ def _answers_right(case: ClassCase) -> ClassCase:
     """Return whether each answer is right, beside the probability that the model gives it."""
     assert case.probabilities is not None
     sure = case.probabilities[np.arange(len(case.predicted)), case.predicted]
-    right = (case.truth == case.predicted).astype(np.int64)
+    right = (case.y_true == case.predicted).astype(np.int64)
     chances = np.column_stack([1 - sure, sure])
     ones = np.ones_like(right)
     return ClassCase(["wrong", "right"], 2, right, ones, case.weight, 1, None, chances)

@@ -198,9 +198,9 @@ class CsvReader:
             columns[name] = column
         made = pa.Table.from_arrays(list(columns.values()), names=list(columns))
         counts |= self._missing_among_numbers(block, made, good, counts)
-        found = {column.name: column for column in self.report.columns}
+        by_name = {column.name: column for column in self.report.columns}
         for name, count in counts.items():
-            found[name].missing.update(count)
+            by_name[name].missing.update(count)
         if bad.any():
             made = made.filter(mask(~bad))
         return made
@@ -222,16 +222,18 @@ class CsvReader:
         if out is not None:
             return out
         wrong = wrong_texts(texts, plan, decimal)
-        places = np.flatnonzero(wrong)
+        rows = np.flatnonzero(wrong)
         if not self.options.skip:
-            raise self._not_of_type(block, name, int(places[0]), texts[int(places[0])].as_py())
+            raise self._not_of_type(block, name, int(rows[0]), texts[int(rows[0])].as_py())
         fresh = np.flatnonzero(wrong & ~bad)
-        told = fresh[: self.report.room]  # finding a line costs a look through the block
-        for place in told.tolist():
-            line, text = self._place(block, place)
-            reason = f"column {name!r}: {_cut(texts[place].as_py())} is not {_NOUNS[plan.type]}"
+        examples = fresh[
+            : self.report.n_free_examples
+        ]  # finding a line costs a look through the block
+        for record in examples.tolist():
+            line, text = self._place(block, record)
+            reason = f"column {name!r}: {_cut(texts[record].as_py())} is not {_NOUNS[plan.type]}"
             self.report.skip(block.name, line, reason, text)
-        self.report.skipped += len(fresh) - len(told)
+        self.report.skipped += len(fresh) - len(examples)
         bad |= wrong
         import pyarrow as pa
         from pyarrow import compute
@@ -271,26 +273,26 @@ class CsvReader:
             texts, _ = parse_texts(data, self.layout.names, self.layout.dialect, only=names)
         out = {}
         for name in names:
-            found: Counter[str | None] = Counter()
+            by_name: Counter[str | None] = Counter()
             for pair in texts.column(name).value_counts():
                 marker = pair["values"].as_py().strip()
                 if marker in markers or marker.lower().strip("+-") == "nan":
-                    found[marker] += pair["counts"].as_py()
-            out[name] = found
+                    by_name[marker] += pair["counts"].as_py()
+            out[name] = by_name
         return out
 
     def _records_of(
         self, block: Block, rows: NDArray[np.bool_], good: NDArray[np.bool_] | None
     ) -> Iterator[bytes]:
         """Give the text of some rows of a block."""
-        first = place = 0
+        first = record = 0
         for records, _ in block.parts(self.layout, LOOK_BYTES):
-            there = ~records.empty
+            present = ~records.empty
             if good is not None:
-                there[there] = good[place : place + np.count_nonzero(there)]
-                place += int(np.count_nonzero(~records.empty))
-            count = int(np.count_nonzero(there))
-            yield records.joined(np.flatnonzero(there)[rows[first : first + count]])
+                present[present] = good[record : record + np.count_nonzero(present)]
+                record += int(np.count_nonzero(~records.empty))
+            count = int(np.count_nonzero(present))
+            yield records.joined(np.flatnonzero(present)[rows[first : first + count]])
             first += count
 
     # --- second looks ---
@@ -313,11 +315,11 @@ class CsvReader:
             starts = np.concatenate([[0], records.ends])
             bad, first = np.unique(np.searchsorted(records.ends, wrong, "right"), return_index=True)
             begin = 0
-            for place, byte in zip(bad.tolist(), wrong[first].tolist(), strict=True):
-                start, end = int(starts[place]), int(starts[place + 1])
+            for record, byte in zip(bad.tolist(), wrong[first].tolist(), strict=True):
+                start, end = int(starts[record]), int(starts[record + 1])
                 where = line + records.line_of_byte(byte), records.column_of_byte(byte) + 1
                 reason = f"byte 0x{data[byte]:02x} is not valid UTF-8 text"
-                self.report.skip(block.name, where[0], reason, records.text_of(place), where[1])
+                self.report.skip(block.name, where[0], reason, records.text_of(record), where[1])
                 ends = b"" if single else bytes(c for c in data[start:end] if c in b"\r\n")
                 kept += [data[begin:start], ends]
                 begin = end
@@ -340,13 +342,13 @@ class CsvReader:
         """Tell the report which rows were skipped; return for each row whether it was kept."""
         width, kept = len(self.layout.names), []
         for records, line in block.parts(self.layout, LOOK_BYTES):
-            there = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
-            good = records.widths[there] == width
+            present = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
+            good = records.widths[present] == width
             kept.append(good)
-            for place in there[~good]:
-                reason = f"expected {width} values, found {records.widths[place]}"
-                at = line + records.line_of(int(place))
-                self.report.skip(block.name, at, reason, records.text_of(int(place)))
+            for record in present[~good]:
+                reason = f"expected {width} values, found {records.widths[record]}"
+                at = line + records.line_of(int(record))
+                self.report.skip(block.name, at, reason, records.text_of(int(record)))
         return np.concatenate(kept)
 
     def _second_look(self, block: Block, message: str) -> pa.Table:
@@ -384,12 +386,12 @@ class CsvReader:
             if width > 1:
                 wrong &= ~records.empty
             if wrong.any():
-                place = int(np.flatnonzero(wrong)[0])
+                record = int(np.flatnonzero(wrong)[0])
                 first = "header" if dialect.header else "first line"
-                where = at_place(block.name, line + records.line_of(place))
+                where = at_place(block.name, line + records.line_of(record))
                 raise TableError(
                     f"{where}: expected {width} values (as in the {first}), found "
-                    f"{records.widths[place]}. Put quotes around values "
+                    f"{records.widths[record]}. Put quotes around values "
                     f"that contain the delimiter {delimiter_name(dialect.delimiter)}, complete or "
                     "remove the line, or leave such lines out with on_error='skip'."
                 )
@@ -405,11 +407,11 @@ class CsvReader:
             if converted(trimmed, plan.arrow, decimal, given=plan.given) is not None or plan.given:
                 plans[name] = replace(plan, by_text=True)
                 continue
-            place = int(np.flatnonzero(wrong_texts(trimmed, plan, decimal))[0])
-            value = trimmed[place].as_py()
+            record = int(np.flatnonzero(wrong_texts(trimmed, plan, decimal))[0])
+            value = trimmed[record].as_py()
             if not self.retype:
-                raise self._not_of_type(block, name, place, value)
-            line, _ = self._place(block, place)
+                raise self._not_of_type(block, name, record, value)
+            line, _ = self._place(block, record)
             plans[name] = replace(
                 plan,
                 type="category",
@@ -428,8 +430,8 @@ class CsvReader:
             chunks = [chunk for name in names for chunk in texts.column(name).chunks]
             values = pa.chunked_array(chunks, pa.string())
             missing = compute.is_in(values, value_set=strings(self._null_values))
-            there = compute.utf8_trim_whitespace(values.filter(compute.invert(missing)))
-            if converted(there, pa.float64(), self.layout.dialect.decimal) is not None:
+            present = compute.utf8_trim_whitespace(values.filter(compute.invert(missing)))
+            if converted(present, pa.float64(), self.layout.dialect.decimal) is not None:
                 return []
         if len(names) < 2:
             return names
@@ -438,27 +440,29 @@ class CsvReader:
 
     def _place(self, block: Block, row: int) -> tuple[int, str]:
         """Return the line and the text of a row."""
-        records, line, place = self._record(block, row)
-        return line + records.line_of(place), records.text_of(place)
+        records, line, record = self._record(block, row)
+        return line + records.line_of(record), records.text_of(record)
 
     def _record(self, block: Block, row: int) -> tuple[Records, int, int]:
         """Return the records that have a row, the line on which they begin, and its place."""
         width, first = len(self.layout.names), 0
         for records, line in block.parts(self.layout, LOOK_BYTES):
-            there = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
+            present = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
             if self.options.skip:
-                there = there[records.widths[there] == width]
+                present = present[records.widths[present] == width]
             if width == 1 and first == 0 and block.strip[0]:  # empty lines before it are no rows
-                there = there[np.argmax(~records.empty) :]
-            if row < first + len(there):
-                return records, line, int(there[row - first])
-            first += len(there)
+                present = present[np.argmax(~records.empty) :]
+            if row < first + len(present):
+                return records, line, int(present[row - first])
+            first += len(present)
         raise AssertionError("a row that is not there")
 
     def _not_of_type(self, block: Block, name: str, row: int, value: str) -> NotANumberError:
         plan = self.layout.plans[name]
-        records, line, place = self._record(block, row)
-        where = _where(block, records, line, records.start_of(place, self.layout.names.index(name)))
+        records, line, record = self._record(block, row)
+        where = _where(
+            block, records, line, records.start_of(record, self.layout.names.index(name))
+        )
         remedy = (
             "Correct it, or leave it empty if it is missing."
             if plan.given
@@ -471,9 +475,9 @@ class CsvReader:
         )
 
 
-def _where(block: Block, records: Records, line: int, place: int) -> str:
+def _where(block: Block, records: Records, line: int, record: int) -> str:
     """Return where a byte of records is that begin on the given line."""
-    at = line + records.line_of_byte(place), records.column_of_byte(place) + 1
+    at = line + records.line_of_byte(record), records.column_of_byte(record) + 1
     return at_place(block.name, *at)
 
 

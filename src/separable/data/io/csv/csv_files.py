@@ -55,10 +55,10 @@ class CsvFiles(TableFiles):
         while True:
             tables, first = [], layout
             try:
-                for place, source in enumerate(self.inputs):
-                    text, data = kept.get(place) or self._whole(source)
+                for offset, source in enumerate(self.inputs):
+                    text, data = kept.get(offset) or self._whole(source)
                     if len(self.inputs) == 1 or not source.again:
-                        kept[place] = text, data
+                        kept[offset] = text, data
                     own = sniff_csv(_sample_of(text, data), self._options)
                     if first is None:
                         first = own
@@ -151,10 +151,10 @@ class CsvFiles(TableFiles):
                 others = () if stream.ended else _other_pieces(source, text, head)
                 own = sniff_csv(_with_others(sample, others, text.mark_bytes), self._options)
                 first = first or own
-                told = (
+                message = (
                     "the whole file" if stream.ended else _told_pieces(head, len(head), len(others))
                 )
-                self._settle(text, first, told)
+                self._settle(text, first, message)
                 self._add_source(first, own, text.name)
                 reader = self._reader(own, first, retype=False)
                 for block in self._blocks(stream, own, text, chunk_bytes):
@@ -170,7 +170,7 @@ class CsvFiles(TableFiles):
     ) -> Iterator[Block]:
         """Cut a text into blocks of whole records."""
         stream.take(layout.start)
-        line, place = layout.start_line + 1, text.mark_bytes + layout.start
+        line, offset = layout.start_line + 1, text.mark_bytes + layout.start
         dialect, want, first = layout.dialect, size, not layout.dialect.header
         while True:
             data = stream.peek(want)
@@ -184,7 +184,7 @@ class CsvFiles(TableFiles):
                 whole = records.complete
                 if not whole:
                     if want > LONGEST_LINE:
-                        refuse_nul(text.name, data, line, place)
+                        refuse_nul(text.name, data, line, offset)
                         raise TableError(
                             f"{at_place(text.name, line)}: a record of more than {len(data)} bytes."
                             " A quote may be open that is never closed: close it, or say "
@@ -194,10 +194,10 @@ class CsvFiles(TableFiles):
                     continue
                 data = data[:whole]
             stream.take(len(data))
-            yield Block(text.name, data, 0, line, place, (first, stream.at_end))
+            yield Block(text.name, data, 0, line, offset, (first, stream.at_end))
             first = False
             line += line_of_byte(data, len(data)) - 1
-            place, want = place + len(data), size
+            offset, want = offset + len(data), size
 
     def _rescued_end(self, stream: _Buffered, name: str, line: int) -> bytes:
         """Return the last whole lines of a file that was cut off, where that is asked for."""
@@ -271,8 +271,8 @@ def _sample_of(text: Utf8Text, data: bytes) -> Sample:
         return _with_others(_cut(text.name, data, encoding=text.encoding), (), text.mark_bytes)
     sample = _cut(text.name, data[:size], whole=False, encoding=text.encoding)
     others = tuple(
-        _inner_lines(data[place : place + piece], at_end=place + piece == len(data))
-        for place in ((len(data) - piece) // 2, len(data) - piece)
+        _inner_lines(data[offset : offset + piece], at_end=offset + piece == len(data))
+        for offset in ((len(data) - piece) // 2, len(data) - piece)
     )
     return _with_others(sample, others, text.mark_bytes)
 
@@ -282,10 +282,10 @@ def _sample_sizes(data: bytes) -> tuple[int, int]:
     newline = b"\n" if b"\n" in data else b"\r"
     end = count = 0
     while count < SAMPLE_LINES and (count < 2 or end < LONG_HEAD_BYTES):
-        place = data.find(newline, end)
-        if place < 0:
+        offset = data.find(newline, end)
+        if offset < 0:
             break
-        end, count = place + 1, count + 1
+        end, count = offset + 1, count + 1
     return max(HEAD_BYTES, end), max(PIECE_BYTES, 4 * end // max(count, 1))
 
 
@@ -306,10 +306,10 @@ def _other_pieces(source: Input, text: Utf8Text, head: bytes) -> tuple[bytes, ..
         return ()
     size, pieces = source.size or 0, []
     with source.path.open("rb") as file:
-        for place in ((size - length) // 2, size - length):
-            file.seek(place)
+        for offset in ((size - length) // 2, size - length):
+            file.seek(offset)
             piece = file.read(length)
-            pieces.append(_inner_lines(piece, at_end=place + length == size))
+            pieces.append(_inner_lines(piece, at_end=offset + length == size))
     return tuple(pieces)
 
 
@@ -339,9 +339,9 @@ def _refuse_other_columns(first: CsvLayout, own: CsvLayout, first_name: str, nam
     has = [column for column in own.names if column not in first.names]
     if not lacks and not has:
         return  # another order
-    told = [f"lacks {list_names(lacks, 5)}"] * bool(lacks)
-    told += [f"has {list_names(has, 5)} besides"] * bool(has)
+    message = [f"lacks {list_names(lacks, 5)}"] * bool(lacks)
+    message += [f"has {list_names(has, 5)} besides"] * bool(has)
     raise TableError(
-        f"{name} has not the same columns as {first_name}: it {' and '.join(told)}. Make them the "
-        "same, or read the files one by one."
+        f"{name} has not the same columns as {first_name}: it {' and '.join(message)}. Make them "
+        "the same, or read the files one by one."
     )

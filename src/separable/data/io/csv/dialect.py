@@ -86,16 +86,16 @@ def sniff_delimiter(sample: bytes, quoting: bool | None) -> str:
         widths = _widths(sample, delimiter, quoting is not False)
         if not len(widths):
             continue
-        share, width = _common_width(widths)
-        if share < _PROSE_WIDTH and len(widths) > _PROSE_RECORDS:
+        fraction, width = _common_width(widths)
+        if fraction < _PROSE_WIDTH and len(widths) > _PROSE_RECORDS:
             prose = prose or delimiter == ","
             continue
-        if width < 2 or share < _SAME_WIDTH:
+        if width < 2 or fraction < _SAME_WIDTH:
             continue
-        if delimiter == " " and (share < 1 or not _mostly_numbers(sample)):
+        if delimiter == " " and (fraction < 1 or not _mostly_numbers(sample)):
             continue
-        if (share, width) > best_score:
-            best, best_score = delimiter, (share, width)
+        if (fraction, width) > best_score:
+            best, best_score = delimiter, (fraction, width)
     return NO_DELIMITER if prose and not best_score[1] else best
 
 
@@ -123,8 +123,8 @@ def _widths(sample: bytes, delimiter: str, quoting: bool) -> NDArray[np.int64]:
 def _common_width(widths: NDArray[np.int64]) -> tuple[float, int]:
     """Return the share of the most common width, and that width; of several the largest."""
     values, counts = np.unique(widths, return_counts=True)
-    place = len(values) - 1 - int(counts[::-1].argmax())
-    return float(counts[place]) / len(widths), int(values[place])
+    index = len(values) - 1 - int(counts[::-1].argmax())
+    return float(counts[index]) / len(widths), int(values[index])
 
 
 def _mostly_numbers(sample: bytes) -> bool:

@@ -119,22 +119,22 @@ class _Call:
 
         self.skipped = 0
         dialect = self.dialect
-        places = [str(place) for place in range(len(self.names))]
-        place_of = dict(zip(self.names, places, strict=True))
-        kept = {place_of[name]: kind for name, kind in self.types.items()}
+        keys = [str(number) for number in range(len(self.names))]
+        key_of = dict(zip(self.names, keys, strict=True))
+        kept = {key_of[name]: kind for name, kind in self.types.items()}
         quotes = dialect.quoting and self.data.find(b'"', self.start) >= 0
         return csv.read_csv(
             pa.BufferReader(pa.py_buffer(self.data).slice(self.start)),  # type: ignore[arg-type]
             read_options=csv.ReadOptions(
-                column_names=places,
+                column_names=keys,
                 block_size=block_bytes,
-                use_threads=len(self.data) > _BYTES_FOR_THREADS * len(places),
+                use_threads=len(self.data) > _BYTES_FOR_THREADS * len(keys),
             ),
             parse_options=csv.ParseOptions(
                 delimiter=dialect.delimiter,
                 quote_char='"' if dialect.quoting else False,
                 newlines_in_values=quotes,
-                ignore_empty_lines=len(places) > 1,
+                ignore_empty_lines=len(keys) > 1,
                 invalid_row_handler=self._skipping if self.skip else None,
             ),
             convert_options=csv.ConvertOptions(

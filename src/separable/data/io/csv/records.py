@@ -64,15 +64,15 @@ class Records:
             return quotes[:closed:2], quotes[1:closed:2], unclosed
         return _spans_one_by_one(quotes.tolist(), starts.tolist())
 
-    def _outside(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _outside(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those places that are not inside quotes."""
         opens, closes, unclosed = self._spans
         if unclosed is not None:
-            places = places[places < unclosed]
+            offsets = offsets[offsets < unclosed]
         if not len(opens):
-            return places
-        span = np.searchsorted(opens, places, side="right") - 1
-        return places[(span < 0) | (places > closes[span])]
+            return offsets
+        span = np.searchsorted(opens, offsets, side="right") - 1
+        return offsets[(span < 0) | (offsets > closes[span])]
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
@@ -121,14 +121,14 @@ class Records:
         """How many ends of line there are, inside quotes too."""
         return len(self._newlines)
 
-    def line_of_byte(self, place: int) -> int:
+    def line_of_byte(self, offset: int) -> int:
         """Return the line on which a byte is, counted from 0."""
-        return int(np.searchsorted(self._newlines, place))
+        return int(np.searchsorted(self._newlines, offset))
 
-    def column_of_byte(self, place: int) -> int:
+    def column_of_byte(self, offset: int) -> int:
         """Return the place of a byte on its line, counted from 0."""
-        line = self.line_of_byte(place)
-        return place - (int(self._newlines[line - 1]) + 1 if line else 0)
+        line = self.line_of_byte(offset)
+        return offset - (int(self._newlines[line - 1]) + 1 if line else 0)
 
     def start_of(self, record: int, value: int) -> int:
         """Return the first byte of a value of a record."""
@@ -143,8 +143,8 @@ class Records:
         if not len(chosen):
             return b""
         before = np.cumsum(lengths) - lengths
-        places = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
-        text = self._bytes[places].tobytes()
+        offsets = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+        text = self._bytes[offsets].tobytes()
         return text if text.endswith((b"\n", b"\r")) else text + b"\n"
 
     def line_of(self, record: int) -> int:
@@ -172,18 +172,18 @@ def _spans_one_by_one(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None]:
     opens: list[int] = []
     closes: list[int] = []
-    place, last = 0, len(quotes)
-    while place < last:
-        if not starts[place]:
-            place += 1
+    offset, last = 0, len(quotes)
+    while offset < last:
+        if not starts[offset]:
+            offset += 1
             continue
-        opens.append(quotes[place])
-        place += 1
-        while place + 1 < last and quotes[place + 1] == quotes[place] + 1:
-            place += 2
-        if place == last:
+        opens.append(quotes[offset])
+        offset += 1
+        while offset + 1 < last and quotes[offset + 1] == quotes[offset] + 1:
+            offset += 2
+        if offset == last:
             unclosed = opens.pop()
             return np.array(opens, np.int64), np.array(closes, np.int64), unclosed
-        closes.append(quotes[place])
-        place += 1
+        closes.append(quotes[offset])
+        offset += 1
     return np.array(opens, np.int64), np.array(closes, np.int64), None

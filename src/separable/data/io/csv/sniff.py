@@ -142,7 +142,7 @@ class CsvLayout:
 
 def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
     """Look at a sample and say how the file is read."""
-    given = sample.head
+    text = sample.head
     if options.skip:  # lines with bytes that are no text are left out where they are parsed
         sample = replace(sample, head=marked_as_text(sample.head))
     start, start_line = _skipped(sample.head, options)
@@ -163,8 +163,8 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
         without_comments(piece.decode("utf-8", "replace").encode(), options.comment)
         for piece in sample.others
     ]
-    if sample.head is not given:
-        wrong = bytes_not_text(without_comments(given[start:], options.comment))
+    if sample.head is not text:
+        wrong = bytes_not_text(without_comments(text[start:], options.comment))
         bad = np.searchsorted(records.ends, wrong, "right")
         chosen = np.setdiff1d(np.arange(len(records.ends)), bad[bad != first])
         head = records.joined(chosen)
@@ -188,8 +188,8 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
         plans = _guesses(body.columns, decimal, options.missing)
     if header:
         start += int(records.ends[first])
-        refuse_invalid_utf8(sample.name, given[:start], 1, sample.mark_bytes)
-        refuse_nul(sample.name, given[:start], 1, sample.mark_bytes)
+        refuse_invalid_utf8(sample.name, text[:start], 1, sample.mark_bytes)
+        refuse_nul(sample.name, text[:start], 1, sample.mark_bytes)
         start_line += records.line_of(first + 1) if first + 1 < len(records.ends) else 1
     return CsvLayout(
         replace(dialect, header=header, decimal=decimal),
@@ -260,7 +260,7 @@ def _texts(pieces: Sequence[bytes], dialect: Dialect, width: int) -> pa.Table:
 
     from separable.data.io.csv.parse import parse_texts
 
-    names = [str(place) for place in range(width)]
+    names = [str(index) for index in range(width)]
     if len(pieces) > 1 and not any(b'"' in piece for piece in pieces):
         ended = [piece if piece.endswith((b"\n", b"\r")) else piece + b"\n" for piece in pieces]
         pieces = [b"".join(ended)]  # each is whole lines
@@ -283,8 +283,8 @@ def _trimmed(texts: pa.Table) -> tuple[pa.Table, bool]:
 def _present(texts: Any, missing: tuple[str, ...]) -> Any:
     from pyarrow import compute
 
-    there = texts.drop_null()
-    return there.filter(compute.invert(compute.is_in(there, value_set=strings(missing))))
+    present = texts.drop_null()
+    return present.filter(compute.invert(compute.is_in(present, value_set=strings(missing))))
 
 
 def _together(columns: Sequence[Any]) -> Any:
@@ -314,18 +314,18 @@ def _block_guesses(
         compute.is_null(texts), compute.is_in(texts, value_set=strings(missing))
     ).combine_chunks()
     plan = guess(texts.filter(compute.invert(gone)), decimal)
-    there = ~bits(gone, 1).reshape(len(columns), -1)
+    present = ~bits(gone, 1).reshape(len(columns), -1)
     if plan.type == "number":  # as each value is one, each column is
         empty = replace(plan, why="no value there")
-        kept: list[bool] = np.any(there, axis=1).tolist()
+        kept: list[bool] = np.any(present, axis=1).tolist()
         return [plan if each else empty for each in kept]
-    plans = sure_guesses(columns, there)
-    left = [place for place, plan in enumerate(plans) if plan is None]
+    plans = sure_guesses(columns, present)
+    left = [index for index, plan in enumerate(plans) if plan is None]
     half = len(left) // 2 if len(left) == len(columns) else len(left)
-    for places in filter(None, (left[:half], left[half:])):
-        found = _block_guesses([columns[place] for place in places], decimal, missing)
-        for place, plan in zip(places, found, strict=True):
-            plans[place] = plan
+    for indices in filter(None, (left[:half], left[half:])):
+        guesses = _block_guesses([columns[index] for index in indices], decimal, missing)
+        for index, plan in zip(indices, guesses, strict=True):
+            plans[index] = plan
     return [plan for plan in plans if plan is not None]
 
 
@@ -337,8 +337,8 @@ def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Litera
         return "."
     commas = compute.fill_null(compute.match_substring(_together(body.columns), ","), False)
     with_commas = bits(commas.combine_chunks(), 1).reshape(body.num_columns, body.num_rows)
-    for place in np.flatnonzero(with_commas.any(axis=1)).tolist():
-        texts = _present(body.column(place), missing)
+    for index in np.flatnonzero(with_commas.any(axis=1)).tolist():
+        texts = _present(body.column(index), missing)
         if guess(texts, ",").type != "number" or guess(texts).type == "number":
             continue
         grouped = compute.match_substring_regex(texts, r"^[+-]?\d{1,3}(,\d{3})+$|^[^,]*$")
@@ -354,14 +354,14 @@ def _has_header(
     cells: list[str], plans: list[ColumnPlan], body: pa.Table, options: CsvOptions
 ) -> bool:
     """Say whether the first record is names: it is if it differs from what is below it."""
-    asked = options.names & {cell.strip() for cell in cells}
-    if asked and not all(is_number(name) for name in asked):
+    requested = options.names & {cell.strip() for cell in cells}
+    if requested and not all(is_number(name) for name in requested):
         return True
     pairs = zip(cells, plans, strict=True)
-    typed = [(c, p) for c, p in pairs if c not in options.missing and p.type != "category"]
-    if any(not _looks_like(cell, plan) for cell, plan in typed):
+    parsed = [(c, p) for c, p in pairs if c not in options.missing and p.type != "category"]
+    if any(not _looks_like(cell, plan) for cell, plan in parsed):
         return True  # a word above numbers
-    if any(is_number(cell) for cell in cells) or (typed and body.num_rows):
+    if any(is_number(cell) for cell in cells) or (parsed and body.num_rows):
         return False
     if not body.num_rows:
         return True
@@ -383,8 +383,8 @@ def _recurring(cells: list[str], body: pa.Table) -> tuple[int, int]:
     """Count first cells that come again below, and those that do not, where most values do."""
     recur = fail = 0
     for block in blocks_of(range(len(cells)), body.num_rows + 1):
-        firsts = [strings([cells[place]]) for place in block]
-        columns = [body.column(place) for place in block]
+        firsts = [strings([cells[index]]) for index in block]
+        columns = [body.column(index) for index in block]
         codes = text_codes(_together([*firsts, *columns]).combine_chunks())[0]
         first, values = codes[: len(block)], codes[len(block) :].reshape(len(block), -1)
         ranked = np.sort(values, axis=1)
@@ -400,12 +400,12 @@ def _names(where: str, cells: list[str], options: CsvOptions) -> tuple[str, ...]
     names = [cell.strip().strip("\ufeff") for cell in cells]
     twice = [name for name, count in Counter(names).items() if name and count > 1]
     if twice:
-        places = [str(i) for i, name in enumerate(names, start=1) if name == twice[0]]
-        more = ", ..." if len(places) > 5 else ""
+        indices = [str(i) for i, name in enumerate(names, start=1) if name == twice[0]]
+        more = ", ..." if len(indices) > 5 else ""
         remedy = "" if options.header else ", or say header=False if the file has none"
         raise TableError(
             f"{where}: {len(twice)} column name(s) appear more than once: "
-            f"{list_names(twice, 5)} (columns {', '.join(places[:5])}{more}). Rename them in the "
+            f"{list_names(twice, 5)} (columns {', '.join(indices[:5])}{more}). Rename them in the "
             f"header line{remedy}."
         )
     return _all_named(names)
@@ -415,8 +415,8 @@ def _all_named(names: list[str]) -> tuple[str, ...]:
     """Return the names, a column without one called by its place, as no other column is."""
     taken = set(names)
     out = []
-    for place, name in enumerate(names, start=1):
-        new = name or f"c{place}"
+    for index, name in enumerate(names, start=1):
+        new = name or f"c{index}"
         while not name and new in taken:
             new += "_"
         out.append(new)
@@ -424,7 +424,7 @@ def _all_named(names: list[str]) -> tuple[str, ...]:
 
 
 def _numbered(width: int) -> tuple[str, ...]:
-    return tuple(f"c{place}" for place in range(1, width + 1))
+    return tuple(f"c{index}" for index in range(1, width + 1))
 
 
 def _with_given(
@@ -432,14 +432,14 @@ def _with_given(
 ) -> dict[str, ColumnPlan]:
     """Return the plan of each column, those whose type is given after it."""
     out = dict(zip(names, plans, strict=True))
-    given = options.column_types or {}
+    text = options.column_types or {}
     numbers = ColumnPlan("number", arrow_type("number", strings([])), "given", True)
-    for place, name in enumerate(names):
-        kind = given.get(name)
+    for index, name in enumerate(names):
+        kind = text.get(name)
         if kind == "number":  # which is held in one way
             out[name] = numbers
         elif kind is not None:
-            texts = _present(body.column(place), options.missing)
+            texts = _present(body.column(index), options.missing)
             by_text = kind in ("boolean", "date")
             out[name] = ColumnPlan(kind, arrow_type(kind, texts), "given", True, by_text)
     return out
