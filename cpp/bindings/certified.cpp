@@ -20,44 +20,45 @@ void bind_certified(nb::module_& m) {
                       Const<double>>(),
              nb::arg("loss"), nb::arg("eps"), nb::arg("label").none(), nb::arg("number").none(),
              nb::arg("weight").none(), nb::arg("fold").none(), nb::arg("class_of"),
-             nb::arg("held_out"), nb::arg("strength"));
+             nb::arg("held_out"), nb::arg("C"));
     m.def(
         "dual_pass", &run_pass, nb::arg("targets"), nb::arg("rows"), nb::arg("squared_norm"),
         nb::arg("rho"), nb::arg("w"), nb::arg("a"), nb::arg("t").none(), nb::arg("by_row"),
         nb::arg("by_lane"), nb::arg("done"), nb::arg("number"), nb::arg("seed"),
-        "A pass of dual coordinate descent; see certified/dual_descent.hpp. by_row has a bit for "
-        "each lane in which a row sleeps, and in which it added much to the gap; by_lane "
-        "are multipliers, sums, reach, the loss of rows asleep and much of a gap. Returns the loss "
-        "and the gap that the pass saw, by lane.");
+        "One pass of dual coordinate descent; see certified/dual_descent.hpp. by_row has a bit per "
+        "lane for shrunk rows and one for rows with a large gap; by_lane are multipliers, sums, "
+        "shrinking thresholds, losses of shrunk rows and large gaps. Returns the loss and the gap "
+        "at the weights of the moment, by lane.");
     m.def("add_rows", &sum_rows, nb::arg("rows"), nb::arg("r"), nb::arg("sums"),
-          "Add the rows, each times its numbers r; see certified/row_products.hpp.");
+          "Add X'r of many models; see certified/row_products.hpp.");
     m.def("score_rows",
           nb::overload_cast<const BoundRows&, ConstTable<float>, Mutable<double, 2>>(&score_all),
           nb::arg("rows"), nb::arg("w").noconvert(), nb::arg("scores"),
-          "Score the rows with the weights of many models; see certified/row_products.hpp.");
+          "Write Xw of many models; see certified/row_products.hpp.");
     m.def("score_rows",
           nb::overload_cast<const BoundRows&, ConstTable<double>, Mutable<double, 2>>(&score_all),
           nb::arg("rows"), nb::arg("w").noconvert(), nb::arg("scores"));
     m.def("largest_scores", &largest_scores, nb::arg("rows"), nb::arg("w"),
           nb::arg("factor").none(), nb::arg("is_signed"),
-          "The largest score of any row, in size or with its sign, by model; see "
+          "The largest |score| or score of any row, by model; see "
           "certified/row_products.hpp.");
     m.def("lane_norms", nb::overload_cast<ConstTable<float>, ConstTable<double>>(&all_norms),
           nb::arg("w").noconvert(), nb::arg("v"), "|w|^2, |v|^2 and |w - v|^2 of each lane.");
     m.def("lane_norms", nb::overload_cast<ConstTable<double>, ConstTable<double>>(&all_norms),
           nb::arg("w").noconvert(), nb::arg("v"));
     m.def("make_feasible", &cut_and_balance, nb::arg("targets"), nb::arg("z"), nb::arg("balance"),
-          "Bring dual points into their range, with sums of 0; see certified/row_terms.hpp.");
+          "Make dual points feasible; see certified/row_terms.hpp.");
     m.def("row_terms", &terms_of_rows, nb::arg("targets"), nb::arg("z"), nb::arg("scores"),
           nb::arg("fit_intercept"),
-          "The best intercepts, and sums of losses, dual values and gaps, by lane; see "
+          "The best intercepts and the sums of losses, dual values and gaps, by lane; see "
           "certified/row_terms.hpp.");
     m.def("add_outer", &sum_outer, nb::arg("rows"), nb::arg("c"), nb::arg("products"),
           "Add the outer products of rows, each pair of columns once, in either triangle; see "
           "certified/row_products.hpp.");
     m.def("add_curved", &sum_curved, nb::arg("rows"), nb::arg("c"), nb::arg("w"), nb::arg("b"),
           nb::arg("scores"), nb::arg("sums"),
-          "Score rows and add them up by curvature times score; see certified/row_products.hpp.");
+          "A Hessian-vector product: write Xw + b and add X'(c * scores); see "
+          "certified/row_products.hpp.");
     m.def("add_squares", &sum_squares, nb::arg("rows"), nb::arg("c"), nb::arg("sums"),
           "Add weighted squares by column; see certified/row_products.hpp.");
 }

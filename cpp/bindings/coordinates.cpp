@@ -47,17 +47,17 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> spread_weights(Const<std::int64_t> s
 
 std::tuple<Counts, Counts, Numbers, Numbers, Numbers, Counts> path(
     const BoundRows& columns, const std::string& loss, Const<double> y, Const<double> c,
-    Const<double> l1, Const<double> l2, bool positive, bool fit_intercept, Const<double> strengths,
+    Const<double> l1, Const<double> l2, bool positive, bool fit_intercept, Const<double> Cs,
     Const<double> start, double intercept, double tol, std::int64_t max_sweeps,
-    std::optional<nb::callable> told) {
-    Ask ask;
-    if (told)
-        ask = [&](std::int64_t sweeps, double gap) {
+    std::optional<nb::callable> callback) {
+    Callback call;
+    if (callback)
+        call = [&](std::int64_t sweeps, double gap) {
             nb::gil_scoped_acquire gil;
-            return nb::cast<bool>((*told)(sweeps, gap));
+            return nb::cast<bool>((*callback)(sweeps, gap));
         };
-    PathWeights path = descend_path(columns, loss, y, c, l1, l2, positive, fit_intercept, strengths,
-                                    start, intercept, tol, max_sweeps, ask);
+    PathWeights path = descend_path(columns, loss, y, c, l1, l2, positive, fit_intercept, Cs, start,
+                                    intercept, tol, max_sweeps, call);
     return {owned(std::move(path.start)),  owned(std::move(path.column)),
             owned(std::move(path.weight)), owned(std::move(path.intercept)),
             owned(std::move(path.gap)),    owned(std::move(path.sweeps))};
@@ -66,39 +66,39 @@ std::tuple<Counts, Counts, Numbers, Numbers, Numbers, Counts> path(
 std::tuple<std::int64_t, double> softmax_model(
     const BoundRows& columns, Const<std::int64_t> chosen, Const<double> l1, Const<double> l2,
     Const<double> c, ConstTable<double> p, ConstTable<double> g, bool fit_intercept,
-    ConstTable<std::uint8_t> may, Mutable<double, 2> weights, Mutable<double, 1> intercepts,
-    Mutable<double, 2> scores, double aim, std::int64_t max_sweeps, double work,
-    std::optional<nb::callable> told) {
-    std::function<void()> tell;
-    if (told)
-        tell = [&] {
+    ConstTable<std::uint8_t> may_change, Mutable<double, 2> weights, Mutable<double, 1> intercepts,
+    Mutable<double, 2> scores, double tol, std::int64_t max_sweeps, double work,
+    std::optional<nb::callable> callback) {
+    std::function<void()> call;
+    if (callback)
+        call = [&] {
             nb::gil_scoped_acquire gil;
-            (*told)();
+            (*callback)();
         };
-    return minimise_softmax_model(columns, chosen, l1, l2, c, p, g, fit_intercept, may, weights,
-                                  intercepts, scores, aim, max_sweeps, work, tell);
+    return minimise_softmax_model(columns, chosen, l1, l2, c, p, g, fit_intercept, may_change,
+                                  weights, intercepts, scores, tol, max_sweeps, work, call);
 }
 
 }  // namespace
 
 void bind_coordinates(nb::module_& m) {
-    m.def("descend_path", &path, nb::arg("columns"), nb::arg("loss"), nb::arg("y"), nb::arg("c"),
-          nb::arg("l1"), nb::arg("l2"), nb::arg("positive"), nb::arg("fit_intercept"),
-          nb::arg("strengths"), nb::arg("start"), nb::arg("intercept"), nb::arg("tol"),
-          nb::arg("max_sweeps"), nb::arg("told").none(),
-          "Weights along strengths of a penalty with corners; see certified/coordinate_path.hpp. "
-          "Returns where the weights of each strength start, their columns and values, "
-          "intercepts, relative gaps as seen, and sweeps.");
+    m.def(
+        "descend_path", &path, nb::arg("columns"), nb::arg("loss"), nb::arg("y"), nb::arg("c"),
+        nb::arg("l1"), nb::arg("l2"), nb::arg("positive"), nb::arg("fit_intercept"), nb::arg("Cs"),
+        nb::arg("start"), nb::arg("intercept"), nb::arg("tol"), nb::arg("max_sweeps"),
+        nb::arg("callback").none(),
+        "The path of an elastic-net penalty; see certified/coordinate_path.hpp. Returns the start "
+        "of "
+        "the weights of each C, their columns and values, intercepts, relative gaps, and sweeps.");
     m.def("spread_weights", &spread_weights, nb::arg("start"), nb::arg("column"), nb::arg("weight"),
           nb::arg("n_columns"),
-          "A table of weights, one row a model, from those that are not 0, given as by "
-          "descend_path.");
+          "A table of weights, one row per model, from the non-zero weights of descend_path.");
     m.def("minimise_softmax_model", &softmax_model, nb::arg("columns"), nb::arg("chosen"),
           nb::arg("l1"), nb::arg("l2"), nb::arg("c"), nb::arg("p"), nb::arg("g"),
-          nb::arg("fit_intercept"), nb::arg("may"), nb::arg("weights"), nb::arg("intercepts"),
-          nb::arg("scores"), nb::arg("aim"), nb::arg("max_sweeps"), nb::arg("work"),
-          nb::arg("told").none(),
-          "The quadratic model of softmax losses with a penalty that has corners; see "
-          "certified/softmax_model.hpp. Weights change, intercepts and scores are written: how "
-          "these change. Returns sweeps, and work since equations were last solved.");
+          nb::arg("fit_intercept"), nb::arg("may_change"), nb::arg("weights"),
+          nb::arg("intercepts"), nb::arg("scores"), nb::arg("tol"), nb::arg("max_sweeps"),
+          nb::arg("work"), nb::arg("callback").none(),
+          "Minimise the quadratic model of softmax losses with an elastic-net penalty; see "
+          "certified/softmax_model.hpp. Changes the weights, and writes the changes of intercepts "
+          "and scores. Returns sweeps, and work since equations were last solved.");
 }

@@ -26,11 +26,11 @@ Schedule::Kind schedule_kind(const std::string& name) {
 void bind_descent(nb::module_& m) {
     m.def("losses", &list_losses, "Every loss: its name, whether it is for classes only, convex.");
     m.def("write_loss", &write_loss, nb::arg("name"), nb::arg("epsilon"), nb::arg("s"),
-          nb::arg("y"), nb::arg("slope"), nb::arg("out"),
-          "Write the value, or the slope in s, of a loss for each score and target.");
-    m.def("write_implicit_slopes", &write_implicit_slopes, nb::arg("name"), nb::arg("epsilon"),
-          nb::arg("s"), nb::arg("y"), nb::arg("gain"), nb::arg("out"),
-          "Write the slope of a loss at the score that a step along it leads to.");
+          nb::arg("y"), nb::arg("gradient"), nb::arg("out"),
+          "Write the value, or the gradient in s, of a loss for each score and target.");
+    m.def("write_implicit_gradients", &write_implicit_gradients, nb::arg("name"),
+          nb::arg("epsilon"), nb::arg("s"), nb::arg("y"), nb::arg("gain"), nb::arg("out"),
+          "Write the gradient of a loss at the score that a step along it leads to.");
 
     nb::class_<DescentPlan>(m, "DescentPlan",
                             "Targets, loss, penalty, steps and order of a descent.")

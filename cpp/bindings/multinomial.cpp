@@ -23,21 +23,21 @@ void bind_pass(nb::module_& m) {
         nb::arg("targets"), nb::arg("rows"), nb::arg("squared_norm"), nb::arg("w").noconvert(),
         nb::arg("u").noconvert(), nb::arg("hot"), nb::arg("by_lane"), nb::arg("by_model"),
         nb::arg("done"), nb::arg("number"), nb::arg("seed"),
-        "A pass of multinomial dual coordinate descent; see certified/multinomial_descent.hpp. "
-        "hot has a bit for each model in which a row added much to the gap; by_lane are "
-        "multipliers and sums, by_model rho, little and much of a gap. Returns the loss and the "
-        "gap that the pass saw, by model.");
+        "One pass of multinomial dual coordinate descent; see certified/multinomial_descent.hpp. "
+        "hot has a bit for each model in which the gap of a row was large; by_lane are multipliers "
+        "and sums, by_model rho, small and large gaps. Returns the loss and the gap at the weights "
+        "of the moment, by model.");
 }
 
 }  // namespace
 
 void bind_multinomial(nb::module_& m) {
     nb::class_<MultinomialTargets>(m, "MultinomialTargets",
-                                   "Classes of rows and costs of them in each model.")
+                                   "Classes of the rows and their costs in each model.")
         .def(nb::init<int, Const<std::int32_t>, std::optional<Const<double>>,
                       std::optional<Const<std::int32_t>>, Const<std::int32_t>, Const<double>>(),
              nb::arg("n_classes"), nb::arg("label"), nb::arg("weight").none(),
-             nb::arg("fold").none(), nb::arg("held_out"), nb::arg("strength"));
+             nb::arg("fold").none(), nb::arg("held_out"), nb::arg("C"));
     m.def("class_stride", &class_stride, nb::arg("n_classes"), nb::arg("itemsize"),
           "The lanes that the classes of one model take: a power of two, or whole lines.");
     bind_pass<float>(m);

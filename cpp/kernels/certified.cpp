@@ -46,7 +46,7 @@ std::unique_ptr<DualLanesLoss<Lane>> make_lanes_loss(const std::string& name, do
 LaneTargets::LaneTargets(std::string loss, double eps, std::optional<Const<std::int32_t>> label,
                          std::optional<Const<double>> number, std::optional<Const<double>> weight,
                          std::optional<Const<std::int32_t>> fold, Const<std::int32_t> class_of,
-                         Const<std::int32_t> held_out, Const<double> strength)
+                         Const<std::int32_t> held_out, Const<double> C)
     : loss(std::move(loss)),
       eps(eps),
       label(label),
@@ -55,9 +55,9 @@ LaneTargets::LaneTargets(std::string loss, double eps, std::optional<Const<std::
       fold(fold),
       class_of(class_of),
       held_out(held_out),
-      strength(strength) {
+      C(C) {
     check(label.has_value() != number.has_value(), "rows have labels or numbers");
-    const std::size_t n = label ? label->size() : number->size(), lanes = strength.size();
+    const std::size_t n = label ? label->size() : number->size(), lanes = C.size();
     check((!weight || weight->size() == n) && (!fold || fold->size() == n),
           "one number a row is needed");
     check(lanes > 0 && class_of.size() == lanes && held_out.size() == lanes,
@@ -71,7 +71,7 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
                                      AnyWeights a, std::optional<AnyWeights> t,
                                      Mutable<std::uint16_t, 2> by_row, Mutable<double, 2> by_lane,
                                      std::uint32_t done, std::int64_t pass, std::uint64_t seed) {
-    const std::size_t lanes = targets.strength.size();
+    const std::size_t lanes = targets.C.size();
     check(targets.n_rows() == rows.n_rows &&
               static_cast<std::int64_t>(squared_norm.size()) == rows.n_rows &&
               by_row.shape(0) == 2 && static_cast<std::int64_t>(by_row.shape(1)) == rows.n_rows,
@@ -107,8 +107,8 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
         check(!loss->keeps_margin || state.t, "this loss needs margins");
         DualDescent<Lane> descent(*x, *loss, targets.rows(), targets.plan(), span_of(squared_norm),
                                   span_of(rho), done, state);
-        DualPass told = descent.pass(std::move(order), heartbeat);
-        return std::pair(std::move(told.loss), std::move(told.gap));
+        DualPass result = descent.pass(std::move(order), heartbeat);
+        return std::pair(std::move(result.loss), std::move(result.gap));
     });
 }
 
@@ -219,7 +219,7 @@ std::tuple<Numbers, Numbers, Numbers, Numbers> terms_of_rows(const LaneTargets& 
     ReleasedGil no_gil;
     const auto loss = make_tile_loss(targets.loss, targets.eps);
     const auto stride = static_cast<std::int64_t>(z.shape(1));
-    Numbers b(targets.strength.size(), 0.0);
+    Numbers b(targets.C.size(), 0.0);
     if (fit_intercept)
         b = best_intercepts(*loss, targets.rows(), targets.plan(), targets.n_rows(), stride,
                             scores.data());

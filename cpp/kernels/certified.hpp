@@ -20,7 +20,7 @@ struct LaneTargets {
     LaneTargets(std::string loss, double eps, std::optional<Const<std::int32_t>> label,
                 std::optional<Const<double>> number, std::optional<Const<double>> weight,
                 std::optional<Const<std::int32_t>> fold, Const<std::int32_t> class_of,
-                Const<std::int32_t> held_out, Const<double> strength);
+                Const<std::int32_t> held_out, Const<double> C);
 
     std::int64_t n_rows() const {
         return static_cast<std::int64_t>(label ? label->size() : number->size());
@@ -28,13 +28,12 @@ struct LaneTargets {
     RowTargets rows() const {
         return {span_of(label), span_of(number), span_of(weight), span_of(fold)};
     }
-    LanePlan plan() const { return {span_of(class_of), span_of(held_out), span_of(strength)}; }
+    LanePlan plan() const { return {span_of(class_of), span_of(held_out), span_of(C)}; }
 
     // A table has a row for each row, and a column for each lane or more.
     template <class Table>
     void check_table(const Table& table) const {
-        check(static_cast<std::int64_t>(table.shape(0)) == n_rows() &&
-                  table.shape(1) >= strength.size(),
+        check(static_cast<std::int64_t>(table.shape(0)) == n_rows() && table.shape(1) >= C.size(),
               "one number a row and lane is needed");
     }
 
@@ -44,7 +43,7 @@ struct LaneTargets {
     std::optional<Const<double>> number, weight;
     std::optional<Const<std::int32_t>> fold;
     Const<std::int32_t> class_of, held_out;
-    Const<double> strength;
+    Const<double> C;
 };
 
 using Numbers = std::vector<double>;

@@ -78,24 +78,25 @@ DescentRun run_adaptive_sgd(const BoundRows& rows, const AdaptiveArrays& arrays,
 }
 
 void write_loss(const std::string& name, double epsilon, Const<double> s, Const<double> y,
-                bool slope, Mutable<double, 1> out) {
+                bool gradient, Mutable<double, 1> out) {
     check(s.size() == y.size() && s.size() == out.size(), "scores and targets do not fit");
     with_loss(name, epsilon, [&](const auto& loss) {
         for (std::size_t i = 0; i < s.size(); ++i)
-            out(i) = slope ? loss.slope(s(i), y(i)) : loss.value(s(i), y(i));
+            out(i) = gradient ? loss.gradient(s(i), y(i)) : loss.value(s(i), y(i));
         return true;
     });
 }
 
-void write_implicit_slopes(const std::string& name, double epsilon, Const<double> s,
-                           Const<double> y, Const<double> gain, Mutable<double, 1> out) {
+void write_implicit_gradients(const std::string& name, double epsilon, Const<double> s,
+                              Const<double> y, Const<double> gain, Mutable<double, 1> out) {
     check(s.size() == y.size() && s.size() == gain.size() && s.size() == out.size(),
           "scores, targets and gains do not fit");
     const auto loss = make_loss<Single<double>>(name, epsilon);
     for (std::size_t i = 0; i < s.size(); ++i) {
-        double slope = 0;
-        loss->slopes(s.data() + i, y.data() + i, &slope);
-        loss->implicit_slopes(s.data() + i, y.data() + i, &slope, gain.data() + i, out.data() + i);
+        double gradient = 0;
+        loss->gradients(s.data() + i, y.data() + i, &gradient);
+        loss->implicit_gradients(s.data() + i, y.data() + i, &gradient, gain.data() + i,
+                                 out.data() + i);
     }
 }
 

@@ -151,10 +151,10 @@ DescentRun run_adaptive_sgd(const BoundRows& rows, const AdaptiveArrays& arrays,
                             std::int64_t block, std::int64_t first_class, int n_lanes);
 
 void write_loss(const std::string& name, double epsilon, Const<double> s, Const<double> y,
-                bool slope, Mutable<double, 1> out);
+                bool gradient, Mutable<double, 1> out);
 
-void write_implicit_slopes(const std::string& name, double epsilon, Const<double> s,
-                           Const<double> y, Const<double> gain, Mutable<double, 1> out);
+void write_implicit_gradients(const std::string& name, double epsilon, Const<double> s,
+                              Const<double> y, Const<double> gain, Mutable<double, 1> out);
 
 std::vector<std::tuple<std::string, bool, bool>> list_losses();
 

@@ -12,7 +12,7 @@ namespace kernels::groups {
 
 namespace {
 
-// A quadratic with its weights and their pull, checked.
+// A quadratic with its weights and their negative gradient, checked.
 struct Quadratic {
     ConstTable<double> h;
     Mutable<double, 1> u, g;
@@ -25,10 +25,10 @@ struct Quadratic {
 };
 
 std::pair<std::int64_t, double> run(const Quadratic& q, const std::vector<std::int64_t>& start,
-                                    auto step, double enough, std::int64_t most) {
+                                    auto step, double tol, std::int64_t max_passes) {
     ReleasedGil no_gil;
-    const DescentEnd end = block_descent(q.d(), q.h.data(), start, step, enough, most, q.u.data(),
-                                         q.g.data(), poll_signals);
+    const DescentEnd end = block_descent(q.d(), q.h.data(), start, step, tol, max_passes,
+                                         q.u.data(), q.g.data(), poll_signals);
     return {end.passes, end.moved};
 }
 
@@ -47,37 +47,40 @@ auto with_power(const std::string& name, Run&& run) {
 }  // namespace
 
 std::pair<std::int64_t, double> lp_descent(const std::string& power, ConstTable<double> h,
-                                           Const<double> strength, double enough, std::int64_t most,
-                                           Mutable<double, 1> u, Mutable<double, 1> g) {
+                                           Const<double> penalty, double tol,
+                                           std::int64_t max_passes, Mutable<double, 1> u,
+                                           Mutable<double, 1> g) {
     const Quadratic q{h, u, g};
     q.check_shapes();
-    check(strength.size() == u.size(), "strengths do not fit the weights");
+    check(penalty.size() == u.size(), "penalties do not fit the weights");
     std::vector<std::int64_t> start(u.size() + 1);
     std::iota(start.begin(), start.end(), 0);
-    return with_power(
-        power, [&]<Power p>() { return run(q, start, LpStep<p>{strength.data()}, enough, most); });
+    return with_power(power, [&]<Power p>() {
+        return run(q, start, LpStep<p>{penalty.data()}, tol, max_passes);
+    });
 }
 
 std::pair<std::int64_t, double> group_descent(ConstTable<double> h, Const<std::int64_t> start,
-                                              Const<double> strength, Const<double> axes,
-                                              Const<double> values, double enough,
-                                              std::int64_t most, Mutable<double, 1> u,
+                                              Const<double> penalty, Const<double> axes,
+                                              Const<double> values, double tol,
+                                              std::int64_t max_passes, Mutable<double, 1> u,
                                               Mutable<double, 1> g) {
     const Quadratic q{h, u, g};
     q.check_shapes();
     const std::vector<std::int64_t> at(start.data(), start.data() + start.size());
     check(!at.empty() && at.front() == 0 && at.back() == q.d(), "groups do not fit the weights");
-    std::size_t room = 0;
+    std::size_t n_axes = 0;
     std::int64_t widest = 1;
     for (std::size_t b = 1; b < at.size(); ++b) {
         const std::int64_t size = at[b] - at[b - 1];
         check(size > 0, "a group has no weights");
         widest = std::max(widest, size);
-        room += static_cast<std::size_t>(size * size);
+        n_axes += static_cast<std::size_t>(size * size);
     }
-    check(strength.size() + 1 == at.size(), "strengths do not fit the groups");
-    check(axes.size() == room && values.size() == u.size(), "axes do not fit the groups");
-    return run(q, at, GroupStep(strength.data(), axes.data(), values.data(), widest), enough, most);
+    check(penalty.size() + 1 == at.size(), "penalties do not fit the groups");
+    check(axes.size() == n_axes && values.size() == u.size(), "axes do not fit the groups");
+    return run(q, at, GroupStep(penalty.data(), axes.data(), values.data(), widest), tol,
+               max_passes);
 }
 
 }  // namespace kernels::groups

@@ -30,7 +30,7 @@ std::pair<Numbers, Numbers> run_pass_of(const MultinomialTargets& targets, const
     check(w.shape(0) == static_cast<std::size_t>(rows.n_features) && w.shape(1) == lanes &&
               u.shape(1) == lanes && by_lane.shape(0) == 2 && by_lane.shape(1) == lanes,
           "weights, dual variables and multipliers do not fit");
-    const std::size_t models = targets.strength.size();
+    const std::size_t models = targets.C.size();
     check(models <= static_cast<std::size_t>(layout.most_models()) && by_model.shape(0) == 3 &&
               by_model.shape(1) == models,
           "one number a model is needed");
@@ -48,8 +48,8 @@ std::pair<Numbers, Numbers> run_pass_of(const MultinomialTargets& targets, const
                                     of_models + 2 * models,
                                     hot.data()};
     MultinomialDescent<T> descent(*x, targets.plan(), layout, span_of(squared_norm), done, state);
-    DualPass told = descent.pass(PassOrder(rows.n_rows, seed, pass), heartbeat);
-    return {std::move(told.loss), std::move(told.gap)};
+    DualPass result = descent.pass(PassOrder(rows.n_rows, seed, pass), heartbeat);
+    return {std::move(result.loss), std::move(result.gap)};
 }
 
 }  // namespace

@@ -18,26 +18,19 @@ using namespace separable;
 struct MultinomialTargets {
     MultinomialTargets(int n_classes, Const<std::int32_t> label,
                        std::optional<Const<double>> weight, std::optional<Const<std::int32_t>> fold,
-                       Const<std::int32_t> held_out, Const<double> strength)
-        : n_classes(n_classes),
-          label(label),
-          weight(weight),
-          fold(fold),
-          held_out(held_out),
-          strength(strength) {
+                       Const<std::int32_t> held_out, Const<double> C)
+        : n_classes(n_classes), label(label), weight(weight), fold(fold), held_out(held_out), C(C) {
         const std::size_t n = label.size();
         check((!weight || weight->size() == n) && (!fold || fold->size() == n),
               "one number a row is needed");
-        check(strength.size() > 0 && held_out.size() == strength.size(),
-              "one number a model is needed");
+        check(C.size() > 0 && held_out.size() == C.size(), "one number a model is needed");
         check(n_classes >= 1 && std::all_of(label.data(), label.data() + n,
                                             [&](int k) { return k >= 0 && k < n_classes; }),
               "labels are numbers of classes");
     }
 
     MultinomialPlan plan() const {
-        return {span_of(label), span_of(weight), span_of(fold), span_of(held_out),
-                span_of(strength)};
+        return {span_of(label), span_of(weight), span_of(fold), span_of(held_out), span_of(C)};
     }
 
     int n_classes;
@@ -45,7 +38,7 @@ struct MultinomialTargets {
     std::optional<Const<double>> weight;
     std::optional<Const<std::int32_t>> fold;
     Const<std::int32_t> held_out;
-    Const<double> strength;
+    Const<double> C;
 };
 
 using Numbers = std::vector<double>;

@@ -111,12 +111,12 @@ Result run_batch_perceptron(const BoundRows& rows, const Weights& weights, const
         auto block = make_block<Lane>(weights, rows.n_features, block_index, first_class, n_lanes);
         const EpochOrder order(plan.chosen(rows.n_rows), false, 0, x->row_bytes());
         Heartbeat heartbeat(poll_signals, x->n_values + x->n_features, x->n_rows);
-        auto found =
+        auto batch =
             batch_perceptron<Lane>(*x, problem, block, order, plan.max_epochs, eps, heartbeat);
         Result result;
-        result.run = found.run;
-        result.delta_norm = found.delta_norm;
-        result.stop = found.stop;
+        result.run = batch.run;
+        result.delta_norm = batch.delta_norm;
+        result.stop = batch.stop;
         return result;
     });
 }

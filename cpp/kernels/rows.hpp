@@ -22,7 +22,7 @@ struct BoundRows {
     std::int64_t n_rows;
     std::int64_t n_features;
 
-    // The rows that have a column twice, empty if none has; found out once.
+    // The rows with duplicate columns, empty if there are none; computed once.
     const std::vector<bool>& repeats() const {
         if (!repeats_)
             repeats_ = std::visit(

@@ -24,7 +24,7 @@ auto with_lane(const AnyWeights& w, Run&& run) {
     throw std::invalid_argument("weights are 1 lane, 16 lanes of float32 or 8 of float64");
 }
 
-// Weights as [block][feature][lane]; the lane type is told by the dtype and the last dimension.
+// Weights as [block][feature][lane]; the dtype and the last dimension determine the lane type.
 struct Weights {
     AnyWeights w, b;
     std::optional<Mutable<double, 3>> u;

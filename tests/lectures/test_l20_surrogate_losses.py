@@ -21,7 +21,7 @@ def sigmoid(s):
 def smooth_error(s, y, slope=False):
     """(t - sigma(s))^2 with t = 1 for y = 1 and 0 for y = -1, or its slope, of the library."""
     out = np.empty(len(s))
-    native.write_loss("sigmoid_mse", 0.0, s, y, slope=slope, out=out)
+    native.write_loss("sigmoid_mse", 0.0, s, y, gradient=slope, out=out)
     return out
 
 

@@ -23,7 +23,7 @@ each_loss = pytest.mark.parametrize("name", LOSSES)
 
 def evaluate(name, s, y, slope):
     out = np.empty(len(s))
-    native.write_loss(name, EPSILON, s, y, slope=slope, out=out)
+    native.write_loss(name, EPSILON, s, y, gradient=slope, out=out)
     return out
 
 
@@ -74,7 +74,7 @@ GAINS = 10.0 ** np.arange(-6, 7)
 
 def implicit(name, s, y, gain):
     out = np.empty(len(s))
-    native.write_implicit_slopes(name, EPSILON, s, y, np.full(len(s), gain), out)
+    native.write_implicit_gradients(name, EPSILON, s, y, np.full(len(s), gain), out)
     return out
 
 

@@ -36,7 +36,7 @@ DUES: Layout = {
 #: The largest number to predict, by the type of the data.
 MAX_TARGET = {"float32": 1e15, "float64": 1e140}
 CLOCK = ("rows", "total", "centred", "y_mean", "y_spread", "mean_count")
-#: What is known of a column: see cpp/include/separable/online/columns.hpp.
+#: What is known of a column: see cpp/include/separable/online/column_scales.hpp.
 COUNT, SQUARES, SUM, INVERSE = range(4)
 MEAN, SPREAD = range(2)
 

@@ -303,7 +303,7 @@ class SGDBase(OnlineEstimator):
         typical = alpha**-0.25
         slope = np.empty(1)
         native.write_loss(
-            self.loss, self.epsilon, np.array([-typical]), np.ones(1), slope=True, out=slope
+            self.loss, self.epsilon, np.array([-typical]), np.ones(1), gradient=True, out=slope
         )
         return float(max(1.0, abs(slope[0])) / (typical * alpha))
 

@@ -47,7 +47,7 @@ def _losses(
     steps: Steps, scores: NDArray[np.float64], targets: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     values = np.empty(len(scores))
-    native.write_loss(steps.loss, steps.epsilon, scores, targets, slope=False, out=values)
+    native.write_loss(steps.loss, steps.epsilon, scores, targets, gradient=False, out=values)
     return values
 
 

@@ -1,18 +1,18 @@
-// Descent by blocks of weights on a quadratic and a penalty that is a sum over blocks:
+// Block coordinate descent on a quadratic plus a block-separable penalty:
 //
 //   minimise  1/2 u'Hu - q'u + sum_B penalty_B(u_B)
 //
-// Given     H, symmetric, d x d; the blocks, runs of weights that follow each other; a step that
-//           minimises over one block exactly; u and its pull g = q - Hu.
-// Returns   u and g after whole passes, how many these were, and how far the last one moved.
+// Given     H, symmetric, d x d; the blocks, contiguous runs of weights; a step that minimises over
+//           one block exactly; u and its negative gradient g = q - Hu.
+// Returns   u and g after whole passes, their number, and how much the last one moved.
 //
 // A pass, for each block B:
-//   1. m = g_B + H_BB u_B, the pull of the rest
+//   1. m = g_B + H_BB u_B, the negative gradient at u_B = 0
 //   2. x = argmin 1/2 x'H_BB x - m'x + penalty_B(x)
-//   3. where x differs from u_B: g -= H_.B (x - u_B), u_B = x
-// A block that stays costs its own size squared, since g is kept. Passes go forward and backward
-// in turn. They end when one lowers the objective by no more than `enough`, which half the sum of
-// (x - u)'H_BB (x - u) bounds from below.
+//   3. if x differs from u_B: g -= H_.B (x - u_B), u_B = x
+// An unchanged block costs its size squared, since g is kept. Passes alternate between forward and
+// backward order. They end when one lowers the objective by no more than `tol`, estimated by half
+// the sum of (x - u)'H_BB (x - u), a lower bound.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ inline void take_from(std::int64_t d, double step, const double* h, double* g) {
 // start: where each block starts, and d at the end.
 template <class Step, class Poll>
 DescentEnd block_descent(std::int64_t d, const double* h, const std::vector<std::int64_t>& start,
-                         Step& step, double enough, std::int64_t most, double* u, double* g,
+                         Step& step, double tol, std::int64_t max_passes, double* u, double* g,
                          Poll&& poll) {
     const auto n_blocks = static_cast<std::int64_t>(start.size()) - 1;
     std::vector<WeightBlock> blocks;
@@ -60,44 +60,44 @@ DescentEnd block_descent(std::int64_t d, const double* h, const std::vector<std:
         widest = std::max(widest, size);
         axes += size * size;
     }
-    std::vector<double> pull(static_cast<std::size_t>(widest)), x(pull.size());
+    std::vector<double> gradient(static_cast<std::size_t>(widest)), x(gradient.size());
     constexpr std::int64_t kWorkBetweenPolls = std::int64_t{1} << 23;
     std::int64_t work = 0;
     DescentEnd end{0, 0.0};
 
     const auto visit = [&](const WeightBlock& block) {
-        double *mine = u + block.first, *m = pull.data();
+        double *weights = u + block.first, *m = gradient.data();
         for (std::int64_t i = 0; i < block.size; ++i) {  // 1
             m[i] = g[block.first + i];
-            for (std::int64_t k = 0; k < block.size; ++k) m[i] += block.h[i * d + k] * mine[k];
+            for (std::int64_t k = 0; k < block.size; ++k) m[i] += block.h[i * d + k] * weights[k];
         }
         step(block, m, x.data());  // 2
         work += block.size * block.size;
         double change = 0;
         for (std::int64_t i = 0; i < block.size; ++i) {
-            double bent = 0;
+            double product = 0;
             for (std::int64_t k = 0; k < block.size; ++k)
-                bent += block.h[i * d + k] * (x[k] - mine[k]);
-            change += 0.5 * bent * (x[i] - mine[i]);
+                product += block.h[i * d + k] * (x[k] - weights[k]);
+            change += 0.5 * product * (x[i] - weights[i]);
         }
         for (std::int64_t i = 0; i < block.size; ++i) {  // 3
-            const double by = x[i] - mine[i];
+            const double by = x[i] - weights[i];
             if (by == 0) continue;
             take_from(d, by, block.h - block.first + i * d, g);
-            mine[i] = x[i];
+            weights[i] = x[i];
             work += d;
         }
         end.moved += change;
         if (work > kWorkBetweenPolls) poll(), work = 0;
     };
 
-    while (end.passes < most) {
+    while (end.passes < max_passes) {
         end.moved = 0;
         if (end.passes++ % 2 == 0)
             for (const WeightBlock& block : blocks) visit(block);
         else
             for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) visit(*block);
-        if (!(end.moved > enough)) break;
+        if (!(end.moved > tol)) break;
     }
     return end;
 }

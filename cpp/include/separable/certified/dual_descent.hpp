@@ -1,25 +1,25 @@
 // Dual coordinate descent, one model a lane.
 //
 //   problem   minimise 1/2 |w|^2 + sum_i c_i loss(y_i (w.x_i + b)), b not penalised; in each lane
-//             its own class, strength and fold: c_i = C x weight_i, 0 for the rows held out
+//             its own class, C and fold: c_i = C x weight_i, 0 for the rows held out
 //   given     rows, their targets and what each lane learns; a start a (and t), and w = sum a y x;
 //             the multiplier lambda of the intercept; lanes that are done
 //   returns   a, t, w and S = sum a y after a pass, and the loss and the gap as the passing weights
-//             saw them: a guide when to stop, not a certificate
-//   steps     1. a few times, rows that added far more to the gap than others (hot_rows.hpp)
-//             for each row in the pass's order that is awake in some lane:
+//             saw them: an estimate for the stopping rule, not a certificate
+//   steps     1. a few extra steps on the rows with the largest gaps (hot_rows.hpp)
+//             for each row in the order of the pass that is not shrunk in every lane:
 //             2. s = w.x + lambda + rho S
 //             3. the best a_i given all others, q = |x_i|^2 + rho
 //             4. w += (change of a_i) y_i x_i and S += (change of a_i) y_i
-//             5. a_i sleeps from now on if it is held at the end of its range by more than a
-//                quarter of the largest unrest of the last pass
+//             5. shrinking: a_i at a bound is removed if its projected gradient is 0 and its
+//                gradient exceeds a quarter of the largest violation of the last pass
 //             (between passes lambda is moved so that S, as b demands, goes to 0)
 //   source    Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for
 //             large-scale linear SVM (2008), 5. its section 3.3; Yu, Huang, Lin (2011) for the
 //             logistic loss; the multiplier of the intercept: Hestenes (1969), Powell (1969)
 //
-// A lane never looks at its neighbours: whether a row sleeps is a bit for each lane, and only a row
-// that sleeps in all is passed over.
+// Lanes are independent: a bit per lane says whether a row is shrunk, and only a row that is shrunk
+// in every lane is skipped.
 #pragma once
 
 #include <algorithm>
@@ -44,25 +44,25 @@ struct DualState {
     T* w;                   // [feature][lane]
     T* a;                   // [row][lane]
     T* t;                   // [row][lane], or null where the loss keeps no margin
-    std::uint16_t* asleep;  // [row], a bit for each lane
-    std::uint16_t* hot;     // [row], a bit for each lane in which it added much to the gap
+    std::uint16_t* shrunk;  // [row], a bit for each lane
+    std::uint16_t* hot;     // [row], a bit for each lane in which its gap was large
     const double* lambda;   // [lane]
     double* total;          // [lane], S
-    double* reach;          // [lane], how far a row must be held to sleep
-    double* asleep_loss;    // [lane], of rows when they fell asleep
-    double* much;           // [lane], a gap that is far above that of a row on average
+    double* threshold;      // [lane], the shrinking threshold
+    double* shrunk_loss;    // [lane], loss of rows when they were shrunk
+    double* large_gap;      // [lane], a gap far above the average gap of a row
 };
 
-// Of the largest unrest of the last pass: what holds a row by more lets it sleep.
-inline constexpr double kCalm = 0.25;
+// The shrinking threshold, as a fraction of the largest violation of the last pass.
+inline constexpr double kShrinking = 0.25;
 
 struct DualPass {
     std::vector<double> loss, gap;  // [lane]
 };
 
-// The rows in a random order, anew in each pass: a function of (seed, pass, number of rows) alone.
-// (Windows of rows, as online learners take them, converge far more slowly, and the same order in
-// every pass more slowly still.) Those that sleep are left out.
+// A random permutation of the rows for each pass: a function of (seed, pass, number of rows) alone.
+// (Windows of rows, as online learners use them, converge far more slowly, and the same order in
+// every pass more slowly still.) Rows shrunk in every lane are removed.
 class PassOrder {
    public:
     PassOrder(std::int64_t n_rows, std::uint64_t seed, std::int64_t pass)
@@ -72,9 +72,9 @@ class PassOrder {
         shuffle(std::span(order_));
     }
 
-    template <class Leave>
-    void leave_out(Leave leave) {
-        std::erase_if(order_, leave);
+    template <class Predicate>
+    void remove_if(Predicate predicate) {
+        std::erase_if(order_, predicate);
     }
 
     std::size_t size() const { return order_.size(); }
@@ -93,7 +93,7 @@ template <class Lane>
 class DualLanesLoss {
    public:
     using T = typename Lane::T;
-    DualLanesLoss(bool keeps_margin, bool rests) : keeps_margin(keeps_margin), rests(rests) {}
+    DualLanesLoss(bool keeps_margin, bool shrinks) : keeps_margin(keeps_margin), shrinks(shrinks) {}
     virtual ~DualLanesLoss() = default;
 
     // The best a (and t) given all other rows; change is that of a y.
@@ -108,7 +108,7 @@ class DualLanesLoss {
                       const T* __restrict a, const T* __restrict t, T* __restrict losses,
                       T* __restrict gaps) const = 0;
 
-    const bool keeps_margin, rests;
+    const bool keeps_margin, shrinks;
 };
 
 template <class Lane, class Loss>
@@ -118,7 +118,7 @@ class DualLanesLossOf final : public DualLanesLoss<Lane> {
     static constexpr int W = Lane::kWidth;
 
     explicit DualLanesLossOf(const Loss& loss)
-        : DualLanesLoss<Lane>(Loss::kKeepsMargin, Loss::kRests), loss_(loss) {}
+        : DualLanesLoss<Lane>(Loss::kKeepsMargin, Loss::kShrinks), loss_(loss) {}
 
     void step(const T* __restrict y, const T* __restrict s, const T* __restrict q,
               const T* __restrict c, T* __restrict a, T* __restrict t,
@@ -127,8 +127,8 @@ class DualLanesLossOf final : public DualLanesLoss<Lane> {
     }
     void violations(const T* __restrict s, const T* __restrict y, const T* __restrict c,
                     const T* __restrict a, T* __restrict out) const override {
-        if constexpr (Loss::kRests)
-            for (int l = 0; l < W; ++l) out[l] = loss_.unrest(s[l], y[l], c[l], a[l]);
+        if constexpr (Loss::kShrinks)
+            for (int l = 0; l < W; ++l) out[l] = loss_.violation(s[l], y[l], c[l], a[l]);
     }
     void losses(const T* __restrict s, const T* __restrict y, const T* __restrict c,
                 T* __restrict out) const override {
@@ -139,7 +139,7 @@ class DualLanesLossOf final : public DualLanesLoss<Lane> {
               T* __restrict gaps) const override {
         for (int l = 0; l < W; ++l) {
             losses[l] = c[l] * loss_.loss(s[l], y[l]);
-            gaps[l] = loss_.passing_gap(s[l], y[l], c[l], a[l], t[l]);
+            gaps[l] = loss_.running_gap(s[l], y[l], c[l], a[l], t[l]);
         }
     }
 
@@ -163,52 +163,52 @@ class DualDescent {
           squared_norm_(squared_norm),
           state_(state),
           lanes_(plan.size()),
-          out_(done | (kAll & ~((1u << plan.size()) - 1))) {
+          inactive_(done | (kAll & ~((1u << plan.size()) - 1))) {
         for (int l = 0; l < W; ++l) {
             const bool used = l < lanes_;
             rho_[l] = used ? static_cast<T>(rho[l]) : T(0);
             total_[l] = used ? state.total[l] : 0;
             lambda_[l] = used ? state.lambda[l] : 0;
-            reach_[l] = used ? static_cast<T>(state.reach[l]) : T(0);
-            slept_[l] = used ? state.asleep_loss[l] : 0;
-            much_[l] = used ? static_cast<T>(state.much[l]) : T(0);
+            threshold_[l] = used ? static_cast<T>(state.threshold[l]) : T(0);
+            shrunk_loss_[l] = used ? state.shrunk_loss[l] : 0;
+            large_gap_[l] = used ? static_cast<T>(state.large_gap[l]) : T(0);
         }
     }
 
     DualPass pass(PassOrder order, Heartbeat& heartbeat) {
-        order.leave_out([&](std::int64_t i) { return off_at(i) == kAll; });
-        take_again(order, heartbeat);
+        order.remove_if([&](std::int64_t i) { return inactive_at(i) == kAll; });
+        repeat_hot_rows(order, heartbeat);
         for (std::size_t k = 0; k < order.size(); ++k) {
             if (order.fetches(k)) x_.prefetch(order.to_fetch(k), order[k + 1], state_.w);
             const std::int64_t i = order[k];
-            std::uint32_t off = off_at(i);
-            look(i, off);
-            if (loss_.rests) off |= fall_asleep(i);
-            state_.hot[i] = count();
-            if (off != kAll) move(i);
+            std::uint32_t frozen = inactive_at(i);
+            load_row(i, frozen);
+            if (loss_.shrinks) frozen |= shrink(i);
+            state_.hot[i] = add_gaps();
+            if (frozen != kAll) update(i);
             heartbeat.row();
         }
-        return tell();
+        return finish();
     }
 
    private:
-    std::uint32_t off_at(std::int64_t i) const { return state_.asleep[i] | out_; }
+    std::uint32_t inactive_at(std::int64_t i) const { return state_.shrunk[i] | inactive_; }
 
-    // 1: rows that were hot in the last pass.
-    [[gnu::noinline]] void take_again(const PassOrder& order, Heartbeat& heartbeat) {
-        const auto again = HotRows::of(order, x_.n_rows, kAll, state_.hot);
+    // 1: rows whose gap was large in the last pass.
+    [[gnu::noinline]] void repeat_hot_rows(const PassOrder& order, Heartbeat& heartbeat) {
+        const auto repeated = HotRows::of(order, x_.n_rows, kAll, state_.hot);
         for (int round = 0; round < HotRows::kRounds; ++round)
-            for (const std::int64_t i : again) {
-                const std::uint32_t off = (off_at(i) | ~state_.hot[i]) & kAll;
-                if (off == kAll) continue;
-                look(i, off);
-                move(i);
+            for (const std::int64_t i : repeated) {
+                const std::uint32_t frozen = (inactive_at(i) | ~state_.hot[i]) & kAll;
+                if (frozen == kAll) continue;
+                load_row(i, frozen);
+                update(i);
                 heartbeat.row();
             }
     }
 
     // 2: targets, scores and dual variables of a row.
-    [[gnu::noinline]] void look(std::int64_t i, std::uint32_t off) {
+    [[gnu::noinline]] void load_row(std::int64_t i, std::uint32_t frozen) {
         row_.read(i);
         Lane::store(x_.dot(i, state_.w), s_);
         const T* a = state_.a + i * W;
@@ -217,7 +217,7 @@ class DualDescent {
             s_[l] += static_cast<T>(lambda_[l] + static_cast<double>(rho_[l]) * total_[l]);
             const T sum = norm + rho_[l];
             q_[l] = sum > T(0) ? sum : T(1);
-            off_[l] = off >> l & 1u ? T(1) : T(0);
+            frozen_[l] = frozen >> l & 1u ? T(1) : T(0);
         }
         for (int l = 0; l < W; ++l) a_[l] = a[l];
         if (loss_.keeps_margin) {
@@ -226,73 +226,73 @@ class DualDescent {
         }
     }
 
-    // 5: returns the lanes in which the row sleeps from now on.
-    std::uint32_t fall_asleep(std::int64_t i) {
-        loss_.violations(s_, row_.y, row_.c, a_, unrest_);
+    // 5: returns the lanes in which the row is shrunk from now on.
+    std::uint32_t shrink(std::int64_t i) {
+        loss_.violations(s_, row_.y, row_.c, a_, violation_);
         for (int l = 0; l < W; ++l)
-            unrest_[l] = row_.c[l] > T(0) ? unrest_[l] : -std::numeric_limits<T>::infinity();
+            violation_[l] = row_.c[l] > T(0) ? violation_[l] : -std::numeric_limits<T>::infinity();
         for (int l = 0; l < W; ++l) {
-            const T awake = off_[l] > T(0) ? T(0) : unrest_[l];
-            restless_[l] = awake > restless_[l] ? awake : restless_[l];
-            rests_[l] = -awake > reach_[l] ? T(1) : T(0);
-            off_[l] = off_[l] > rests_[l] ? off_[l] : rests_[l];
+            const T moving = frozen_[l] > T(0) ? T(0) : violation_[l];
+            largest_violation_[l] = moving > largest_violation_[l] ? moving : largest_violation_[l];
+            mark_[l] = -moving > threshold_[l] ? T(1) : T(0);
+            frozen_[l] = frozen_[l] > mark_[l] ? frozen_[l] : mark_[l];
         }
-        if (!Lane::any(Lane::load(rests_))) return 0;
+        if (!Lane::any(Lane::load(mark_))) return 0;
         loss_.losses(s_, row_.y, row_.c, losses_);
-        std::uint32_t falls = 0;
+        std::uint32_t shrunk_now = 0;
         for (int l = 0; l < W; ++l) {
-            if (!(rests_[l] > T(0))) continue;
-            falls |= 1u << l;
-            slept_[l] += static_cast<double>(losses_[l]);
+            if (!(mark_[l] > T(0))) continue;
+            shrunk_now |= 1u << l;
+            shrunk_loss_[l] += static_cast<double>(losses_[l]);
         }
-        state_.asleep[i] |= static_cast<std::uint16_t>(falls);
-        return falls;
+        state_.shrunk[i] |= static_cast<std::uint16_t>(shrunk_now);
+        return shrunk_now;
     }
 
-    // Adds up losses and gaps; returns the lanes in which the row adds much.
-    std::uint16_t count() {
+    // Adds losses and gaps; returns the lanes in which the gap of the row is large.
+    std::uint16_t add_gaps() {
         loss_.gaps(s_, row_.y, row_.c, a_, t_, losses_, gaps_);
         for (int l = 0; l < W; ++l) {
-            losses_[l] = off_[l] > T(0) ? T(0) : losses_[l];
-            gaps_[l] = off_[l] > T(0) ? T(0) : gaps_[l];
+            losses_[l] = frozen_[l] > T(0) ? T(0) : losses_[l];
+            gaps_[l] = frozen_[l] > T(0) ? T(0) : gaps_[l];
             loss_sum_[l] += static_cast<double>(losses_[l]);
             gap_sum_[l] += static_cast<double>(gaps_[l]);
-            rests_[l] = gaps_[l] > much_[l] ? T(1) : T(0);
+            mark_[l] = gaps_[l] > large_gap_[l] ? T(1) : T(0);
         }
-        if (!Lane::any(Lane::load(rests_))) return 0;
+        if (!Lane::any(Lane::load(mark_))) return 0;
         std::uint32_t hot = 0;
-        for (int l = 0; l < W; ++l) hot |= static_cast<std::uint32_t>(rests_[l] > T(0)) << l;
+        for (int l = 0; l < W; ++l) hot |= static_cast<std::uint32_t>(mark_[l] > T(0)) << l;
         return static_cast<std::uint16_t>(hot);
     }
 
-    // 3, 4: the best a_i, in lanes that are not off.
-    [[gnu::noinline]] void move(std::int64_t i) {
+    // 3, 4: the best a_i, in lanes that are not frozen.
+    [[gnu::noinline]] void update(std::int64_t i) {
         loss_.step(row_.y, s_, q_, row_.c, a_, t_, change_);
         T* a = state_.a + i * W;
         for (int l = 0; l < W; ++l) {
-            change_[l] = off_[l] > T(0) ? T(0) : change_[l];
+            change_[l] = frozen_[l] > T(0) ? T(0) : change_[l];
             total_[l] += static_cast<double>(change_[l]);
         }
-        for (int l = 0; l < W; ++l) a[l] = off_[l] > T(0) ? a[l] : a_[l];
+        for (int l = 0; l < W; ++l) a[l] = frozen_[l] > T(0) ? a[l] : a_[l];
         if (loss_.keeps_margin) {
             T* t = state_.t + i * W;
-            for (int l = 0; l < W; ++l) t[l] = off_[l] > T(0) ? t[l] : t_[l];
+            for (int l = 0; l < W; ++l) t[l] = frozen_[l] > T(0) ? t[l] : t_[l];
         }
         const auto step = Lane::load(change_);
         if (Lane::any(step)) x_.add(i, step, state_.w);
     }
 
-    DualPass tell() {
-        DualPass told{std::vector<double>(lanes_), std::vector<double>(lanes_)};
+    DualPass finish() {
+        DualPass result{std::vector<double>(lanes_), std::vector<double>(lanes_)};
         for (int l = 0; l < lanes_; ++l) {
-            told.loss[l] = loss_sum_[l] + slept_[l], told.gap[l] = gap_sum_[l];
-            if (out_ >> l & 1u) continue;
+            result.loss[l] = loss_sum_[l] + shrunk_loss_[l], result.gap[l] = gap_sum_[l];
+            if (inactive_ >> l & 1u) continue;
             state_.total[l] = total_[l];
-            state_.asleep_loss[l] = slept_[l];
-            state_.reach[l] = kCalm * static_cast<double>(restless_[l]);
-            state_.much[l] = HotRows::kMuch * gap_sum_[l] / static_cast<double>(x_.n_rows);
+            state_.shrunk_loss[l] = shrunk_loss_[l];
+            state_.threshold[l] = kShrinking * static_cast<double>(largest_violation_[l]);
+            state_.large_gap[l] = HotRows::kLargeGap * gap_sum_[l] / static_cast<double>(x_.n_rows);
         }
-        return told;
+        return result;
     }
 
     const Products<Lane>& x_;
@@ -301,11 +301,11 @@ class DualDescent {
     std::span<const double> squared_norm_;
     DualState<Lane> state_;
     int lanes_;
-    std::uint32_t out_;
-    alignas(64) T rho_[W], reach_[W], much_[W];
-    alignas(64) T s_[W], q_[W], a_[W], t_[W] = {}, off_[W], change_[W];
-    alignas(64) T losses_[W], gaps_[W], unrest_[W], restless_[W] = {}, rests_[W];
-    alignas(64) double total_[W], lambda_[W], slept_[W], loss_sum_[W] = {}, gap_sum_[W] = {};
+    std::uint32_t inactive_;
+    alignas(64) T rho_[W], threshold_[W], large_gap_[W];
+    alignas(64) T s_[W], q_[W], a_[W], t_[W] = {}, frozen_[W], change_[W];
+    alignas(64) T losses_[W], gaps_[W], violation_[W], largest_violation_[W] = {}, mark_[W];
+    alignas(64) double total_[W], lambda_[W], shrunk_loss_[W], loss_sum_[W] = {}, gap_sum_[W] = {};
 };
 
 }  // namespace separable

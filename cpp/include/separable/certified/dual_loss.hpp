@@ -5,11 +5,11 @@
 //   step      maximises D over a_i alone: with s the score of the row, q = |x_i|^2 (and what the
 //             intercept adds), the score after a change of a_i by h is s + q y_i h
 //   gap       c loss(m) - d(a, c) + a m >= 0, a row's part in P - D; m = y (v.x_i + b)
-//   unrest    how much D would gain, to first order, from a change of a_i; below 0 where a_i is
-//             held at the end of its range, by as much as the score may change until it moves
-//   cut       a, brought into the range in which D is finite
-//   intercept the b that minimises the sum of losses is where the sum of slopes crosses 0: slopes
-//             and their slopes for Newton's method, or the points at which a slope jumps
+//   violation the size of the projected gradient of D by a_i; where a_i is at a bound and that is
+//             0, minus the change of the score at which a_i would leave the bound
+//   project   the nearest a at which D is finite
+//   intercept the b at which the derivative of the sum of losses is 0: first and second
+//             derivatives for Newton's method, or the breakpoints of a piecewise linear loss
 //
 // Regression has y_i a number, a_i of either sign and v = sum a_i x_i.
 #pragma once
@@ -30,19 +30,20 @@ inline T magnitude(T x) {
 
 // a / c, and 0 for rows of cost 0, which have a = 0; without a branch.
 template <class T>
-inline T part_of(T a, T c) {
+inline T ratio(T a, T c) {
     return a / (c + std::numeric_limits<T>::min());
 }
 
-// A place where the slope of the sum of losses by b jumps up.
-struct Jump {
+// The derivative of a piecewise linear loss by b rises by `by` at `at`.
+struct Breakpoint {
     double at, by;
 };
 
 // max(0, 1 - m): 0 <= a <= c, d = a.
 struct HingeDual {
     static constexpr const char* kName = "hinge";
-    static constexpr bool kKeepsMargin = false, kRegression = false, kRests = true, kSmooth = false;
+    static constexpr bool kKeepsMargin = false, kRegression = false, kShrinks = true,
+                          kSmooth = false;
 
     template <class T, int width>
     void step(const T* y, const T* s, const T* q, const T* c, T* a, T*, T* change) const {
@@ -55,7 +56,7 @@ struct HingeDual {
         }
     }
     template <class T>
-    T unrest(T s, T y, T c, T a) const {
+    T violation(T s, T y, T c, T a) const {
         const T rise = T(1) - y * s;
         const T inside = magnitude(rise);
         const T held = a == c ? -rise : inside;
@@ -71,7 +72,7 @@ struct HingeDual {
         return a;
     }
     template <class T>
-    T cut(T c, T a) const {
+    T project(T c, T a) const {
         return std::min(std::max(a, T(0)), c);
     }
     template <class T>
@@ -80,13 +81,13 @@ struct HingeDual {
         return over < T(0) ? (a - c) * over : a * over;
     }
     template <class T>
-    T passing_gap(T s, T y, T c, T a, T) const {
+    T running_gap(T s, T y, T c, T a, T) const {
         return gap(s, y, c, a);
     }
-    // The slope far to the left is minus the cost of the positives.
+    // The derivative as b goes to -infinity is minus the cost of the positive rows.
     template <class Add>
-    double jumps(double s, double y, double c, Add add) const {
-        add(Jump{y - s, c});
+    double breakpoints(double s, double y, double c, Add add) const {
+        add(Breakpoint{y - s, c});
         return y > 0 ? -c : 0;
     }
 };
@@ -94,8 +95,9 @@ struct HingeDual {
 // max(0, 1 - m)^2: a >= 0, d = a - a^2 / 4c.
 struct SquaredHingeDual {
     static constexpr const char* kName = "squared_hinge";
-    static constexpr bool kKeepsMargin = false, kRegression = false, kRests = true, kSmooth = true;
-    static constexpr double kReach = 1;  // |b + s| at the best b is not larger for every row
+    static constexpr bool kKeepsMargin = false, kRegression = false, kShrinks = true,
+                          kSmooth = true;
+    static constexpr double kBracket = 1;  // bounds |b + s| at the best b for some row
 
     template <class T, int width>
     void step(const T* y, const T* s, const T* q, const T* c, T* a, T*, T* change) const {
@@ -109,7 +111,7 @@ struct SquaredHingeDual {
         }
     }
     template <class T>
-    T unrest(T s, T y, T c, T a) const {
+    T violation(T s, T y, T c, T a) const {
         const T cost = c > T(0) ? c : T(1);
         const T rise = T(1) - y * s - a / (T(2) * cost);
         return a == T(0) ? rise : magnitude(rise);
@@ -125,7 +127,7 @@ struct SquaredHingeDual {
         return a * (T(1) - a / (T(4) * cost));  // a * a is 0 where a is tiny
     }
     template <class T>
-    T cut(T c, T a) const {
+    T project(T c, T a) const {
         return c > T(0) ? std::max(a, T(0)) : T(0);
     }
     // c left^2 - a + a^2 / 4c + a m, as a square where m < 1
@@ -136,10 +138,10 @@ struct SquaredHingeDual {
         return over < T(0) ? c * root * root : half * a / T(2) + a * over;
     }
     template <class T>
-    T passing_gap(T s, T y, T c, T a, T) const {
+    T running_gap(T s, T y, T c, T a, T) const {
         return gap(s, y, c, a);
     }
-    void slopes(double s, double y, double c, double& first, double& second) const {
+    void derivatives(double s, double y, double c, double& first, double& second) const {
         const double left = 1 - y * s;
         first = left > 0 ? -2 * c * y * left : 0;
         second = left > 0 ? 2 * c : 0;
@@ -154,18 +156,19 @@ struct SquaredHingeDual {
 // after a step is at most half its square: a lane stops after a step below kFine.
 struct LogisticDual {
     static constexpr const char* kName = "log_loss";
-    static constexpr bool kKeepsMargin = true, kRegression = false, kRests = false, kSmooth = true;
-    static constexpr double kReach = 40, kFine = 1.0 / 64;
+    static constexpr bool kKeepsMargin = true, kRegression = false, kShrinks = false,
+                          kSmooth = true;
+    static constexpr double kBracket = 40, kFine = 1.0 / 64;
     static constexpr int kSteps = 5;
 
     template <class T, int width>
     void step(const T* y, const T* s, const T* q, const T* c, T* a, T* t, T* change) const {
-        alignas(64) T start[width], side[width], x[width], h[width], go[width], room[width];
+        alignas(64) T start[width], side[width], x[width], h[width], go[width], scale[width];
         for (int l = 0; l < width; ++l) {
             start[l] = y[l] * s[l] - q[l] * a[l];
-            room[l] = q[l] * c[l];
-            side[l] = -start[l] - room[l] / T(2) < T(0) ? T(1) : T(-1);
-            h[l] = part_of(a[l], c[l]);  // sigma(-t), up to rounding
+            scale[l] = q[l] * c[l];
+            side[l] = -start[l] - scale[l] / T(2) < T(0) ? T(1) : T(-1);
+            h[l] = ratio(a[l], c[l]);  // sigma(-t), up to rounding
             go[l] = T(1);
         }
         for (int l = 0; l < width; ++l) {
@@ -177,7 +180,7 @@ struct LogisticDual {
             std::int32_t going = 0;
             for (int l = 0; l < width; ++l) {
                 const T by =
-                    (x[l] - start[l] - room[l] * h[l]) / (T(1) + room[l] * h[l] * (T(1) - h[l]));
+                    (x[l] - start[l] - scale[l] * h[l]) / (T(1) + scale[l] * h[l] * (T(1) - h[l]));
                 const T moved = x[l] - go[l] * by;
                 x[l] = moved * side[l] > T(0) ? moved : T(0);
                 h[l] = sigmoid(-x[l]);
@@ -203,30 +206,31 @@ struct LogisticDual {
         return -c * entropy(c, a);
     }
     template <class T>
-    T cut(T c, T a) const {
+    T project(T c, T a) const {
         return std::min(std::max(a, T(0)), c);
     }
     // c KL(u || v), v = sigma(-m); as a series where u is close to v, for there logarithms cancel.
     template <class T>
     T gap(T s, T y, T c, T a) const {
-        const T m = y * s, u = part_of(a, c), v = sigmoid(-m);
-        const T away = u - v, room = v * (T(1) - v), part = room > T(0) ? away / room : T(1);
+        const T m = y * s, u = ratio(a, c), v = sigmoid(-m);
+        const T away = u - v, scale = v * (T(1) - v), part = scale > T(0) ? away / scale : T(1);
         if (magnitude(part) < T(1e-3))
             return std::max(T(0), c * away * part * (T(0.5) - (T(1) - T(2) * v) * part / T(6)));
         return c * (loss(s, y) + entropy(c, a) + u * m);
     }
     // The same, from the margin t that a stands for: a series in m - t, or an upper bound.
     template <class T>
-    T passing_gap(T s, T y, T c, T a, T t) const {
-        const T m = y * s, u = part_of(a, c), d = m - t, room = u * (T(1) - u);
+    T running_gap(T s, T y, T c, T a, T t) const {
+        const T m = y * s, u = ratio(a, c), d = m - t, scale = u * (T(1) - u);
         const T d2 = d * d;
         const T series =
-            room * d2 * (T(0.5) + (T(2) * u - T(1)) * d / T(6) + (T(1) - T(6) * room) * d2 / T(24));
+            scale * d2 *
+            (T(0.5) + (T(2) * u - T(1)) * d / T(6) + (T(1) - T(6) * scale) * d2 / T(24));
         const T size = magnitude(d), most = size < T(8) ? d2 / T(8) : size;
         const T value = size < T(1) ? series : most;
         return value > T(0) ? c * value : T(0);
     }
-    void slopes(double s, double y, double c, double& first, double& second) const {
+    void derivatives(double s, double y, double c, double& first, double& second) const {
         const double p = sigmoid(-y * s);
         first = -c * y * p;
         second = c * p * (1 - p);
@@ -247,7 +251,8 @@ struct LogisticDual {
 // max(0, |y - s| - eps) for numbers y: |a| <= c, d = y a - eps |a|.
 struct InsensitiveDual {
     static constexpr const char* kName = "epsilon_insensitive";
-    static constexpr bool kKeepsMargin = false, kRegression = true, kRests = true, kSmooth = false;
+    static constexpr bool kKeepsMargin = false, kRegression = true, kShrinks = true,
+                          kSmooth = false;
     double eps = 0.1;
 
     template <class T, int width>
@@ -255,15 +260,15 @@ struct InsensitiveDual {
         for (int l = 0; l < width; ++l) {
             const T free = a[l] + (y[l] - s[l]) / q[l], band = static_cast<T>(eps) / q[l];
             const T below = free < -band ? free + band : T(0);
-            const T cut = free > band ? free - band : below;
-            const T low = cut < -c[l] ? -c[l] : cut;
+            const T project = free > band ? free - band : below;
+            const T low = project < -c[l] ? -c[l] : project;
             const T after = low < c[l] ? low : c[l];
             change[l] = after - a[l];
             a[l] = after;
         }
     }
     template <class T>
-    T unrest(T s, T y, T c, T a) const {
+    T violation(T s, T y, T c, T a) const {
         const T left = y - s, rise = left - static_cast<T>(eps), fall = left + static_cast<T>(eps);
         const T up = a == c ? -rise : magnitude(rise);    // a > 0
         const T down = a == -c ? fall : magnitude(fall);  // a < 0
@@ -281,7 +286,7 @@ struct InsensitiveDual {
         return y * a - static_cast<T>(eps) * magnitude(a);
     }
     template <class T>
-    T cut(T c, T a) const {
+    T project(T c, T a) const {
         return std::min(std::max(a, -c), c);
     }
     // (c - a) (r - eps) where the residual r > eps lies on the side of a, and so on: no term of
@@ -295,13 +300,13 @@ struct InsensitiveDual {
         return (over > T(0) ? (c - spent) * over : -spent * over) + against;
     }
     template <class T>
-    T passing_gap(T s, T y, T c, T a, T) const {
+    T running_gap(T s, T y, T c, T a, T) const {
         return gap(s, y, c, a);
     }
     template <class Add>
-    double jumps(double s, double y, double c, Add add) const {
-        add(Jump{y - s - eps, c});
-        add(Jump{y - s + eps, c});
+    double breakpoints(double s, double y, double c, Add add) const {
+        add(Breakpoint{y - s - eps, c});
+        add(Breakpoint{y - s + eps, c});
         return -c;
     }
 };
@@ -309,7 +314,8 @@ struct InsensitiveDual {
 // (y - s)^2 / 2 for numbers y: any a, d = y a - a^2 / 2c.
 struct SquaredErrorDual {
     static constexpr const char* kName = "squared_error";
-    static constexpr bool kKeepsMargin = false, kRegression = true, kRests = false, kSmooth = true;
+    static constexpr bool kKeepsMargin = false, kRegression = true, kShrinks = false,
+                          kSmooth = true;
 
     template <class T, int width>
     void step(const T* y, const T* s, const T* q, const T* c, T* a, T*, T* change) const {
@@ -327,22 +333,22 @@ struct SquaredErrorDual {
     }
     template <class T>
     T dual(T y, T c, T a) const {
-        return a * (y - part_of(a, c) / T(2));
+        return a * (y - ratio(a, c) / T(2));
     }
     template <class T>
-    T cut(T c, T a) const {
+    T project(T c, T a) const {
         return c > T(0) ? a : T(0);
     }
     template <class T>
     T gap(T s, T y, T c, T a) const {
-        const T away = y - s - part_of(a, c);
+        const T away = y - s - ratio(a, c);
         return c * away * away / T(2);
     }
     template <class T>
-    T passing_gap(T s, T y, T c, T a, T) const {
+    T running_gap(T s, T y, T c, T a, T) const {
         return gap(s, y, c, a);
     }
-    void slopes(double s, double y, double c, double& first, double& second) const {
+    void derivatives(double s, double y, double c, double& first, double& second) const {
         first = c * (s - y);
         second = c;
     }

@@ -1,27 +1,26 @@
-// Least squares with an elastic net, from products of columns alone.
+// The elastic net by coordinate descent on the Gram matrix.
 //
-//   minimise over w   1/2 (q - 2 c'w + w'Gw) + sum_j (l_j |w_j| + m_j / 2 w_j^2),   w >= 0 if asked
+//   minimise over w   1/2 (q - 2 c'w + w'Gw) + sum_j (l_j |w_j| + m_j / 2 w_j^2),   w >= 0 on
+//   request
 //
 // Given: G = Z'Z, c = Z'y and q = y'y of columns and a target that are centred where there is an
 // intercept, with weights and divided by their sum; penalties l_j = l L_j and m_j = m M_j.
-// Returns: w, and the gap, computed from G, c and q again and no running sum.
+// Returns: w, and the duality gap, computed from G, c and q anew rather than from running sums.
 //
-// Steps, for each strength of a path, from the weights of the one before:
-//   1. r = c - Gw, the products of columns with what is left; columns whose r says so enter
-//   2. coordinate descent over the columns that entered: w_j = S(r_j + G_jj w_j, l_j) /
-//      (G_jj + m_j), S(v, l) = sign(v) max(0, |v| - l), and r follows
-//   3. once it has cost as much as a factor of the equations does: the weights that are not 0 are
-//      solved for, with their signs. Where one changes its sign they go there, no further than to
-//      the first 0; where columns depend on each other, along what changes no prediction
-//   4. r again from w; stop at the gap that was asked for, or where no column enters and 3 was
-//   exact
+// Steps, for each penalty level of a path, warm-started from the level before:
+//   1. r = c - Gw, the correlations with the residual; columns with |r_j| > l_j become active
+//   2. coordinate descent over the active columns: w_j = S(r_j + G_jj w_j, l_j) / (G_jj + m_j),
+//      S(v, l) = sign(v) max(0, |v| - l), and r is updated
+//   3. once the sweeps have cost as much as a factorization: solve for the support with its signs.
+//      If a sign changes, step to the first weight that becomes 0; if columns are linearly
+//      dependent, move along the null space to the first 0
+//   4. r from w; stop at the requested gap, or if no column becomes active and 3 was exact
 //
-// The gap, at the dual point s (y - Zw), is a sum of terms that are not negative:
+// The gap at the dual point s (y - Zw) is a sum of non-negative terms:
 //   (1 - s)^2 / 2 |y - Zw|^2 + sum_j (p_j(w_j) + p_j*(s r_j) - s r_j w_j),
 // p_j the penalty of a weight and p_j* its conjugate, max(0, |v| - l_j)^2 / (2 m_j).
 //
-// Friedman, Hastie, Tibshirani 2010 (descent on products); Osborne, Presnell, Turlach 2000 (step
-// 3).
+// Friedman, Hastie, Tibshirani 2010 (covariance updates); Osborne, Presnell, Turlach 2000 (step 3).
 #pragma once
 
 #include <algorithm>
@@ -47,9 +46,7 @@ struct GramProblem {
 };
 
 // l L_j, 0 also where L_j is infinite: the penalty of a column of zeros.
-inline double times(double strength, double of_column) {
-    return strength > 0 ? strength * of_column : 0.0;
-}
+inline double scaled(double level, double of_column) { return level > 0 ? level * of_column : 0.0; }
 
 // l_j and m_j of all columns.
 struct NetPenalty {
@@ -58,17 +55,18 @@ struct NetPenalty {
     const double *l1_of_column, *l2_of_column;
     bool positive;
 
-    double l1(std::int64_t j) const { return times(l, l1_of_column[j]); }
-    double l2(std::int64_t j) const { return times(m, l2_of_column[j]); }
+    double l1(std::int64_t j) const { return scaled(l, l1_of_column[j]); }
+    double l2(std::int64_t j) const { return scaled(m, l2_of_column[j]); }
 };
 
 struct Gap {
     double primal, gap;
 };
 
-// The gap at the dual point s (y - Zw). Given: r = Z'(y - Zw) and rest = |y - Zw|^2.
-inline double gap_at(double s, const NetPenalty& p, const double* w, const double* r, double rest) {
-    double gap = 0.5 * (1 - s) * (1 - s) * rest;
+// The gap at the dual point s (y - Zw). Given: r = Z'(y - Zw) and residual = |y - Zw|^2.
+inline double gap_at(double s, const NetPenalty& p, const double* w, const double* r,
+                     double residual) {
+    double gap = 0.5 * (1 - s) * (1 - s) * residual;
     for (std::int64_t j = 0; j < p.d; ++j) {
         const double v = std::copysign(1.0, w[j]) * s * r[j];  // towards the weight's side
         const double size = std::abs(w[j]), l = p.l1(j), m = p.l2(j);
@@ -83,29 +81,29 @@ inline double gap_at(double s, const NetPenalty& p, const double* w, const doubl
     return gap;
 }
 
-// The objective and the smallest gap of two dual points: the largest s, up to the best one, at
-// which no product is above its l_j, and, where all columns have an m_j, s = 1.
-inline Gap elastic_net_gap(const NetPenalty& p, const double* w, const double* r, double rest) {
-    double along = 0, penalty = 0, most = std::numeric_limits<double>::infinity();
-    bool smooth = true;  // a product above its l_j has an m_j
+// The objective and the smaller gap of two dual points: the largest s, up to the best one, at
+// which no correlation exceeds its l_j, and, if all columns have an m_j, s = 1.
+inline Gap elastic_net_gap(const NetPenalty& p, const double* w, const double* r, double residual) {
+    double inner = 0, penalty = 0, limit = std::numeric_limits<double>::infinity();
+    bool smooth = true;  // a correlation above its l_j has an m_j
     for (std::int64_t j = 0; j < p.d; ++j) {
         const double size = p.positive ? r[j] : std::abs(r[j]);
-        if (size > 0) most = std::min(most, p.l1(j) / size);
+        if (size > 0) limit = std::min(limit, p.l1(j) / size);
         if (size > p.l1(j) && !(p.l2(j) > 0)) smooth = false;
         if (w[j] == 0) continue;
-        along += w[j] * r[j];
+        inner += w[j] * r[j];
         penalty += p.l1(j) * std::abs(w[j]) + 0.5 * p.l2(j) * w[j] * w[j];
     }
-    const double best = rest > 0 ? std::max(0.0, 1.0 + along / rest) : 1.0;
-    double gap = gap_at(std::min(best, most), p, w, r, rest);
-    if (smooth) gap = std::min(gap, gap_at(1.0, p, w, r, rest));
-    return {0.5 * rest + penalty, gap};
+    const double best = residual > 0 ? std::max(0.0, 1.0 + inner / residual) : 1.0;
+    double gap = gap_at(std::min(best, limit), p, w, r, residual);
+    if (smooth) gap = std::min(gap, gap_at(1.0, p, w, r, residual));
+    return {0.5 * residual + penalty, gap};
 }
 
 struct GramFit {
     double primal, gap;
     std::int64_t steps;  // passes over columns, and solutions of equations
-    bool asked;          // whether who was told ended the work
+    bool stopped;        // whether the callback stopped the work
 };
 
 // y += a x
@@ -113,7 +111,7 @@ inline void add_times(double a, const double* __restrict x, double* __restrict y
     for (std::int64_t k = 0; k < n; ++k) y[k] += a * x[k];
 }
 
-// Cholesky's factor U of A = U'U, of the equations of some columns.
+// The Cholesky factor U of A = U'U, the normal equations of a support.
 class GramFactor {
    public:
     bool fits(const std::vector<std::int64_t>& columns, double m) const {
@@ -121,7 +119,7 @@ class GramFactor {
     }
     void forget() { columns_.clear(), m_ = std::numeric_limits<double>::quiet_NaN(); }
 
-    // Returns how many columns come before one that depends on those before it; all: none does.
+    // Returns the number of columns before the first linearly dependent one, or of all columns.
     template <class Poll>
     std::int64_t make(const GramProblem& p, const std::vector<std::int64_t>& columns, double m,
                       const Poll& poll) {
@@ -147,8 +145,8 @@ class GramFactor {
         return k;
     }
 
-    // Weights of k columns that change no prediction: 1 of the column that depends on those before.
-    void free_direction(std::int64_t dependent, std::vector<double>& v) const {
+    // A null vector of the k columns: 1 for the dependent column.
+    void null_direction(std::int64_t dependent, std::vector<double>& v) const {
         const auto k = static_cast<std::int64_t>(v.size());
         std::fill(v.begin(), v.end(), 0.0);
         v[dependent] = 1.0;
@@ -158,7 +156,7 @@ class GramFactor {
         }
     }
 
-    // The solution for some right side, with one step of refinement.
+    // The solution for a right-hand side, with one step of iterative refinement.
     void solve(const std::vector<double>& right, std::vector<double>& found) {
         const auto k = static_cast<std::int64_t>(right.size());
         found = right;
@@ -170,7 +168,7 @@ class GramFactor {
     }
 
    private:
-    // A pivot below this share of its square is rounding.
+    // A pivot below this fraction of the diagonal is rounding.
     static constexpr double kDependent = 1e-11;
 
     void substitute(std::vector<double>& x) const {
@@ -193,67 +191,67 @@ class GramFactor {
 
 class GramDescent {
    public:
-    using Told = std::function<bool(std::int64_t, double)>;
+    using Callback = std::function<bool(std::int64_t, double)>;
 
     GramDescent(const GramProblem& problem, std::function<void()> poll)
-        : p_(problem), poll_(std::move(poll)), r_(problem.d), entered_(problem.d) {}
+        : p_(problem), poll_(std::move(poll)), r_(problem.d), is_active_(problem.d) {}
 
-    // Steps 1 to 4 for one strength, from the weights in w.
+    // Steps 1 to 4 for one penalty level, from the weights in w.
     GramFit solve(double* w, double l, double m, double tol, std::int64_t max_steps,
-                  const Told& told) {
+                  const Callback& callback) {
         l_ = l, m_ = m, w_ = w;
-        std::fill(entered_.begin(), entered_.end(), 0);
+        std::fill(is_active_.begin(), is_active_.end(), 0);
         columns_.clear();
         spent_ = 0;
         std::int64_t steps = 0;
-        bool settled = false;
+        bool solved = false;
         double best = std::numeric_limits<double>::infinity();
         int idle = 0;
-        refresh();
-        bool more = enter();
+        compute_correlations();
+        bool more = add_violators();
         for (;;) {
             GramFit fit = certify();
             fit.steps = steps;
-            fit.asked = told && told(steps, fit.primal > 0 ? fit.gap / fit.primal : 0.0);
-            idle = fit.primal < best / kBorder ? 0 : idle + 1;
+            fit.stopped = callback && callback(steps, fit.primal > 0 ? fit.gap / fit.primal : 0.0);
+            idle = fit.primal < best / kRounding ? 0 : idle + 1;
             best = std::min(best, fit.primal);
-            const bool done = fit.gap <= tol * fit.primal || (settled && (!more || idle >= kIdle));
-            if (done || fit.asked || steps >= max_steps) return fit;
-            const std::int64_t burst = std::min<std::int64_t>(kBurst, max_steps - steps);
-            settled = false;
+            const bool done = fit.gap <= tol * fit.primal || (solved && (!more || idle >= kIdle));
+            if (done || fit.stopped || steps >= max_steps) return fit;
+            const std::int64_t sweeps = std::min<std::int64_t>(kSweepsPerCheck, max_steps - steps);
+            solved = false;
             if (!more && is_factored()) {
-                settled = settle();
+                solved = solve_support();
                 ++steps;
             }
             double moved = 1.0;
-            for (std::int64_t k = 0; k < burst && !settled && moved > 0; ++k, ++steps) {
+            for (std::int64_t k = 0; k < sweeps && !solved && moved > 0; ++k, ++steps) {
                 moved = sweep();
-                if (!is_worth_solving()) continue;
-                settled = settle();
+                if (!can_afford_solve()) continue;
+                solved = solve_support();
                 ++steps;
-                break;  // r does not know of it
+                break;  // r is out of date
             }
-            refresh();
-            more = enter();
-            settled = settled || moved == 0;
+            compute_correlations();
+            more = add_violators();
+            solved = solved || moved == 0;
         }
     }
 
    private:
-    // Passes between two certificates.
-    static constexpr std::int64_t kBurst = 10;
-    // Times that the objective does not fall any more after which rounding is all that is left.
+    // Sweeps between two computations of the gap.
+    static constexpr std::int64_t kSweepsPerCheck = 10;
+    // Checks without a lower objective after which only rounding is left.
     static constexpr int kIdle = 3;
-    // Signs that change in a row before descent goes on.
+    // Sign changes in a row before coordinate descent continues.
     static constexpr int kCrossings = 4;
-    // Columns that leave because others say the same.
+    // Linearly dependent columns removed at once.
     static constexpr int kFreed = 64;
-    // Rounding of a product at the border of 0.
-    static constexpr double kBorder = 1.0 + 4 * std::numeric_limits<double>::epsilon();
+    // Rounding of a correlation at its threshold.
+    static constexpr double kRounding = 1.0 + 4 * std::numeric_limits<double>::epsilon();
     static constexpr std::int64_t kWorkBetweenPolls = 1 << 25;
 
-    double l1(std::int64_t j) const { return times(l_, p_.l1[j]); }
-    double l2(std::int64_t j) const { return times(m_, p_.l2[j]); }
+    double l1(std::int64_t j) const { return scaled(l_, p_.l1[j]); }
+    double l2(std::int64_t j) const { return scaled(m_, p_.l2[j]); }
     double diagonal(std::int64_t j) const { return p_.gram[j * p_.d + j]; }
 
     void work(std::int64_t amount) {
@@ -262,27 +260,27 @@ class GramDescent {
     }
 
     // Step 1 and 4: r = c - Gw.
-    void refresh() {
+    void compute_correlations() {
         std::copy(p_.cross, p_.cross + p_.d, r_.begin());
         for (std::int64_t j = 0; j < p_.d; ++j)
             if (w_[j] != 0) add_times(-w_[j], p_.gram + j * p_.d, r_.data(), p_.d), work(p_.d);
     }
 
     double threshold(double v, double l) const {
-        if (v > l * kBorder) return v - l;
-        if (v < -l * kBorder && !p_.positive) return v + l;
+        if (v > l * kRounding) return v - l;
+        if (v < -l * kRounding && !p_.positive) return v + l;
         return 0.0;
     }
 
-    // Takes columns that are not 0, or would not stay so; whether there is one of the latter.
-    bool enter() {
+    // Adds the support and the columns that violate optimality; returns whether any violates.
+    bool add_violators() {
         bool more = false;
         for (std::int64_t j = 0; j < p_.d; ++j) {
             if (!(diagonal(j) > 0)) continue;
             const bool leaves_zero = w_[j] == 0 && threshold(r_[j], l1(j)) != 0;
             more = more || leaves_zero;
-            if (entered_[j] || (w_[j] == 0 && !leaves_zero)) continue;
-            entered_[j] = 1;
+            if (is_active_[j] || (w_[j] == 0 && !leaves_zero)) continue;
+            is_active_[j] = 1;
             columns_.push_back(j);
         }
         return more;
@@ -305,36 +303,36 @@ class GramDescent {
         return moved;
     }
 
-    void gather() {
+    void find_support() {
         support_.clear();
         for (std::int64_t j = 0; j < p_.d; ++j)
             if (w_[j] != 0) support_.push_back(j);
     }
 
     bool is_factored() {
-        gather();
+        find_support();
         return !support_.empty() && factor_.fits(support_, m_);
     }
 
-    bool is_worth_solving() {
-        gather();
+    bool can_afford_solve() {
+        find_support();
         const auto k = static_cast<std::int64_t>(support_.size());
         return k == 0 || factor_.fits(support_, m_) || spent_ >= k * k * k / 3;
     }
 
     // Step 3. True if all signs are kept.
-    bool settle() {
+    bool solve_support() {
         int crossed = 0, freed = 0;
         while (crossed < kCrossings && freed < kFreed) {
-            gather();
-            if (support_.empty()) return false;  // descent says when 0 is all there is
+            find_support();
+            if (support_.empty()) return false;  // coordinate descent decides whether 0 is optimal
             const auto k = static_cast<std::int64_t>(support_.size());
             if (!factor_.fits(support_, m_)) {
                 spent_ = 0;
                 const std::int64_t independent =
                     factor_.make(p_, support_, m_, [this](std::int64_t cost) { work(cost); });
                 if (independent < k) {
-                    if (!go_along_free(independent)) return false;
+                    if (!move_along_null_space(independent)) return false;
                     ++freed;
                     continue;
                 }
@@ -344,65 +342,66 @@ class GramDescent {
                 const std::int64_t j = support_[i];
                 right_[i] = p_.cross[j] - std::copysign(l1(j), w_[j]);
             }
-            factor_.solve(right_, found_);
+            factor_.solve(right_, solution_);
             work(2 * k * k);
-            if (go_to_found()) return true;
+            if (step_to_solution()) return true;
             ++crossed;
         }
         return false;
     }
 
-    // Where columns depend on each other: along weights that change no prediction, the way in which
-    // the penalty falls, to the first 0; false where none is met before the penalty is least.
-    bool go_along_free(std::int64_t dependent) {
-        found_.resize(support_.size());
-        factor_.free_direction(dependent, found_);
+    // For linearly dependent columns: moves along the null space in the direction in which the
+    // penalty falls, to the first 0; false if the penalty is smallest before that.
+    bool move_along_null_space(std::int64_t dependent) {
+        solution_.resize(support_.size());
+        factor_.null_direction(dependent, solution_);
         double slope = 0, curvature = 0;
         for (std::size_t i = 0; i < support_.size(); ++i) {
             const std::int64_t j = support_[i];
-            slope += (std::copysign(l1(j), w_[j]) + l2(j) * w_[j]) * found_[i];
-            curvature += l2(j) * found_[i] * found_[i];
+            slope += (std::copysign(l1(j), w_[j]) + l2(j) * w_[j]) * solution_[i];
+            curvature += l2(j) * solution_[i] * solution_[i];
         }
         const double side = slope > 0 ? -1.0 : 1.0;
-        double way = std::numeric_limits<double>::infinity();
-        if (curvature > 0) way = std::abs(slope) / curvature;
+        double length = std::numeric_limits<double>::infinity();
+        if (curvature > 0) length = std::abs(slope) / curvature;
         std::int64_t first = -1;
         for (std::size_t i = 0; i < support_.size(); ++i) {
-            const double at = w_[support_[i]], moves = side * found_[i];
+            const double at = w_[support_[i]], moves = side * solution_[i];
             if ((at > 0) == (moves > 0) || moves == 0) continue;
-            if (-at / moves < way) way = -at / moves, first = support_[i];
+            if (-at / moves < length) length = -at / moves, first = support_[i];
         }
-        if (!std::isfinite(way)) return false;
-        for (std::size_t i = 0; i < support_.size(); ++i) w_[support_[i]] += way * side * found_[i];
+        if (!std::isfinite(length)) return false;
+        for (std::size_t i = 0; i < support_.size(); ++i)
+            w_[support_[i]] += length * side * solution_[i];
         if (first >= 0) w_[first] = 0.0;
         return first >= 0;
     }
 
-    // Goes to the weights found, or to the first 0 on the way there; whether it got there.
-    bool go_to_found() {
-        double way = 1.0;
+    // Moves to the solution, or to the first 0 on the way; returns whether it reached the solution.
+    bool step_to_solution() {
+        double length = 1.0;
         std::int64_t first = -1;
         for (std::size_t i = 0; i < support_.size(); ++i) {
-            const double old = w_[support_[i]], now = found_[i];
+            const double old = w_[support_[i]], now = solution_[i];
             if ((old > 0 && now > 0) || (old < 0 && now < 0)) continue;
             const double part = old / (old - now);
-            if (part < way || first < 0) way = part, first = support_[i];
+            if (part < length || first < 0) length = part, first = support_[i];
         }
         for (std::size_t i = 0; i < support_.size(); ++i) {
             double& at = w_[support_[i]];
-            at = first < 0 ? found_[i] : at + way * (found_[i] - at);
+            at = first < 0 ? solution_[i] : at + length * (solution_[i] - at);
         }
         if (first >= 0) w_[first] = 0.0;
         return first < 0;
     }
 
-    // The objective and the gap, from r as it is now.
+    // The objective and the gap, from the current r.
     GramFit certify() const {
-        double rest = p_.squares;
+        double residual = p_.squares;
         for (std::int64_t j = 0; j < p_.d; ++j)
-            if (w_[j] != 0) rest -= w_[j] * (p_.cross[j] + r_[j]);
+            if (w_[j] != 0) residual -= w_[j] * (p_.cross[j] + r_[j]);
         const Gap found = elastic_net_gap({p_.d, l_, m_, p_.l1, p_.l2, p_.positive}, w_, r_.data(),
-                                          std::max(rest, 0.0));
+                                          std::max(residual, 0.0));
         return {found.primal, found.gap, 0, false};
     }
 
@@ -411,9 +410,9 @@ class GramDescent {
     double l_ = 0, m_ = 0;
     double* w_ = nullptr;
     std::vector<double> r_;
-    std::vector<char> entered_;
+    std::vector<char> is_active_;
     std::vector<std::int64_t> columns_, support_;
-    std::vector<double> right_, found_;
+    std::vector<double> right_, solution_;
     GramFactor factor_;
     std::int64_t spent_ = 0, worked_ = 0;
 };

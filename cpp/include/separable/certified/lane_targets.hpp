@@ -1,4 +1,4 @@
-// What each lane of a block learns from the rows: their targets y and costs c.
+// Targets y and costs c of the rows in each lane of a block.
 #pragma once
 
 #include <algorithm>
@@ -7,15 +7,15 @@
 
 namespace separable {
 
-// What each lane is.
+// The model of each lane.
 struct LanePlan {
     std::span<const std::int32_t> class_of;  // +1 for this class, -1 for the rest
     std::span<const std::int32_t> fold;      // rows of this fold are held out; -1: none
-    std::span<const double> strength;        // C
-    int size() const { return static_cast<int>(strength.size()); }
+    std::span<const double> C;               // inverse of the regularization
+    int size() const { return static_cast<int>(C.size()); }
 };
 
-// What the rows are.
+// Targets, sample weights and folds of the rows.
 struct RowTargets {
     std::span<const std::int32_t> label;  // of classes
     std::span<const double> number;       // of regression; empty: classes
@@ -23,17 +23,17 @@ struct RowTargets {
     std::span<const std::int32_t> fold;   // empty: none
 };
 
-// y and c of one row in every lane; lanes that are not there have cost 0.
+// y and c of one row in every lane; unused lanes have cost 0.
 template <class T, int width>
 class TargetsInLanes {
    public:
     TargetsInLanes(const RowTargets& rows, const LanePlan& plan) : rows_(rows) {
         std::fill_n(class_of_, width, -1);
         std::fill_n(fold_, width, -1);
-        std::fill_n(strength_, width, T(0));
+        std::fill_n(C_, width, T(0));
         for (int l = 0; l < plan.size(); ++l) {
             class_of_[l] = plan.class_of[l], fold_[l] = plan.fold[l];
-            strength_[l] = static_cast<T>(plan.strength[l]);
+            C_[l] = static_cast<T>(plan.C[l]);
         }
     }
 
@@ -47,7 +47,7 @@ class TargetsInLanes {
             for (int l = 0; l < width; ++l) y[l] = class_of_[l] == label ? T(1) : T(-1);
         else
             for (int l = 0; l < width; ++l) y[l] = number;
-        for (int l = 0; l < width; ++l) c[l] = fold_[l] == fold ? T(0) : strength_[l] * weight;
+        for (int l = 0; l < width; ++l) c[l] = fold_[l] == fold ? T(0) : C_[l] * weight;
     }
 
     alignas(64) T y[width], c[width];
@@ -55,7 +55,7 @@ class TargetsInLanes {
    private:
     RowTargets rows_;
     alignas(64) std::int32_t class_of_[width], fold_[width];
-    alignas(64) T strength_[width];
+    alignas(64) T C_[width];
 };
 
 }  // namespace separable

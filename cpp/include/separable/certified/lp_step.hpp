@@ -5,8 +5,8 @@
 // exactly, for p = 0 (a count), 1/2, 2/3, 1, 4/3, 3/2, 2. With t = |m| / h and mu = lambda / h it
 // is the proximal operator of mu |x|^p at t, with the sign of m.
 //
-// Below p = 1 there are up to two local minima, 0 and the larger root of the slope; 0 is the lower
-// one up to t = (2 - p) / (2 (1 - p)) (2 mu (1 - p))^(1 / (2 - p)), and is taken there.
+// Below p = 1 there are up to two local minima, 0 and the larger root of the derivative; 0 is the
+// lower one up to t = (2 - p) / (2 (1 - p)) (2 mu (1 - p))^(1 / (2 - p)), and is taken there.
 //   p = 1/2   the root by the cosine (Xu, Chang, Xu and Zhang, 2012)
 //   p = 2/3   x = w^3 with w^4 - t w + 2 mu / 3 = 0: Newton from the right, where it is convex
 //   p = 4/3   x = w^3 with w^3 + (4/3) mu w - t = 0: the same
@@ -22,10 +22,10 @@ namespace separable {
 enum class Power { kCount, kHalf, kTwoThirds, kOne, kFourThirds, kThreeHalves, kTwo };
 
 // The largest root of a polynomial that is convex to the right of it, by Newton's method from w.
-template <class Value, class Slope>
-double root_from_the_right(double w, Value&& value, Slope&& slope) {
+template <class Value, class Derivative>
+double root_from_the_right(double w, Value&& value, Derivative&& derivative) {
     for (int step = 0; step < 60; ++step) {
-        const double s = slope(w);
+        const double s = derivative(w);
         if (!(s > 0)) break;
         const double next = w - value(w) / s;
         if (!(next < w)) break;
@@ -73,7 +73,7 @@ template <Power power>
 struct LpStep {
     const double* lambda;  // of each weight
 
-    // Given the pull m of a block, writes its weights.
+    // Given m of a block, writes its weights.
     template <class Block>
     void operator()(const Block& block, const double* m, double* x) const {
         const double h = block.curvature(0);

@@ -1,8 +1,7 @@
-// Products of rows with the numbers of many models at once, in double: what certificates are made
-// of.
+// Products of the rows with vectors of many models at once, in double, for certificates.
 //
-//   add_rows     sums[j][l] += sum_i x_ij r[i][l]
-//   score_rows   scores[i][l] = sum_j x_ij w[j][l]
+//   add_rows     rmatvec: sums[j][l] += sum_i x_ij r[i][l]
+//   score_rows   matvec: scores[i][l] = sum_j x_ij w[j][l]
 //   largest_of   max_i |x_i.w[l]| f_i, or max_i x_i.w[l] f_i where signs count
 //   lane_norms   |w|^2, |v|^2 and |w - v|^2 of each lane
 //   add_outer    products[j][k] += sum_i c_i x_ij x_ik, each pair of a row's non-zeros once: what
@@ -25,11 +24,11 @@ namespace separable {
 inline constexpr std::int64_t kWorkBetweenPolls = std::int64_t{1} << 23;
 inline constexpr std::int64_t kWeightsAhead = 16;  // non-zeros between a prefetch and its use
 
-// What a loop over rows does beside its work: fetch ahead, and ask whether to go on.
+// Prefetching and polling in a loop over rows.
 template <int lanes, RowFormat F, class T, class Poll>
-class Stroll {
+class RowLoop {
    public:
-    Stroll(const F& x, const T* w, std::int64_t stride, Poll& poll)
+    RowLoop(const F& x, const T* w, std::int64_t stride, Poll& poll)
         : x_(x), w_(w), stride_(stride), poll_(poll) {}
 
     void before(std::int64_t i) {
@@ -65,23 +64,23 @@ template <int lines, RowFormat F, class Poll>
 void add_rows_of(const F& x, std::int64_t stride, const double* r, double* sums, Poll&& poll) {
     using L = Line<double>;
     constexpr int P = kPerLine<double>;
-    Stroll<lines * P, F, double, Poll> stroll(x, sums, stride, poll);
+    RowLoop<lines * P, F, double, Poll> loop(x, sums, stride, poll);
     for (std::int64_t i = 0; i < x.n_rows; ++i) {
-        stroll.before(i);
-        L mine[lines];
+        loop.before(i);
+        L steps[lines];
         bool any = false;
         for (int part = 0; part < lines; ++part) {
-            mine[part] = L::load(r + i * stride + part * P);
-            any |= mine[part].any();
+            steps[part] = L::load(r + i * stride + part * P);
+            any |= steps[part].any();
         }
         if (!any) continue;
         const auto row = x.row(i);
         for (std::int64_t k = 0; k < row.size(); ++k) {
-            stroll.within(row, k);
+            loop.within(row, k);
             double* sum = sums + row.index(k) * stride;
             const L value = L::broadcast(static_cast<double>(row.value(k)));
             for (int part = 0; part < lines; ++part, sum += P)
-                (L::load(sum) + mine[part] * value).store(sum);
+                (L::load(sum) + steps[part] * value).store(sum);
         }
     }
 }
@@ -90,15 +89,15 @@ template <int lines, RowFormat F, class T, class Poll>
 void score_rows_of(const F& x, std::int64_t stride, const T* w, double* scores, Poll&& poll) {
     using L = Line<double>;
     constexpr int P = kPerLine<double>, kChains = 4;
-    Stroll<lines * P, F, T, Poll> stroll(x, w, stride, poll);
+    RowLoop<lines * P, F, T, Poll> loop(x, w, stride, poll);
     for (std::int64_t i = 0; i < x.n_rows; ++i) {
-        stroll.before(i);
+        loop.before(i);
         L partial[kChains][lines];
         for (auto& chain : partial)
             for (L& line : chain) line = L::zero();
         const auto row = x.row(i);
         const auto add = [&](std::int64_t k, int chain) {
-            stroll.within(row, k);
+            loop.within(row, k);
             const T* weights = w + row.index(k) * stride;
             const L value = L::broadcast(static_cast<double>(row.value(k)));
             for (int part = 0; part < lines; ++part)
@@ -177,10 +176,10 @@ std::vector<double> largest_of(const F& x, std::int64_t lanes, const double* w,
         const F some = some_rows(x, first, n);
         score_rows(some, lanes, w, scores.data(), poll);
         for (std::int64_t i = 0; i < n; ++i) {
-            const double* const mine = scores.data() + i * lanes;
+            const double* const steps = scores.data() + i * lanes;
             const double by = factor == nullptr ? 1.0 : factor[first + i];
             for (std::int64_t l = 0; l < lanes; ++l) {
-                const double size = by * (is_signed || mine[l] > 0 ? mine[l] : -mine[l]);
+                const double size = by * (is_signed || steps[l] > 0 ? steps[l] : -steps[l]);
                 most[l] = size > most[l] ? size : most[l];
             }
         }

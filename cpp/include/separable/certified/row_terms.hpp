@@ -1,11 +1,11 @@
-// What rows say about dual points and scores of many models, in double: the parts of a certificate.
+// The terms of a duality gap that come from the rows, for many models, in double.
 //
-//   make_feasible    z, cut to the range of its loss and, with an intercept, of sum 0: the values
-//                    of the heavier sign are scaled down
+//   make_feasible    z, projected to the range of its loss and, with an intercept, scaled to sum to
+//                    0: the values of the sign with the larger sum are scaled down
 //   best_intercepts  the b that minimises sum_i c_i loss(y_i, s_i + b)
 //   row_terms        the sums of losses, of dual values and of gaps
 //
-// z has the sign of the target, z = a y; numbers stand as [row][lane], `stride` apart.
+// z has the sign of the target, z = a y; arrays are [row][lane] with the given stride.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@
 
 namespace separable {
 
-// A few rows at a time: y, c and numbers of all their lanes side by side, so that compilers make
-// vectors of loops over them whatever the number of lanes is.
+// Tiles of rows: y and c of all lanes side by side, so that compilers vectorize loops over them for
+// any number of lanes.
 class TargetTiles {
    public:
     TargetTiles(const RowTargets& rows, const LanePlan& plan, std::int64_t n_rows)
         : rows_(rows), plan_(plan), n_rows_(n_rows), lanes_(plan.size()) {
-        const auto room = static_cast<std::size_t>(kRows * lanes_);
-        y.resize(room), c.resize(room);
+        const auto capacity = static_cast<std::size_t>(kRows * lanes_);
+        y.resize(capacity), c.resize(capacity);
     }
 
     // visit(first row, rows, numbers): y[0 ... numbers - 1] and c are of these rows.
@@ -40,7 +40,7 @@ class TargetTiles {
         }
     }
 
-    std::size_t room() const { return y.size(); }
+    std::size_t capacity() const { return y.size(); }
     std::vector<double> y, c;
 
    private:
@@ -52,7 +52,7 @@ class TargetTiles {
         const std::int32_t fold = rows_.fold.empty() ? -2 : rows_.fold[i];
         double *to_y = y.data() + at, *to_c = c.data() + at;
         for (std::int64_t l = 0; l < lanes_; ++l)
-            to_c[l] = plan_.fold[l] == fold ? 0.0 : plan_.strength[l] * weight;
+            to_c[l] = plan_.fold[l] == fold ? 0.0 : plan_.C[l] * weight;
         if (!rows_.number.empty())
             std::fill_n(to_y, lanes_, rows_.number[i]);
         else
@@ -85,42 +85,41 @@ class LaneSums {
     std::vector<double> part_;
 };
 
-// Reads rows of a table into the places of a tile.
+// Copies rows of a table into a tile.
 inline void read_tile(const double* table, std::int64_t stride, std::int64_t first,
                       std::int64_t rows, int lanes, double* to) {
     for (std::int64_t i = 0; i < rows; ++i, to += lanes)
         std::copy_n(table + (first + i) * stride, lanes, to);
 }
 
-// How the sum of losses depends on the intercept: its slope is a straight line, smooth, or a
-// staircase.
-enum class SlopeKind { kStraight, kSmooth, kSteps };
+// The derivative of a loss by the intercept: linear, smooth, or piecewise constant.
+enum class DerivativeKind { kLinear, kSmooth, kPiecewiseConstant };
 
 // A loss of many numbers at once, behind one virtual call: the loops over tiles are compiled once,
 // not for each loss.
 class TileLoss {
    public:
-    TileLoss(bool regression, SlopeKind slope, double reach)
-        : regression(regression), slope(slope), reach(reach) {}
+    TileLoss(bool regression, DerivativeKind derivative, double bracket)
+        : regression(regression), derivative(derivative), bracket(bracket) {}
     virtual ~TileLoss() = default;
 
-    // z, brought into the range in which the dual is finite.
-    virtual void cut(std::size_t n, const double* __restrict y, const double* __restrict c,
-                     double* __restrict z) const = 0;
+    // The nearest z at which the dual is finite.
+    virtual void project(std::size_t n, const double* __restrict y, const double* __restrict c,
+                         double* __restrict z) const = 0;
     // c loss(s), the dual value and the gap of s and z.
     virtual void terms(std::size_t n, const double* __restrict s, const double* __restrict y,
                        const double* __restrict c, const double* __restrict z,
                        double* __restrict losses, double* __restrict duals,
                        double* __restrict gaps) const = 0;
-    virtual void slopes(std::size_t n, const double* __restrict s, const double* __restrict y,
-                        const double* __restrict c, double* __restrict first,
-                        double* __restrict second) const = 0;
-    // Adds the jumps of one row's slope; returns the slope far to the left.
-    virtual double jumps(double s, double y, double c, std::vector<Jump>& to) const = 0;
+    virtual void derivatives(std::size_t n, const double* __restrict s, const double* __restrict y,
+                             const double* __restrict c, double* __restrict first,
+                             double* __restrict second) const = 0;
+    // Adds the breakpoints of one row; returns the derivative as b goes to -infinity.
+    virtual double breakpoints(double s, double y, double c, std::vector<Breakpoint>& to) const = 0;
 
     const bool regression;
-    const SlopeKind slope;
-    const double reach;  // |b + s| at the best b is not larger for every row; of smooth slopes
+    const DerivativeKind derivative;
+    const double bracket;  // bounds |b + s| at the best b for some row; of smooth losses
 };
 
 template <class Loss>
@@ -129,11 +128,11 @@ class TileLossOf final : public TileLoss {
     explicit TileLossOf(const Loss& loss)
         : TileLoss(Loss::kRegression, kind(), far()), loss_(loss) {}
 
-    void cut(std::size_t n, const double* __restrict y, const double* __restrict c,
-             double* __restrict z) const override {
+    void project(std::size_t n, const double* __restrict y, const double* __restrict c,
+                 double* __restrict z) const override {
         for (std::size_t k = 0; k < n; ++k) {
             const double sign = Loss::kRegression ? 1.0 : y[k];
-            z[k] = sign * loss_.cut(c[k], sign * z[k]);
+            z[k] = sign * loss_.project(c[k], sign * z[k]);
         }
     }
     void terms(std::size_t n, const double* __restrict s, const double* __restrict y,
@@ -147,27 +146,29 @@ class TileLossOf final : public TileLoss {
             gaps[k] = gap > 0 ? gap : 0.0;
         }
     }
-    void slopes(std::size_t n, const double* __restrict s, const double* __restrict y,
-                const double* __restrict c, double* __restrict first,
-                double* __restrict second) const override {
+    void derivatives(std::size_t n, const double* __restrict s, const double* __restrict y,
+                     const double* __restrict c, double* __restrict first,
+                     double* __restrict second) const override {
         if constexpr (Loss::kSmooth)
-            for (std::size_t k = 0; k < n; ++k) loss_.slopes(s[k], y[k], c[k], first[k], second[k]);
+            for (std::size_t k = 0; k < n; ++k)
+                loss_.derivatives(s[k], y[k], c[k], first[k], second[k]);
     }
-    double jumps(double s, double y, double c, std::vector<Jump>& to) const override {
+    double breakpoints(double s, double y, double c, std::vector<Breakpoint>& to) const override {
         if constexpr (Loss::kSmooth)
             return 0;
         else
-            return loss_.jumps(s, y, c, [&](const Jump& jump) { to.push_back(jump); });
+            return loss_.breakpoints(s, y, c,
+                                     [&](const Breakpoint& point) { to.push_back(point); });
     }
 
    private:
-    static constexpr SlopeKind kind() {
-        if (std::is_same_v<Loss, SquaredErrorDual>) return SlopeKind::kStraight;
-        return Loss::kSmooth ? SlopeKind::kSmooth : SlopeKind::kSteps;
+    static constexpr DerivativeKind kind() {
+        if (std::is_same_v<Loss, SquaredErrorDual>) return DerivativeKind::kLinear;
+        return Loss::kSmooth ? DerivativeKind::kSmooth : DerivativeKind::kPiecewiseConstant;
     }
     static constexpr double far() {
-        if constexpr (requires { Loss::kReach; })
-            return Loss::kReach;
+        if constexpr (requires { Loss::kBracket; })
+            return Loss::kBracket;
         else
             return 0;
     }
@@ -180,18 +181,19 @@ inline void make_feasible(const TileLoss& loss, const RowTargets& rows, const La
     const int lanes = plan.size();
     TargetTiles tiles(rows, plan, n_rows);
     LaneSums up(lanes), down(lanes);
-    std::vector<double> mine(tiles.room()), above(tiles.room()), below(tiles.room());
+    std::vector<double> dual_values(tiles.capacity()), above(tiles.capacity()),
+        below(tiles.capacity());
     tiles.each([&](std::int64_t first, std::int64_t n, std::size_t numbers) {
-        read_tile(z, stride, first, n, lanes, mine.data());
-        loss.cut(numbers, tiles.y.data(), tiles.c.data(), mine.data());
+        read_tile(z, stride, first, n, lanes, dual_values.data());
+        loss.project(numbers, tiles.y.data(), tiles.c.data(), dual_values.data());
         for (std::size_t k = 0; k < numbers; ++k) {
-            const double value = mine[k];
+            const double value = dual_values[k];
             above[k] = value > 0 ? value : 0.0;
             below[k] = value < 0 ? -value : 0.0;
         }
         up.add(above.data(), n), down.add(below.data(), n);
         for (std::int64_t i = 0; i < n; ++i)
-            std::copy_n(mine.data() + i * lanes, lanes, z + (first + i) * stride);
+            std::copy_n(dual_values.data() + i * lanes, lanes, z + (first + i) * stride);
     });
     if (!balance) return;
     std::vector<double> keep_up(lanes, 1.0), keep_down(lanes, 1.0);
@@ -207,8 +209,8 @@ inline void make_feasible(const TileLoss& loss, const RowTargets& rows, const La
         }
 }
 
-// Newton's method on the slope, kept within a bracket that every step narrows; all lanes at once.
-// A step below kSmall leaves an error of its square; any b near the best one proves as much.
+// Newton's method on the derivative, within a bracket that every step narrows; all lanes at once.
+// A step below kSmall leaves an error of its square, and the gap is stationary in b.
 inline std::vector<double> smooth_intercepts(const TileLoss& loss, const RowTargets& rows,
                                              const LanePlan& plan, std::int64_t n_rows,
                                              std::int64_t stride, const double* scores) {
@@ -222,32 +224,32 @@ inline std::vector<double> smooth_intercepts(const TileLoss& loss, const RowTarg
             high[l] = std::max(high[l], -scores[i * stride + l]);
         }
     for (int l = 0; l < lanes; ++l) {
-        low[l] -= loss.reach, high[l] += loss.reach;
+        low[l] -= loss.bracket, high[l] += loss.bracket;
         b[l] = std::min(std::max(0.0, low[l]), high[l]);
     }
     TargetTiles tiles(rows, plan, n_rows);
-    std::vector<double> s(tiles.room()), first(tiles.room()), second(tiles.room());
+    std::vector<double> s(tiles.capacity()), first(tiles.capacity()), second(tiles.capacity());
     std::vector<bool> done(lanes, false);
     for (int step = 0, left = lanes; step < 200 && left > 0; ++step) {
-        LaneSums slope(lanes), curve(lanes);
+        LaneSums gradient(lanes), curvature(lanes);
         tiles.each([&](std::int64_t from, std::int64_t n, std::size_t numbers) {
             for (std::int64_t i = 0; i < n; ++i)
                 for (int l = 0; l < lanes; ++l)
                     s[i * lanes + l] = scores[(from + i) * stride + l] + b[l];
-            loss.slopes(numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
-                        second.data());
-            slope.add(first.data(), n), curve.add(second.data(), n);
+            loss.derivatives(numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
+                             second.data());
+            gradient.add(first.data(), n), curvature.add(second.data(), n);
         });
         for (int l = 0; l < lanes; ++l) {
             if (done[l]) continue;
-            (slope.total[l] > 0 ? high : low)[l] = b[l];
-            const double newton = b[l] - slope.total[l] / curve.total[l];
-            const bool inside = curve.total[l] > 0 && low[l] < newton && newton < high[l];
+            (gradient.total[l] > 0 ? high : low)[l] = b[l];
+            const double newton = b[l] - gradient.total[l] / curvature.total[l];
+            const bool inside = curvature.total[l] > 0 && low[l] < newton && newton < high[l];
             const double next = inside ? newton : 0.5 * (low[l] + high[l]);
             const double scale = std::max(std::abs(low[l]), std::abs(high[l]));
             const bool small = inside && std::abs(next - b[l]) <= kSmall * (1 + std::abs(b[l]));
             if (small) b[l] = next;
-            if (slope.total[l] == 0 || small || high[l] - low[l] <= 4e-16 * scale)
+            if (gradient.total[l] == 0 || small || high[l] - low[l] <= 4e-16 * scale)
                 done[l] = true, --left;
             else
                 b[l] = next;
@@ -256,39 +258,41 @@ inline std::vector<double> smooth_intercepts(const TileLoss& loss, const RowTarg
     return b;
 }
 
-// Where the sum of slopes, which are straight lines, crosses 0.
-inline std::vector<double> straight_intercepts(const TileLoss& loss, const RowTargets& rows,
-                                               const LanePlan& plan, std::int64_t n_rows,
-                                               std::int64_t stride, const double* scores) {
+// The zero of the derivative, which is linear in b.
+inline std::vector<double> quadratic_intercepts(const TileLoss& loss, const RowTargets& rows,
+                                                const LanePlan& plan, std::int64_t n_rows,
+                                                std::int64_t stride, const double* scores) {
     const int lanes = plan.size();
     TargetTiles tiles(rows, plan, n_rows);
-    std::vector<double> b(lanes, 0.0), s(tiles.room()), first(tiles.room()), second(tiles.room());
-    for (int step = 0; step < 2; ++step) {  // the second one takes away what rounding left
-        LaneSums slope(lanes), curve(lanes);
+    std::vector<double> b(lanes, 0.0), s(tiles.capacity()), first(tiles.capacity()),
+        second(tiles.capacity());
+    for (int step = 0; step < 2; ++step) {  // the second step removes the rounding of the first
+        LaneSums gradient(lanes), curvature(lanes);
         tiles.each([&](std::int64_t from, std::int64_t n, std::size_t numbers) {
             for (std::int64_t i = 0; i < n; ++i)
                 for (int l = 0; l < lanes; ++l)
                     s[i * lanes + l] = scores[(from + i) * stride + l] + b[l];
-            loss.slopes(numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
-                        second.data());
-            slope.add(first.data(), n), curve.add(second.data(), n);
+            loss.derivatives(numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
+                             second.data());
+            gradient.add(first.data(), n), curvature.add(second.data(), n);
         });
         for (int l = 0; l < lanes; ++l)
-            if (curve.total[l] > 0) b[l] -= slope.total[l] / curve.total[l];
+            if (curvature.total[l] > 0) b[l] -= gradient.total[l] / curvature.total[l];
     }
     return b;
 }
 
-// The place of the jump at which a slope of -need far to the left reaches 0.
-inline double crossing(std::vector<Jump>& jumps, double need) {
-    auto first = jumps.begin(), last = jumps.end();
+// The breakpoint at which a derivative of -need as b goes to -infinity reaches 0.
+inline double zero_crossing(std::vector<Breakpoint>& breakpoints, double need) {
+    auto first = breakpoints.begin(), last = breakpoints.end();
     if (first == last) return 0;
     while (last - first > 1) {
         const auto middle = first + (last - first) / 2;
-        std::nth_element(first, middle, last,
-                         [](const Jump& one, const Jump& two) { return one.at < two.at; });
+        std::nth_element(first, middle, last, [](const Breakpoint& one, const Breakpoint& two) {
+            return one.at < two.at;
+        });
         double left = 0;
-        for (auto jump = first; jump != middle; ++jump) left += jump->by;
+        for (auto point = first; point != middle; ++point) left += point->by;
         if (left >= need)
             last = middle;
         else
@@ -297,26 +301,26 @@ inline double crossing(std::vector<Jump>& jumps, double need) {
     return first->at;
 }
 
-inline std::vector<double> stepped_intercepts(const TileLoss& loss, const RowTargets& rows,
-                                              const LanePlan& plan, std::int64_t n_rows,
-                                              std::int64_t stride, const double* scores) {
+inline std::vector<double> piecewise_intercepts(const TileLoss& loss, const RowTargets& rows,
+                                                const LanePlan& plan, std::int64_t n_rows,
+                                                std::int64_t stride, const double* scores) {
     const int lanes = plan.size();
     std::vector<double> b;
-    std::vector<Jump> jumps;
+    std::vector<Breakpoint> breakpoints;
     for (int l = 0; l < lanes; ++l) {
         const LanePlan one{plan.class_of.subspan(l, 1), plan.fold.subspan(l, 1),
-                           plan.strength.subspan(l, 1)};
+                           plan.C.subspan(l, 1)};
         TargetTiles tiles(rows, one, n_rows);
-        jumps.clear();
-        double slope = 0;
+        breakpoints.clear();
+        double gradient = 0;
         tiles.each([&](std::int64_t first, std::int64_t, std::size_t numbers) {
             for (std::size_t k = 0; k < numbers; ++k) {
                 if (!(tiles.c[k] > 0)) continue;
                 const double s = scores[(first + static_cast<std::int64_t>(k)) * stride + l];
-                slope += loss.jumps(s, tiles.y[k], tiles.c[k], jumps);
+                gradient += loss.breakpoints(s, tiles.y[k], tiles.c[k], breakpoints);
             }
         });
-        b.push_back(crossing(jumps, -slope));
+        b.push_back(zero_crossing(breakpoints, -gradient));
     }
     return b;
 }
@@ -324,13 +328,13 @@ inline std::vector<double> stepped_intercepts(const TileLoss& loss, const RowTar
 inline std::vector<double> best_intercepts(const TileLoss& loss, const RowTargets& rows,
                                            const LanePlan& plan, std::int64_t n_rows,
                                            std::int64_t stride, const double* scores) {
-    switch (loss.slope) {
-        case SlopeKind::kStraight:
-            return straight_intercepts(loss, rows, plan, n_rows, stride, scores);
-        case SlopeKind::kSmooth:
+    switch (loss.derivative) {
+        case DerivativeKind::kLinear:
+            return quadratic_intercepts(loss, rows, plan, n_rows, stride, scores);
+        case DerivativeKind::kSmooth:
             return smooth_intercepts(loss, rows, plan, n_rows, stride, scores);
         default:
-            return stepped_intercepts(loss, rows, plan, n_rows, stride, scores);
+            return piecewise_intercepts(loss, rows, plan, n_rows, stride, scores);
     }
 }
 
@@ -344,8 +348,8 @@ inline RowTerms row_terms(const TileLoss& loss, const RowTargets& rows, const La
     const int lanes = plan.size();
     TargetTiles tiles(rows, plan, n_rows);
     LaneSums losses(lanes), duals(lanes), gaps(lanes);
-    std::vector<double> s(tiles.room()), a(tiles.room());
-    std::vector<double> one(tiles.room()), two(tiles.room()), three(tiles.room());
+    std::vector<double> s(tiles.capacity()), a(tiles.capacity());
+    std::vector<double> one(tiles.capacity()), two(tiles.capacity()), three(tiles.capacity());
     tiles.each([&](std::int64_t first, std::int64_t n, std::size_t numbers) {
         read_tile(z, stride, first, n, lanes, a.data());
         for (std::int64_t i = 0; i < n; ++i)

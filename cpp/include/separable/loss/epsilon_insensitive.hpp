@@ -15,12 +15,12 @@ struct EpsilonInsensitiveLoss {
         return over > T(0) ? over : T(0);
     }
     template <class T>
-    T slope(T s, T y) const {
+    T gradient(T s, T y) const {
         const T e = static_cast<T>(epsilon), r = s - y;
         return r > e ? T(1) : (r < -e ? T(-1) : T(0));
     }
     template <class T>
-    T implicit_slope(T s, T y, T gain) const {
+    T implicit_gradient(T s, T y, T gain) const {
         const T r = s - y, over = (r < T(0) ? -r : r) - static_cast<T>(epsilon);
         const T size = over > T(0) ? (over > gain ? T(1) : over / gain) : T(0);
         return r < T(0) ? -size : size;

@@ -13,11 +13,11 @@ struct HingeLoss {
         return short_of > T(0) ? short_of : T(0);
     }
     template <class T>
-    T slope(T s, T y) const {
+    T gradient(T s, T y) const {
         return y * s < T(1) ? -y : T(0);
     }
     template <class T>
-    T implicit_slope(T s, T y, T gain) const {
+    T implicit_gradient(T s, T y, T gain) const {
         const T short_of = T(1) - y * s;
         return short_of > T(0) ? (short_of > gain ? -y : -y * short_of / gain) : T(0);
     }

@@ -15,14 +15,14 @@ struct LogLoss {
         return (margin < T(0) ? size : T(0)) + log_one_plus(exponential(-size));
     }
     template <class T>
-    T slope(T s, T y) const {
+    T gradient(T s, T y) const {
         return -y * sigmoid(-y * s);
     }
     // With m = y s and a = -y sigma(-x): x - m = gain sigma(-x), by Newton's method. From 0 it is
     // monotone where m <= 0, from the first step beyond m elsewhere. Where the gain is small that
     // first step is the answer; a large one takes more steps, each about 1 long.
     template <class T, int width>
-    void implicit_slopes(const T* s, const T* y, const T* g, const T* gain, T* out) const {
+    void implicit_gradients(const T* s, const T* y, const T* g, const T* gain, T* out) const {
         T m[width], first[width], x[width];
         bool all_small = true;
         for (int lane = 0; lane < width; ++lane) {

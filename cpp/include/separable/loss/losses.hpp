@@ -1,11 +1,10 @@
 // The list of losses. A new one is a header beside this and an entry in Losses.
 //
 // A loss is a function of the score s and the target y: -1 or +1 for two classes, a number in
-// regression. It has a name, says whether it is for classes only and whether it is convex in s,
-// and gives value(s, y); slope(s, y), the derivative in s (at a kink, one of its one-sided
-// derivatives); and implicit_slope(s, y, gain), the slope a at the score that a step along it
-// leads to: a = slope(s - gain a, y). Steps by it never overshoot. All are templates of the float
-// type and have no branches that a vector minds.
+// regression. It has a name, declares whether it is for classes only and whether it is convex in s,
+// and has value(s, y); gradient(s, y), the derivative in s (a subgradient at a kink); and
+// implicit_gradient(s, y, gain), the gradient a at the score after the step, a = gradient(s - gain
+// a, y), with which steps never overshoot. All are templates of the float type and vectorize.
 #pragma once
 
 #include <array>
@@ -36,11 +35,11 @@ class LanesLoss {
    public:
     using T = typename Lane::T;
     virtual ~LanesLoss() = default;
-    // out[lane] = slope(s[lane], y[lane])
-    virtual void slopes(const T* s, const T* y, T* out) const = 0;
-    // out[lane] = implicit_slope(s[lane], y[lane], gain[lane]), g being the slopes
-    virtual void implicit_slopes(const T* s, const T* y, const T* g, const T* gain,
-                                 T* out) const = 0;
+    // out[lane] = gradient(s[lane], y[lane])
+    virtual void gradients(const T* s, const T* y, T* out) const = 0;
+    // out[lane] = implicit_gradient(s[lane], y[lane], gain[lane]), g being the gradients
+    virtual void implicit_gradients(const T* s, const T* y, const T* g, const T* gain,
+                                    T* out) const = 0;
     // out[k] = value(s[k], y[k]) for k < n
     virtual void values(std::size_t n, const T* s, const T* y, T* out) const = 0;
 };
@@ -52,18 +51,20 @@ class LanesLossOf final : public LanesLoss<Lane> {
 
     explicit LanesLossOf(const Loss& loss) : loss_(loss) {}
 
-    void slopes(const T* s, const T* y, T* out) const override {
-        for (int lane = 0; lane < Lane::kWidth; ++lane) out[lane] = loss_.slope(s[lane], y[lane]);
+    void gradients(const T* s, const T* y, T* out) const override {
+        for (int lane = 0; lane < Lane::kWidth; ++lane)
+            out[lane] = loss_.gradient(s[lane], y[lane]);
     }
 
-    void implicit_slopes(const T* s, const T* y, const T* g, const T* gain, T* out) const override {
+    void implicit_gradients(const T* s, const T* y, const T* g, const T* gain,
+                            T* out) const override {
         if constexpr (requires {
-                          loss_.template implicit_slopes<T, Lane::kWidth>(s, y, g, gain, out);
+                          loss_.template implicit_gradients<T, Lane::kWidth>(s, y, g, gain, out);
                       })
-            loss_.template implicit_slopes<T, Lane::kWidth>(s, y, g, gain, out);
+            loss_.template implicit_gradients<T, Lane::kWidth>(s, y, g, gain, out);
         else
             for (int lane = 0; lane < Lane::kWidth; ++lane)
-                out[lane] = loss_.implicit_slope(s[lane], y[lane], gain[lane]);
+                out[lane] = loss_.implicit_gradient(s[lane], y[lane], gain[lane]);
     }
 
     void values(std::size_t n, const T* s, const T* y, T* out) const override {
@@ -79,10 +80,10 @@ template <class Use>
 auto with_loss(std::string_view name, double epsilon, Use&& use) {
     using Result = decltype(use(std::declval<HingeLoss>()));
     Result result{};
-    bool found = false;
+    bool is_known = false;
     const auto try_one = [&]<class Loss>() {
-        if (found || name != Loss::kName) return;
-        found = true;
+        if (is_known || name != Loss::kName) return;
+        is_known = true;
         if constexpr (requires { Loss{epsilon}; })
             result = use(Loss{epsilon});
         else
@@ -91,7 +92,7 @@ auto with_loss(std::string_view name, double epsilon, Use&& use) {
     [&]<class... L>(std::tuple<L...>*) {
         (try_one.template operator()<L>(), ...);
     }(static_cast<Losses*>(nullptr));
-    if (!found) throw std::invalid_argument("there is no loss " + std::string(name));
+    if (!is_known) throw std::invalid_argument("there is no loss " + std::string(name));
     return result;
 }
 

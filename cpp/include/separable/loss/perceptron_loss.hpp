@@ -12,12 +12,12 @@ struct PerceptronLoss {
         return y * s <= T(0) ? -y * s : T(0);
     }
     template <class T>
-    T slope(T s, T y) const {
+    T gradient(T s, T y) const {
         return y * s <= T(0) ? -y : T(0);
     }
     template <class T>
-    T implicit_slope(T s, T y, T gain) const {
-        const T behind = -y * s;  // beyond a score of 0 the slope is 0; at 0 the step is whole
+    T implicit_gradient(T s, T y, T gain) const {
+        const T behind = -y * s;  // beyond a score of 0 the gradient is 0; at 0 the step is whole
         return behind < T(0) ? T(0) : (behind == T(0) || behind > gain ? -y : -y * behind / gain);
     }
 };

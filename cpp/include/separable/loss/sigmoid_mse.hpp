@@ -1,5 +1,5 @@
 // (t - sigma(s))^2 with t = 1 for y = 1 and t = 0 for y = -1: the squared error of a smooth step.
-// Not convex in s: its slope vanishes on both sides, so a row that is very wrong pulls no more.
+// Not convex in s: the gradient vanishes on both sides, so badly misclassified rows have no effect.
 #pragma once
 
 #include "separable/math/exponential.hpp"
@@ -17,15 +17,15 @@ struct SigmoidMse {
         return off * off;
     }
     template <class T>
-    T slope(T s, T y) const {
+    T gradient(T s, T y) const {
         const T off = sigmoid(-y * s);
         return T(-2) * y * off * off * sigmoid(y * s);
     }
     // The equation may have several solutions; this divides by a bound on the curvature instead,
     // which never overshoots either.
     template <class T>
-    T implicit_slope(T s, T y, T gain) const {
-        return slope(s, y) / (T(1) + gain * T(0.25));
+    T implicit_gradient(T s, T y, T gain) const {
+        return gradient(s, y) / (T(1) + gain * T(0.25));
     }
 };
 

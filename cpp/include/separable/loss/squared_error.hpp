@@ -12,11 +12,11 @@ struct SquaredErrorLoss {
         return (s - y) * (s - y) * T(0.5);
     }
     template <class T>
-    T slope(T s, T y) const {
+    T gradient(T s, T y) const {
         return s - y;
     }
     template <class T>
-    T implicit_slope(T s, T y, T gain) const {
+    T implicit_gradient(T s, T y, T gain) const {
         return (s - y) / (T(1) + gain);
     }
 };

@@ -13,13 +13,13 @@ struct SquaredHingeLoss {
         return short_of > T(0) ? short_of * short_of : T(0);
     }
     template <class T>
-    T slope(T s, T y) const {
+    T gradient(T s, T y) const {
         const T short_of = T(1) - y * s;
         return short_of > T(0) ? T(-2) * y * short_of : T(0);
     }
     template <class T>
-    T implicit_slope(T s, T y, T gain) const {
-        return slope(s, y) / (T(1) + T(2) * gain);
+    T implicit_gradient(T s, T y, T gain) const {
+        return gradient(s, y) / (T(1) + T(2) * gain);
     }
 };
 

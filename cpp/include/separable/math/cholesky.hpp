@@ -1,6 +1,6 @@
 // Cholesky's factor of a symmetric matrix that may be singular.
 //
-// A pivot that is rounding and no more becomes a small share of its diagonal. So equations that
+// A pivot that is rounding and no more becomes a small fraction of its diagonal. So equations that
 // depend on others, as two equal columns make them, still have a solution; it is large where they
 // contradict each other, in a direction in which the quadratic form is flat.
 #pragma once
@@ -33,17 +33,17 @@ class Cholesky {
         : m_(chosen.size()), factor_(m_ * m_, 0.0) {
         constexpr double kRounding = 1e-11, kFlat = 1e-8;
         for (std::size_t i = 0; i < m_; ++i) {
-            double* mine = factor_.data() + i * m_;
+            double* row = factor_.data() + i * m_;
             const double* from = matrix.data() + chosen[i] * stride;
             for (std::size_t k = 0; k < i; ++k) {
                 const double* other = factor_.data() + k * m_;
                 const double left =
-                    from[chosen[k]] - plain_dot(static_cast<std::int64_t>(k), mine, other);
-                mine[k] = other[k] > 0 ? left / other[k] : 0.0;
+                    from[chosen[k]] - plain_dot(static_cast<std::int64_t>(k), row, other);
+                row[k] = other[k] > 0 ? left / other[k] : 0.0;
             }
             const double whole = from[chosen[i]];
-            const double pivot = whole - plain_dot(static_cast<std::int64_t>(i), mine, mine);
-            mine[i] = std::sqrt(pivot > kRounding * whole ? pivot : kFlat * whole);
+            const double pivot = whole - plain_dot(static_cast<std::int64_t>(i), row, row);
+            row[i] = std::sqrt(pivot > kRounding * whole ? pivot : kFlat * whole);
             is_doubtful_ = is_doubtful_ || pivot <= kDoubtful * whole;
         }
     }
@@ -57,34 +57,34 @@ class Cholesky {
             return std::sqrt(plain_dot(static_cast<std::int64_t>(n), a, a));
         };
         for (std::size_t i = 0; i < m_; ++i) {
-            double *mine = factor_.data() + i * m_, *a = columns.data() + i * n;
+            double *row = factor_.data() + i * m_, *a = columns.data() + i * n;
             const double whole = length(a);
             for (std::size_t k = 0; k < i; ++k) {
                 const double* q = columns.data() + k * n;
-                mine[k] = plain_dot(static_cast<std::int64_t>(n), a, q);
-                for (std::size_t r = 0; r < n; ++r) a[r] -= mine[k] * q[r];
+                row[k] = plain_dot(static_cast<std::int64_t>(n), a, q);
+                for (std::size_t r = 0; r < n; ++r) a[r] -= row[k] * q[r];
             }
             const double left = length(a);
             const bool is_rounding = left <= kRounding * whole;
-            mine[i] = is_rounding ? kFlat * whole : left;
+            row[i] = is_rounding ? kFlat * whole : left;
             for (std::size_t r = 0; r < n; ++r) a[r] = is_rounding ? 0.0 : a[r] / left;
         }
     }
 
-    // Whether a pivot has lost so many digits that the solution may be far off.
+    // Whether a pivot has lost too many digits for an accurate solution.
     bool is_doubtful() const { return is_doubtful_; }
 
     // r becomes the solution.
     void solve(std::vector<double>& r) const {
         for (std::size_t i = 0; i < m_; ++i) {
-            const double* mine = factor_.data() + i * m_;
-            const double left = r[i] - plain_dot(static_cast<std::int64_t>(i), mine, r.data());
-            r[i] = mine[i] > 0 ? left / mine[i] : 0.0;
+            const double* row = factor_.data() + i * m_;
+            const double left = r[i] - plain_dot(static_cast<std::int64_t>(i), row, r.data());
+            r[i] = row[i] > 0 ? left / row[i] : 0.0;
         }
         for (std::size_t i = m_; i-- > 0;) {
-            const double* mine = factor_.data() + i * m_;
-            r[i] = mine[i] > 0 ? r[i] / mine[i] : 0.0;
-            for (std::size_t k = 0; k < i; ++k) r[k] -= r[i] * mine[k];
+            const double* row = factor_.data() + i * m_;
+            r[i] = row[i] > 0 ? r[i] / row[i] : 0.0;
+            for (std::size_t k = 0; k < i; ++k) r[k] -= r[i] * row[k];
         }
     }
 

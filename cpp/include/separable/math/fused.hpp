@@ -1,7 +1,7 @@
 // Products that are added without being rounded first, a line at a time.
 //
-// Where the CPU level has no such instruction the library's fma gives the same bits, slowly: ask
-// kFusesProducts before much is multiplied.
+// Where the CPU level has no such instruction the library's fma gives the same bits, slowly: check
+// kFusesProducts first.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// When long loops ask whether to go on.
+// Polling for Ctrl-C in long loops.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace separable {
 
-// Asks, every few million non-zeros, whether to go on; `poll` throws to stop. One row costs its
+// Polls every few million non-zeros; `poll` throws to stop. One row costs its
 // non-zeros times `blocks`.
 class Heartbeat {
    public:

@@ -1,4 +1,4 @@
-// Sums over rows of which only the non-zeros are looked at.
+// Sums over the non-zeros of rows.
 //
 //   problem   sums by group          s_gj = sum_{i in g} w_i x_ij
 //             squares                q_j  = sum_i w_i x_ij^2

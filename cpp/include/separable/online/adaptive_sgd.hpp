@@ -9,7 +9,7 @@
 //             3. g = d loss / d s; A_0 += g^2 and A_j += g^2 z_j^2
 //             4. D_0 = eta / sqrt(A_0) and D_j = eta z_j / (s_j sqrt(A_j))
 //             5. gain = D_0 + D.z: a step of size a along D moves the score by -a gain
-//             6. a = the slope of the loss at the score it leads to, so no step overshoots
+//             6. a = the gradient of the loss at the score it leads to, so no step overshoots
 //             7. w -= a D, b -= a D_0
 //             In regression eta is in units of the deviation of y, and b starts at the first y
 //             unless a start is given.
@@ -29,7 +29,7 @@
 #include "separable/data/products.hpp"
 #include "separable/loss/losses.hpp"
 #include "separable/math/lanes.hpp"
-#include "separable/online/columns.hpp"
+#include "separable/online/column_scales.hpp"
 
 namespace separable {
 
@@ -87,10 +87,10 @@ class AdaptiveDescent {
         x.prefetch(far, near, a_.wa);
     }
 
-    Score score(const Products<Lane>& x, std::int64_t i, const T* y, double share) {
-        if (set_.regression) meet(y[0], share);
+    Score score(const Products<Lane>& x, std::int64_t i, const T* y, double fraction) {
+        if (set_.regression) meet(y[0], fraction);
         x.non_zeros(i, row_);
-        columns_.present(row_, share, *this);  // 1
+        columns_.present(row_, fraction, *this);  // 1
         loose_.end(columns_.loose.size);
         if (a_.last) penalise();
         typename Lane::Sum sum, drift;  // 2
@@ -107,13 +107,13 @@ class AdaptiveDescent {
     }
 
     void step(const Products<Lane>&, std::int64_t, const LanesLoss<Lane>& loss, const T* s,
-              const T* y, double share) {
+              const T* y, double fraction) {
         T g[width];
-        loss.slopes(s, y, g);
-        if (Lane::any(Lane::load(g))) move(loss, s, y, g, share);
+        loss.gradients(s, y, g);
+        if (Lane::any(Lane::load(g))) move(loss, s, y, g, fraction);
         const std::int64_t* index = columns_.loose_index.data();
         for (std::size_t k = 0; k < columns_.loose.size; ++k) {
-            columns_.put_back(k, share);
+            columns_.put_back(k, fraction);
             loose_.put_back(k, pair(index[k]));
         }
         columns_.release(*this);
@@ -233,21 +233,21 @@ class AdaptiveDescent {
     }
 
     // Another number to predict.
-    void meet(double y, double share) {
-        const double total = clock_.columns.total + share, off = y - clock_.y_mean;
+    void meet(double y, double fraction) {
+        const double total = clock_.columns.total + fraction, off = y - clock_.y_mean;
         if (clock_.columns.rows == 0 && set_.fit_intercept && !set_.given_start) {
             a_.b[0] = clock_.y_mean = y;
             return;
         }
-        if (set_.fit_intercept) clock_.y_mean += share * off / total;
-        clock_.y_spread += share * off * (y - clock_.y_mean);
+        if (set_.fit_intercept) clock_.y_mean += fraction * off / total;
+        clock_.y_spread += fraction * off * (y - clock_.y_mean);
     }
 
-    void move(const LanesLoss<Lane>& loss, const T* s, const T* y, const T* g, double share) {
+    void move(const LanesLoss<Lane>& loss, const T* s, const T* y, const T* g, double fraction) {
         const double eta = set_.eta * clock_.y_unit(set_.regression);
         T squares[width], gain[width], size[width], first[width] = {};
         for (int lane = 0; lane < width; ++lane)
-            squares[lane] = static_cast<T>(share) * g[lane] * g[lane];
+            squares[lane] = static_cast<T>(fraction) * g[lane] * g[lane];
         if (set_.fit_intercept)
             for (int lane = 0; lane < width; ++lane) {
                 a_.a0[lane] += squares[lane];
@@ -261,13 +261,13 @@ class AdaptiveDescent {
         }
         Lane::store(sum.total(), gain);
         for (int lane = 0; lane < width; ++lane) {
-            gain[lane] = (gain[lane] + first[lane]) * static_cast<T>(share);
+            gain[lane] = (gain[lane] + first[lane]) * static_cast<T>(fraction);
             const bool moves = g[lane] != T(0) && gain[lane] > T(0) && gain[lane] < kMostGain;
             gain[lane] = moves ? gain[lane] : T(0);
         }
-        loss.implicit_slopes(s, y, g, gain, size);  // 6
+        loss.implicit_gradients(s, y, g, gain, size);  // 6
         for (int lane = 0; lane < width; ++lane) {
-            size[lane] = gain[lane] > T(0) ? size[lane] * static_cast<T>(share) : T(0);
+            size[lane] = gain[lane] > T(0) ? size[lane] * static_cast<T>(fraction) : T(0);
             a_.b[lane] -= static_cast<double>(size[lane]) * static_cast<double>(first[lane]);  // 7
         }
         if (averages()) count_steps(size);

@@ -231,7 +231,7 @@ class ArgmaxPocket {
           heartbeat_(heartbeat) {}
 
     void end_run(const ArgmaxState<Lane>& state) {
-        if (budget_.allows(run_, record_)) look_at(state);
+        if (budget_.allows(run_, record_)) evaluate(state);
     }
 
     void count_row(bool mistake) {
@@ -239,10 +239,10 @@ class ArgmaxPocket {
         run_ = mistake ? 0 : run_ + 1;
     }
 
-    void finish(const ArgmaxState<Lane>& state) { look_at(state); }
+    void finish(const ArgmaxState<Lane>& state) { evaluate(state); }
 
    private:
-    void look_at(const ArgmaxState<Lane>& state) {
+    void evaluate(const ArgmaxState<Lane>& state) {
         std::vector<T> s(static_cast<std::size_t>(state.n_blocks() * Lane::kWidth));
         double wrong = 0;
         for (const std::int64_t i : rows_) {

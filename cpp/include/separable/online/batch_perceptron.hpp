@@ -133,7 +133,7 @@ BatchRun batch_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
     using T = typename Lane::T;
     block.prepare();
     const auto n_lanes = static_cast<std::size_t>(block.n_lanes);
-    BatchRun found{{}, std::vector<double>(n_lanes), std::vector<BatchStop>(n_lanes)};
+    BatchRun result{{}, std::vector<double>(n_lanes), std::vector<BatchStop>(n_lanes)};
     BatchDelta<Lane> delta(x.n_features);
     auto active = Lane::broadcast(T(1));
     std::size_t learning = n_lanes;
@@ -141,17 +141,17 @@ BatchRun batch_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
     for (std::size_t t = 0; t < rows.size(); ++t) total += problem.weight_of(rows[t]);
 
     for (std::int64_t epoch = 0; epoch < max_epochs && learning > 0; ++epoch) {
-        found.run.overflow_row =
+        result.run.overflow_row =
             sum_mistakes<Lane>(x, problem, block, active, rows, delta, heartbeat);
-        if (found.run.overflow_row >= 0) return found;
+        if (result.run.overflow_row >= 0) return result;
         const auto step = take_step<Lane>(problem, total, delta, block);
         for (std::size_t lane = 0; lane < n_lanes; ++lane) {
-            BatchStop& stop = found.stop[lane];
+            BatchStop& stop = result.stop[lane];
             if (stop != BatchStop::none) continue;
-            found.delta_norm[lane] = std::sqrt(step.squared_norm[lane]);
+            result.delta_norm[lane] = std::sqrt(step.squared_norm[lane]);
             if (delta.mistakes[lane] == 0)
                 stop = BatchStop::no_mistakes;
-            else if (found.delta_norm[lane] < eps)
+            else if (result.delta_norm[lane] < eps)
                 stop = BatchStop::eps;
             else if (!step.changed[lane])
                 stop = BatchStop::stalled;
@@ -159,13 +159,13 @@ BatchRun batch_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
             Lane::set(active, static_cast<int>(lane), T(0));
             --learning;
         }
-        found.run.mistakes.emplace_back(delta.mistakes.begin(), delta.mistakes.begin() + n_lanes);
+        result.run.mistakes.emplace_back(delta.mistakes.begin(), delta.mistakes.begin() + n_lanes);
     }
-    if (!all_finite(block, delta.w.size())) found.run.overflow_row = delta.last_row;
-    found.run.converged = std::all_of(found.stop.begin(), found.stop.end(), [](BatchStop stop) {
+    if (!all_finite(block, delta.w.size())) result.run.overflow_row = delta.last_row;
+    result.run.converged = std::all_of(result.stop.begin(), result.stop.end(), [](BatchStop stop) {
         return stop == BatchStop::no_mistakes;
     });
-    return found;
+    return result;
 }
 
 }  // namespace separable

@@ -7,7 +7,7 @@
 //   steps     for each row in the epoch's order, as often as its weight says:
 //             1. s = w.x + b
 //             2. the loss before learning is noted
-//             3. a step against the slope of the loss, which is the descent's own; the last
+//             3. a step against the gradient of the loss, as the optimizer defines it; the last
 //                presentation of a weight k + f counts f
 //   source    Robbins, Monro 1951; Bottou 2012, Stochastic gradient descent tricks
 #pragma once
@@ -87,11 +87,11 @@ class LossNotes {
         : loss_(loss), progress_(progress), measure_(measure), wanted_(measure || progress.loss) {}
 
     // `weight` of the row at its first presentation, 0 at others.
-    void note(const T* s, const T* y, double share, double weight) {
+    void note(const T* s, const T* y, double fraction, double weight) {
         if (!wanted_) return;
         std::copy_n(s, width, s_ + n_ * width);
         std::copy_n(y, width, y_ + n_ * width);
-        share_[n_] = share, weight_[n_] = weight;
+        fraction_[n_] = fraction, weight_[n_] = weight;
         if (++n_ == kRows) evaluate();
     }
 
@@ -109,7 +109,8 @@ class LossNotes {
             const T* value = value_ + row * width;
             if (progress_.loss && weight_[row] > 0) progress_.count_row(value, weight_[row], width);
             if (measure_)
-                for (int lane = 0; lane < width; ++lane) sums_[lane] += share_[row] * value[lane];
+                for (int lane = 0; lane < width; ++lane)
+                    sums_[lane] += fraction_[row] * value[lane];
         }
         n_ = 0;
     }
@@ -122,7 +123,7 @@ class LossNotes {
     Progress& progress_;
     bool measure_, wanted_;
     std::size_t n_ = 0;
-    double sums_[width] = {}, share_[kRows], weight_[kRows];
+    double sums_[width] = {}, fraction_[kRows], weight_[kRows];
     alignas(kLineBytes) T s_[kRows * width], y_[kRows * width], value_[kRows * width];
 };
 
@@ -145,16 +146,16 @@ DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
             problem.targets(i, y);
             const double weight = problem.weight_of(i);
             for (double left = weight; left > 0; left -= 1) {
-                const double share = left < 1 ? left : 1;
-                const Score score = descent.score(x, i, y, share);  // 1
+                const double fraction = left < 1 ? left : 1;
+                const Score score = descent.score(x, i, y, fraction);  // 1
                 if (!Lane::all_finite(score)) {
                     notes.evaluate();
                     run.overflow_row = i;
                     return run;
                 }
                 Lane::store(score, s);
-                notes.note(s, y, share, left == weight ? weight : 0);  // 2
-                descent.step(x, i, loss, s, y, share);                 // 3
+                notes.note(s, y, fraction, left == weight ? weight : 0);  // 2
+                descent.step(x, i, loss, s, y, fraction);                 // 3
                 heartbeat.row();
             }
         }

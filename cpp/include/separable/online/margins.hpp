@@ -63,9 +63,9 @@ Margins measure_margins(const Products<Lane>& x, std::span<const std::int64_t> r
                         std::span<const std::int32_t> label, const MarginModels<Lane>& models,
                         Heartbeat heartbeat) {
     const std::int64_t blocks = (models.n_models + Lane::kWidth - 1) / Lane::kWidth;
-    Margins found;
-    found.smallest.assign(models.argmax ? 1 : models.n_models,
-                          std::numeric_limits<double>::infinity());
+    Margins margins;
+    margins.smallest.assign(models.argmax ? 1 : models.n_models,
+                            std::numeric_limits<double>::infinity());
     std::vector<typename Lane::T> s(blocks * Lane::kWidth);
     for (const std::int64_t i : rows) {
         for (std::int64_t block = 0; block < blocks; ++block) {  // 1
@@ -79,13 +79,13 @@ Margins measure_margins(const Products<Lane>& x, std::span<const std::int64_t> r
         for (std::int64_t m = 0; m < n; ++m) {
             right &= models.is_right(s[m], m == own);  // 3
             tied |= s[m] == 0;
-            found.smallest[m] = std::min(found.smallest[m], static_cast<double>(s[m]));
+            margins.smallest[m] = std::min(margins.smallest[m], static_cast<double>(s[m]));
         }
-        found.wrong_rows += !right;
-        found.tied_rows += tied;
+        margins.wrong_rows += !right;
+        margins.tied_rows += tied;
         heartbeat.row();
     }
-    return found;
+    return margins;
 }
 
 }  // namespace separable

@@ -77,7 +77,7 @@ class Pocket {
         for (int lane = 0; lane < n_lanes_; ++lane)
             if (Lane::get(step, lane) != T(0) && budget_.allows(run_[lane], record_[lane]))
                 ended.push_back(lane);
-        if (!ended.empty()) look_at(ended, weights, intercept);
+        if (!ended.empty()) evaluate(ended, weights, intercept);
     }
 
     // Step 1, after a row.
@@ -90,12 +90,12 @@ class Pocket {
     void finish(const T* weights, const Score& intercept) {
         std::vector<int> all;
         for (int lane = 0; lane < n_lanes_; ++lane) all.push_back(lane);
-        look_at(all, weights, intercept);
+        evaluate(all, weights, intercept);
     }
 
    private:
     // Step 3.
-    void look_at(const std::vector<int>& lanes, const T* weights, const Score& intercept) {
+    void evaluate(const std::vector<int>& lanes, const T* weights, const Score& intercept) {
         std::vector<double> wrong(Lane::kWidth, 0.0);
         for (const std::int64_t i : rows_) {
             const Score y = targets_(i), s = x_.dot(i, weights) + intercept, margin = y * s;

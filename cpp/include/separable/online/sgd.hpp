@@ -87,10 +87,10 @@ class SgdDescent {
     }
 
     void step(const Products<Lane>& x, std::int64_t i, const LanesLoss<Lane>& loss, const T* s,
-              const T* y, double share) {
-        T slopes[Lane::kWidth];
-        loss.slopes(s, y, slopes);
-        const Score g = Lane::load(slopes) * Lane::broadcast(static_cast<T>(share));
+              const T* y, double fraction) {
+        T gradients[Lane::kWidth];
+        loss.gradients(s, y, gradients);
+        const Score g = Lane::load(gradients) * Lane::broadcast(static_cast<T>(fraction));
         const double eta = schedule_.eta(clock_.steps + 1);
         clock_.scale *= std::max(0.0, 1 - eta * l2_);  // 3
         if (clock_.scale < kSmallestScale) fold();

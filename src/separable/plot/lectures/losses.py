@@ -145,5 +145,5 @@ def _values(name: str, margins: Floats, epsilon: float) -> Floats:
     if name == ZERO_ONE:
         return (margins <= 0).astype(np.float64)
     values = np.empty(len(margins))
-    native.write_loss(name, epsilon, margins, np.ones(len(margins)), slope=False, out=values)
+    native.write_loss(name, epsilon, margins, np.ones(len(margins)), gradient=False, out=values)
     return values

@@ -96,14 +96,14 @@ def test_what_the_kernels_refuse():
         native.lp_descent("1", np.ones((2, 3)), one, 0.0, 1, u, g)
     with pytest.raises(ValueError, match="weights do not fit the products"):
         native.lp_descent("1", np.eye(3), one, 0.0, 1, u, g)
-    with pytest.raises(ValueError, match="strengths do not fit the weights"):
+    with pytest.raises(ValueError, match="penalties do not fit the weights"):
         native.lp_descent("1", np.eye(2), np.ones(3), 0.0, 1, u, g)
     with pytest.raises(ValueError, match="unknown power"):
         native.lp_descent("3", np.eye(2), one, 0.0, 1, u, g)
     starts = {
         "groups do not fit the weights": [0, 1],
         "a group has no weights": [0, 0, 2],
-        "strengths do not fit the groups": [0, 2],
+        "penalties do not fit the groups": [0, 2],
     }
     for message, start in starts.items():
         with pytest.raises(ValueError, match=message):

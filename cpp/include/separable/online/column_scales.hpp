@@ -1,6 +1,6 @@
 // What a stream has shown of each column: its scale, and its centre where it has one.
 //
-//   problem   learn from columns whose scale and centre nobody told
+//   problem   learn from columns of unknown scale and center
 //   given     rows, one after the other, with weights k
 //   returns   for each row the columns in play with their values in the column's own units and
 //             the rate 1 / s_j, s_j being the column's deviation so far
@@ -63,7 +63,7 @@ struct Strip {
     std::size_t size = 0;
 };
 
-inline constexpr double kFar = 0x1p40;       // a value so many units away changes the unit
+inline constexpr double kFar = 0x1p40;       // a value this many units away changes the unit
 inline constexpr double kJump = 1.5;         // of the mean square of a loose column
 inline constexpr double kLostDigits = 1e-6;  // of squares that a mean was taken from
 inline constexpr double kConstant = 1e-14;   // deviations this far below the mean are noise
