@@ -100,7 +100,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
     _solution: Solution | None
     _announced: NDArray[Any] | None
 
-    # ------------------------------------------------------------------ what a learner says
+    # ------------------------------------------------------------------ hooks
 
     def _new_sums(self) -> AnySums:
         """Return the sums of no rows."""
@@ -155,7 +155,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         y : array-like of shape (n,)
             The class, or the number, of each row.
         sample_weight : array-like of shape (n,), optional
-            Weight k is the row k times; 0 is no row.
+            A row of weight k counts as k rows; rows of weight 0 are ignored.
 
         Returns
         -------
@@ -359,7 +359,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
 
     @classmethod
     def from_model(cls, model: LinearModel) -> Self:
-        """Return an estimator that goes on learning where a saved model stopped.
+        """Return an estimator that continues training from a saved model.
 
         Parameters
         ----------

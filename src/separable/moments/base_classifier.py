@@ -37,7 +37,7 @@ class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
         y : array-like of shape (n,)
             The class of each row; at least two classes.
         sample_weight : array-like of shape (n,), optional
-            Weight k is the row k times; 0 is no row.
+            A row of weight k counts as k rows; rows of weight 0 are ignored.
 
         Returns
         -------
@@ -46,10 +46,10 @@ class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
         return super().fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those learned from.
+        """Add rows to the training data.
 
-        The answer is that of one ``fit`` on all rows, from their sums alone; it is solved when it
-        is next asked for.
+        The result equals one ``fit`` on all rows. Only the sums are updated; the model is solved
+        when it is next needed.
 
         Parameters
         ----------

@@ -10,12 +10,12 @@ __all__ = ["AveragedPerceptron"]
 
 
 class AveragedPerceptron(PerceptronBase):
-    """The perceptron, ending in the mean of all its intermediate weights.
+    """Averaged perceptron classifier.
 
-    The rule is that of ``Perceptron``; the model is (1/T) sum of w_t over the T presentations,
-    w_t being the weights after presentation t (the start w_0 does not count). The mean is kept
-    lazily, at the cost of the non-zeros of mistaken rows, in float64. It needs no separable data:
-    a fit that reaches ``max_iter`` with mistakes left is a normal end.
+    The update is that of ``Perceptron``. The model is the mean (1/T) sum of w_t over the T
+    presentations, where w_t are the weights after presentation t (w_0 is not included). The mean
+    is updated lazily in float64, at the cost of the non-zeros of misclassified rows. The data need
+    not be separable: reaching ``max_iter`` with mistakes left is normal.
 
     Parameters
     ----------
@@ -24,35 +24,34 @@ class AveragedPerceptron(PerceptronBase):
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 10
-        The most epochs; an epoch without a mistake ends the fit sooner.
+        Maximum number of epochs; an epoch without a mistake ends the fit sooner.
     max_work : float, default 1e10
-        The most numbers to read, rows x non-zeros x epochs for each block of models.
+        Limit on the numbers read: rows x non-zeros x epochs for each block of models.
     shuffle : bool, default True
         Shuffle the rows before each epoch; otherwise take them in the given order.
     random_state : int, RandomState or None, default 0
-        The seed of the shuffles.
+        Seed for shuffling.
     multi_class : {"ovr", "argmax"}, default "ovr"
-        Three classes and more: one model a class against the rest, or the multi-class rule that
-        adds the row to its class and subtracts it from the best rival.
+        For three or more classes: one-vs-rest, or the multi-class rule, which adds a misclassified
+        row to the weights of its class and subtracts it from those of the highest-scoring class.
     ties : {"mistake", "negative", "positive"}, default "mistake"
-        Training: a score of exactly 0 is a mistake for either class, or counts as the negative or
-        the positive class (of each one-vs-rest model), as in some lectures. See ``Perceptron``.
+        How training treats a score of exactly 0; see ``Perceptron``.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     warm_start : bool, default False
-        ``fit`` goes on from the previous fit, its mean included.
+        ``fit`` continues from the previous fit, including its mean.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain, save and merge.
+        The fitted model; it predicts, explains, saves and merges.
     coef_, intercept_, classes_ : ndarray
-        Views of it.
+        Those of ``model_``.
     n_iter_ : int
-        Epochs made.
+        Number of epochs.
     evidence_ : dict
         ``epochs``, ``stopped_by`` ("no mistakes", "max_iter" or "max_work") and ``converged``
-        (stopped by "no mistakes"), both of the running weights, ``mistakes`` (of each epoch),
+        (stopped by "no mistakes"), both for the running weights, ``mistakes`` (per epoch),
         ``updates``, ``updates_per_model``.
 
     Examples

@@ -1,4 +1,4 @@
-"""What every online learner shares: columns, the model it ends in, going on from a file."""
+"""Base class of the online learners: columns, the fitted model, continuation from a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ UNSHUFFLED = Ineffective(
 
 
 class OnlineEstimator(LinearEstimator):
-    """A learner that sees one row at a time and can go on from where it stopped."""
+    """Base of learners that process one row at a time and can be continued."""
 
     eta0: Any
     fit_intercept: bool
@@ -43,10 +43,10 @@ class OnlineEstimator(LinearEstimator):
     _state: OnlineState
 
     _ineffective: ClassVar[tuple[Ineffective, ...]] = (UNSHUFFLED,)
-    #: Streams know no epochs, so only what bears on a single step is said there.
+    #: Ineffective parameters to report in streams, which have no epochs.
     _ineffective_in_streams: ClassVar[tuple[Ineffective, ...]] = ()
 
-    # ------------------------------------------------------------------ what a learner says
+    # ------------------------------------------------------------------ hooks
 
     def _make_state(
         self,
@@ -55,15 +55,15 @@ class OnlineEstimator(LinearEstimator):
         dtype: np.dtype[Any],
         open_classes: bool = False,
     ) -> OnlineState:
-        """Return the state before the first row."""
+        """Return the initial state."""
         raise NotImplementedError
 
     def _ignores_scale(self) -> bool:
-        """Return whether the sizes of columns do not matter."""
+        """Return whether training is invariant to the scale of the columns."""
         return False
 
     def _ignores_shift(self) -> bool:
-        """Return whether the means of columns do not matter."""
+        """Return whether training is invariant to the means of the columns."""
         return False
 
     def _describe_stream(self, state: OnlineState) -> dict[str, Any]:
@@ -71,20 +71,20 @@ class OnlineEstimator(LinearEstimator):
         return {"updates": state.updates, "rows_seen": state.rows_seen}
 
     def _check_continuation(self, state: OnlineState) -> None:
-        """Refuse parameters that cannot change while a stream goes on."""
+        """Refuse parameters that cannot change during a stream."""
 
     # ------------------------------------------------------------------ the model
 
     @property
     def model_(self) -> LinearModel:
-        """The model learned so far, with the state that lets it be continued."""
+        """The model trained so far, with its training state."""
         model = self._weights_only()
         if model.state is None:
             model = self._model = replace(model, state=self._state.to_training_state())
         return model
 
     def _weights_only(self) -> LinearModel:
-        """Return the model as predicting needs it; its training state may not be copied yet."""
+        """Return the model for prediction; its training state may not be copied yet."""
         check_is_fitted(self)
         if self._model is None:
             self._model = self._build_model(
@@ -94,12 +94,12 @@ class OnlineEstimator(LinearEstimator):
 
     @classmethod
     def from_model(cls, model: LinearModel) -> Self:
-        """Return an estimator that goes on learning where a saved model stopped.
+        """Return an estimator that continues training from a saved model.
 
         Parameters
         ----------
         model : LinearModel
-            Of this learner, with its training state (``model.save(path, include_state=True)``).
+            A model of this learner with training state (``model.save(path, include_state=True)``).
 
         Returns
         -------
@@ -134,7 +134,7 @@ class OnlineEstimator(LinearEstimator):
     # ------------------------------------------------------------------ steps
 
     def _keep_chunk(self, X: Any, state: OnlineState, n_rows: int) -> None:
-        """Take over a state that has learned the next rows of a stream."""
+        """Store a state that was trained on the next rows of a stream."""
         state.rows_seen += n_rows
         if not self.__sklearn_is_fitted__():
             self._remember_columns(X)
@@ -142,7 +142,7 @@ class OnlineEstimator(LinearEstimator):
         self.n_iter_ = 1
 
     def _check_stream_parameters(self, state: OnlineState | None) -> None:
-        """Check the parameters at the first call and whenever they changed."""
+        """Check the parameters at the first call and after every change."""
         values = self.__dict__
         now = [values[name] for name in self._requirements]
         if now == getattr(self, "_checked", None):
@@ -165,10 +165,10 @@ class OnlineEstimator(LinearEstimator):
     def _foresee(
         self, state: OnlineState, rows: Rows, largest: float, steps: float
     ) -> tuple[bool, float | None]:
-        """Say whether a chunk cannot fail half way, and bound every |weight| after it, or None.
+        """Return whether a chunk cannot fail, and a bound on |weight| after it, or None.
 
-        A chunk that may fail, by overflow or because it is long enough to be interrupted, is
-        learned on a copy of the state.
+        A chunk that may fail, by overflow or because it can be interrupted, is trained on a copy
+        of the state.
         """
         del state, rows, largest, steps
         return False, None
@@ -203,7 +203,7 @@ class OnlineEstimator(LinearEstimator):
 
 
 def _weights_dtype(tensors: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:
-    """Return the type that a saved state was trained in."""
+    """Return the dtype of the weights of a saved state."""
     for name in ("w", "wa"):
         if name in tensors and tensors[name].dtype in (np.float32, np.float64):
             return tensors[name].dtype

@@ -1,4 +1,4 @@
-"""What the online classifiers share: labels, class weights, streams that bring new classes."""
+"""Base class of the online classifiers: labels, class weights, new classes in streams."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ __all__ = ["OnlineClassifier"]
 
 
 class OnlineClassifier(LinearClassifier, OnlineEstimator):
-    """A classifier that sees one row at a time."""
+    """Base of classifiers that process one row at a time."""
 
     class_weight: Any
 
-    # ------------------------------------------------------------------ what a learner says
+    # ------------------------------------------------------------------ hooks
 
     def _can_stream(self) -> bool:
-        """Return True, or raise AttributeError that says why there is no ``partial_fit``."""
+        """Return True, or raise AttributeError with the reason why ``partial_fit`` is missing."""
         return True
 
     def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
-        """Learn from the next rows of a stream, once, in their order."""
+        """Train on the next rows of a stream, once, in order."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ streams
 
     @available_if(lambda learner: learner._can_stream())
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from the next rows of a stream, once, in the given order.
+        """Train on the next rows of a stream, once, in the given order.
 
-        Any chunking of the same rows, and ``fit`` with ``shuffle=False, max_iter=1``, give the
-        same bits.
+        The result is bit-identical for any chunking of the same rows, and to ``fit`` with
+        ``shuffle=False, max_iter=1``.
 
         Parameters
         ----------
@@ -60,8 +60,8 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
         y : array-like of shape (n,)
             Their classes. New classes may appear at any time unless ``classes`` was given.
         classes : array-like, optional
-            All classes there will be; only at the first call. Saves the upkeep of the spare
-            model that new classes start from.
+            All classes of the stream; only at the first call. Without it a ghost model is kept,
+            from which new classes start.
         sample_weight : array-like of shape (n,), optional
             As in ``fit``.
 
@@ -92,7 +92,7 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
         safe, weight_bound = self._foresee(state, rows, largest, counted.presentations(rows.n_rows))
         new_classes = np.minimum.reduce(label) < 0
         if new_classes or not (first or safe):
-            state = state.copy()  # what fails half way leaves the stream as it was
+            state = state.copy()  # a failure leaves the stream unchanged
         if new_classes:
             label = self._meet_classes(state, y, label < 0)
         if rows.values.dtype != state.dtype:
@@ -127,7 +127,7 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
     def _meet_classes(
         self, state: OnlineState, y: NDArray[Any], new: NDArray[np.bool_]
     ) -> NDArray[np.int32]:
-        """Make room for new classes and return the class index of each label."""
+        """Add new classes to the state and return the class index of each label."""
         if not state.open_classes:
             row = int(np.flatnonzero(new)[0])
             raise ValueError(
@@ -143,7 +143,7 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
     def _weigh(
         self, y: NDArray[Any], sample_weight: Any
     ) -> tuple[NDArray[Any], NDArray[np.int32], RowWeights]:
-        """Return the classes present, each row's class and the weights; absent rows get class 0."""
+        """Return the classes, each row's class index (0 for ignored rows) and the weights."""
         counted = weigh_rows(sample_weight, self.class_weight, y)
         if counted.rows is not None and len(counted.rows) == 0:
             raise ValueError("Every sample weight is zero, so no row is left to learn from.")

@@ -1,4 +1,4 @@
-"""What the perceptrons share: the run of epochs, its convergence, its evidence."""
+"""Base class of the perceptrons: epochs, convergence and evidence."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 __all__ = ["DOUBLE", "TIE_TARGETS", "PerceptronBase"]
 
 DOUBLE = np.dtype(np.float64)
-#: The target for which a score of exactly 0 is right, by the tie rule.
+#: The target for which a score of exactly 0 counts as correct, by tie rule.
 TIE_TARGETS = {"mistake": 0, "negative": -1, "positive": 1}
 
 
 class PerceptronBase(OnlineClassifier):
-    """The perceptrons. See ``Perceptron``, ``AveragedPerceptron`` and ``BatchPerceptron``."""
+    """Base of ``Perceptron``, ``AveragedPerceptron``, ``BatchPerceptron``, ``VotedPerceptron``."""
 
     _averaged: ClassVar[bool] = False
     _requirements: ClassVar[dict[str, Requirement]] = {
@@ -81,21 +81,21 @@ class PerceptronBase(OnlineClassifier):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn from all rows, epoch after epoch.
+        """Fit the model to all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            float32 and float64 are learned from as they are.
+            float32 and float64 are used without conversion.
         y : array-like of shape (n,)
             The class of each row; at least two classes.
         coef_init : array-like of shape (k, d), optional
-            The starting point w; default zeros.
+            Initial weights; default zeros.
         intercept_init : array-like of shape (k,), optional
-            The starting point b; default zeros.
+            Initial intercepts; default zeros.
         sample_weight : array-like of shape (n,), optional
-            A row of weight k + f (k whole, 0 <= f < 1) is presented k times in place and once
-            more with its step scaled by f; a row of weight 0 is absent.
+            A row of weight k + f (k an integer, 0 <= f < 1) is presented k times in a row and once
+            more with its step scaled by f; rows of weight 0 are ignored.
 
         Returns
         -------
@@ -115,12 +115,12 @@ class PerceptronBase(OnlineClassifier):
         model = self._build_model(state, column_names(X), evidence)
         if not self._averaged:
             bounded = zero_start and batch.counted.weight is None and state.rule == "ovr"
-            # what is claimed to separate is looked at in float64
+            # check claimed separation in float64
             looked_at = state.astype(DOUBLE) if run.converged else state
             model = self._with_margins(model, looked_at, batch, run, bounded=bounded)
             self._warn_of_mistakes(model, batch.n_counted)
         self._keep(X, state, model, len(run.mistakes))
-        if self._averaged:  # others say when they made mistakes to the end
+        if self._averaged:  # the others warn about remaining mistakes
             warn_of_poor_fit(self, model, original, state.labels[original.target])
         return self
 
@@ -129,7 +129,7 @@ class PerceptronBase(OnlineClassifier):
     def _prepare(
         self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any
     ) -> tuple[TrainingBatch, OnlineState, bool]:
-        """Check what ``fit`` was given; return it, the start, and whether the start is zero."""
+        """Check the input of ``fit``; return the batch, the state and whether it starts at zero."""
         self._check_parameters()
         self._check_ties()
         rows = as_rows(X)
@@ -159,7 +159,7 @@ class PerceptronBase(OnlineClassifier):
         bounded: bool,
         factor: int = 1,
     ) -> LinearModel:
-        """Return the model with what its weights prove about the training rows."""
+        """Return the model with margin, radius and mistake bound in its evidence."""
         evidence = describe_margins(
             model,
             measure_margins(state, batch, self._tie_target),
@@ -172,7 +172,7 @@ class PerceptronBase(OnlineClassifier):
         return replace(model, evidence={**model.evidence, **evidence})
 
     def _warn_of_mistakes(self, model: LinearModel, n_rows: int) -> None:
-        """Warn of rows that ``predict`` gets wrong though the user asked for no such stop."""
+        """Warn of training rows that ``predict`` misclassifies."""
         evidence: dict[str, Any] = dict(model.evidence)
         if not evidence["converged"] and evidence["stopped_by"] != "eps":
             message = unconverged_message(self, evidence, n_rows)
@@ -192,7 +192,7 @@ class PerceptronBase(OnlineClassifier):
         return TIE_TARGETS[self.ties]
 
     def _keep(self, X: Any, state: OnlineState, model: LinearModel, epochs: int) -> Self:
-        """End a fit that went well."""
+        """Store the result of a fit."""
         self._remember_columns(X)
         self._state, self._model = state, model
         self.n_iter_ = epochs
@@ -215,7 +215,7 @@ class PerceptronBase(OnlineClassifier):
     def _start(
         self, rows: Rows, classes: NDArray[Any], coef_init: Any, intercept_init: Any
     ) -> OnlineState:
-        """Return the state an epoch starts from: zeros, a given start, or the previous fit."""
+        """Return the initial state: zeros, ``coef_init``, or the previous fit."""
         state = self._make_state(classes, rows.n_features, rows.values.dtype)
         previous: OnlineState | None = getattr(self, "_state", None)
         if self.warm_start and previous is not None:
@@ -247,10 +247,10 @@ class PerceptronBase(OnlineClassifier):
         self._check_ties()
 
     def _check_chunk(self, state: OnlineState) -> None:
-        """Refuse a tie rule that needs classes nobody announced.
+        """Refuse a tie rule that needs ``classes``.
 
-        Without ``classes`` the model of a class not met yet is the negative of the others' or a
-        copy of the ghost, which holds only where both targets have the same tie rule.
+        Without ``classes`` the model of a new class is the negative of the other model or a copy
+        of the ghost. This is correct only if the tie rule treats both targets alike.
         """
         if self.ties != "mistake" and state.open_classes:
             raise ValueError(
@@ -280,7 +280,7 @@ class PerceptronBase(OnlineClassifier):
         state.updates += sum(made[: state.n_models - state.n_ghosts])
 
     def _fit_rule(self, state: OnlineState, rows: Rows) -> Rule:
-        """Return how ``fit`` learns; ``max_work`` may allow fewer epochs, but at least one."""
+        """Return the rule of ``fit``; ``max_work`` may allow fewer epochs, but at least one."""
         work = max(1, rows.values.size) * state.n_blocks
         return Rule(
             eta=float(self.eta0),
@@ -295,7 +295,7 @@ class PerceptronBase(OnlineClassifier):
     def _confirm_in_double(
         self, state: OnlineState, run: Run, batch: TrainingBatch, rule: Rule
     ) -> tuple[OnlineState, Run]:
-        """Go on in float64 if rows that float32 puts on their side are not there in truth."""
+        """Continue in float64 if rows separated in float32 are misclassified in float64."""
         double = state.astype(DOUBLE)
         if measure_margins(double, batch, self._tie_target).wrong_rows == 0:
             return state, run

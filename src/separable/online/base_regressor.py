@@ -1,4 +1,4 @@
-"""What the online regressors share: numbers to predict, and streams."""
+"""Base class of the online regressors: targets and streams."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["OnlineRegressor"]
 
 
 class OnlineRegressor(RegressorMixin, OnlineEstimator):
-    """A regressor that sees one row at a time."""
+    """Base of regressors that process one row at a time."""
 
-    # ------------------------------------------------------------------ what a learner says
+    # ------------------------------------------------------------------ hooks
 
     def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
-        """Learn from the next rows of a stream, once, in their order."""
+        """Train on the next rows of a stream, once, in order."""
         raise NotImplementedError
 
     def _link(self) -> Link:
@@ -37,17 +37,17 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     # ------------------------------------------------------------------ streams
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from the next rows of a stream, once, in the given order.
+        """Train on the next rows of a stream, once, in the given order.
 
-        Any chunking of the same rows, and ``fit`` with ``shuffle=False, max_iter=1``, give the
-        same bits.
+        The result is bit-identical for any chunking of the same rows, and to ``fit`` with
+        ``shuffle=False, max_iter=1``.
 
         Parameters
         ----------
         X : array-like, sparse matrix or numeric data frame of shape (n, d)
             The next rows.
         y : array-like of shape (n,)
-            Their numbers.
+            Their targets.
         sample_weight : array-like of shape (n,), optional
             As in ``fit``.
 
@@ -68,7 +68,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             self._check_eta(rows.values.dtype)
             state = self._make_state(None, rows.n_features, rows.values.dtype)
         elif not self._foresee(state, rows, largest, counted.presentations(rows.n_rows))[0]:
-            state = state.copy()  # what fails half way leaves the stream as it was
+            state = state.copy()  # a failure leaves the stream unchanged
         if rows.values.dtype != state.dtype:
             rows = state.cast(rows, largest)
         batch = TrainingBatch.of(rows, y, counted)
@@ -80,7 +80,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     # ------------------------------------------------------------------ all rows at once
 
     def _weigh(self, y: NDArray[np.float64], sample_weight: Any) -> RowWeights:
-        """Return which rows count and how much; at least one does."""
+        """Return the row weights; at least one is positive."""
         counted = weigh_rows(sample_weight, None, y)
         if counted.rows is not None and len(counted.rows) == 0:
             raise ValueError("Every sample weight is zero, so no row is left to learn from.")

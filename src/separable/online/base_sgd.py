@@ -1,4 +1,4 @@
-"""What SGDClassifier and SGDRegressor share: parameters, epochs, when to stop, evidence."""
+"""Base class of SGDClassifier and SGDRegressor: parameters, epochs, stopping, evidence."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ __all__ = ["LOSSES", "SGDBase", "Targets"]
 
 
 class LossTraits(NamedTuple):
-    """What is known of a loss besides its values."""
+    """Properties of a loss."""
 
     classes_only: bool
     convex: bool
 
 
-#: Every loss there is, by name.
+#: Losses by name.
 LOSSES = {name: LossTraits(*traits) for name, *traits in native.losses()}
-#: The step where none is given, by schedule.
+#: Default step size, by schedule.
 DEFAULT_ETA = {"adaptive": 0.15, "constant": 0.01, "invscaling": 0.01, "optimal": 1.0}
-#: The level of a penalty where none is given; also in the steps of "optimal".
+#: Default regularization parameter; also used by the schedule "optimal".
 DEFAULT_ALPHA = 1e-4
-#: Losses with a parameter.
+#: Losses with the parameter epsilon.
 WITH_EPSILON = ("huber", "epsilon_insensitive")
-#: Options without an effect in a stream, which has no epochs.
+#: Parameters without an effect in streams; the second tuple: in ``fit``.
 INEFFECTIVE_IN_STREAMS = (
     Ineffective(
         "alpha",
@@ -107,14 +107,14 @@ INEFFECTIVE_IN_EPOCHS = (
         "Give a tol, or use early_stopping=True.",
     ),
 )
-#: Values below it, and more, leave float32 far from its limits.
+#: Values below this keep float32 far from overflow.
 MAX_SAFE_VALUE = 1e12
-#: Weights are presentations, which take their time.
+#: Largest sum of sample weights: each unit of weight is one presentation.
 MAX_PRESENTATIONS = 1e9
 
 
 class SGDBase(OnlineEstimator):
-    """Stochastic gradient descent. See ``SGDClassifier`` and ``SGDRegressor``."""
+    """Base of ``SGDClassifier`` and ``SGDRegressor``."""
 
     _requirements: ClassVar[dict[str, Requirement]] = {
         "penalty": one_of_or_none("auto", "l2", "l1", "elasticnet"),
@@ -164,7 +164,7 @@ class SGDBase(OnlineEstimator):
     def _fit_rows(
         self, X: Any, rows: Rows, targets: Targets, coef_init: Any, intercept_init: Any
     ) -> Self:
-        """Learn from all rows, epoch after epoch, until the stopping rule says so."""
+        """Run epochs over all rows until the stopping rule holds."""
         steps, seed = self._steps(), check_random_state(self.random_state).randint(0, 2**31 - 1)
         self._check_eta(rows.values.dtype)
         _refuse_heavy(targets.counted.weight)
@@ -200,8 +200,8 @@ class SGDBase(OnlineEstimator):
     def _foresee(
         self, state: OnlineState, rows: Rows, largest: float, steps: float
     ) -> tuple[bool, float | None]:
-        # Adaptive steps are in units of columns that follow their values, so no score of values
-        # like these overflows. Otherwise a single presentation is refused before it is learned.
+        # Adaptive steps follow the scale of the columns, so scores of such values do not overflow.
+        # Otherwise a single presentation is refused before its update.
         single = steps == 1 and state.n_blocks == 1 and self._penalty() in (None, "l2")
         common = largest < MAX_SAFE_VALUE and (single or self.learning_rate == "adaptive")
         return common and state.is_short(rows.values.size * steps), None
@@ -231,15 +231,15 @@ class SGDBase(OnlineEstimator):
     def _start(
         self, rows: Rows, classes: NDArray[Any] | None, coef_init: Any, intercept_init: Any
     ) -> DescentState:
-        """Return the state an epoch starts from: zeros, a given start, or the previous fit."""
+        """Return the initial state: zeros, ``coef_init``, or the previous fit."""
         state = self._make_state(classes, rows.n_features, rows.values.dtype)
         previous: OnlineState | None = getattr(self, "_state", None)
         starts = coef_init is not None or intercept_init is not None
         if self.warm_start and previous is not None:
             if starts:
                 raise ValueError(
-                    "coef_init and intercept_init say where to start, warm_start=True to go on "
-                    "from the previous fit: give one of them."
+                    "coef_init and intercept_init set the initial weights, warm_start=True "
+                    "continues from the previous fit: use one of them."
                 )
             state.continue_from(previous)
         k = 1 if classes is None or len(classes) == 2 else len(classes)
@@ -249,7 +249,7 @@ class SGDBase(OnlineEstimator):
         return state
 
     def _steps(self) -> Steps:
-        """Return what is descended and how, from the parameters."""
+        """Return loss, penalty and schedule from the parameters."""
         kind = self._penalty()
         l1_share = {"l1": 1.0, "elasticnet": float(self.l1_ratio)}.get(kind or "", 0.0)
         level = 0.0 if kind is None else self._level()
@@ -282,7 +282,7 @@ class SGDBase(OnlineEstimator):
         )
 
     def _penalty(self) -> str | None:
-        """Return the kind of penalty; "auto" is l2 where a level was given, else none."""
+        """Return the penalty; "auto" is l2 if alpha is set, else None."""
         if self.penalty == "auto":
             return None if self.alpha is None else "l2"
         return self.penalty
@@ -292,7 +292,7 @@ class SGDBase(OnlineEstimator):
         return DEFAULT_ALPHA if self.alpha is None else float(self.alpha)
 
     def _optimal_start(self) -> float:
-        """Return t_0 of the schedule "optimal": its first step is as long as a typical weight."""
+        """Return t_0 of the schedule "optimal": the first step has the size of a typical weight."""
         alpha = self._level()
         if alpha == 0:
             raise ParameterError(
@@ -324,7 +324,7 @@ class SGDBase(OnlineEstimator):
             )
 
     def _hold_out(self, rows: Rows, targets: Targets, seed: int) -> tuple[RowWeights, HeldOut]:
-        """Set a part of the rows aside to stop by."""
+        """Hold out validation rows for early stopping."""
         counted = targets.counted
         present = np.arange(rows.n_rows) if counted.rows is None else counted.rows
         fraction = float(self.validation_fraction)
@@ -354,7 +354,7 @@ class SGDBase(OnlineEstimator):
 
 
 class Targets(NamedTuple):
-    """The targets of all rows, which of them count, and the classes if there are."""
+    """Targets and weights of all rows, and the classes in classification."""
 
     target: NDArray[Any]
     counted: RowWeights
@@ -362,7 +362,7 @@ class Targets(NamedTuple):
 
 
 def _refuse_heavy(weight: NDArray[np.float64] | None) -> None:
-    """Refuse weights that stand for more presentations than there is time for."""
+    """Refuse sample weights whose sum exceeds ``MAX_PRESENTATIONS``."""
     if weight is not None and weight.sum() > MAX_PRESENTATIONS:
         raise ValueError(
             f"The sample weights sum to {weight.sum():.3g}, and a row of weight k is presented k "

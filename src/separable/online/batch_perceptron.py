@@ -31,30 +31,29 @@ __all__ = ["BatchPerceptron"]
 
 
 class BatchPerceptron(PerceptronBase):
-    """The perceptron that looks at all rows before each step.
+    """Batch perceptron classifier: one update per pass over the rows.
 
     Delta = (1/n) sum of y (1, x) over the rows with y (w.x + b) <= 0, then (b, w) += eta0 Delta,
-    until no row is misclassified. On linearly separable data that happens, with at most
-    n (R / gamma)^2 misclassified rows in all epochs together, and then every training row is on
-    its side, strictly. The order of rows does not matter. Three classes and more: one model a
-    class against the rest, each stopping for itself.
+    until no row is misclassified. On linearly separable data this happens, with at most
+    n (R / gamma)^2 misclassified rows over all epochs, and the weights strictly separate the
+    training rows. The order of the rows does not matter. Three or more classes are fitted
+    one-vs-rest; each model stops on its own.
 
     Parameters
     ----------
     eta0 : float, default 1.0
         The learning rate. From a zero start it scales the weights and changes no prediction.
     eps : float, optional
-        Stop a model also when the length of its Delta, in the space (1, x) if there is an
-        intercept, is below ``eps``; rows may then be left on the wrong side. Default: never.
+        Also stop a model when the norm of its Delta, in the space (1, x) if there is an intercept,
+        is below ``eps``; some rows may then be misclassified. Default: never.
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 10000
-        The most epochs, each one pass over the rows and one step.
+        Maximum number of epochs, each one pass over the rows and one step.
     max_work : float, default 1e10
-        The most numbers to read, (non-zeros + features) x epochs for each block of models.
+        Limit on the numbers read: (non-zeros + features) x epochs for each block of models.
     ties : {"mistake", "negative", "positive"}, default "mistake"
-        Training: a score of exactly 0 is a mistake for either class, or counts as the negative or
-        the positive class (of each one-vs-rest model), as in some lectures. See ``Perceptron``.
+        How training treats a score of exactly 0; see ``Perceptron``.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     warm_start : bool, default False
@@ -63,21 +62,21 @@ class BatchPerceptron(PerceptronBase):
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain, save and merge.
+        The fitted model; it predicts, explains, saves and merges.
     coef_, intercept_, classes_ : ndarray
-        Views of it.
+        Those of ``model_``.
     n_iter_ : int
-        Epochs made.
+        Number of epochs.
     evidence_ : dict
         ``epochs``, ``stopped_by`` and ``stopped_by_model`` ("no mistakes", "eps", "stalled": the
         step no longer changed the weights, with mistakes left, "max_iter", "max_work" or
         "rounding"), ``converged`` and ``converged_models`` (stopped by "no mistakes"),
-        ``mistakes`` (misclassified rows of each epoch, of the models still learning),
-        ``mistakes_per_model``, ``delta_norm`` (of each model's last epoch), ``training_mistakes``
-        (rows still wrong, counted in float64), ``tied_rows`` (rows with a score of 0); after
-        convergence ``margin`` (min y (w.x + b) / |w|), ``gamma`` (the same in the space (1, x)),
-        ``radius`` R and ``bound`` n (R / gamma)^2 on each model's mistakes, the last three for a
-        zero start and unit weights only.
+        ``mistakes`` (misclassified rows per epoch, over the models still training),
+        ``mistakes_per_model``, ``delta_norm`` (in each model's last epoch), ``training_mistakes``
+        (misclassified rows, counted in float64), ``tied_rows`` (rows with a score of 0). After
+        convergence also ``margin`` (min y (w.x + b) / |w|), and, for a zero start and unit
+        weights, ``gamma`` (the margin in the space (1, x)), ``radius`` R and ``bound``
+        n (R / gamma)^2 on the mistakes of each model.
 
     Examples
     --------
@@ -132,20 +131,20 @@ class BatchPerceptron(PerceptronBase):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn from all rows, one step an epoch.
+        """Fit the model with one step per epoch.
 
         Parameters
         ----------
         X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            float32 and float64 are learned from as they are.
+            float32 and float64 are used without conversion.
         y : array-like of shape (n,)
             The class of each row; at least two classes.
         coef_init : array-like of shape (k, d), optional
-            The starting point w; default zeros.
+            Initial weights; default zeros.
         intercept_init : array-like of shape (k,), optional
-            The starting point b; default zeros.
+            Initial intercepts; default zeros.
         sample_weight : array-like of shape (n,), optional
-            A row of weight c counts as c rows, in Delta and in n; a row of weight 0 is absent.
+            A row of weight c counts as c rows, in Delta and in n. Rows of weight 0 are ignored.
 
         Returns
         -------
@@ -167,7 +166,7 @@ class BatchPerceptron(PerceptronBase):
 
     @property
     def partial_fit(self) -> NoReturn:
-        """Not there: a step needs all rows."""
+        """Raise AttributeError: a step needs all rows."""
         raise AttributeError(
             "BatchPerceptron has no partial_fit: each of its steps needs all rows, which a stream "
             "does not have. Use Perceptron for streams."
@@ -199,7 +198,7 @@ class BatchPerceptron(PerceptronBase):
         return next((why for why in ("stalled", "eps") if why in run.stop), "no mistakes")
 
     def _describe(self, run: Run, state: OnlineState) -> dict[str, Any]:
-        """Return what the run did."""
+        """Return the evidence of the run."""
         return {
             "epochs": len(run.mistakes),
             "stopped_by": self._stopped_by(run),

@@ -11,12 +11,12 @@ __all__ = ["Perceptron"]
 
 
 class Perceptron(PerceptronBase):
-    """The perceptron: on every mistake, add the row to the weights.
+    """Perceptron classifier.
 
-    For each row in turn, if y (w.x + b) <= 0 then w += eta0 y x and b += eta0 y, until a whole
-    epoch makes no mistake. On linearly separable data that happens after at most (R / gamma)^2
-    updates, and then every training row is on its side, strictly. There is no early stop by
-    tolerance.
+    For each row in turn, if y (w.x + b) <= 0 then w += eta0 y x and b += eta0 y. Training stops
+    after an epoch without a mistake. On linearly separable data this happens after at most
+    (R / gamma)^2 updates, and the weights strictly separate the training rows. There is no early
+    stopping by tolerance.
 
     Parameters
     ----------
@@ -25,25 +25,25 @@ class Perceptron(PerceptronBase):
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 10000
-        The most epochs.
+        Maximum number of epochs.
     max_work : float, default 1e10
-        The most numbers to read, rows x non-zeros x epochs for each block of models: a limit on
-        large data that is not separable.
+        Limit on the numbers read, rows x non-zeros x epochs for each block of models. It ends
+        training on large data that is not separable.
     shuffle : bool, default True
         Shuffle the rows before each epoch; otherwise take them in the given order.
     random_state : int, RandomState or None, default 0
-        The seed of the shuffles.
+        Seed for shuffling.
     multi_class : {"ovr", "argmax"}, default "ovr"
-        Three classes and more: one model a class against the rest, or the multi-class rule that
-        adds the row to its class and subtracts it from the best rival.
+        For three or more classes: one-vs-rest, or the multi-class rule, which adds a misclassified
+        row to the weights of its class and subtracts it from those of the highest-scoring class.
     pocket : bool, default False
-        End with the best weights met, by mistakes on the training rows, instead of the last. On
-        large data not all weights met are looked at; see docs/learners/perceptron.md.
+        Pocket algorithm: return the weights with the fewest training mistakes instead of the last
+        weights. On large data not all weights are evaluated; see docs/learners/perceptron.md.
     ties : {"mistake", "negative", "positive"}, default "mistake"
-        Training: a score of exactly 0 is a mistake for either class, or counts as the negative or
-        the positive class (of each one-vs-rest model), as in some lectures. It matters from a
-        zero start and on whole numbers. "argmax" takes "mistake" only; a stream with another rule
-        needs ``classes``. ``predict`` always gives a score of 0 the negative class.
+        How training treats a score of exactly 0: as a mistake for either class, or as a prediction
+        of the negative or the positive class (of each one-vs-rest model). It matters for a zero
+        start and for integer data. multi_class="argmax" requires "mistake"; with another rule
+        ``partial_fit`` needs ``classes``. ``predict`` assigns a score of 0 to the negative class.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     warm_start : bool, default False
@@ -52,19 +52,19 @@ class Perceptron(PerceptronBase):
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain, save and merge.
+        The fitted model; it predicts, explains, saves and merges.
     coef_, intercept_, classes_ : ndarray
-        Views of it.
+        Those of ``model_``.
     n_iter_ : int
-        Epochs made.
+        Number of epochs.
     evidence_ : dict
         ``epochs``, ``stopped_by`` ("no mistakes", "max_iter", "max_work", or "rounding": no
         mistake in training, but rows within rounding of the boundary), ``converged`` (stopped by
-        "no mistakes"), ``converged_models``, ``mistakes`` (of each epoch), ``updates``,
-        ``updates_per_model``, ``training_mistakes`` (rows still wrong, counted in float64),
-        ``tied_rows`` (rows with a score of 0); and after convergence ``margin``
-        (min y (w.x + b) / |w|), ``gamma`` (the same in the space (1, x)), ``radius`` R and
-        ``bound`` (R / gamma)^2, the last three for a zero start and unit weights only.
+        "no mistakes"), ``converged_models``, ``mistakes`` (per epoch), ``updates``,
+        ``updates_per_model``, ``training_mistakes`` (misclassified rows, counted in float64),
+        ``tied_rows`` (rows with a score of 0). After convergence also ``margin``
+        (min y (w.x + b) / |w|), and, for a zero start and unit weights, ``gamma`` (the margin in
+        the space (1, x)), ``radius`` R and ``bound`` (R / gamma)^2.
 
     Examples
     --------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SGDClassifier"]
 
-#: Losses whose model says sigma(score) is a probability.
+#: Losses for which sigma(score) is a probability.
 PROBABILISTIC = ("log_loss", "sigmoid_mse")
 
 
@@ -35,77 +35,76 @@ def _has_probabilities(learner: SGDClassifier) -> bool:
 
 
 class SGDClassifier(SGDBase, OnlineClassifier):
-    """A linear classifier on any loss, by stochastic gradient descent.
+    """Linear classifier trained by stochastic gradient descent.
 
-    Minimises (1/n) sum of loss(w.x_i + b, y_i) + alpha (l1_ratio |w|_1 + (1 - l1_ratio) |w|^2 / 2),
-    one row at a time; b is never penalised. Three classes and more: one model a class against the
-    rest, side by side in lanes. With the default schedule and no penalty the columns need no
-    scaling.
+    Minimizes (1/n) sum of loss(w.x_i + b, y_i) + alpha (l1_ratio |w|_1 + (1 - l1_ratio) |w|^2 / 2),
+    one row at a time; b is never penalized. Three or more classes are fitted one-vs-rest, side by
+    side in lanes. With the default schedule and no penalty the columns need no scaling.
 
     Parameters
     ----------
     loss : str, default "hinge"
         "hinge" (linear SVM), "log_loss" (logistic regression), "perceptron", "squared_hinge",
-        "sigmoid_mse", which is (t - sigma(s))^2 for t = 0, 1 and not convex: only a local optimum
-        can be hoped for; or, on y = -1, +1, "squared_error", "huber", "epsilon_insensitive".
+        "sigmoid_mse", which is (t - sigma(s))^2 for t = 0, 1 and not convex, so it may end in a
+        local minimum; or, on y = -1, +1, "squared_error", "huber", "epsilon_insensitive".
     penalty : {"auto", "l2", "l1", "elasticnet"} or None, default "auto"
-        "auto" is "l2" where ``alpha`` is given, else no penalty, unlike scikit-learn's default: a
-        penalty compares weights in the units of their columns, so it needs scaled columns.
+        "auto" is "l2" if ``alpha`` is set, else no penalty, unlike scikit-learn's default: a
+        penalty depends on the units of the columns, so it needs scaled columns.
     alpha : float or None, default None
-        The level of the penalty, 1e-4 if a penalty is named without it; also in the steps of
-        ``learning_rate="optimal"``.
+        Regularization parameter; 1e-4 if a penalty is set without it. ``learning_rate="optimal"``
+        uses it too.
     l1_ratio : float, default 0.15
-        The fraction of l1 in "elasticnet".
+        Weight of the l1 term in "elasticnet".
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 1000
-        The most epochs.
+        Maximum number of epochs.
     tol : float or None, default 1e-3
-        Stop when for ``n_iter_no_change`` epochs the loss did not fall by more than ``tol`` times
-        the loss of the first epoch. None: make ``max_iter`` epochs.
+        Stop when the loss has not fallen by more than ``tol`` times the loss of the first epoch
+        for ``n_iter_no_change`` epochs. None: run ``max_iter`` epochs.
     shuffle : bool, default True
         Shuffle the rows before each epoch; otherwise take them in the given order.
     epsilon : float, default 0.1
-        Of "huber" and "epsilon_insensitive".
+        Parameter of "huber" and "epsilon_insensitive".
     random_state : int, RandomState or None, default 0
-        The seed of the shuffles and of the held-out part.
+        Seed for shuffling and for the held-out rows.
     learning_rate : {"adaptive", "constant", "invscaling", "optimal"}, default "adaptive"
-        "adaptive": a step for each weight from what its column and its gradients were so far, see
+        "adaptive": a per-weight step size from the column values and gradients so far, see
         docs/learners/sgd_classifier.md; it needs no tuning. "constant": eta0. "invscaling":
-        eta0 / t^power_t. "optimal": 1 / (alpha (t0 + t - 1)), as scikit-learn's. (Its "adaptive"
-        is another.)
+        eta0 / t^power_t. "optimal": 1 / (alpha (t0 + t - 1)), as in scikit-learn. (Its "adaptive"
+        is a different schedule.)
     eta0 : float or None, default None
-        The step; None: 0.15 for "adaptive", else 0.01. Not with "optimal", which has its own.
+        Step size; None: 0.15 for "adaptive", else 0.01. Must be None with "optimal".
     power_t : float, default 0.5
-        Of "invscaling".
+        Exponent of "invscaling".
     early_stopping : bool, default False
-        Hold out a part of the rows, stop by its loss instead of the training loss, and end with
-        the weights that were best on it.
+        Hold out some rows, stop by the loss on them instead of the training loss, and return the
+        weights with the smallest held-out loss.
     validation_fraction : float, default 0.1
-        That part, of each class.
+        Fraction of the rows of each class to hold out.
     n_iter_no_change : int, default 5
         See ``tol``.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     warm_start : bool, default False
-        ``fit`` goes on from the previous fit.
+        ``fit`` continues from the previous fit.
     average : bool or int, default False
-        End with the mean of the weights after each step; an int: of the steps from that one on.
-        Not with an l1 penalty.
+        Average the weights over the steps; an int: from that step on. Not available with an l1
+        penalty.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain, save and merge.
+        The fitted model; it predicts, explains, saves and merges.
     coef_, intercept_, classes_ : ndarray
-        Views of it.
+        Those of ``model_``.
     n_iter_ : int
-        Epochs made.
+        Number of epochs.
     evidence_ : dict
-        ``epochs``, ``converged``, ``losses`` (the mean loss of each epoch, each row's before it
-        is learned from), with early stopping ``validation_losses`` and ``best_epoch``;
-        ``progressive``: the mean loss before learning, over rows and models, after 1, 2, 4, 8,
-        ... rows that were new; ``convex``; ``rows_seen``.
+        ``epochs``, ``converged``, ``losses`` (mean loss of each epoch, each row evaluated before
+        its update), with early stopping ``validation_losses`` and ``best_epoch``;
+        ``progressive``: progressive validation, the mean loss before the update over rows and
+        models, after 1, 2, 4, 8, ... new rows; ``convex``; ``rows_seen``.
 
     Examples
     --------
@@ -173,21 +172,21 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn from all rows, epoch after epoch.
+        """Fit the model to all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            float32 and float64 are learned from as they are.
+            float32 and float64 are used without conversion.
         y : array-like of shape (n,)
             The class of each row; at least two classes.
         coef_init : array-like of shape (k, d), optional
-            The starting point w; default zeros.
+            Initial weights; default zeros.
         intercept_init : array-like of shape (k,), optional
-            The starting point b; default zeros.
+            Initial intercepts; default zeros.
         sample_weight : array-like of shape (n,), optional
-            A row of weight k + f (k whole, 0 <= f < 1) is presented k times in place and once
-            more with its gradient scaled by f; a row of weight 0 is absent.
+            A row of weight k + f (k an integer, 0 <= f < 1) is presented k times in a row and once
+            more with its gradient scaled by f; rows of weight 0 are ignored.
 
         Returns
         -------
@@ -201,12 +200,12 @@ class SGDClassifier(SGDBase, OnlineClassifier):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, (n, K): sigma(score), divided by their sum."""
+        """Return class probabilities, (n, K): sigma(score), normalized to sum to 1."""
         return self._weights_only().predict_proba(self._finite_rows(X))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        """Return log-probabilities, (n, K), accurate also where a probability underflows."""
         return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
     def _link(self) -> Link:

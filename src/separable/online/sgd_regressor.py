@@ -14,69 +14,69 @@ __all__ = ["SGDRegressor"]
 
 
 class SGDRegressor(SGDBase, OnlineRegressor):
-    """A linear regressor on any loss, by stochastic gradient descent.
+    """Linear regression trained by stochastic gradient descent.
 
-    Minimises (1/n) sum of loss(w.x_i + b, y_i) + alpha (l1_ratio |w|_1 + (1 - l1_ratio) |w|^2 / 2),
-    one row at a time; b is never penalised. With the default schedule and no penalty neither the
+    Minimizes (1/n) sum of loss(w.x_i + b, y_i) + alpha (l1_ratio |w|_1 + (1 - l1_ratio) |w|^2 / 2),
+    one row at a time; b is never penalized. With the default schedule and no penalty neither the
     columns nor y need scaling.
 
     Parameters
     ----------
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default "squared_error"
-        (s - y)^2 / 2; the same with straight lines beyond ``epsilon``; max(0, |s - y| - epsilon).
+        (s - y)^2 / 2; quadratic up to ``epsilon``, linear beyond; max(0, |s - y| - epsilon).
     penalty : {"auto", "l2", "l1", "elasticnet"} or None, default "auto"
-        "auto" is "l2" where ``alpha`` is given, else no penalty, unlike scikit-learn's default: a
-        penalty compares weights in the units of their columns, so it needs scaled columns.
+        "auto" is "l2" if ``alpha`` is set, else no penalty, unlike scikit-learn's default: a
+        penalty depends on the units of the columns, so it needs scaled columns.
     alpha : float or None, default None
-        The level of the penalty, 1e-4 if a penalty is named without it; also in the steps of
-        ``learning_rate="optimal"``.
+        Regularization parameter; 1e-4 if a penalty is set without it. ``learning_rate="optimal"``
+        uses it too.
     l1_ratio : float, default 0.15
-        The fraction of l1 in "elasticnet".
+        Weight of the l1 term in "elasticnet".
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 1000
-        The most epochs.
+        Maximum number of epochs.
     tol : float or None, default 1e-3
-        Stop when for ``n_iter_no_change`` epochs the loss did not fall by more than ``tol`` times
-        the loss of the first epoch. None: make ``max_iter`` epochs.
+        Stop when the loss has not fallen by more than ``tol`` times the loss of the first epoch
+        for ``n_iter_no_change`` epochs. None: run ``max_iter`` epochs.
     shuffle : bool, default True
         Shuffle the rows before each epoch; otherwise take them in the given order.
     epsilon : float, default 0.1
-        Of "huber" and "epsilon_insensitive", in units of y.
+        Parameter of "huber" and "epsilon_insensitive", in units of y.
     random_state : int, RandomState or None, default 0
-        The seed of the shuffles and of the held-out part.
+        Seed for shuffling and for the held-out rows.
     learning_rate : {"adaptive", "constant", "invscaling", "optimal"}, default "adaptive"
-        "adaptive": a step for each weight from what its column and its gradients were so far, see
+        "adaptive": a per-weight step size from the column values and gradients so far, see
         docs/learners/sgd_classifier.md; it needs no tuning. "constant": eta0. "invscaling":
-        eta0 / t^power_t. "optimal": 1 / (alpha (t0 + t - 1)), as scikit-learn's. (Its "adaptive"
-        is another.)
+        eta0 / t^power_t. "optimal": 1 / (alpha (t0 + t - 1)), as in scikit-learn. (Its "adaptive"
+        is a different schedule.)
     eta0 : float or None, default None
-        The step; None: 0.15 for "adaptive", else 0.01. Not with "optimal", which has its own.
+        Step size; None: 0.15 for "adaptive", else 0.01. Must be None with "optimal".
     power_t : float, default 0.25
-        Of "invscaling".
+        Exponent of "invscaling".
     early_stopping : bool, default False
-        Hold out a part of the rows, stop by its loss instead of the training loss, and end with
-        the weights that were best on it.
+        Hold out some rows, stop by the loss on them instead of the training loss, and return the
+        weights with the smallest held-out loss.
     validation_fraction : float, default 0.1
-        That part.
+        Fraction of the rows to hold out.
     n_iter_no_change : int, default 5
         See ``tol``.
     warm_start : bool, default False
-        ``fit`` goes on from the previous fit.
+        ``fit`` continues from the previous fit.
     average : bool or int, default False
-        End with the mean of the weights after each step; an int: of the steps from that one on.
-        Not with an l1 penalty.
+        Average the weights over the steps; an int: from that step on. Not available with an l1
+        penalty.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain, save and merge.
+        The fitted model; it predicts, explains, saves and merges.
     coef_, intercept_ : ndarray
-        Views of it, (d,) and (1,).
+        Those of ``model_``, of shapes (d,) and (1,).
     n_iter_ : int
-        Epochs made.
+        Number of epochs.
     evidence_ : dict
-        As of ``SGDClassifier``.
+        As for ``SGDClassifier``.
 
     Examples
     --------
@@ -141,21 +141,21 @@ class SGDRegressor(SGDBase, OnlineRegressor):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn from all rows, epoch after epoch.
+        """Fit the model to all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            float32 and float64 are learned from as they are.
+            float32 and float64 are used without conversion.
         y : array-like of shape (n,)
             The number to predict for each row.
         coef_init : array-like of shape (d,), optional
-            The starting point w; default zeros.
+            Initial weights; default zeros.
         intercept_init : array-like of shape (1,), optional
-            The starting point b; default zero.
+            Initial intercept; default 0.
         sample_weight : array-like of shape (n,), optional
-            A row of weight k + f (k whole, 0 <= f < 1) is presented k times in place and once
-            more with its gradient scaled by f; a row of weight 0 is absent.
+            A row of weight k + f (k an integer, 0 <= f < 1) is presented k times in a row and once
+            more with its gradient scaled by f; rows of weight 0 are ignored.
 
         Returns
         -------

@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 __all__ = ["VotedPerceptron"]
 
-#: Each step of a row is a voter, so a weight is not free of cost.
+#: Largest sample weight: each step of a row stores a voter.
 MAX_WEIGHT = 1e6
 
 
 class VotedPerceptron(PerceptronBase):
-    """The perceptron, ending in a vote of all its intermediate weights.
+    """Voted perceptron classifier.
 
-    The rule is that of ``Perceptron``; the score is the sum of c_k sign(w_k.x + b_k) over all
-    weights w_k it went through, with sign(0) = 0 and c_k the number of presentations after which
-    w_k was current (the start w_0 does not count before the first). Three classes and more: one
-    vote a class, against the rest.
+    The update is that of ``Perceptron``. The score is the sum of c_k sign(w_k.x + b_k) over all
+    intermediate weights w_k, with sign(0) = 0 and c_k the number of presentations after which w_k
+    was current (w_0 does not count before the first). Three or more classes are one-vs-rest.
 
-    No vector is stored. Each is the one before plus a multiple of a training row, so the rows that
-    were mistaken are kept, each once, and 24 bytes a mistake. The model, and its file, holds these
-    training rows. Predicting multiplies a row with all of them. ``max_voters`` bounds both.
+    No weight vector is stored. Each is the previous one plus a multiple of a training row, so the
+    model keeps every misclassified row once, and 24 bytes per mistake. The model and its file
+    therefore contain training rows. Prediction multiplies a row with all of them. ``max_voters``
+    bounds both.
 
     Parameters
     ----------
@@ -48,35 +48,34 @@ class VotedPerceptron(PerceptronBase):
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 10
-        The most epochs; an epoch without a mistake ends the fit sooner.
+        Maximum number of epochs; an epoch without a mistake ends the fit sooner.
     max_work : float, default 1e10
-        The most numbers to read, rows x non-zeros x epochs for each block of models.
+        Limit on the numbers read: rows x non-zeros x epochs for each block of models.
     shuffle : bool, default True
         Shuffle the rows before each epoch; otherwise take them in the given order.
     random_state : int, RandomState or None, default 0
-        The seed of the shuffles.
+        Seed for shuffling.
     ties : {"mistake", "negative", "positive"}, default "mistake"
-        Training: a score of exactly 0 is a mistake for either class, or counts as the negative or
-        the positive class (of each one-vs-rest model), as in some lectures. See
-        ``Perceptron``; a vote at a score of 0 is 0 in any case.
+        How training treats a score of exactly 0; see ``Perceptron``. A voter with a score of 0
+        always votes 0.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     max_voters : int or None, default None
-        Only the last so many weight vectors of each model vote. None: all.
+        Number of weight vectors of each model that vote, counted from the last. None: all.
     warm_start : bool, default False
-        ``fit`` goes on from the previous fit, its voters included.
+        ``fit`` continues from the previous fit, including its voters.
 
     Attributes
     ----------
     model_ : VotedModel
-        What was learned, to predict, explain and save; ``model_.mean_model()`` is the mean of
-        all voters as one ``LinearModel``.
+        The fitted model; ``model_.mean_model()`` is the mean of all voters as one
+        ``LinearModel``.
     classes_ : ndarray
         The classes, sorted.
     n_iter_ : int
-        Epochs made.
+        Number of epochs.
     evidence_ : dict
-        As of ``AveragedPerceptron``; ``voters`` of each model, ``stored_rows`` and
+        As for ``AveragedPerceptron``; also ``voters`` of each model, ``stored_rows`` and
         ``stored_bytes``.
 
     Examples
@@ -88,7 +87,7 @@ class VotedPerceptron(PerceptronBase):
     True
     """
 
-    _averaged: ClassVar[bool] = True  # a vote, as a mean, needs no separable data
+    _averaged: ClassVar[bool] = True  # as for a mean, the data need not be separable
     _requirements: ClassVar[dict[str, Requirement]] = {
         name: requirement
         for name, requirement in PerceptronBase._requirements.items()
@@ -122,7 +121,7 @@ class VotedPerceptron(PerceptronBase):
         self.max_voters = max_voters
         self.warm_start = warm_start
 
-    # ------------------------------------------------------------------ what differs
+    # ------------------------------------------------------------------ overrides
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the votes: (n,) for two classes, else (n, K)."""
@@ -130,7 +129,7 @@ class VotedPerceptron(PerceptronBase):
 
     @classmethod
     def from_model(cls, model: Any) -> Self:
-        """Return an estimator that goes on learning where a saved model stopped.
+        """Return an estimator that continues training from a saved model.
 
         Parameters
         ----------
@@ -162,8 +161,8 @@ class VotedPerceptron(PerceptronBase):
             "says what each feature adds to a vote."
         )
 
-    coef_ = property(_no_weights, doc="Not there: see ``model_.mean_model()``.")
-    intercept_ = property(_no_weights, doc="Not there: see ``model_.mean_model()``.")
+    coef_ = property(_no_weights, doc="Not available; see ``model_.mean_model()``.")
+    intercept_ = property(_no_weights, doc="Not available; see ``model_.mean_model()``.")
 
     # ------------------------------------------------------------------ steps
 
@@ -174,7 +173,7 @@ class VotedPerceptron(PerceptronBase):
         dtype: np.dtype[Any],
         open_classes: bool = False,
     ) -> OnlineState:
-        del dtype  # sums of rows are to be what was learned, so weights are float64
+        del dtype  # weights are float64, so that they equal the sums of the stored rows
         double = np.dtype(np.float64)
         clock = {"fit_intercept": float(self.fit_intercept)}
         return VotedState(classes, n_features, double, "ovr", VOTED, open_classes, clock=clock)

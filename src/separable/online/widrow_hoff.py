@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 __all__ = ["WidrowHoff"]
 
-#: An error that grew so many times over that of the start, with too large a step, is divergence.
+#: With too large a step, an error above this multiple of the initial error is divergence.
 GROWTH = 10.0
-#: eta0="auto" is this fraction of 1 / max |x|^2, which is half of the largest safe step.
+#: eta0="auto" is this fraction of 1 / max |x|^2, which is half the largest safe step.
 SAFETY = 0.25
-#: Rows that are shorter, without an intercept, would get a step that overflows.
+#: Without an intercept, a largest squared row norm below this would make the step overflow.
 SMALLEST_NORM = 1e-300
 #: A step, or a rule for it.
 STEP = Requirement(
@@ -49,55 +49,54 @@ STEP = Requirement(
 
 
 class WidrowHoff(OnlineRegressor):
-    """Least squares, one row at a time: the Widrow-Hoff rule, also called LMS or delta rule.
+    """Linear regression by the Widrow-Hoff rule (LMS, delta rule).
 
-    For each row in turn, r = w.x + b - y, then w -= eta0 r x and b -= eta0 r. A step makes the
-    error on its own row 1 - eta0 |x|^2 times what it was (|x|^2 + 1 with an intercept), so up to
+    For each row in turn, r = w.x + b - y, then w -= eta0 r x and b -= eta0 r. A step multiplies
+    the error on its row by 1 - eta0 |x|^2 (|x|^2 + 1 with an intercept). Up to
     eta0 = 2 / max |x|^2, ``evidence_["largest_safe_eta"]``, no step overshoots and the weights
-    stay bounded. Where an answer without error exists, they then converge to one, from a zero
-    start to the smallest; else they stay about the least squares answer, the nearer the smaller
-    eta0 is.
+    stay bounded. If an interpolating solution exists, the weights converge to one; from a zero
+    start, to the one of smallest norm. Otherwise they stay near the least-squares solution; the
+    smaller eta0, the nearer.
 
-    eta0 = "auto" is a quarter of 1 / max |x|^2, the maximum being that of the rows met so far, so
-    it is safe for rows of any size, in a stream too. With an intercept it is |x|^2 + 1.
+    eta0 = "auto" is 1 / (4 max |x|^2) over the rows seen so far (|x|^2 + 1 with an intercept). It
+    is safe for rows of any size, also in a stream.
 
-    Above the safe value the rule may still learn, or the error may grow without end. The latter is
-    an error that says what to do: weights that overflowed, or whose mean squared error in the last
-    epoch is more than ten times both that of the start and that of always answering 0, are not
-    returned.
+    Above the safe value the rule may still converge or may diverge. Divergence raises an error
+    that says what to do: the weights overflowed, or the mean squared error of the last epoch is
+    more than ten times both the initial one and that of always predicting 0.
 
     Parameters
     ----------
     eta0 : float or "auto", default "auto"
-        The learning rate; "auto": 1 / (4 max |x|^2) over the rows met so far.
+        Learning rate; "auto": 1 / (4 max |x|^2) over the rows seen so far.
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 1000
-        The most epochs.
+        Maximum number of epochs.
     tol : float or None, default 1e-4
-        Stop when five epochs in a row fail to bring the mean squared error below 1 - tol times
-        the least so far; None: make ``max_iter`` epochs.
+        Stop when five epochs in a row fail to reduce the mean squared error below 1 - tol times
+        the smallest so far. None: run ``max_iter`` epochs.
     max_work : float, default 1e10
-        The most numbers to read, non-zeros x epochs.
+        Limit on the numbers read: non-zeros x epochs.
     shuffle : bool, default True
         Shuffle the rows before each epoch; otherwise take them in the given order.
     random_state : int, RandomState or None, default 0
-        The seed of the shuffles.
+        Seed for shuffling.
     warm_start : bool, default False
         ``fit`` starts from the weights of the previous fit.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain, save and merge.
+        The fitted model; it predicts, explains, saves and merges.
     coef_, intercept_ : ndarray
-        Views of it.
+        Those of ``model_``.
     n_iter_ : int
-        Epochs made.
+        Number of epochs.
     evidence_ : dict
-        ``mean_squared_error`` (of each epoch, each row's error taken before its step; a stream is
-        one epoch), ``largest_safe_eta`` (None: any), ``eta`` (the last step), ``rows_seen``;
-        after ``fit`` also ``epochs``, ``stopped_by`` ("tol", "max_iter" or "max_work") and
+        ``mean_squared_error`` (per epoch, each error taken before its step; a stream is one
+        epoch), ``largest_safe_eta`` (None: any), ``eta`` (last step size), ``rows_seen``; after
+        ``fit`` also ``epochs``, ``stopped_by`` ("tol", "max_iter" or "max_work") and
         ``converged`` (stopped by "tol").
 
     Examples
@@ -148,21 +147,21 @@ class WidrowHoff(OnlineRegressor):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn from all rows, epoch after epoch.
+        """Fit the model to all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            float32 and float64 are learned from as they are.
+            float32 and float64 are used without conversion.
         y : array-like of shape (n,)
-            The number of each row.
+            The target of each row.
         coef_init : array-like of shape (d,), optional
-            The starting point w; default zeros.
+            Initial weights; default zeros.
         intercept_init : float or array-like of shape (1,), optional
-            The starting point b; default 0.
+            Initial intercept; default 0.
         sample_weight : array-like of shape (n,), optional
-            A row of weight k + f (k whole, 0 <= f < 1) is presented k times in place and once
-            more with its step scaled by f; a row of weight 0 is absent.
+            A row of weight k + f (k an integer, 0 <= f < 1) is presented k times in a row and once
+            more with its step scaled by f; rows of weight 0 are ignored.
 
         Returns
         -------
@@ -192,7 +191,7 @@ class WidrowHoff(OnlineRegressor):
         warn_of_poor_fit(self, model, batch, y)
         return self
 
-    # ------------------------------------------------------------------ what the base asks for
+    # ------------------------------------------------------------------ hooks
 
     def _make_state(
         self,
@@ -233,7 +232,7 @@ class WidrowHoff(OnlineRegressor):
     # ------------------------------------------------------------------ steps
 
     def _start(self, rows: Rows, coef_init: Any, intercept_init: Any) -> OnlineState:
-        """Return the state an epoch starts from: zeros, a given start, or the previous fit."""
+        """Return the initial state: zeros, ``coef_init``, or the previous fit."""
         state = self._make_state(None, rows.n_features, rows.values.dtype)
         previous: OnlineState | None = getattr(self, "_state", None)
         if self.warm_start and previous is not None:
@@ -243,12 +242,12 @@ class WidrowHoff(OnlineRegressor):
         return state
 
     def _fixed_eta(self) -> float:
-        """Return the step, or 0 where it follows from the rows."""
+        """Return eta0, or 0 for "auto"."""
         eta = self._as_learned("eta0")
         return 0.0 if eta == "auto" else float(eta)
 
     def _meet_rows(self, state: OnlineState, batch: TrainingBatch) -> None:
-        """Note the largest |x|^2, in the space (1, x) with an intercept."""
+        """Update the largest |x|^2, in the space (1, x) with an intercept."""
         largest = batch.core.largest_squared_norm(batch.present) + bool(self.fit_intercept)
         if not math.isfinite(largest) or (self.eta0 == "auto" and largest < SMALLEST_NORM):
             size = np.abs(batch.rows.values).max(initial=0)
@@ -261,12 +260,12 @@ class WidrowHoff(OnlineRegressor):
         state.clock["largest_norm"] = max(state.clock["largest_norm"], largest)
 
     def _safe_eta(self, state: OnlineState) -> float:
-        """Return the largest eta with which no step overshoots on the rows met."""
+        """Return the largest eta with which no step overshoots on the rows seen."""
         largest = state.clock["largest_norm"]
         return 2.0 / largest if largest > 0 else math.inf
 
     def _run_epochs(self, state: OnlineState, batch: TrainingBatch) -> native.WidrowHoffRun:
-        """Make the epochs of ``fit``. With too large a step only a small error ends them early."""
+        """Run the epochs of ``fit``; an unsafe step size stops early only at a small error."""
         start = most = math.inf
         met = state.clock["largest_norm"]
         self._meet_rows(state, batch)
@@ -289,7 +288,7 @@ class WidrowHoff(OnlineRegressor):
         before: native.SquaredErrors,
         largest_norm: float,
     ) -> native.WidrowHoffRun:
-        """Train the state in place; ``largest_norm`` is that of the rows before these."""
+        """Train the state in place; ``largest_norm`` is that of the earlier rows."""
         run = native.widrow_hoff(
             batch.core,
             state.native_weights(),
@@ -319,7 +318,7 @@ class WidrowHoff(OnlineRegressor):
     def _refuse_growth(
         self, run: native.WidrowHoffRun, state: OnlineState, start_error: float
     ) -> None:
-        """Refuse weights that a too large step made much worse than no learning at all."""
+        """Raise if an unsafe step size made the error much larger than that of no training."""
         error = run.mean_squared_error[-1]
         if self._fixed_eta() > self._safe_eta(state) and error > GROWTH * start_error:
             self._refuse_eta(state, f"grew from {start_error:.3g} to {error:.3g}")
@@ -360,7 +359,7 @@ class WidrowHoff(OnlineRegressor):
 
 
 def _start_error(state: OnlineState, batch: TrainingBatch) -> float:
-    """Return the mean squared error of the start, or of the answer 0 if that is larger."""
+    """Return the larger mean squared error: of the initial weights, or of predicting 0."""
     w, b = state.weights()
     present = slice(None) if batch.present is None else batch.present
     weight = None if batch.counted.weight is None else batch.counted.weight[present]
@@ -372,7 +371,7 @@ def _start_error(state: OnlineState, batch: TrainingBatch) -> float:
 
 
 def _rounded_down(value: float) -> str:
-    """Return a positive number to three digits, never above it."""
+    """Format a positive number with three digits, rounded down."""
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
     down = math.floor(value / digit) * digit
     return f"{down if down <= value else down - digit:.3g}"

@@ -117,7 +117,7 @@ class Moments:
         X : array-like, sparse matrix or numeric data frame of shape (n, d)
         y : array-like of shape (n,) or, for numbers, (n, t), optional
         sample_weight : array-like of shape (n,), optional
-            Weight k is the row k times; 0 is no row.
+            A row of weight k counts as k rows; rows of weight 0 are ignored.
 
         Returns
         -------

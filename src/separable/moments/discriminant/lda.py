@@ -60,7 +60,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
     Parameters
     ----------
     priors : array-like of shape (K,), optional
-        pi_k, in the order of ``classes_``; None: the share of each class in the rows.
+        pi_k, in the order of ``classes_``; None: the class frequencies.
     covariance : {"unbiased", "mle"}, default "unbiased"
         Divide the scatter within classes by N - K, or by N as scikit-learn does.
     shrinkage : None, "auto", "oas" or float from 0 to 1, default None
@@ -283,7 +283,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
 
         return left_out_scores(self, sums, data)
 
-    # ------------------------------------------------------------------ what was learned
+    # ------------------------------------------------------------------ fitted attributes
 
     @property
     def priors_(self) -> Floats:

@@ -73,7 +73,7 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
     fit_prior: bool
     class_prior: Any
 
-    # ------------------------------------------------------------------ what a learner says
+    # ------------------------------------------------------------------ hooks
 
     def _joint(self, counts: ClassCounts, alpha: float) -> Joint:
         """Return the scores of every class."""
@@ -177,7 +177,7 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
             parameters["class_prior"] = prior.tolist()
         return parameters
 
-    # ------------------------------------------------------------------ what was learned
+    # ------------------------------------------------------------------ fitted attributes
 
     @property
     def class_count_(self) -> Floats:

@@ -43,7 +43,7 @@ class BernoulliNB(NaiveBayes):
         Values above it are 1, others 0; sparse rows need one >= 0. None: the values are taken as
         they are and must be from 0 to 1.
     fit_prior : bool, default True
-        P(k) is the share of class k in the rows; else all classes are as likely.
+        Estimate P(k) by the class frequencies; otherwise use a uniform prior.
     class_prior : list of float, optional
         P(k), in the order of ``classes_``.
 

@@ -42,7 +42,7 @@ class ComplementNB(NaiveBayes):
     ----------
     classes_ : ndarray of shape (K,)
     coef_, intercept_ : ndarray of shapes (k, d) and (k,)
-        Of the ``LinearModel``: one row for two classes.
+        Of the ``LinearModel``; one row for two classes.
     class_count_, feature_count_, feature_all_ : ndarray of shapes (K,), (K, d) and (d,)
         The weight of each class, the sums of columns in it, and in all classes together.
     class_log_prior_, feature_log_prob_ : ndarray of shapes (K,) and (K, d)

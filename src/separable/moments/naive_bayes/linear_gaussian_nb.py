@@ -42,7 +42,7 @@ class LinearGaussianNB(BayesClassifier[Moments]):
     Parameters
     ----------
     priors : array-like of shape (K,), optional
-        pi_k, in the order of ``classes_``; None: the share of each class in the rows.
+        pi_k, in the order of ``classes_``; None: the class frequencies.
     covariance : {"unbiased", "mle"}, default "unbiased"
         Divide squares within classes by N - K, or by N.
 
@@ -120,7 +120,7 @@ class LinearGaussianNB(BayesClassifier[Moments]):
 
         return left_out_scores(self, sums, data)
 
-    # ------------------------------------------------------------------ what was learned
+    # ------------------------------------------------------------------ fitted attributes
 
     @property
     def priors_(self) -> Floats:

@@ -33,7 +33,7 @@ class MultinomialNB(NaiveBayes):
         Added to every count. Below 1e-10, which would give words that were not met the
         probability 0, it is taken as 1e-10, with a warning.
     fit_prior : bool, default True
-        P(k) is the share of class k in the rows; else all classes are as likely.
+        Estimate P(k) by the class frequencies; otherwise use a uniform prior.
     class_prior : list of float, optional
         P(k), in the order of ``classes_``.
 
@@ -41,7 +41,7 @@ class MultinomialNB(NaiveBayes):
     ----------
     classes_ : ndarray of shape (K,)
     coef_, intercept_ : ndarray of shapes (k, d) and (k,)
-        Of the ``LinearModel``: one row for two classes.
+        Of the ``LinearModel``; one row for two classes.
     class_count_, feature_count_ : ndarray of shapes (K,) and (K, d)
         The weight of each class and F.
     class_log_prior_, feature_log_prob_ : ndarray of shapes (K,) and (K, d)

@@ -58,10 +58,10 @@ class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
             warnings.warn(text, DominantValueWarning, stacklevel=3)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows to those learned from.
+        """Add rows to the training data.
 
-        The answer is that of one ``fit`` on all rows, from their sums alone; it is solved when it
-        is next asked for.
+        The result equals one ``fit`` on all rows. Only the sums are updated; the model is solved
+        when it is next needed.
 
         Parameters
         ----------
