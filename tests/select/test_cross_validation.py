@@ -218,7 +218,7 @@ def test_columns_that_do_not_vary():
 def test_columns_that_depend_on_each_other_are_refitted():
     X, y = regression(n=100)
     X = np.column_stack([X, X[:, 0] - X[:, 1]])
-    with pytest.warns(RankWarning, match="is made up of"):
+    with pytest.warns(RankWarning, match="is a linear combination of"):
         found = cross_validate(LeastSquares(), X, y, 5, "neg_mean_squared_error")
     assert set(found.how) == {"refit"}
     compare_with_refits(found, LeastSquares(), X, y, 5, ["neg_mean_squared_error"])

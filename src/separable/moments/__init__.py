@@ -1,1 +1,1 @@
-"""Learners that need the data only through sums."""
+"""Closed-form learners that need the data only through sums (sufficient statistics)."""

@@ -1,4 +1,4 @@
-"""What every moment learner shares: sums to add to, and a model solved from them when asked for."""
+"""Base class of the moment learners: sums over rows, and a model solved from them lazily."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["AnySums", "MomentEstimator", "RowSums", "Solution"]
 
-#: What sums a learner keeps: ``Moments`` or ``ClassCounts``.
+#: The sums of a learner: ``Moments`` or ``ClassCounts``.
 AnySums = TypeVar("AnySums", bound="RowSums")
 AnyEstimator = TypeVar("AnyEstimator", bound="MomentEstimator[Any]")
 
 
 class RowSums(Protocol):
-    """What a moment learner knows of the rows: a value that can be added to, merged, un-merged."""
+    """Sufficient statistics of the rows: rows can be added, sums merged and subtracted."""
 
     @property
     def is_empty(self) -> bool:
@@ -49,37 +49,37 @@ class RowSums(Protocol):
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The classes met, sorted; None without classes."""
+        """The classes seen, sorted; None without classes."""
 
     def add_data(self, data: Data, chosen: NDArray[np.intp] | None = None) -> Self:
-        """Add rows that were checked, or the chosen of them."""
+        """Add checked rows, or only the chosen ones."""
 
     def __add__(self, other: Any) -> Any: ...
 
     def __sub__(self, other: Any) -> Any: ...
 
     def column_sizes(self) -> tuple[Floats, Floats]:
-        """Return a bound on the distance of values from the mean, and the mean, by column."""
+        """Return, for each column, a bound on |x - mean|, and the mean."""
 
     def to_state(self) -> TrainingState:
-        """Return the sums as a model file keeps them."""
+        """Return the sums in the form of a model file."""
 
     @classmethod
     def from_state(cls, state: TrainingState) -> Self:
-        """Return the sums of a model file, after checking them."""
+        """Return the checked sums of a model file."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What a learner makes of sums.
+    """Weights solved from sums.
 
     Parameters
     ----------
     weights, intercept : ndarray, shapes (k, d) and (k,)
     evidence : dict
-        For the model.
+        Evidence of the model.
     learned : dict
-        What the estimator shows besides, by attribute.
+        Other fitted values, by attribute.
     """
 
     weights: Floats
@@ -89,11 +89,11 @@ class Solution:
 
 
 class MomentEstimator(LinearEstimator, Generic[AnySums]):
-    """A learner that needs the rows only through sums."""
+    """Base of learners that need the rows only through sums."""
 
-    #: What to use where the sums do not fit in memory.
+    #: Alternative to suggest if the sums do not fit in memory.
     _instead: ClassVar[str]
-    #: Values below this fraction of the largest are lost beside it; None: no value is too large.
+    #: Values below this fraction of the largest are lost to rounding; None: no check.
     _lost_beside: ClassVar[float | None] = SQUARES
 
     _sums: AnySums | None
@@ -107,7 +107,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         raise NotImplementedError
 
     def _sums_of(self, data: Data) -> AnySums:
-        """Return the sums of all rows of a fit."""
+        """Return the sums of the rows of a fit."""
         return self._new_sums().add_data(data)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
@@ -115,31 +115,31 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         raise NotImplementedError
 
     def _solve(self, sums: AnySums, data: Data | None) -> Solution:
-        """Solve from sums; after ``fit`` the rows are there too, for digits that sums lack."""
+        """Solve from sums; after ``fit`` also from the rows, if the sums lack precision."""
         raise NotImplementedError
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        """Solve from the rows where that is better than sums, as with d > n; None: it is not."""
+        """Solve from the rows if that is better than from sums, as for d > n; otherwise None."""
         del data
         return None
 
     def _threshold(self) -> float | None:
-        """Return the threshold above which values count as 1, None: they are as they are."""
+        """Return the threshold above which values count as 1; None: values are used unchanged."""
         return None
 
     def _needs_rows(self) -> bool:
-        """Say whether these parameters need the rows themselves, as for a second pass over them."""
+        """Return whether the parameters require the rows, for example for a second pass."""
         return False
 
     def _check_sums_suffice(self) -> None:
-        """Refuse to add to sums, or to merge them, with parameters that need the rows again."""
+        """Refuse to update or merge sums if the parameters require the rows."""
 
     def _left_out_scores(self, sums: AnySums, data: Data) -> Floats | None:
-        """Return the scores, (n, k), that each row gets from the fit to all other rows.
+        """Return the exact leave-one-out scores, (n, k), without n fits.
 
-        Exact, without n fits. A class of which the row was the only one has no score: -inf, and of
-        two classes the score is infinite on the side of the other. NaN: too few digits are left
-        for the row, which is to be refitted. None: there is no short cut.
+        If the row was the only one of its class, that class has the score -inf; with two classes
+        the score is infinite on the side of the other. NaN: too little precision is left, refit
+        without the row. None: there is no closed form.
         """
         del sums, data
         return None
@@ -147,13 +147,13 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from all rows.
+        """Fit the model to all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or numeric data frame of shape (n, d)
         y : array-like of shape (n,)
-            The class, or the number, of each row.
+            The target: the class or the number of each row.
         sample_weight : array-like of shape (n,), optional
             A row of weight k counts as k rows; rows of weight 0 are ignored.
 
@@ -175,7 +175,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
                 solution = self._solve(sums, data)
             self._warn_of_dominant_values(data, sums)
         except BaseException:
-            self._column_names = before  # what was learned earlier stays
+            self._column_names = before  # keep the previous fit
             raise
         self._remember_columns(X)
         self._sums, self._solution, self._announced = sums, solution, None
@@ -183,7 +183,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         return self
 
     def _add(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Add rows to the sums; the model is solved when it is next asked for."""
+        """Add rows to the sums; the model is solved when it is next needed."""
         check_parameters(self, self._requirements)
         self._check_sums_suffice()
         if self.__sklearn_is_fitted__():
@@ -206,7 +206,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         return self
 
     def _warn_of_dominant_values(self, data: Data, sums: AnySums | None) -> None:
-        """Name values beside which float64 does not see the others of their column."""
+        """Warn of values so large that float64 loses the other values of their column."""
         if self._lost_beside is None:
             return
         rows, counted = data.present().rows, data.counted
@@ -221,9 +221,9 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             warnings.warn(message(original, self._name), DominantValueWarning, stacklevel=4)
 
     def merge(self, *others: Self) -> Self:
-        """Return an estimator that has learned from the rows of this one and of others.
+        """Return an estimator fitted to the rows of this one and of others.
 
-        It equals one fit on all the rows, to rounding.
+        It equals one fit on all rows, up to rounding.
 
         Parameters
         ----------
@@ -235,23 +235,23 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         estimator
         """
         self._check_sums_suffice()
-        total = self._summed() + self._new_sums()  # not the same object, if there are no others
+        total = self._summed() + self._new_sums()  # a copy, also without others
         for number, other in enumerate(others, start=2):
             self._check_alike(other, number)
             total = total + other._summed()
         return self._with_sums(total)
 
     def subtract(self, *others: Self) -> Self:
-        """Return an estimator that has not learned from the rows of others: it undoes ``merge``.
+        """Return an estimator without the rows of others: the inverse of ``merge``.
 
-        It equals one fit on the rows that stay, to 1e-8 of its weights. Sums of which too few
-        digits are left are refused, with the columns and the digits that are left.
+        It equals one fit on the remaining rows, to 1e-8 of its weights. If cancellation leaves too
+        few correct digits, an error names the columns and the digits left.
 
         Parameters
         ----------
         *others
             Fitted estimators of the same class, parameters and columns. Their rows must be among
-            those that this one has learned from.
+            the training rows of this one.
 
         Returns
         -------
@@ -272,20 +272,20 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
                     f"After estimator {number} was subtracted no row is left to learn from."
                 )
         made = self._with_sums(left)
-        made._solved()  # refuses what is left if it has too few digits, or a single class
+        made._solved()  # raises if too few digits or a single class are left
         return made
 
     def _sum_name(self, column: int) -> str:
-        """Return the name of a column of the sums: of X, or after them the target."""
+        """Return the name of a column of the sums: a column of X, or the target."""
         return self._name(column) if column < self.n_features_in_ else "the target"
 
     def _subtract_sums(self, whole: AnySums, part: AnySums) -> AnySums:
-        """Return sums without those of a part of the rows."""
+        """Return the sums of the rows that are not in ``part``."""
         difference: AnySums = whole - part
         return difference
 
     def _check_alike(self, other: Self, number: int) -> None:
-        """Refuse an estimator whose sums are of another kind, naming the difference."""
+        """Refuse an estimator whose sums are not compatible, and name the difference."""
         if type(other) is not type(self):
             raise TypeError(
                 f"Estimator {number} is a {type(other).__name__}, the first a "
@@ -318,11 +318,11 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         return self._sums
 
     def _with_sums(self, sums: AnySums) -> Self:
-        """Return an estimator like this one that has learned from other rows."""
+        """Return an estimator with the same parameters and other sums."""
         return self._passed_on(type(self)(**self.get_params(deep=False)), sums)
 
     def _passed_on(self, made: AnyEstimator, sums: AnySums) -> AnyEstimator:
-        """Return a new estimator after giving it the columns of this one, and sums."""
+        """Copy the columns of this estimator and set the sums of a new one; return the new one."""
         made.n_features_in_ = self.n_features_in_
         if "feature_names_in_" in self.__dict__:
             made.feature_names_in_ = self.feature_names_in_
@@ -340,7 +340,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         return self._solution
 
     def _learned(self, name: str) -> Any:
-        """Return what the solution says under a name."""
+        """Return a fitted value by name."""
         return self._solved().learned[name]
 
     def _weights_only(self) -> LinearModel:
@@ -351,7 +351,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
 
     @property
     def model_(self) -> LinearModel:
-        """The model, with the sums it was solved from where there are some."""
+        """The model, with the sums it was solved from, if any."""
         model = self._weights_only()
         if model.state is None and self._sums is not None:
             model = self._model = replace(model, state=self._sums.to_state())
@@ -364,7 +364,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         Parameters
         ----------
         model : LinearModel
-            Of this learner, with its sums (``model.save(path, include_state=True)``).
+            A model of this learner with its sums (``model.save(path, include_state=True)``).
 
         Returns
         -------
@@ -388,7 +388,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         return estimator
 
     def _resume(self, model: LinearModel) -> None:
-        """Take from a saved model, or check, what a learner needs besides its sums."""
+        """Restore or check what the learner needs from a saved model besides its sums."""
 
     def _target_classes(self, data: Data, sums: AnySums | None) -> NDArray[Any] | None:
         """Return the classes of a fit, None in regression."""

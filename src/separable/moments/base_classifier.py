@@ -1,4 +1,4 @@
-"""What the moment classifiers share: labels, and classes that may come later."""
+"""Base class of the moment classifiers: labels, and classes that appear later."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["BayesClassifier", "MomentClassifier"]
 
 
 class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
-    """A classifier that needs the rows only through sums."""
+    """Base of classifiers that need the rows only through sums."""
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         rows = checked_rows(X)
@@ -29,7 +29,7 @@ class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
         return Data(rows, labels, weigh_rows(sample_weight, None, labels), X)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from all rows.
+        """Fit the model to all rows.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
         y : array-like of shape (n,)
             The class of each row. New classes may appear at any time unless ``classes`` was given.
         classes : array-like, optional
-            All classes there may be; only at the first call. ``classes_`` has those met.
+            All possible classes; only at the first call. ``classes_`` has the classes seen.
         sample_weight : array-like of shape (n,), optional
             As in ``fit``.
 
@@ -96,7 +96,7 @@ class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
 
 
 class BayesClassifier(MomentClassifier[AnySums]):
-    """A classifier whose scores are logarithms of probabilities, up to what classes share."""
+    """Base of classifiers whose scores are log-probabilities up to a shared term."""
 
     def _link(self) -> Link:
         return "softmax"
@@ -106,5 +106,5 @@ class BayesClassifier(MomentClassifier[AnySums]):
         return self._weights_only().predict_proba(self._finite_rows(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        """Return log-probabilities, (n, K), accurate also where a probability underflows."""
         return model_log_probabilities(self._weights_only(), self.decision_function(X))

@@ -1,4 +1,4 @@
-"""Prior probabilities of the classes, given or estimated."""
+"""Prior probabilities of the classes, specified or estimated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PRIORS", "class_priors"]
 
-#: How far from 1 the sum of given priors may be before it is told.
+#: Warn if the sum of the specified priors differs from 1 by more than this.
 SUM_TOLERANCE = 1e-5
 
 
@@ -35,7 +35,7 @@ PRIORS = Requirement("None or a list of finite floats > 0, one a class", _are_po
 
 
 def class_priors(specified: Any, weight: Floats) -> Floats:
-    """Return the prior of each class: as given, or its share of the weight of all rows."""
+    """Return the class priors: as specified, or the class frequencies."""
     if specified is None:
         frequencies: Floats = weight / weight.sum()
         return frequencies

@@ -125,7 +125,7 @@ class Precision:
         )
 
     def regrouped(self, index: NDArray[np.integer[Any]], n_groups: int) -> Precision:
-        """Return the bounds with group g at ``place[g]``, as ``Sums.regroup`` moves groups."""
+        """Return the bounds with group g at ``index[g]``, as ``Sums.regroup`` moves groups."""
         mean, weight = np.zeros((n_groups, self.mean.shape[1])), np.zeros(n_groups)
         mean[index], weight[index] = self.mean, self.weight
         return replace(self, mean=mean, weight=weight)

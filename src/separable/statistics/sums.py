@@ -117,7 +117,7 @@ class Sums:
         )
 
     def regroup(self, index: NDArray[np.integer[Any]], n_groups: int) -> Sums:
-        """Return the sums with group g at ``place[g]`` among ``n_groups``, others without rows."""
+        """Return the sums with group g at ``index[g]`` among ``n_groups``, others without rows."""
         moved = replace(
             self,
             rows=np.zeros(n_groups, np.int64),

@@ -270,8 +270,8 @@ def test_singular_covariances_are_told_with_the_reason():
     for more, reason in (
         (np.full(40, 0.1), "column 4 is constant[;.]"),
         (y / 3, "column 4 is constant within every class"),
-        (X[:, 2], r"column [24] is made up of column [24]"),
-        (3 * X[:, 0] - X[:, 1], "is made up of .*"),
+        (X[:, 2], r"column [24] is a linear combination of column [24]"),
+        (3 * X[:, 0] - X[:, 1], "is a linear combination of .*"),
     ):
         for form in (np.asarray, sp.csr_array):
             wider = form(np.column_stack([X, more]))
@@ -287,7 +287,9 @@ def test_columns_are_named_by_the_frame():
     pd = pytest.importorskip("pandas")
     X, y = make_problem(2)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(e=1.0, f=X[:, 0])
-    with pytest.warns(RankWarning, match="'e' is constant; '[af]' is made up of '[af]'"):
+    with pytest.warns(
+        RankWarning, match="'e' is constant; '[af]' is a linear combination of '[af]'"
+    ):
         fitted = LDA().fit(frame, y)
     assert fitted.set_output(transform="pandas").transform(frame).columns.tolist() == [
         "lda0",

@@ -74,7 +74,9 @@ def test_dependent_columns_are_named(form):
     X, y = make_problem()
     expected = LeastSquaresClassifier().fit(X, y).decision_function(X)
     wider = np.column_stack([X, np.ones(len(y)), X[:, 0] - X[:, 1]])
-    with pytest.warns(RankWarning, match=r"column 4 is constant; column \d is made up of"):
+    with pytest.warns(
+        RankWarning, match=r"column 4 is constant; column \d is a linear combination of"
+    ):
         fitted = LeastSquaresClassifier().fit(form(wider), y)
     np.testing.assert_allclose(fitted.decision_function(form(wider)), expected, atol=1e-9)
 

@@ -177,13 +177,15 @@ def test_data_that_say_nothing_or_everything_are_told():
     away = X - X.mean(axis=0)
     y = rng.normal(size=50)
     y -= away @ np.linalg.lstsq(away, y, rcond=None)[0]  # not even by chance
-    with pytest.warns(EvidenceWarning, match="alpha grows without end, for the columns tell"):
+    with pytest.warns(EvidenceWarning, match="alpha grows without bound because the columns do"):
         learner = BayesianRegression().fit(X, y)
     assert np.abs(learner.coef_).max() < 1e-12
     assert learner.evidence_["at_edge"] == "alpha"
-    with pytest.warns(EvidenceWarning, match=r"alpha grows without end"):
+    with pytest.warns(EvidenceWarning, match=r"alpha grows without bound"):
         BayesianRegression().fit(X, np.full(50, 3.0))
-    with pytest.warns(EvidenceWarning, match="noise_precision grows without end, for no noise"):
+    with pytest.warns(
+        EvidenceWarning, match="noise_precision grows without bound because no noise"
+    ):
         exact = BayesianRegression().fit(X, X @ [1.0, 2.0, 3.0])
     np.testing.assert_allclose(exact.coef_, [1, 2, 3], rtol=1e-9)
     assert exact.noise_precision_ > 1e10
@@ -257,7 +259,7 @@ def test_given_noise_far_from_that_of_the_rows(beta):
     X, y = problem()
     learner = BayesianRegression(None, beta)
     if beta < 1:
-        with pytest.warns(EvidenceWarning, match="alpha grows without end"):
+        with pytest.warns(EvidenceWarning, match="alpha grows without bound"):
             learner.fit(X, y)
         return
     learner.fit(X, y)
@@ -266,7 +268,7 @@ def test_given_noise_far_from_that_of_the_rows(beta):
 
 def test_constant_columns_tell_nothing():
     y = np.random.default_rng(0).normal(size=30)
-    with pytest.warns(EvidenceWarning, match="alpha grows without end, for the columns tell"):
+    with pytest.warns(EvidenceWarning, match="alpha grows without bound because the columns do"):
         model = BayesianRegression().fit(np.ones((30, 2)), y)
     np.testing.assert_allclose(1 / model.noise_precision_, y.var(ddof=1), rtol=1e-10)
 

@@ -95,7 +95,7 @@ def test_without_penalty_it_is_least_squares_with_its_warnings():
     np.testing.assert_array_equal(ours.coef_, expected.coef_)
     assert ours.evidence_ == expected.evidence_
     X[:, 2] = X[:, 0] + X[:, 1]
-    with pytest.warns(DependentColumns, match="column 2 is made up of"):
+    with pytest.warns(DependentColumns, match="column 2 is a linear combination of"):
         Ridge(0).fit(X, y)
     with pytest.warns(RankWarning, match="40 columns and 3 rows"):
         Ridge(0).fit(X.T, np.arange(3.0))

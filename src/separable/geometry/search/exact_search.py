@@ -94,13 +94,13 @@ def reduce_exactly(cone: ConeRows, hint: FacialReduction | None = None) -> Exact
     ----------
     cone : ConeRows
         Vectors as they came.
-    hint : Settled, optional
+    hint : FacialReduction, optional
         What floats see: which vectors are looked at first.
 
     Examples
     --------
     >>> from separable.geometry.cone.dense_rows import WrittenRows
-    >>> found = settle_exactly(WrittenRows(np.array([[1.0, 0.0], [-1.0, 0.0], [5.0, 0.5]])))
+    >>> found = reduce_exactly(WrittenRows(np.array([[1.0, 0.0], [-1.0, 0.0], [5.0, 0.5]])))
     >>> found.u, found.a.tolist(), found.boundary.tolist()
     ((0, 1), [1, 1, 0], [True, True, False])
     """

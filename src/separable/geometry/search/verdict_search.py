@@ -48,7 +48,7 @@ class SearchResult:
 
     Parameters
     ----------
-    reduction : Settled or None
+    reduction : FacialReduction or None
         What floats see, in columns as they came.
     bracket : Bracket or None
         Of weights that separate, by passes.

@@ -1,4 +1,4 @@
-"""What the moment regressors share: numbers to predict, one or several at once."""
+"""Base class of the moment regressors: one or several targets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["MomentRegressor"]
 
 
 class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
-    """A regressor that needs the rows only through sums."""
+    """Base of regressors that need the rows only through sums."""
 
     def _new_sums(self) -> Moments:
         return Moments("numbers", owner=type(self).__name__, instead=self._instead)

@@ -1,4 +1,4 @@
-"""Least squares with or without a penalty, exactly: what its learners share."""
+"""Exact least squares with or without an l2 penalty: the base of its learners."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
 __all__ = ["SquaresRegressor"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Squared condition numbers: from here on weights are refined, as they are of few numbers, ...
+#: Squared condition number from which the weights are refined; small data always are, ...
 REFINE_CONDITION = 1e3
 SMALL_SIZE = 10_000
-#: ... the factor is taken from the rows, not from their products, ...
+#: ... from which R comes from a QR decomposition of the rows instead of the Gram matrix, ...
 QR_CONDITION = 1e7
-#: ... and products alone have too few digits left for an answer.
+#: ... and from which the Gram matrix alone has too little precision to solve at all.
 MAX_CONDITION = 1e13
 
 
 class SquaresRegressor(MomentRegressor):
-    """Minimises sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2, the intercept b not penalised.
+    """Minimizes sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2; the intercept b is not penalized.
 
-    A penalty is d more rows sqrt(alpha) e_j with target 0, which no column is centred by. So the
-    same steps serve both: columns are scaled to length 1, those rows included; then Cholesky's
-    method, refinement against the rows, or Householder's method, as the condition number asks.
+    A penalty is equivalent to d augmented rows sqrt(alpha) e_j with target 0, which do not change
+    the means. So the same steps solve both problems: scale the columns to norm 1, augmented rows
+    included; then, depending on the condition number, Cholesky, iterative refinement, or QR.
     """
 
     _instead: ClassVar[str] = (
@@ -63,7 +63,7 @@ class SquaresRegressor(MomentRegressor):
     fit_intercept: bool
 
     def _penalty(self) -> float | None:
-        """Return alpha, where it does not depend on the rows."""
+        """Return alpha; None if it depends on the rows."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ solving
@@ -85,7 +85,7 @@ class SquaresRegressor(MomentRegressor):
             directions, sizes, _ = svd(factor.r)
             tiny = max(design.n_rows, len(kept)) * EPS * sizes[0]
             rank, by = int((sizes > tiny).sum()), "householder"
-            # directions beyond the rank come from rounding, and no column explains them
+            # directions beyond the rank are rounding errors
             unexplained = directions[:, rank:].T @ factor.targets
             left = factor.residual_squares + np.einsum("ij,ij->j", unexplained, unexplained)
             factor = replace(factor, residual_squares=left)
@@ -164,9 +164,9 @@ class SquaresRegressor(MomentRegressor):
     def _solve_dependent(
         self, design: Design, kept: NDArray[np.intp], gram: Floats, alpha: float
     ) -> Solution:
-        """Solve from products that are singular, if that is clear; refuse if it is not.
+        """Solve a singular Gram matrix if its rank is clear; otherwise raise.
 
-        With a penalty too small to be seen in them it never is.
+        It is never clear if the penalty is too small to change the Gram matrix.
         """
         values, vectors = eigh(gram)
         zero = values <= 10 * len(values) * EPS * values[-1]
@@ -174,8 +174,8 @@ class SquaresRegressor(MomentRegressor):
         least = values[0] if alpha > 0 else values[~zero][0]
         if alpha > 0 or doubtful.any() or least < REFINE_CONDITION * values[-1] / MAX_CONDITION:
             raise ValueError(
-                "The columns are so close to depending on each other (condition number above "
-                f"{np.sqrt(values[-1] / max(least, EPS)):.1e}) that sums of their "
+                "The columns are so close to linearly dependent (condition number above "
+                f"{np.sqrt(values[-1] / max(least, EPS)):.1e}) that the sums of their "
                 "products, which is all a stream or a merge has, hold no correct digits of the "
                 "weights. Call fit with all rows at once, which factors the rows themselves, drop "
                 f"columns, or {'use Ridge' if alpha == 0 else 'give a larger alpha'}."
@@ -189,7 +189,7 @@ class SquaresRegressor(MomentRegressor):
         return self._finish(design, kept, factor, None, np.inf, rank, "eigenvalues", 0.0)
 
     def _solve_wide(self, data: Data, alpha: float) -> Solution | None:
-        """Solve from the n x n side if there are more columns than rows."""
+        """Solve in the dual, n x n, if there are more columns than rows."""
         if not data.is_wide:
             return None
         data = data.present()
@@ -200,8 +200,8 @@ class SquaresRegressor(MomentRegressor):
         weights, rank, squares = smallest_weights(side)
         warnings.warn(
             f"{data.rows.n_features} columns and {data.n_counted} rows: the rows do not determine "
-            "the weights of least squares, and those of smallest norm are taken. Ridge or more "
-            "rows make them unique.",
+            "the weights of least squares; the minimum-norm solution is used. Ridge or more rows "
+            "make it unique.",
             RankWarning,
             stacklevel=4,
         )
@@ -235,7 +235,7 @@ class SquaresRegressor(MomentRegressor):
             return self._left_out_tall(sums, data, alpha)
 
     def _left_out_tall(self, sums: Moments, data: Data, alpha: float) -> Floats:
-        """Leave rows out by their leverages: the error without row i is r_i / (1 - h_i)."""
+        """Return leave-one-out scores by leverages: the error without row i is r_i / (1 - h_i)."""
         solution = self._solve_squares(sums, data, alpha)
         fitted = linear_scores(data.rows, solution.weights, solution.intercept)
         left = 1.0 - leverages(data, solution, fit_intercept=bool(self.fit_intercept))
@@ -262,7 +262,7 @@ class SquaresRegressor(MomentRegressor):
         return scores
 
     def _score_without(self, data: Data, row: int, alpha: float) -> Floats:
-        """Return the score of a row from a fit to all others."""
+        """Return the score of a row from a refit without it."""
         solution = self._fit_to(data, np.delete(np.arange(data.rows.n_rows), row), alpha)
         one = data.rows.take(np.array([row]))
         score: Floats = linear_scores(one, solution.weights, solution.intercept)[0]
@@ -271,7 +271,7 @@ class SquaresRegressor(MomentRegressor):
     def _fit_summed(
         self, data: Data, chosen: NDArray[np.intp], sums: Moments, alpha: float
     ) -> Solution:
-        """Return the fit to some rows from their sums if these have the digits."""
+        """Return the fit to some rows, from their sums if these are precise enough."""
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
         if _squared_condition(design, np.flatnonzero(~design.constant)) < REFINE_CONDITION:
             return self._solve_squares(sums, None, alpha)
@@ -288,7 +288,7 @@ class SquaresRegressor(MomentRegressor):
     # ------------------------------------------------------------------ messages
 
     def _warn(self, design: Design, kept: NDArray[np.intp], factor: Factor, rank: int) -> None:
-        """Name the columns that depend on others, or are constant."""
+        """Warn of linearly dependent and constant columns."""
         dependent = dependent_columns(factor.r, rank) if rank < len(kept) else []
         warnings.warn(
             DependentColumns(
@@ -301,7 +301,7 @@ class SquaresRegressor(MomentRegressor):
 
 
 def _squared_condition(design: Design, kept: NDArray[np.intp]) -> float:
-    """Return the condition number of the products of standardised columns."""
+    """Return the condition number of the Gram matrix of the standardized columns."""
     values = eigvalsh(design.gram[np.ix_(kept, kept)]) if len(kept) else np.ones(1)
     return float(values[-1] / values[0]) if values[0] > 0 else np.inf
 
@@ -315,9 +315,9 @@ def _error_of_weights(
     *,
     about_mean: bool,
 ) -> tuple[float, float]:
-    """Return a bound on the error of standardised weights, from that of the sums, and their norm.
+    """Return a bound on the error of the standardized weights, and their norm.
 
-    G w = c, so that the error of w is at most |G^-1| (error of c + error of G |w|).
+    G w = c, so the error of w is at most |G^-1| (error of c + error of G |w|).
     """
     values, d = sums.sums, len(design.length)
     precision, root = Precision.of(values), np.sqrt(values.weight[0])
@@ -335,11 +335,11 @@ def _error_of_weights(
 
 
 def _smallest(factor: Factor, rank: int, design: Design, kept: NDArray[np.intp]) -> Floats:
-    """Return, for standardised columns, the weights whose raw ones have the smallest norm."""
+    """Return the standardized weights whose raw weights have minimum norm."""
     u, sizes, vt = svd(factor.r)
     weights = vt[:rank].T @ ((u[:, :rank].T @ factor.targets) / sizes[:rank, None])
     length = design.length[kept][:, None] / design.length[kept].max()
-    free = vt[rank:].T / length  # raw weights that change no prediction
+    free = vt[rank:].T / length  # null space, for raw weights
     raw = weights / length
     raw -= free @ lstsq(free, raw)
     smallest: Floats = raw * length

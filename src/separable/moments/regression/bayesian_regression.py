@@ -1,4 +1,4 @@
-"""Bayesian linear regression: a Gaussian prior on the weights, and what the rows make of it."""
+"""Bayesian linear regression with a Gaussian prior; empirical Bayes for the precisions."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ if TYPE_CHECKING:
 __all__ = ["BayesianRegression", "EvidenceWarning"]
 
 
-#: Squares that vanish count as this, so that they are refused.
+#: Replaces squares that underflow, so that they are refused.
 SMALLEST_SUBNORMAL = 5e-324
-#: Precisions of a larger ratio are refused.
+#: Largest ratio of the precisions.
 MAX_RATIO = 1e300
 
 
 class EvidenceWarning(UserWarning):
-    """The evidence has no maximum: a precision would grow without end."""
+    """The evidence has no maximum: a precision grows without bound."""
 
 
 class BayesianRegression(SquaresRegressor):
     """Linear regression with a Gaussian prior: y = w.x + b + noise, w ~ N(0, alpha^-1 I).
 
-    The noise is N(0, 1 / beta), beta the ``noise_precision``; the prior of b is flat. With columns
-    and targets centred the posterior of the weights is
+    The noise is N(0, 1 / beta), beta the ``noise_precision``; the prior of b is flat. For centered
+    columns and targets the posterior of the weights is
 
         N(m, Sigma),  Sigma = (beta X'X + alpha I)^-1,  m = beta Sigma X'y,
 
-    so m is ridge regression with penalty alpha / beta, and is solved as ``Ridge`` is. A row of
-    weight k counts as k rows. Precisions that are not given are those that maximise the evidence,
-    p(y | alpha, beta), from eigenvalues alone.
+    so m is ridge regression with penalty alpha / beta, solved as in ``Ridge``. A row of weight k
+    counts as k rows. Precisions that are None maximize the evidence p(y | alpha, beta) (empirical
+    Bayes, type II maximum likelihood), computed from eigenvalues.
 
-    scikit-learn's ``BayesianRidge`` has other names: this ``alpha`` is its ``lambda_``, and
-    ``noise_precision`` its ``alpha_``. It counts n rows in the evidence where one is spent on the
-    intercept, and n - 1 are counted here; without an intercept both agree.
+    Names differ from scikit-learn's ``BayesianRidge``: this ``alpha`` is its ``lambda_``, and
+    ``noise_precision`` its ``alpha_``. With an intercept, the evidence here has n - 1 degrees of
+    freedom, there n; without an intercept both agree.
 
     Parameters
     ----------
     alpha : float, optional
-        Precision of the prior, above 0. None: by the evidence.
+        Precision of the prior, above 0. None: maximize the evidence.
     noise_precision : float, optional
-        beta, one over the variance of the noise, above 0. None: by the evidence.
+        beta, the reciprocal of the noise variance, above 0. None: maximize the evidence.
     fit_intercept : bool, default True
-        Learn b.
+        Whether to learn b.
 
     Attributes
     ----------
@@ -68,16 +68,16 @@ class BayesianRegression(SquaresRegressor):
         The posterior mean m.
     intercept_ : ndarray of shape (1,)
     covariance_ : ndarray of shape (d, d)
-        Sigma. Computed when asked for.
+        Sigma, computed on access.
     alpha_, noise_precision_ : float
-        The precisions, given or found.
+        The precisions, specified or estimated.
     log_evidence_ : float
         log p(y | alpha, beta).
     evidence_ : dict
-        As of ``Ridge``, and ``alpha``, ``noise_precision``, ``log_evidence``,
-        ``effective_weights`` (gamma = sum_k s_k / (s_k + alpha / beta), how many weights the rows
-        determine), ``set_by_evidence`` and ``at_edge``: a precision that would grow without end.
-        That is an ``EvidenceWarning`` too.
+        As for ``Ridge``, and ``alpha``, ``noise_precision``, ``log_evidence``,
+        ``effective_weights`` (gamma = sum_k s_k / (s_k + alpha / beta), the effective number of
+        parameters), ``set_by_evidence`` and ``at_edge``: a precision that grows without bound,
+        which also raises an ``EvidenceWarning``.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class BayesianRegression(SquaresRegressor):
 
     def _penalty(self) -> float | None:
         if self.alpha is None or self.noise_precision is None:
-            return None  # without a row the evidence asks for others
+            return None  # the evidence changes without a row
         return float(self.alpha) / float(self.noise_precision)
 
     def _solve(self, sums: Moments, data: Data | None) -> Solution:
@@ -214,14 +214,12 @@ class BayesianRegression(SquaresRegressor):
     ) -> Solution:
         if precisions.edge is not None:
             why = (
-                "the columns tell nothing of y"
-                if precisions.edge == "alpha"
-                else "no noise is left"
+                "the columns do not predict y" if precisions.edge == "alpha" else "no noise is left"
             )
             last = precisions.alpha if precisions.edge == "alpha" else precisions.beta
             warnings.warn(
-                f"The evidence has no maximum: {precisions.edge} grows without end, for {why}. It "
-                f"was stopped at {last:.3g}. Give {precisions.edge}.",
+                f"The evidence has no maximum: {precisions.edge} grows without bound because "
+                f"{why}. It was stopped at {last:.3g}. Set {precisions.edge}.",
                 EvidenceWarning,
                 stacklevel=4,
             )
@@ -246,10 +244,11 @@ class BayesianRegression(SquaresRegressor):
     # ------------------------------------------------------------------ predicting
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the mean of the predictive distribution of each row, and its deviation.
+        """Return the mean and standard deviation of the predictive distribution of each row.
 
         Its variance is 1 / beta + 1 / (beta W) + (x - mean)'Sigma (x - mean): noise, intercept and
-        weights. W is the weight of all rows; without an intercept its term and the mean are 0.
+        weights. W is the sum of the sample weights; without an intercept its term and the mean are
+        0.
 
         Parameters
         ----------
@@ -277,7 +276,7 @@ class BayesianRegression(SquaresRegressor):
         Parameters
         ----------
         n : int, default 1
-            How many.
+            Number of draws.
         random_state : int, RandomState or None, default 0
 
         Returns

@@ -1,4 +1,4 @@
-"""Ridge regression for many alphas at once: from the eigenvalues of products of columns."""
+"""Ridge regression for many alphas from one eigendecomposition of the Gram matrix, d x d."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ __all__ = ["ColumnSide", "column_side"]
 
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
-#: The relative error of errors of prediction up to which eigenvalues are believed.
+#: Largest relative error of prediction errors for which the eigenvalues are used.
 MAX_RELATIVE_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
 class ColumnSide:
-    """Products S = VsV' of centred columns with each other, and with centred targets.
+    """Eigendecomposition S = VsV' of the centered Gram matrix, with the centered targets.
 
-    All columns are in one unit, so that the penalty |w|^2 stays what it is. With it
+    All columns have the same scale, so that the penalty |w|^2 is unchanged. The solution is
     w = V (s + alpha)^-1 V'c, c the products with the targets.
 
     Parameters
     ----------
     sums : Sums
-        What it was made of: columns in units of z = (x - origin) unit.
+        The sums it was computed from: columns in units of z = (x - origin) unit.
     kept : ndarray of int
-        The columns that vary.
+        The columns that are not constant.
     values, vectors : ndarray, shapes (k,) and (k, k)
         s and V.
     projection : ndarray, shape (k, t)
         V'c.
     target_squares : ndarray, shape (t,)
-        Squares of the centred targets in their units.
+        Squares of the centered targets in their units.
     fit_intercept : bool
-        Whether columns are centred.
+        Whether columns are centered.
     whole : bool
-        Whether one unit suits all columns: if not, squares of some are 0 in it.
+        Whether one unit fits all columns; if not, some squares underflow to 0.
     """
 
     sums: Sums
@@ -100,11 +100,11 @@ class ColumnSide:
             return alphas * self.unit * self.unit
 
     def has_digits(self, alphas: Floats) -> NDArray[np.bool_]:
-        """Return for which alphas eigenvalues have the digits for errors of prediction.
+        """Return for which alphas the eigenvalues give accurate prediction errors.
 
-        Rounding changes S by E with |E| = eps s_max. That moves predictions by no more than
-        eps s_max |w| / sqrt(s_min + alpha), to be compared with the errors themselves, and 1 - h of
-        a row by eps s_max / (s_min + alpha) h.
+        Rounding changes S by E with |E| = eps s_max. It changes predictions by at most
+        eps s_max |w| / sqrt(s_min + alpha), to be compared with the errors, and 1 - h of a row by
+        eps s_max / (s_min + alpha) h.
         """
         if not self.whole:
             return np.zeros(len(alphas), bool)
@@ -114,7 +114,7 @@ class ColumnSide:
         least = self.values[0] + self.penalties(alphas)
         left = self.target_squares - np.einsum("kt,ka->at", self.projection**2, inverse)
         fraction = self.values @ inverse / self.sums.rows[0]
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no digits
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow counts as inaccurate
             size = np.einsum("kt,ka->at", self.projection**2, inverse**2)
             moved = high**2 * size <= MAX_RELATIVE_ERROR**2 * left * least[:, None]
         enough: NDArray[np.bool_] = moved.all(axis=1) & (
@@ -123,13 +123,13 @@ class ColumnSide:
         return enough
 
     def inverses(self, alphas: Floats) -> Floats:
-        """Return 1 / (s + alpha), (k, A); 0 where both are 0, or as good as."""
+        """Return 1 / (s + alpha), (k, A); 0 where both are 0 up to rounding."""
         shifted = self.values[:, None] + self.penalties(alphas)
         shifted[shifted < TINY] = 0.0
         return np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
 
     def basis(self) -> Floats:
-        """Return what takes raw centred rows to the axes V, (d, k)."""
+        """Return the matrix that projects raw centered rows on the eigenvectors, (d, k)."""
         whole = np.zeros((self.n_features, len(self.kept)))
         whole[self.kept] = self.vectors * self.unit
         return whole
@@ -147,14 +147,14 @@ class ColumnSide:
         return inner @ self.vectors.T
 
     def held_out_squares(self, held_out: Sums, alphas: Floats) -> tuple[Floats, Floats]:
-        """Return the errors of other rows from their sums, squared and summed.
+        """Return the sums of squared errors of other rows, from their sums.
 
         Returns
         -------
         squares : ndarray, shape (A, t)
             In units of the targets, squared.
         fraction : ndarray, shape (A,)
-            How much that is of the largest term of the sum: digits are lost where it is small.
+            Its ratio to the largest term of the sum; cancellation if it is small.
         """
         d = self.n_features
         held_out, gap = gap_of_means(self.sums, held_out, fit_intercept=self.fit_intercept)
@@ -165,14 +165,14 @@ class ColumnSide:
 
 
 def column_side(moments: Moments, *, fit_intercept: bool) -> ColumnSide:
-    """Return the eigenvalues of the products of columns.
+    """Return the eigendecomposition of the Gram matrix.
 
     Parameters
     ----------
     moments : Moments
         With numbers as the target.
     fit_intercept : bool
-        Whether columns are centred.
+        Whether columns are centered.
     """
     d = moments.n_features
     sums = in_one_unit(moments.sums, d)

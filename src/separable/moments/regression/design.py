@@ -1,4 +1,4 @@
-"""The design of a linear regression, from sums: columns centred and scaled to length 1."""
+"""Normal equations of a linear regression from sums: columns centered and scaled to norm 1."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ __all__ = ["Design", "design_of"]
 
 @dataclass(frozen=True)
 class Design:
-    """Sums of products of standardised columns u_j = (x_j - mean_j) / length_j with each other.
+    """Gram matrix of the standardized columns u_j = (x_j - mean_j) / length_j.
 
     Parameters
     ----------
     n_rows, weight
-        The number of rows n and their weight W.
+        Number of rows n and sum of weights W.
     mean, target_mean : ndarray, shapes (d,) and (t,)
         Means of the columns and of the targets; 0 without an intercept.
     length : ndarray, shape (d,)
-        The root of the sum of squares of each centred column, 1 for those that are constant.
+        Norm of each centered column, 1 for constant columns.
     constant : ndarray of bool, shape (d,)
-        Columns that do not vary, or without an intercept are 0.
+        Constant columns; without an intercept, columns of zeros.
     gram : ndarray, shape (d, d)
-        Products of standardised columns: ones on the diagonal, zeros for constant columns.
+        Products of standardized columns: ones on the diagonal, zeros for constant columns.
     cross : ndarray, shape (d, t)
-        Products of standardised columns with centred targets, in units of ``target_unit``.
+        Products of standardized columns with centered targets, in units of ``target_unit``.
     target_squares : ndarray, shape (t,)
-        Squares of the centred targets, in those units.
+        Sums of squares of the centered targets, in those units.
     target_unit : ndarray, shape (t,)
-        Powers of two, 1 unless squares of the targets would overflow or vanish.
+        Powers of two, 1 unless squares of the targets would overflow or underflow.
     """
 
     n_rows: int
@@ -56,7 +56,7 @@ class Design:
     target_unit: Floats
 
     def raw(self, standardised: Floats) -> Floats:
-        """Return weights of raw columns, (t, d), from those of standardised ones, (d, t)."""
+        """Return weights of raw columns, (t, d), from those of standardized columns, (d, t)."""
         with np.errstate(over="ignore"):
             weights: Floats = (standardised * self.target_unit).T / self.length
         if not np.isfinite(weights).all():
@@ -68,9 +68,10 @@ class Design:
         return weights
 
     def penalised(self, alpha: float) -> Design:
-        """Return the design with one more row sqrt(alpha) e_j for each column j, of target 0.
+        """Return the design augmented by the rows sqrt(alpha) e_j with target 0.
 
-        Its least squares are those with the penalty alpha |w|^2. No column is centred by them.
+        Its least-squares solution is that with the penalty alpha |w|^2. The augmented rows do not
+        change the means.
         """
         if alpha == 0:
             return self
@@ -81,7 +82,7 @@ class Design:
         return replace(self, length=longer, gram=gram, cross=self.cross * factor[:, None])
 
     def intercept(self, weights: Floats) -> Floats:
-        """Return the intercepts that go with raw weights: the plane through the means."""
+        """Return the intercepts for raw weights: the hyperplane passes through the means."""
         terms = -weights * self.mean
         return np.array(
             [math.fsum([y, *row]) for y, row in zip(self.target_mean, terms, strict=True)]
@@ -89,14 +90,14 @@ class Design:
 
 
 def design_of(moments: Moments, *, fit_intercept: bool) -> Design:
-    """Return the design of the rows that were summed.
+    """Return the design of the summed rows.
 
     Parameters
     ----------
     moments : Moments
         With numbers as the target.
     fit_intercept : bool
-        Whether columns are centred.
+        Whether columns are centered.
     """
     sums, d = moments.sums, moments.n_features
     products, constant = products_about(sums, d, mean=fit_intercept)

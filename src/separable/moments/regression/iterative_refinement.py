@@ -1,4 +1,4 @@
-"""Iterative refinement of least squares, with residuals in twice the digits."""
+"""Iterative refinement of least squares, with residuals in twice the working precision."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Refined", "refine"]
 
-#: Corrections get smaller by a factor each time; so many are enough, or it does not converge.
+#: Maximum number of steps; refinement that converges needs fewer.
 MAX_STEPS = 12
 
 
 @dataclass(frozen=True)
 class Refined:
-    """Weights and what they leave of one target.
+    """Refined weights and residual sum of squares of one target.
 
     Parameters
     ----------
     weights : ndarray, shape (d,)
-        Of raw columns.
+        For raw columns.
     intercept : float
     residual_squares : float
         sum c_i r_i^2, from the rows.
     change : float
-        The last correction, relative to the weights, of standardised columns.
+        Size of the last correction relative to the weights, for standardized columns.
     """
 
     weights: Floats
@@ -56,10 +56,10 @@ def refine(
     target: int,
     alpha: float = 0.0,
 ) -> Refined:
-    """Improve weights until the corrections vanish or stop getting smaller.
+    """Refine weights until the corrections are 0 or stop decreasing.
 
-    Each step takes the residuals r = y - Xw - b in twice the digits, solves the normal equations
-    for what is left of them, and adds it. Weights are kept as sums of two doubles.
+    Each step computes the residuals r = y - Xw - b in twice the working precision, solves the
+    normal equations for the correction, and adds it. Weights are stored as sums of two doubles.
     """
     core, numbers = core_rows(data.rows), data.numbers
     y = np.ascontiguousarray(numbers[:, target])
@@ -91,7 +91,7 @@ def refine(
 
 
 def _add(high: Any, low: Any, more: Any) -> tuple[Any, Any]:
-    """Add to sums of two doubles."""
+    """Add a double to a sum of two doubles."""
     total = high + more
     part = total - high
     low = low + ((high - (total - part)) + (more - part))

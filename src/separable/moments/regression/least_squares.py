@@ -1,4 +1,4 @@
-"""Least squares, exactly."""
+"""Ordinary least squares."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ __all__ = ["LeastSquares"]
 
 
 class LeastSquares(SquaresRegressor):
-    """Least squares: minimises sum_i c_i (w.x_i + b - y_i)^2, exactly.
+    """Ordinary least squares: minimizes sum_i c_i (w.x_i + b - y_i)^2, exactly.
 
-    The weights are solved from the products of centred columns of length 1 by Cholesky's method.
-    Where the condition number asks for it they are refined against the rows with residuals in
-    twice the digits, and beyond that the rows themselves are factored by Householder's method.
-    Columns that depend on each other get the weights of smallest norm and a ``RankWarning`` that
-    names them. Multiplying or shifting a column changes no prediction beyond rounding.
+    The weights are solved by Cholesky from the Gram matrix of the columns, centered and scaled to
+    norm 1. For larger condition numbers they are improved by iterative refinement with residuals
+    in twice the working precision; beyond that the rows are factored by Householder QR. Linearly
+    dependent columns give the minimum-norm solution and a ``RankWarning`` that names them. Scaling
+    or shifting a column changes no prediction, up to rounding.
 
     Parameters
     ----------
     fit_intercept : bool, default True
-        Learn b.
+        Whether to learn b.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,) or (t, d)
     intercept_ : ndarray of shape (t,)
     condition_number_ : float
-        Of the centred columns, scaled to length 1: that many times is a relative error of the data
-        enlarged in the weights. inf where columns depend on each other.
+        Of the centered columns, scaled to norm 1: the factor by which a relative error of the data
+        can grow in the weights. inf for linearly dependent columns.
     rank_ : int
-        Of the centred columns.
+        Of the centered columns.
     evidence_ : dict
         ``rows_seen``, ``condition_number``, ``rank``, ``residual_squares``, ``r2``, ``solved_by``,
-        ``digits`` (estimated correct digits of standardised weights).
+        ``digits`` (estimated correct digits of standardized weights).
 
     Examples
     --------
@@ -59,23 +59,24 @@ class LeastSquares(SquaresRegressor):
 
     @property
     def condition_number_(self) -> float:
-        """Condition number of the centred columns, scaled to length 1."""
+        """Condition number of the centered columns, scaled to norm 1."""
         return float(self._learned("condition_number"))
 
     @property
     def rank_(self) -> int:
-        """Rank of the centred columns."""
+        """Rank of the centered columns."""
         return int(self._learned("rank"))
 
     def summary(self, target: int = 0) -> Summary:
-        """Return coefficients with standard errors, t, p and 95 % intervals, R2, F, AIC, BIC.
+        """Return coefficients with standard errors, tests and intervals; R2, F, AIC and BIC.
 
-        As text (``print``), ``to_dict()`` or ``to_html()``. A row of weight k counts as k rows.
+        The summary prints as text and has ``to_dict()`` and ``to_html()``. A row of weight k
+        counts as k rows.
 
         Parameters
         ----------
         target : int, default 0
-            Which of several targets.
+            Index of the target.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The summary of a least-squares fit: what statisticians ask of it."""
+"""Summary table of a least-squares fit: coefficients, tests and information criteria."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Coefficient:
     ----------
     name : str
     value, standard_error, t, p : float
-        The estimate, its standard error, their ratio, and how likely a ratio so large is if the
-        true value is 0. NaN where the rows do not determine them.
+        Estimate, standard error, t statistic and its two-sided p-value. NaN if the rows do not
+        determine them.
     low, high : float
-        The 95 % interval.
+        The 95 % confidence interval.
     """
 
     name: str
@@ -52,26 +52,26 @@ class Coefficient:
 
 @dataclass(frozen=True, repr=False)
 class Summary(SummaryTable):
-    """What a least-squares fit says of its coefficients and of itself; prints as a table.
+    """Summary of a least-squares fit; prints as a table.
 
     Parameters
     ----------
     target : str
-        What is predicted.
+        Name of the target.
     n_rows : float
-        The weight of all rows: their number, if each counts once.
+        Sum of the sample weights: the number of rows if all weights are 1.
     df_model, df_residual : float
         Degrees of freedom of the columns and of the residuals.
     r2, r2_adjusted : float
-        The share of the target's squares explained: about its mean, or about 0 without intercept.
+        R squared, centered or, without an intercept, uncentered, and adjusted.
     f, p : float
-        The F statistic of all columns together and how likely one so large is by chance.
+        F statistic of all columns and its p-value.
     log_likelihood, aic, bic : float
-        Of Gaussian errors with the variance of largest likelihood.
+        For Gaussian errors with the maximum-likelihood variance.
     residual_sd : float
-        The estimated standard deviation of the errors.
+        Estimated standard deviation of the errors.
     condition_number : float
-        Of the columns as they are, a column of ones for the intercept included.
+        Of the raw columns, including a column of ones for the intercept.
     coefficients : tuple of Coefficient
     """
 
@@ -94,7 +94,7 @@ class Summary(SummaryTable):
         return "Least squares"
 
     def _pairs(self) -> list[tuple[str, str, str, str]]:
-        """Return the figures above the table, two a line."""
+        """Return the statistics above the table, two per line."""
         likelihood = f"{self.log_likelihood:.5g}"
         return [
             ("Target:", self.target, "R-squared:", f"{self.r2:.4f}"),
@@ -130,8 +130,7 @@ def covariance_diagonal(
 ) -> tuple[Floats, float]:
     """Return the variances of raw weights and of the intercept, in units of the error variance.
 
-    NaN where the rows do not determine a weight: columns that are constant or that depend on
-    others.
+    NaN for weights that the rows do not determine: constant and linearly dependent columns.
     """
     _, sizes, vt = svd(factor.r) if len(kept) else (None, np.empty(0), np.empty((0, 0)))
     inverse = vt[:rank].T / sizes[:rank]
@@ -202,7 +201,7 @@ def summarise(
 def _raw_condition(
     design: Design, kept: NDArray[np.intp], factor: Factor, *, has_intercept: bool
 ) -> float:
-    """Return the condition number of the columns as they are, from the factor of centred ones."""
+    """Return the condition number of the raw columns, from the factor of the centered ones."""
     if len(kept) < len(design.length):
         return math.inf
     triangle = factor.r * design.length

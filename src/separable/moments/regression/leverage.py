@@ -1,4 +1,4 @@
-"""Leverages: how much of each fitted value is the row's own doing."""
+"""Leverages: the diagonal of the hat matrix."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FAR", "MIN_LEFT", "leverages", "projections"]
 
-#: Rows with less than this of 1 - h left are refitted: the quotient has too few digits.
+#: Rows with a smaller 1 - h are refitted: r / (1 - h) is not accurate enough.
 MIN_LEFT = 1e-6
-#: Numbers of a block of rows: it stays in the cache with what is made of it.
+#: Numbers in a block of rows, so that it stays in the cache.
 BLOCK_VALUES = 1 << 15
-#: Columns so many deviations away from 0 lose digits if they are centred after the product.
+#: Columns whose mean is this many deviations from 0 are centered before the product.
 FAR = 1e3
 
 
@@ -33,13 +33,13 @@ def projections(
 ) -> Iterator[tuple[int, int, Floats]]:
     """Yield (start, stop, (X - mean) basis) for blocks of rows.
 
-    Sparse rows stay sparse unless a column lies far from 0, and then but for the block.
+    Sparse rows stay sparse; if a column lies far from 0, one block at a time is dense.
 
     Parameters
     ----------
     rows : Rows
     mean, length : ndarray, shape (d,)
-        Of the columns; the length is the root of the sum of squares about the mean.
+        Of the columns; the length is the norm of the centered column.
     basis : ndarray, shape (d, r)
     """
     step = max(64, min(4096, BLOCK_VALUES // len(mean)))
@@ -56,14 +56,14 @@ def projections(
 
 
 def leverages(data: Data, solution: Solution, *, fit_intercept: bool) -> Floats:
-    """Return h_i = c_i / W + c_i |R^-T u_i|^2 of each row, u_i its standardised columns.
+    """Return h_i = c_i / W + c_i |R^-T u_i|^2 of each row, u_i its standardized columns.
 
     Parameters
     ----------
     data : Data
-        The rows that were fitted.
+        The training rows.
     solution : Solution
-        Of least squares, with its design and its factor R.
+        The least-squares solution, with its design and its factor R.
     fit_intercept : bool
     """
     design, factor, kept, rank = (

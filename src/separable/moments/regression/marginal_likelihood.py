@@ -1,4 +1,4 @@
-"""The evidence of Bayesian regression, and the precisions that maximise it."""
+"""Marginal likelihood (evidence) of Bayesian regression, and its maximization."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 __all__ = ["Marginal", "Precisions"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Squares beyond these are refused: the search would leave the range of floats.
+#: Range of squares: outside, the search would overflow or underflow.
 LEAST, MOST = 1e-240, 1e280
-#: The ratio of the precisions is looked for this far from the largest eigenvalue, by tens.
+#: The ratio of the precisions is searched within this many decades of the largest eigenvalue.
 DECADES = 15
-#: So many ratios are tried before the best is refined.
+#: Number of grid points before the best is refined.
 GRID_SIZE = 301
 
 
 @dataclass(frozen=True)
 class Precisions:
-    """Precisions that maximise the evidence, as far as they were free.
+    """Precisions that maximize the evidence.
 
     Parameters
     ----------
     alpha, beta : float
-        Of the prior and of the noise.
+        Precision of the prior and of the noise.
     edge : str or None
-        Which of them grows without end, and was stopped.
+        The precision that grows without bound and was stopped.
     """
 
     alpha: float
@@ -45,24 +45,24 @@ class Precisions:
 
 @dataclass(frozen=True)
 class Marginal:
-    """The log of p(y | alpha, beta), weights and intercept integrated out.
+    """Log marginal likelihood log p(y | alpha, beta), weights and intercept integrated out.
 
-    With lambda = alpha / beta, s the eigenvalues of X'X and q the squares of V'X'y, all centred:
+    With lambda = alpha / beta, s the eigenvalues of X'X and q the squares of V'X'y, all centered:
 
         2 log p = N log(beta / 2 pi) + sum_k log(lambda / (s_k + lambda)) - beta Q - log W
         Q = |y|^2 - sum_k q_k / (s_k + lambda)
 
-    where N = W - 1, one row being spent on the intercept, whose prior is flat with density 1;
-    without an intercept N = W and there is no log W.
+    where N = W - 1: one degree of freedom is the intercept, whose prior is flat with density 1.
+    Without an intercept N = W and there is no log W.
 
     Parameters
     ----------
-    values, along : ndarray
-        s > 0 and V'X'y, of which q has the squares.
+    values, projection : ndarray
+        s > 0 and V'X'y, whose squares are q.
     target_squares : float
         |y|^2.
     residual_squares : float
-        What least squares leave of it, above 0.
+        Residual sum of squares of least squares, above 0.
     weight : float
         W, the sum of the weights of the rows.
     fit_intercept : bool
@@ -86,7 +86,7 @@ class Marginal:
         *,
         fit_intercept: bool,
     ) -> Marginal:
-        """Return the evidence; eigenvalues that are 0 but for rounding are left out."""
+        """Return the evidence; eigenvalues that are 0 up to rounding are dropped."""
         top = float(values.max(initial=0.0))
         if not (top < MOST and target_squares < MOST):
             raise ValueError(
@@ -106,11 +106,11 @@ class Marginal:
 
     @property
     def n(self) -> float:
-        """N, the rows that are left for weights and noise."""
+        """N, the degrees of freedom of weights and noise."""
         return self.weight - 1.0 if self.fit_intercept else self.weight
 
     def penalised(self, ratio: float) -> float:
-        """Return Q, residuals and penalty together, without cancellation."""
+        """Return Q, the penalized residual sum of squares, without cancellation."""
         part = (self.projection / np.sqrt(self.values)) ** 2 * (ratio / (self.values + ratio))
         return self.residual_squares + float(part.sum())
 
@@ -124,7 +124,7 @@ class Marginal:
         return float(((self.projection / (self.values + ratio)) ** 2).sum())
 
     def effective(self, ratio: float) -> float:
-        """Return gamma = sum s / (s + lambda), the number of weights that the rows determine."""
+        """Return gamma = sum s / (s + lambda), the effective number of parameters."""
         return float((self.values / (self.values + ratio)).sum())
 
     def log_evidence(self, alpha: float, beta: float) -> float:
@@ -139,10 +139,11 @@ class Marginal:
     # ------------------------------------------------------------------ maximising
 
     def maximise(self, alpha: float | None, beta: float | None) -> Precisions:
-        """Return the precisions that maximise the evidence, those that are given as they are.
+        """Return the precisions that maximize the evidence; specified ones are kept.
 
-        Along one line, that of lambda: many values are tried, and around the best the slope is
-        brought to 0. No fixed point that may be slow, no maximum that is only the nearest.
+        A one-dimensional search over lambda: a grid, then a root of the gradient next to the best
+        grid point. Unlike a fixed-point iteration, it is never slow and finds the global maximum
+        of the grid.
         """
         if alpha is not None and beta is not None:
             return Precisions(alpha, beta, None)
@@ -189,10 +190,10 @@ class Marginal:
 def _highest(
     height: Callable[[float], float], gradient: Callable[[float], float], low: float, high: float
 ) -> float:
-    """Return where a function of one variable is highest, by its slope.
+    """Return the maximizer of a function of one variable, by its gradient.
 
-    Values that differ by less than rounding look the same, so the slope has the last word: from the
-    best of those tried it is followed uphill, to where it changes its sign or to the end.
+    Function values cannot resolve the maximum beyond rounding, so the gradient decides: from the
+    best grid point follow it uphill until it changes its sign, or to the end of the grid.
     """
     grid = np.linspace(low, high, GRID_SIZE).tolist()
     best = int(np.argmax([height(each) for each in grid]))

@@ -1,4 +1,4 @@
-"""The posterior of Bayesian regression: spread of the weights and of predictions."""
+"""Posterior of Bayesian regression: covariance of the weights, predictive variance, draws."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnPosterior", "RowPosterior"]
 
-#: New rows whose products with all training rows are held at once, in numbers.
+#: Maximum number of inner products of new rows with training rows held at once.
 MAX_PRODUCTS = 1 << 20
 
 
 @dataclass(frozen=True)
 class ColumnPosterior:
-    """Sigma = (beta X'X + alpha I)^-1 = V (beta s + alpha)^-1 V', X centred.
+    """Posterior covariance Sigma = (beta X'X + alpha I)^-1 = V (beta s + alpha)^-1 V', X centered.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class ColumnPosterior:
     beta: float
 
     def _spreads(self) -> Floats:
-        """Return the deviation along each axis of the columns that vary."""
+        """Return the posterior standard deviation along each eigenvector."""
         unit = self.side.unit
         values = self.side.values / unit / unit
         deviations: Floats = 1.0 / np.sqrt(self.beta * values + self.alpha)
@@ -72,9 +72,9 @@ class ColumnPosterior:
         return result
 
     def _blocks(self, rows: Rows, basis: Floats) -> Iterator[tuple[int, int, Floats]]:
-        """Yield (start, stop, (X - mean) basis) for blocks of rows, each row as if it stood alone.
+        """Yield (start, stop, (X - mean) basis) for blocks; a row does not depend on the others.
 
-        Whether a row is centred before or after the product is up to the columns learned from.
+        Only the training columns decide whether a row is centered before or after the product.
         """
         mean, axes = self.side.mean, np.ascontiguousarray(basis.T)
         far = np.abs(mean) * np.sqrt(self.side.sums.weight[0]) > FAR * self.side.length
@@ -98,9 +98,9 @@ class ColumnPosterior:
 
 @dataclass(frozen=True)
 class RowPosterior:
-    """The same from the n x n side: Sigma = (I - U'(UU' + lambda I)^-1 U) / alpha.
+    """Posterior covariance in the dual, n x n: Sigma = (I - U'(UU' + lambda I)^-1 U) / alpha.
 
-    It keeps the rows it was learned from.
+    It keeps the training rows.
 
     Parameters
     ----------

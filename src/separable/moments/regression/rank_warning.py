@@ -1,4 +1,4 @@
-"""What is said of columns that depend on each other."""
+"""Warnings about linearly dependent columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConstantWithin", "DependentColumns", "RankWarning", "SingularCovariance"]
 
-#: So many columns are named.
+#: Maximum number of columns named in a message.
 MAX_NAMED = 5
 
 
@@ -18,16 +18,16 @@ class RankWarning(UserWarning):
 
 
 class DependentColumns(RankWarning):
-    """Columns that are constant or made up of others.
+    """Columns that are constant or linear combinations of others.
 
     Parameters
     ----------
     constant : list of int
-        Columns that do not vary.
+        Constant columns.
     dependent : list of (int, list of int)
-        Columns that are made up of others, and the others.
+        Columns that are linear combinations of others, and the others.
     name : callable
-        Gives the name of a column.
+        Returns the name of a column.
     """
 
     def __init__(
@@ -40,9 +40,9 @@ class DependentColumns(RankWarning):
         super().__init__(self.text(name))
 
     def forget_levels(self, sources: Sequence[str]) -> bool:
-        """Say no more that levels of one category make up each other; return whether more is left.
+        """Drop dependencies among the levels of one category; return whether others remain.
 
-        ``sources`` names the category, or the column, that each column comes from.
+        ``sources`` names the category or column that each column comes from.
         """
         had = bool(self.dependent)
         self.dependent = [
@@ -53,10 +53,10 @@ class DependentColumns(RankWarning):
         return bool(self.dependent or self.constant) or not had
 
     def text(self, name: Callable[[int], str]) -> str:
-        """Return the warning with columns called by their names."""
+        """Return the message with column names."""
         return (
             "Columns depend on each other, so the rows do not determine the weights of least "
-            f"squares, and those of smallest norm are taken: {self._describe(name)}. "
+            f"squares; the minimum-norm solution is used: {self._describe(name)}. "
             "Drop such columns, or use Ridge."
         )
 
@@ -68,7 +68,7 @@ class DependentColumns(RankWarning):
         for column, others in self.dependent[: MAX_NAMED + 1]:
             more = ", ..." if len(others) > MAX_NAMED else ""
             made_of = ", ".join(name(other) for other in others[:MAX_NAMED])
-            parts.append(f"{name(column)} is made up of {made_of}{more}")
+            parts.append(f"{name(column)} is a linear combination of {made_of}{more}")
         count = len(self.constant) + len(self.dependent)
         rest = f" and {count - MAX_NAMED} more" if count > MAX_NAMED else ""
         return f"{'; '.join(parts[:MAX_NAMED])}{rest}"
@@ -99,7 +99,7 @@ class SingularCovariance(DependentColumns):
         super().__init__(constant, dependent, name)
 
     def text(self, name: Callable[[int], str]) -> str:
-        """Return the warning with columns called by their names."""
+        """Return the message with column names."""
         rows, columns, classes = self.shape
         shortage = f"; {columns} columns are too many for {rows} rows in {classes} classes"
         return (
@@ -113,7 +113,7 @@ class ConstantWithin(DependentColumns):
     """Columns that tell classes apart and yet have no variance to weigh them by."""
 
     def text(self, name: Callable[[int], str]) -> str:
-        """Return the warning with columns called by their names."""
+        """Return the message with column names."""
         rest = (
             f" and {len(self.constant) - MAX_NAMED} more" if len(self.constant) > MAX_NAMED else ""
         )

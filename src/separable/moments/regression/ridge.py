@@ -1,4 +1,4 @@
-"""Ridge regression: least squares with a penalty on the size of the weights."""
+"""Ridge regression: least squares with an l2 penalty."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ __all__ = ["Ridge"]
 
 
 class Ridge(SquaresRegressor):
-    """Ridge regression: minimises sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2, exactly.
+    """Ridge regression: minimizes sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2, exactly.
 
-    The intercept b is never penalised. A penalty is d more rows sqrt(alpha) e_j of target 0, so
-    it is solved as least squares are: by Cholesky's method on columns scaled to length 1, those
-    rows included; where the condition number asks for it refined against the rows with residuals
-    in twice the digits, and beyond that by Householder's method on the rows. With more columns than
-    rows it is solved on the n x n side. alpha = 0 is ``LeastSquares``, with its warnings.
+    The intercept b is never penalized. The penalty is equivalent to d augmented rows
+    sqrt(alpha) e_j with target 0, so the solution follows ``LeastSquares``: Cholesky on columns
+    scaled to norm 1, augmented rows included; for larger condition numbers iterative refinement
+    with residuals in twice the working precision; beyond that Householder QR of the rows. With
+    more columns than rows the dual, n x n, is solved. alpha = 0 is ``LeastSquares``, with its
+    warnings.
 
     Parameters
     ----------
     alpha : float, default 1.0
-        Strength of the penalty, at least 0. It is in the units of the columns squared: scale
-        columns alike before, for example with ``sklearn.preprocessing.StandardScaler``.
+        Regularization parameter, at least 0, in squared units of the columns. Scale the columns
+        first, for example with ``sklearn.preprocessing.StandardScaler``.
     fit_intercept : bool, default True
-        Learn b.
+        Whether to learn b.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,) or (t, d)
     intercept_ : ndarray of shape (t,)
     condition_number_ : float
-        Of the centred columns with the rows of the penalty, scaled to length 1.
+        Of the centered columns with the augmented rows, scaled to norm 1.
     evidence_ : dict
         ``rows_seen``, ``condition_number``, ``rank``, ``residual_squares`` (without the penalty),
-        ``r2``, ``solved_by``, ``digits`` (estimated correct digits of standardised weights).
+        ``r2``, ``solved_by``, ``digits`` (estimated correct digits of standardized weights).
 
     Examples
     --------
@@ -61,7 +62,7 @@ class Ridge(SquaresRegressor):
 
     @property
     def condition_number_(self) -> float:
-        """Condition number of the columns with the rows of the penalty, scaled to length 1."""
+        """Condition number of the centered columns with the augmented rows, scaled to norm 1."""
         return float(self._learned("condition_number"))
 
     def _penalty(self) -> float:

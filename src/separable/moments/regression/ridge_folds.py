@@ -1,7 +1,4 @@
-"""How well each alpha of a ridge regression predicts the rows of folds it has not seen.
-
-What each alpha of a ridge regression reached on rows it has not seen.
-"""
+"""Cross-validation of ridge regression over many alphas."""
 
 from __future__ import annotations
 
@@ -41,18 +38,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Scores:
-    """What each alpha reached; larger is better.
+    """Cross-validation scores of each alpha; larger is better.
 
     Parameters
     ----------
     alphas : ndarray, shape (A,)
     mean, standard_error : ndarray, shape (A,)
-        Of the scores of the folds, or of the negative squared errors of rows left out. A scorer
-        that was called once, for all rows left out, has a standard error of NaN.
+        Of the scores of the folds, or of the negative squared leave-one-out errors. The standard
+        error is NaN if the scorer was called once for all leave-one-out predictions.
     folds : ndarray, shape (A, F), or None
-        Each fold's.
+        Scores of each fold.
     chosen : int or None
-        The place of the best alpha, where it was chosen by scores in other units.
+        Index of the best alpha, if it was chosen by scores in other units.
     """
 
     alphas: Floats
@@ -63,7 +60,7 @@ class Scores:
 
     @property
     def best(self) -> int:
-        """The place of the best alpha; of those that tie, the largest."""
+        """Index of the best alpha; of tied alphas, the largest."""
         return best_place(self.mean, self.alphas) if self.chosen is None else self.chosen
 
     def of_scaled_target(self, exponent: int) -> Scores:
@@ -71,7 +68,7 @@ class Scores:
         if exponent == 0:
             return self
         if not np.isfinite(self.mean).all():
-            return self  # refused by name
+            return self  # the caller raises
         with np.errstate(over="ignore", under="ignore"):
             return replace(
                 self,
@@ -87,11 +84,11 @@ class Scores:
         return edge_of(self.alphas, self.best)
 
 
-class _Told(RegressorMixin, BaseEstimator):
-    """A regressor whose rows are the predictions: what scorers are called with."""
+class _FixedPredictions(RegressorMixin, BaseEstimator):
+    """A regressor that returns its input, to call scorers with predictions."""
 
     def predict(self, X: Any) -> Any:
-        """Return what it is given."""
+        """Return X."""
         return X
 
 
@@ -106,26 +103,26 @@ def score_predictions(
     if numbers.shape[1] == 1:
         predicted, numbers = predicted[:, 0], numbers[:, 0]
     if weight is None:
-        return float(scorer(_Told(), predicted, numbers))
-    return float(scorer(_Told(), predicted, numbers, sample_weight=weight))
+        return float(scorer(_FixedPredictions(), predicted, numbers))
+    return float(scorer(_FixedPredictions(), predicted, numbers, sample_weight=weight))
 
 
-#: Less than this of a sum of squares left, and it is computed from the rows instead.
+#: If cancellation leaves less than this fraction, squared errors are computed from the rows.
 MIN_FRACTION_LEFT = 1e-6
-#: Largest over smallest eigenvalue of products of rows, alpha included, that keeps nine digits.
+#: Largest condition number of UU' + alpha I that keeps nine digits.
 MAX_CONDITION = 1e6
 
 
 @dataclass(frozen=True)
 class Folds:
-    """Rows to learn from and rows held out, several times.
+    """Cross-validation splits and their sums.
 
     Parameters
     ----------
     splits : list of (train, test)
-        Row numbers.
+        Row indices.
     held_out, learned : list of Moments
-        Their sums.
+        Sums of the test rows and of the training rows.
     total : Moments
         The sums of all rows.
     """
@@ -141,8 +138,8 @@ def folds_of(
 ) -> Folds:
     """Sum the rows of each fold.
 
-    Where every row is held out once and learned from in all other folds, the rows are read once:
-    what a fold learns from is merged from the sums of the folds before it and after it.
+    If the test rows partition the data, the rows are read once: the training sums of a fold are
+    merged from the sums of the other folds.
     """
     held_out = [new_sums().add_data(data, test) for _, test in splits]
     if _is_partition(splits, data.rows.n_rows):
@@ -185,7 +182,7 @@ def _is_partition(splits: Sequence[tuple[Indices, Indices]], n_rows: int) -> boo
 def score_folds(
     data: Data, folds: Folds, alphas: Floats, scorer: Any, fit: Fit, *, fit_intercept: bool
 ) -> Scores:
-    """Return how well each alpha predicts the rows held out: one eigendecomposition a fold."""
+    """Return the scores of each alpha on the held-out rows: one eigendecomposition per fold."""
     fold_scores = np.empty((len(alphas), len(folds.splits)))
     for k, (split, held_out, learned) in enumerate(
         zip(folds.splits, folds.held_out, folds.learned, strict=True)
@@ -236,7 +233,7 @@ def score_folds_wide(
     *,
     fit_intercept: bool,
 ) -> Scores:
-    """Do the same with more columns than rows, from products of rows with each other."""
+    """Return the scores with more columns than rows, from inner products of rows."""
     plain = Data(data.rows, data.y, RowWeights(), data.X)
     whole = RowSide(plain, fit_intercept=fit_intercept).products()  # about one point, unweighted
     numbers = data.numbers

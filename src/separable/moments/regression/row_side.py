@@ -1,4 +1,4 @@
-"""Regression with more columns than rows: from the n x n side."""
+"""Regression with more columns than rows: the dual, n x n, from inner products of rows."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 __all__ = ["RowSide", "Spectrum", "ridge_weights", "row_products", "smallest_weights"]
 
-#: What to do where products of rows do not fit in memory.
+#: Alternative to suggest if the n x n inner products do not fit in memory.
 ALTERNATIVES = "use SGDRegressor, which keeps one number a column"
-#: Squares of larger values, and sums of them, overflow.
+#: Larger values overflow when squared and summed.
 MAX_VALUE = 1e150
-#: One over the condition number of products, below which they lack the digits.
+#: Smallest reciprocal condition number for which the inner products are precise enough.
 MIN_RECIPROCAL_CONDITION = 1e-9
 
 EPS = float(np.finfo(np.float64).eps)
 
 
 class RowSide:
-    """Rows U = sqrt(C) (X - mean), and targets likewise, as products of rows with each other.
+    """Centered, weighted rows U = sqrt(C) (X - mean) and targets, and the kernel UU'.
 
     Parameters
     ----------
     data : Data
-        Rows that all count.
+        Rows of positive weight.
     fit_intercept : bool
-        Whether columns are centred.
+        Whether columns are centered.
     """
 
     def __init__(self, data: Data, *, fit_intercept: bool) -> None:
@@ -68,7 +68,7 @@ class RowSide:
         self.direction: Floats = self.root / np.linalg.norm(self.root)
 
     def _set_constant_means(self) -> None:
-        """Make means of constant columns exact: rounding would be all that centring leaves."""
+        """Make the means of constant columns exact, so that centering gives 0."""
         full = np.flatnonzero(self._full)
         values = self._full_columns(self.rows) if self.rows.is_sparse else self.rows.values
         if values.size:
@@ -83,10 +83,10 @@ class RowSide:
         return dense
 
     def _take_out(self, u: Floats) -> None:
-        """Take out of columns what they have in the direction of the intercept: rounding only.
+        """Project out the direction of the intercept, where only rounding error is left.
 
-        A mean far from 0 is rounded, and moves all rows alike. Left there, that is one direction
-        more, which minimum-norm weights would make use of.
+        The rounding error of a mean far from 0 shifts all rows alike. It would be one more
+        direction, which the minimum-norm solution would use.
         """
         if self.fit_intercept:
             u -= np.multiply.outer(self.direction, self.direction @ u)
@@ -115,9 +115,9 @@ class RowSide:
         return whole
 
     def _apart(self, rows: Rows) -> tuple[Floats, Any]:
-        """Return rows in two parts: full columns, dense and centred, and the others as they are.
+        """Split rows: full columns, dense and centered, and the other columns unchanged.
 
-        Full columns may be far from 0, where products that are centred later lose their digits.
+        Full columns may be far from 0, where centering after the product loses precision.
         """
         full = self._full
         if not rows.is_sparse and not self.rows.is_sparse:
@@ -147,7 +147,7 @@ class RowSide:
 
     @cached_property
     def _full(self) -> NDArray[np.bool_]:
-        """The columns that are centred as dense ones; the others are mostly 0."""
+        """Mask of the columns that are stored dense and centered; the others are mostly 0."""
         if not self.rows.is_sparse:
             return np.ones(self.rows.n_features, np.bool_)
         assert self.rows.indices is not None
@@ -155,9 +155,9 @@ class RowSide:
         return np.asarray(filled > DENSE_FRACTION * self.rows.n_rows)
 
     def decomposed(self, extra: float = 0.0) -> tuple[Floats, Floats]:
-        """Return eigenvalues and eigenvectors of UU' + extra vv', v along the roots of weights.
+        """Return eigenvalues and eigenvectors of UU' + extra vv', v the direction of the intercept.
 
-        Of products where these have the digits, else of U itself, some columns at a time.
+        They come from the inner products if these are precise enough, else from a QR of U'.
         """
         check_row_products(self.rows.n_rows, "A fit to more columns than rows", ALTERNATIVES)
         if self.rows.is_sparse:
@@ -172,7 +172,7 @@ class RowSide:
         return sizes**2, vectors
 
     def _triangle(self, extra: float) -> Floats:
-        """Return R with UU' + extra vv' = R'R, by Householder's method."""
+        """Return R with UU' + extra vv' = R'R, by Householder QR."""
         n, d = self.rows.shape
         r: Floats = np.sqrt(extra) * self.direction[None, :]
         columns = self.matrix.tocsc() if self.rows.is_sparse else self.matrix
@@ -189,7 +189,7 @@ class RowSide:
         return r
 
     def spectrum(self, *, apart: bool = True) -> Spectrum:
-        """Return the eigenvalues of UU'; ``apart``: that of the intercept moved away from 0."""
+        """Return the spectrum of UU'; ``apart``: with the eigenvalue of v moved away from 0."""
         extra = (self.squares() or 1.0) if apart and self.fit_intercept else 0.0
         values, vectors = self.decomposed(extra)
         values[values < len(values) * EPS * values.max()] = 0.0
@@ -229,16 +229,16 @@ class RowSide:
         return scores
 
     def residuals(self, weights: Floats) -> Floats:
-        """Return what weights leave of the targets, each row times the root of its weight."""
+        """Return the residuals, each multiplied by the square root of the row's weight."""
         left = self.targets - self.forth(weights)
         self._take_out(left)
         return left
 
     def products_with(self, rows: Rows) -> Floats:
-        """Return the products (x - mean)'u of other rows with these, (m, n).
+        """Return the inner products (x - mean)'u of other rows with these, (m, n).
 
-        Those of a row do not depend on the others: the sums of SciPy's sparse products run in the
-        order of the columns, as those of ``linear_scores`` do.
+        The result for a row does not depend on the other rows: SciPy's sparse products add in the
+        order of the columns, as ``linear_scores`` does.
         """
         u, thin = self._apart(rows)
         if not self.rows.is_sparse:
@@ -270,11 +270,11 @@ def _refuse_large(largest: float, what: str) -> None:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues and eigenvectors of UU' + extra vv', v the direction that an intercept takes.
+    """Eigenvalues and eigenvectors of UU' + extra vv', v the direction of the intercept.
 
-    UU' has the eigenvalue 0 in the direction v. Moved to ``extra``, the sum of the others, it can
-    be told from them, and taken out again without loss of digits. Without an intercept, and where
-    nothing was moved, extra is 0.
+    UU' has the eigenvalue 0 in the direction v. Moved to ``extra``, the sum of the others, it is
+    distinct from them and can be removed without cancellation. extra is 0 without an intercept,
+    and if the eigenvalue was not moved.
     """
 
     values: Floats
@@ -285,10 +285,10 @@ class Spectrum:
     extra: float
 
     def left_out_errors(self, alpha: float) -> Floats | None:
-        """Return y_i - s_i, (n, t), s_i being the score of row i from the fit to all others.
+        """Return the leave-one-out errors y_i - s_i, (n, t).
 
-        e_i = (By)_i / B_ii, B the inverse of UU' + alpha I with the direction v taken out. None
-        without a penalty where rows depend on each other, for then B does not exist.
+        e_i = (By)_i / B_ii, B the inverse of UU' + alpha I with the direction v projected out.
+        None if B does not exist: no penalty and linearly dependent rows.
         """
         shifted = self.values + alpha
         if (shifted <= 0).any():
@@ -303,7 +303,7 @@ class Spectrum:
 
 
 def row_products(block: Floats, weights: Floats) -> Floats:
-    """Return block times the transpose of weights, each row as if it stood alone."""
+    """Return block @ weights.T; the result for a row does not depend on the others."""
     if not block.shape[1]:
         return np.zeros((len(block), len(weights)))
     return linear_scores(Rows(block, block.shape[1]), weights, np.zeros(len(weights)))
@@ -318,10 +318,10 @@ def _canonical(rows: Rows) -> Rows:
 
 
 def smallest_weights(side: RowSide) -> tuple[Floats, int, Floats]:
-    """Return weights of smallest norm, rank and residual squares.
+    """Return the minimum-norm weights, the rank and the residual sums of squares.
 
-    Dense rows are factored by Householder's method; of sparse ones the products are decomposed, and
-    the weights improved by the residuals twice.
+    Dense rows use Householder QR and an SVD; sparse rows the eigenvalues of UU' and two steps of
+    iterative refinement.
     """
     if side.rows.is_sparse:
         values, vectors = side.decomposed()
@@ -339,10 +339,10 @@ def smallest_weights(side: RowSide) -> tuple[Floats, int, Floats]:
 
 
 def ridge_weights(side: RowSide, alpha: float) -> tuple[Floats, float, Floats]:
-    """Return the weights with penalty alpha > 0, the condition number and residual squares.
+    """Return the ridge weights for alpha > 0, the condition number and residual sums of squares.
 
-    w = U'a with (UU' + alpha I) a = y, by Cholesky's method, improved by the residuals twice.
-    Where the products lack the digits, singular values of dense rows or eigenvalues.
+    w = U'a with (UU' + alpha I) a = y, by Cholesky and two steps of iterative refinement. If UU'
+    lacks precision, by an SVD of dense rows or by eigenvalues.
     """
     products = side.products()
     n = len(products)
@@ -385,7 +385,7 @@ def _refuse_infinite(weights: Floats) -> None:
 
 
 def _by_eigenvalues(side: RowSide, values: Floats, vectors: Floats, alpha: float) -> Floats:
-    """Return weights from eigenvalues of the products, improved by the residuals twice."""
+    """Return weights from eigenvalues of UU', with two steps of iterative refinement."""
     weights = np.zeros((side.targets.shape[1], side.rows.n_features))
     dual = np.zeros_like(side.targets)
     for _ in range(3):

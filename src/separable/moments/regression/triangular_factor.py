@@ -1,4 +1,4 @@
-"""The triangular factor of a design: R'R is the matrix of its products."""
+"""Triangular factor R of a design: R'R is its Gram matrix."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Factor", "factor_from_gram", "factor_from_rows"]
 
 @dataclass(frozen=True)
 class Factor:
-    """Columns U = QR of a design and its targets, without Q.
+    """QR decomposition U = QR of a design, without Q.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Factor:
     residual_squares: Floats
 
     def solve(self) -> Floats:
-        """Return the weights of least squares, (d, t)."""
+        """Return the least-squares weights, (d, t)."""
         weights: Floats = solve_triangular(self.r, self.targets)
         return weights
 
@@ -59,7 +59,7 @@ class Factor:
 
 
 def factor_from_gram(gram: Floats, cross: Floats, target_squares: Floats) -> Factor:
-    """Return the factor by Cholesky's method; LinAlgError where products lack the digits."""
+    """Return the Cholesky factor; LinAlgError if the Gram matrix lacks precision."""
     r = cholesky(gram)
     targets = solve_triangular(r, cross, trans="T")
     left = target_squares - np.einsum("ij,ij->j", targets, targets)
@@ -69,11 +69,11 @@ def factor_from_gram(gram: Floats, cross: Floats, target_squares: Floats) -> Fac
 def factor_from_rows(
     data: Data, design: Design, kept: NDArray[np.intp], alpha: float = 0.0
 ) -> Factor:
-    """Return the factor of some columns by Householder's method, a block of rows at a time.
+    """Return the factor of the kept columns by Householder QR, one block of rows at a time.
 
-    Each block is put under the triangle of those before it and brought to a triangle again, so
-    memory is d^2 however many rows there are, and sparse rows stay sparse but for the block. The
-    rows of a penalised design come first: they are a triangle already.
+    Each block is stacked under the current triangle and the stack is factored again. Memory is
+    d^2 for any number of rows, and only one block of sparse rows is dense at a time. The augmented
+    rows of a penalty come first: they are already triangular.
     """
     d, t = len(kept), len(design.target_mean)
     column = index_of_columns(kept, data.rows.n_features)
@@ -102,7 +102,7 @@ def factor_from_rows(
 
 
 def dependent_columns(r: Floats, rank: int) -> list[tuple[int, list[int]]]:
-    """Return the columns that others make up, and which others, from a factor of that rank."""
+    """Return the linearly dependent columns and the columns that span them, given the rank."""
     triangle, order = qr(r, mode="r", pivoting=True)
     dependent = []
     for column in range(rank, len(order)):
