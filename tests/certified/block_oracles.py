@@ -39,8 +39,8 @@ def smooth_minimum(p, alpha, X, y):
 
     def objective(w):
         r = t - Z @ w
-        slope = -Z.T @ r + alpha * power * np.sign(w) * np.abs(w) ** (power - 1)
-        return r @ r / 2 + alpha * (np.abs(w) ** power).sum(), slope
+        gradient = -Z.T @ r + alpha * power * np.sign(w) * np.abs(w) ** (power - 1)
+        return r @ r / 2 + alpha * (np.abs(w) ** power).sum(), gradient
 
     start = np.linalg.lstsq(Z, t, rcond=None)[0]
     options = {"maxiter": 10_000, "ftol": 1e-16, "gtol": 1e-12}
@@ -121,8 +121,8 @@ def group_logistic_bound(alpha, X, y, group, w, b):
     u = expit(-y * (X @ w + b))  # between 0 and 1
     up, down = u[y > 0].sum(), u[y < 0].sum()
     u = u * np.where(y > 0, min(1.0, down / up), min(1.0, up / down))
-    pull = (X - X.mean(axis=0)).T @ (u * y) / len(y)
-    beyond = np.sqrt(np.bincount(group, weights=pull**2) / np.bincount(group)) / alpha
+    correlation = (X - X.mean(axis=0)).T @ (u * y) / len(y)
+    beyond = np.sqrt(np.bincount(group, weights=correlation**2) / np.bincount(group)) / alpha
     u = u / max(1.0, beyond.max())
     return -(xlogy(u, u) + xlog1py(1 - u, -u)).mean()
 

@@ -44,7 +44,7 @@ def problem(name, X, y, *, intercept=True, sparse=False, centred=False, weight=N
 def check(name, X, y, made, lane, solution, *, tol):
     """Recompute the certificate from raw arrays; return weights and intercept."""
     (certificate,) = solution.certificates
-    c = np.full(len(y), lane.strength)
+    c = np.full(len(y), lane.C)
     if made.weight is not None:
         c = c * made.weight
     used = np.ones(len(y), bool) if made.fold is None else made.fold != lane.fold

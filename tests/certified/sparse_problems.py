@@ -85,7 +85,7 @@ class Judged:
     """A model under the objective of its learner, in NumPy: value, slopes, promised falls."""
 
     value: float
-    slopes: Any
+    derivatives: Any
     costs: Any
     smoothness: float
     promised: Any
@@ -100,13 +100,15 @@ def certify(kind, strength, X, y, w, b, weight=None, unit=1.0):
     c = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
     c = c / c.sum() if kind.mean else strength * c
     penalty = kind.penalty(strength)
-    losses, slopes, smoothness = loss_and_slope(kind.loss, y, X @ w.T + b)
+    losses, derivatives, smoothness = loss_and_slope(kind.loss, y, X @ w.T + b)
     u, Z = w * unit, X / unit
     fall = [
         promised(penalty, min(smoothness, 0.25 if w.ndim == 2 else 2) * (Z.T * c) @ Z, g, each)
-        for each, g in zip(np.atleast_2d(u), np.atleast_2d((Z.T @ (slopes.T * c).T).T), strict=True)
+        for each, g in zip(
+            np.atleast_2d(u), np.atleast_2d((Z.T @ (derivatives.T * c).T).T), strict=True
+        )
     ]
-    return Judged(c @ losses + penalty.value(u), slopes, c, smoothness, np.array(fall))
+    return Judged(c @ losses + penalty.value(u), derivatives, c, smoothness, np.array(fall))
 
 
 def made(kind, seed):

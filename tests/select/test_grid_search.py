@@ -154,7 +154,7 @@ def test_splitters_and_weights(cv, weighted):
 
 
 def test_passes_over_many_columns(monkeypatch):
-    monkeypatch.setattr(l2_driver, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     learner = LogisticRegression(tol=1e-6)

@@ -47,7 +47,7 @@ def test_as_independent_fits(learner, form, k, weighted):
 
 
 def test_passes_over_many_columns(monkeypatch):
-    monkeypatch.setattr(l2_driver, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     found = path(LogisticRegression(), X, y)
@@ -102,7 +102,7 @@ def test_bad_input():
 
 
 def test_models_that_do_not_converge(monkeypatch):
-    monkeypatch.setattr(l2_driver, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     with pytest.warns(ConvergenceWarning, match=r"in \d of 3 fits, first in fit"):

@@ -42,7 +42,7 @@ def has_lanes(learner: Any) -> bool:
     """Say whether models of many strengths are learned together: one by calibration is not."""
     if not isinstance(learner, CertifiedEstimator) or getattr(learner, "probability", False):
         return False
-    return learner._strength in learner.get_params(deep=False)
+    return learner._regularization_name in learner.get_params(deep=False)
 
 
 def all_rows(n_rows: int) -> Split:
@@ -116,13 +116,15 @@ def lanes_of(
     learner: CertifiedEstimator,
     fold_data: FoldData,
     splits: Sequence[Split],
-    strengths: Floats,
+    regularizations: Floats,
     solver_options: SolverOptions,
 ) -> LearnsFolds:
     """Return what learns the models of all folds and strengths: from sums if the learner can."""
-    found = learner._sum_lanes(fold_data, splits, strengths, solver_options)
+    found = learner._sum_lanes(fold_data, splits, regularizations, solver_options)
     return (
-        FoldLanes(learner, fold_data, splits, strengths, solver_options) if found is None else found
+        FoldLanes(learner, fold_data, splits, regularizations, solver_options)
+        if found is None
+        else found
     )
 
 
@@ -136,7 +138,7 @@ class FoldLanes:
         Says the loss, and what is done with columns and classes.
     fold_data : Material
     splits : sequence of Split
-    strengths : ndarray, shape (s,)
+    regularizations : ndarray, shape (s,)
     solver_options : Request
     keep_weights : bool, default True
         Without them a model of many columns costs no memory; held-out scores are kept always.
@@ -145,7 +147,7 @@ class FoldLanes:
     learner: CertifiedEstimator
     fold_data: FoldData
     splits: Sequence[Split]
-    strengths: Floats
+    regularizations: Floats
     solver_options: SolverOptions
     keep_weights: bool = True
 
@@ -237,16 +239,16 @@ class FoldLanes:
         plan = [  # those of one fold side by side, so that few wait for each other
             (place, s, target)
             for place in folds
-            for s in range(len(self.strengths))
+            for s in range(len(self.regularizations))
             for target in models[place]
         ]
         lanes = [
-            self.learner._lane(problem, float(self.strengths[s]), target, place)
+            self.learner._lane(problem, float(self.regularizations[s]), target, place)
             for place, s, target in plan
         ]
         waiting: dict[tuple[int, int], dict[int, Fitted]] = {}
         for solved in solver_of(problem, self.solver_options).solve(lanes):
-            for at, number in enumerate(solved.places):
+            for at, number in enumerate(solved.lane_indices):
                 place, s, target = plan[number]
                 test = self.splits[run[place]].test
                 certified_solution = solved.solution.lane(at)
@@ -259,10 +261,10 @@ class FoldLanes:
                     problem,
                     self._kept(certified_solution, test, codes[place]),
                     self.learner._as_asked(
-                        self._few(published, codes[place]), float(self.strengths[s])
+                        self._few(published, codes[place]), float(self.regularizations[s])
                     ),
                     solved.passes[at : at + 1],
-                    solved.engines[at : at + 1],
+                    solved.solvers[at : at + 1],
                     doubt=doubt,
                 )
                 parts = waiting.setdefault((place, s), {})
@@ -332,6 +334,6 @@ def _joined(parts: list[Fitted]) -> Fitted:
         CertifiedSolution.side_by_side([part.solution for part in parts]),
         Published.side_by_side([part.published for part in parts]),
         np.concatenate([part.passes for part in parts]),
-        [engine for part in parts for engine in part.engines],
+        [engine for part in parts for engine in part.solvers],
         doubt=next((part.doubt for part in parts if part.doubt), ""),
     )

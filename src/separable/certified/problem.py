@@ -88,7 +88,7 @@ class Lane:
 
     Parameters
     ----------
-    strength : float
+    C : float
         C.
     target : int
         The class that is +1 against the rest, or `TOGETHER`; of no use in regression.
@@ -96,7 +96,7 @@ class Lane:
         Rows of this fold are held out; -1: none.
     """
 
-    strength: float
+    C: float
     target: int = 1
     fold: int = -1
 
@@ -304,7 +304,7 @@ class Problem:
 
     def costs(self, lane: Lane) -> Floats:
         """Return c of each row."""
-        c = np.full(self.rows.n_rows, lane.strength / self.value)
+        c = np.full(self.rows.n_rows, lane.C / self.value)
         if self.weight is not None:
             c *= self.weight
         if self.fold is not None:
@@ -324,12 +324,12 @@ class Problem:
             self.fold,
             np.array([lane.target for lane in lanes], np.int32),
             np.array([lane.fold for lane in lanes], np.int32),
-            np.array([lane.strength / self.value for lane in lanes]),
+            np.array([lane.C / self.value for lane in lanes]),
         )
 
     # ------------------------------------------------------------------ products
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return Z'r for r of shape (n, k), in the problem's columns."""
         if self.rows.is_sparse:
             wide = in_lines(r)
@@ -342,7 +342,7 @@ class Problem:
                 sums += block.T @ r[start : start + len(block)]
         return sums if self.columns.scale is None else sums * self.columns.scale[:, None]
 
-    def scores(self, u: NDArray[Any]) -> Floats:
+    def matvec(self, u: NDArray[Any]) -> Floats:
         """Return Zu for u of shape (d, k), float32 or float64."""
         w = u if self.columns.scale is None else u * self.columns.scale[:, None]
         if self.rows.is_sparse:

@@ -36,7 +36,7 @@ class Loss(Protocol):
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
         """Return the Fenchel-Young gap of each row, non-negative up to rounding."""
 
-    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+    def clip_dual(self, y: Floats, c: Floats, z: Floats) -> Floats:
         """Return z clipped to the domain of the conjugate."""
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
@@ -53,13 +53,13 @@ class PiecewiseLinearLoss(Loss, Protocol):
 class SmoothLoss(Loss, Protocol):
     """A loss with a gradient and a curvature, for Newton's method."""
 
-    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         """Return c times the first and second derivative in the score, for each row."""
 
 
 def is_smooth(loss: Loss) -> bool:
     """Return whether a loss has the derivatives of a `SmoothLoss`."""
-    return hasattr(loss, "slopes")
+    return hasattr(loss, "derivatives")
 
 
 def zero_crossing(points: Floats, weights: Floats, start: float) -> float:

@@ -40,7 +40,7 @@ class EpsilonInsensitive:
         against = np.where(r * z < 0, 2.0 * a * size, 0.0)
         return np.where(over > 0, (c - a) * over, -a * over) + against
 
-    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+    def clip_dual(self, y: Floats, c: Floats, z: Floats) -> Floats:
         del y
         return np.clip(z, -c, c)
 

@@ -36,7 +36,7 @@ class Hinge:
         left, a = y * r, y * z
         return np.where(left > 0, (c - a) * left, -a * left)
 
-    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+    def clip_dual(self, y: Floats, c: Floats, z: Floats) -> Floats:
         return y * np.clip(y * z, 0.0, c)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:

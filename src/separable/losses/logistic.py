@@ -39,11 +39,11 @@ class Logistic:
             series = c * d * x * (0.5 - (1.0 - 2.0 * v) * x / 6.0)
         return np.where((room > 0) & (np.abs(x) < 1e-3), np.maximum(series, 0.0), plain)
 
-    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         p = 0.5 * (1.0 - np.tanh(0.5 * y * s))
         return -c * y * p, c * p * (1.0 - p)
 
-    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+    def clip_dual(self, y: Floats, c: Floats, z: Floats) -> Floats:
         return y * np.clip(y * z, 0.0, c)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
@@ -53,13 +53,13 @@ class Logistic:
         b = float(np.clip(0.0, low, high))
         for _ in range(200):
             p = 0.5 * (1.0 + np.tanh(0.5 * (s + b)))
-            slope = float(c @ (p - (y > 0)))
-            if slope > 0:
+            gradient = float(c @ (p - (y > 0)))
+            if gradient > 0:
                 high = b
             else:
                 low = b
-            curve = float(c @ (p * (1.0 - p)))
-            step = b - slope / curve if curve > 0 else np.nan
+            curvature = float(c @ (p * (1.0 - p)))
+            step = b - gradient / curvature if curvature > 0 else np.nan
             if abs(step - b) <= 4e-16 * max(abs(b), 1.0):  # one float from the last: rounding
                 break
             new = step if low < step < high else 0.5 * (low + high)

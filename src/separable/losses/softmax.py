@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.int32]
 
-__all__ = ["best_intercepts", "divergences", "entropies", "log_shares", "losses", "totals"]
+__all__ = ["best_intercepts", "divergences", "entropies", "log_softmax", "losses", "totals"]
 
 #: Most steps towards the best intercepts.
 MOST_STEPS = 100
@@ -53,7 +53,7 @@ def totals(y: Labels, c: Floats, n_classes: int) -> Floats:
     return np.bincount(y, weights=c, minlength=n_classes).astype(np.float64, copy=False)
 
 
-def log_shares(s: Floats) -> tuple[Floats, Floats]:
+def log_softmax(s: Floats) -> tuple[Floats, Floats]:
     """Return the logarithm of each row's softmax, (n, K), and that of its sum of e^s, (n,)."""
     top = _tops(s)
     with np.errstate(under="ignore"):
@@ -93,7 +93,7 @@ def divergences(p: Floats, s: Floats) -> Floats:
     Summed from terms p log(p / q) - p + q, none of which is negative; where p is close to q, as a
     series, for there the logarithms cancel.
     """
-    logs, _ = log_shares(s)
+    logs, _ = log_softmax(s)
     with np.errstate(divide="ignore", invalid="ignore", under="ignore", over="ignore"):
         q = np.exp(logs)
         t = (p - q) / q
@@ -135,7 +135,7 @@ def best_intercepts(y: Labels, s: Floats, c: Floats, guess: Floats | None = None
 def _descend(y: Labels, s: Floats, c: Floats, wanted: Floats, b: Floats) -> Floats:
     """Return the best intercepts of classes that all have a cost, from those given."""
     floor = SLACK * float(wanted.sum())
-    value, got, curve = _model(y, s + b, c)
+    value, got, hessian = _model(y, s + b, c)
     size = np.inf
     for _ in range(MOST_STEPS):
         left = wanted - got
@@ -143,7 +143,7 @@ def _descend(y: Labels, s: Floats, c: Floats, wanted: Floats, b: Floats) -> Floa
         if size <= floor or (size <= 1e6 * floor and size > 0.5 * last):
             break  # as good as rounding lets it be
         found = None
-        best = _newton_step(curve, left)
+        best = _newton_step(hessian, left)
         for step in (best, 0.25 * best, 0.0625 * best, _scaling_step(wanted, got)):
             new = _model(y, s + (b + step), c)
             if new[0] <= value + SLACK * abs(value):
@@ -153,13 +153,13 @@ def _descend(y: Labels, s: Floats, c: Floats, wanted: Floats, b: Floats) -> Floa
             break
         b = b + found[0]
         b -= b.mean()
-        value, got, curve = found[1]
+        value, got, hessian = found[1]
     return b
 
 
 def _model(y: Labels, s: Floats, c: Floats) -> tuple[float, Floats, Floats]:
     """Return the sum of losses, what each class is given, and the curvature by intercepts."""
-    logs, _ = log_shares(s)
+    logs, _ = log_softmax(s)
     with np.errstate(under="ignore"):
         q = np.exp(logs)
     value = float(c @ losses(y, s))
@@ -168,9 +168,9 @@ def _model(y: Labels, s: Floats, c: Floats) -> tuple[float, Floats, Floats]:
     return value, got, np.diag(got) - given.T @ q
 
 
-def _newton_step(curve: Floats, left: Floats) -> Floats:
+def _newton_step(hessian: Floats, left: Floats) -> Floats:
     # no curvature along equal intercepts, which change nothing: any does
-    matrix = curve + float(np.trace(curve)) / len(left) ** 2
+    matrix = hessian + float(np.trace(hessian)) / len(left) ** 2
     try:
         step: Floats = np.linalg.solve(matrix, left).astype(np.float64)
     except np.linalg.LinAlgError:

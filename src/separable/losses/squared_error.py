@@ -31,10 +31,10 @@ class SquaredError:
         share = np.divide(z, c, out=np.zeros_like(z), where=c > 0)
         return 0.5 * c * (y - s - share) ** 2
 
-    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         return c * (s - y), c
 
-    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+    def clip_dual(self, y: Floats, c: Floats, z: Floats) -> Floats:
         del y
         return np.where(c > 0, z, 0.0)
 

@@ -33,12 +33,12 @@ class SquaredHinge:
         half = np.divide(a, 2 * c, out=np.zeros_like(a), where=c > 0)
         return np.where(m < 1, c * (1 - m - half) ** 2, half * a / 2 + a * (m - 1))
 
-    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         left = 1.0 - y * s
         active = left > 0
         return np.where(active, -2.0 * c * y * left, 0.0), np.where(active, 2.0 * c, 0.0)
 
-    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+    def clip_dual(self, y: Floats, c: Floats, z: Floats) -> Floats:
         return np.where(c > 0, y * np.maximum(y * z, 0.0), 0.0)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:

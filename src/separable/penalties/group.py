@@ -28,12 +28,12 @@ class GroupPenalty:
     ----------
     group : ndarray of intp, shape (d,)
         The number of each weight's group, from 0; every number up to the largest is there.
-    strength : ndarray, shape (n_groups,)
+    lam : ndarray, shape (n_groups,)
         Above 0.
     """
 
     group: NDArray[np.intp]
-    strength: Floats
+    lam: Floats
 
     is_sparse = True
 
@@ -49,11 +49,11 @@ class GroupPenalty:
 
     def value(self, u: Floats) -> float:
         """Return the penalty."""
-        return float(self.strength @ self.norms(u))
+        return float(self.lam @ self.norms(u))
 
-    def reach(self, v: Floats) -> float:
+    def dual_scaling(self, v: Floats) -> float:
         """Return how many times v has a conjugate that is finite: it is 0 there."""
-        ratio = float((self.norms(v) / self.strength).max(initial=0.0))
+        ratio = float((self.norms(v) / self.lam).max(initial=0.0))
         return 1.0 / ratio if ratio > 0 else np.inf
 
     def conjugate(self, v: Floats) -> float:
@@ -64,23 +64,23 @@ class GroupPenalty:
     def gap(self, u: Floats, v: Floats) -> float:
         """Return penalty(u) - u.v, from terms of groups that are not negative."""
         along = np.bincount(self.group, weights=u * v, minlength=self.n_blocks)
-        return float(np.maximum(self.strength * self.norms(u) - along, 0.0).sum())
+        return float(np.maximum(self.lam * self.norms(u) - along, 0.0).sum())
 
-    def bend(self, u: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, u: Floats) -> tuple[Floats, Floats]:
         """Return the slope and the second derivatives of the penalty, no group being 0."""
         norms = self.norms(u)[self.group]
-        rise, along = self.strength[self.group], u / norms
+        rise, along = self.lam[self.group], u / norms
         same = self.group[:, None] == self.group
-        curve = np.where(same, -np.outer(along, along), 0.0)
-        curve[np.diag_indices(len(u))] += 1.0
-        return rise * along, curve * (rise / norms)
+        hessian = np.where(same, -np.outer(along, along), 0.0)
+        hessian[np.diag_indices(len(u))] += 1.0
+        return rise * along, hessian * (rise / norms)
 
     # ------------------------------------------------------------------ descent
 
     @property
     def n_blocks(self) -> int:
         """The number of groups."""
-        return len(self.strength)
+        return len(self.lam)
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
@@ -108,12 +108,12 @@ class GroupPenalty:
     def part(self, blocks: NDArray[np.intp]) -> GroupPenalty:
         """Return the penalty of some groups, of their columns one after the other."""
         sizes = np.diff(self._starts)[blocks]
-        return GroupPenalty(np.repeat(np.arange(len(blocks)), sizes), self.strength[blocks])
+        return GroupPenalty(np.repeat(np.arange(len(blocks)), sizes), self.lam[blocks])
 
-    def urge(self, u: Floats, v: Floats) -> Floats:
+    def violations(self, u: Floats, v: Floats) -> Floats:
         """Return of each group that is 0 how far its pull is beyond what holds it there."""
         del u
-        return self.norms(v) - self.strength
+        return self.norms(v) - self.lam
 
     def descend(
         self,
@@ -129,14 +129,12 @@ class GroupPenalty:
         sizes = np.diff(self._starts)[blocks]
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         axes, values = _axes(h, start)
-        return native.group_descent(
-            h, start, self.strength[blocks], axes, values, enough, most, u, g
-        )
+        return native.group_descent(h, start, self.lam[blocks], axes, values, enough, most, u, g)
 
     def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
         """Bring u close to the minimum; see ``group_interior``."""
         if len(u) <= MOST_COLUMNS:
-            follow_barrier(h, u, g, self.group, self.strength, size)
+            follow_barrier(h, u, g, self.group, self.lam, size)
 
 
 def _axes(h: Floats, start: NDArray[np.int64]) -> tuple[Floats, Floats]:

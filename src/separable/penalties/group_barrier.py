@@ -30,14 +30,14 @@ __all__ = ["MOST_COLUMNS", "follow_barrier"]
 #: More columns would take seconds.
 MOST_COLUMNS = 1000
 #: How far mu falls, in how large steps, and Newton steps at most.
-LAST, FALL, STEPS = 1e-13, 0.1, 200
+FINAL_MU_RATIO, MU_FACTOR, MAX_STEPS = 1e-13, 0.1, 200
 #: A step ends the work at one mu if it promises at most this share of mu for each group; halvings
 #: of a step, and the share of what it promised that it has to keep.
-CENTRED, HALVINGS, KEPT = 0.5, 40, 0.1
+CENTRING_TOL, MAX_HALVINGS, SUFFICIENT_DECREASE = 0.5, 40, 0.1
 
 
 def follow_barrier(
-    h: Floats, u: Floats, g: Floats, group: NDArray[np.intp], strength: Floats, size: float
+    h: Floats, u: Floats, g: Floats, group: NDArray[np.intp], lam: Floats, size: float
 ) -> None:
     """Bring u close to the minimum; u and its pull g = q - hu are changed.
 
@@ -48,20 +48,20 @@ def follow_barrier(
     u, g : ndarray, shape (d,)
     group : ndarray of intp, shape (d,)
         The number of each weight's group.
-    strength : ndarray, shape (n_groups,)
+    lam : ndarray, shape (n_groups,)
     size : float
         The value of the objective, about: mu starts as its share of a group.
     """
     same = group[:, None] == group
-    mu = size / len(strength)
-    last, steps = LAST * mu, 0
-    while steps < STEPS:
+    mu = size / len(lam)
+    last, steps = FINAL_MU_RATIO * mu, 0
+    while steps < MAX_STEPS:
         steps += 1
-        promised = _newton_step(h, u, g, group, same, strength, mu)
-        if not promised > CENTRED * mu * len(strength):
+        promised = _newton_step(h, u, g, group, same, lam, mu)
+        if not promised > CENTRING_TOL * mu * len(lam):
             if mu <= last:
                 break
-            mu *= FALL
+            mu *= MU_FACTOR
 
 
 def _newton_step(
@@ -70,41 +70,39 @@ def _newton_step(
     g: Floats,
     group: NDArray[np.intp],
     same: NDArray[np.bool_],
-    strength: Floats,
+    lam: Floats,
     mu: float,
 ) -> float:
     """Take one damped step; return what it promised, 0 where rounding allows none."""
-    t, root = _bounds(u, group, strength, mu)
-    rise = (strength / t)[group]
-    curve = np.where(same, -np.outer(u, u) * (rise / (t * root)[group])[:, None], 0.0)
-    curve[np.diag_indices(len(u))] += rise
+    t, root = _bounds(u, group, lam, mu)
+    rise = (lam / t)[group]
+    hessian = np.where(same, -np.outer(u, u) * (rise / (t * root)[group])[:, None], 0.0)
+    hessian[np.diag_indices(len(u))] += rise
     gradient = rise * u - g
-    way = -Cholesky(h + curve).solve(gradient)
-    along = h @ way
-    promised, bent = -float(gradient @ way), max(0.0, 0.5 * float(way @ along))
-    value, uphill, length = _barrier(t, strength, mu), -float(g @ way), 1.0
-    for _ in range(HALVINGS):
-        new = u + length * way
+    direction = -Cholesky(h + hessian).solve(gradient)
+    h_direction = h @ direction
+    promised, bent = -float(gradient @ direction), max(0.0, 0.5 * float(direction @ h_direction))
+    value, uphill, length = _barrier(t, lam, mu), -float(g @ direction), 1.0
+    for _ in range(MAX_HALVINGS):
+        new = u + length * direction
         change = length * uphill + length**2 * bent
-        change += _barrier(_bounds(new, group, strength, mu)[0], strength, mu) - value
-        if change <= -KEPT * length * promised:
+        change += _barrier(_bounds(new, group, lam, mu)[0], lam, mu) - value
+        if change <= -SUFFICIENT_DECREASE * length * promised:
             u[:] = new
-            g -= length * along
+            g -= length * h_direction
             return promised
         length *= 0.5
     return 0.0
 
 
-def _bounds(
-    u: Floats, group: NDArray[np.intp], strength: Floats, mu: float
-) -> tuple[Floats, Floats]:
+def _bounds(u: Floats, group: NDArray[np.intp], lam: Floats, mu: float) -> tuple[Floats, Floats]:
     """Return the best t of each group, and its root."""
-    square = np.bincount(group, weights=u * u, minlength=len(strength))
-    e = mu / strength
+    square = np.bincount(group, weights=u * u, minlength=len(lam))
+    e = mu / lam
     root = np.hypot(e, np.sqrt(square))
     return e + root, root
 
 
-def _barrier(t: Floats, strength: Floats, mu: float) -> float:
+def _barrier(t: Floats, lam: Floats, mu: float) -> float:
     """Return sum_g strength_g t_g - mu log(t_g^2 - |u_g|^2), where t_g is the best."""
-    return float((strength * t - mu * np.log(2 * mu * t / strength)).sum())
+    return float((lam * t - mu * np.log(2 * mu * t / lam)).sum())

@@ -33,11 +33,11 @@ class LpPenalty:
     ----------
     power : str
         A key of `POWERS`.
-    strength : ndarray, shape (d,)
+    lam : ndarray, shape (d,)
     """
 
     power: str
-    strength: Floats
+    lam: Floats
 
     @property
     def p(self) -> float:
@@ -54,18 +54,18 @@ class LpPenalty:
     def sizes(self, u: Floats) -> Floats:
         """Return what each weight adds."""
         if self.p == 0:
-            return np.where(u != 0, self.strength, 0.0)
-        return self.strength * np.abs(u) ** self.p
+            return np.where(u != 0, self.lam, 0.0)
+        return self.lam * np.abs(u) ** self.p
 
     def value(self, u: Floats) -> float:
         """Return the penalty."""
         return float(self.sizes(u).sum())
 
-    def reach(self, v: Floats) -> float:
+    def dual_scaling(self, v: Floats) -> float:
         """Return how many times v has a conjugate that is finite."""
         if self.p > 1:
             return np.inf
-        ratio = np.abs(v) / self.strength
+        ratio = np.abs(v) / self.lam
         return 1.0 / float(ratio.max(initial=0.0)) if ratio.any() else np.inf
 
     def conjugates(self, v: Floats) -> Floats:
@@ -73,8 +73,8 @@ class LpPenalty:
         if self.p == 1:
             return np.zeros_like(v)
         # the supremum is where v is the slope, p strength |u|^(p - 1)
-        size = (np.abs(v) / (self.p * self.strength)) ** (1.0 / (self.p - 1))
-        return self.strength * (self.p - 1) * size**self.p
+        size = (np.abs(v) / (self.p * self.lam)) ** (1.0 / (self.p - 1))
+        return self.lam * (self.p - 1) * size**self.p
 
     def conjugate(self, v: Floats) -> float:
         """Return the conjugate of the penalty at v, which is in reach."""
@@ -89,7 +89,7 @@ class LpPenalty:
 
     def prox(self, t: Floats, step: float | Floats) -> Floats:
         """Return the x that minimises 1/2 (x - t)^2 + step strength |x|^p, of each weight."""
-        return np.copysign(_shrunk(self.p, np.abs(t), self.strength * step), t)
+        return np.copysign(_shrunk(self.p, np.abs(t), self.lam * step), t)
 
     def left(self, u: Floats, v: Floats, h: Floats) -> Floats:
         """Return how much of the objective each weight alone could still take away.
@@ -104,9 +104,9 @@ class LpPenalty:
         change = x - u
         return np.maximum(v * change - 0.5 * h * change**2 + self.sizes(u) - self.sizes(x), 0.0)
 
-    def bend(self, u: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, u: Floats) -> tuple[Floats, Floats]:
         """Return the slope and the second derivatives of the penalty, no weight being 0."""
-        rise = self.p * self.strength * np.abs(u) ** (self.p - 1)
+        rise = self.p * self.lam * np.abs(u) ** (self.p - 1)
         return np.copysign(rise, u), np.diag((self.p - 1) * rise / np.abs(u))
 
     # ------------------------------------------------------------------ descent
@@ -114,7 +114,7 @@ class LpPenalty:
     @property
     def n_blocks(self) -> int:
         """Weights are their own blocks."""
-        return len(self.strength)
+        return len(self.lam)
 
     def used(self, u: Floats) -> NDArray[np.bool_]:
         """Return which blocks are not 0."""
@@ -126,12 +126,12 @@ class LpPenalty:
 
     def part(self, blocks: NDArray[np.intp]) -> LpPenalty:
         """Return the penalty of some blocks, of their columns one after the other."""
-        return LpPenalty(self.power, self.strength[blocks])
+        return LpPenalty(self.power, self.lam[blocks])
 
-    def urge(self, u: Floats, v: Floats) -> Floats:
+    def violations(self, u: Floats, v: Floats) -> Floats:
         """Return of each weight that is 0 how far its pull is beyond what holds it there."""
         del u
-        return np.abs(v) - self.strength
+        return np.abs(v) - self.lam
 
     def descend(
         self,
@@ -144,12 +144,12 @@ class LpPenalty:
         most: int,
     ) -> tuple[int, float]:
         """Pass over some blocks; see ``native.lp_descent``."""
-        return native.lp_descent(self.power, h, self.strength[blocks], enough, most, u, g)
+        return native.lp_descent(self.power, h, self.lam[blocks], enough, most, u, g)
 
     def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
         """Bring u close to the minimum where p = 1; Newton's method does so where p > 1."""
         if self.p == 1 and len(u) <= MOST_COLUMNS:
-            follow_barrier(h, u, g, np.arange(len(u)), self.strength, size)
+            follow_barrier(h, u, g, np.arange(len(u)), self.lam, size)
 
 
 def _shrunk(p: float, t: Floats, mu: Floats) -> Floats:
@@ -181,10 +181,10 @@ def _root(p: float, t: Floats, mu: Floats) -> Floats:
         w = np.minimum(w, np.divide(t, p * mu, out=w.copy(), where=mu > 0))
     for _ in range(60):
         value = w ** (q + shift) + p * mu * w ** (low + shift) - t * w**shift
-        slope = (q + shift) * w ** (q + shift - 1) - shift * t * w ** max(shift - 1, 0)
-        slope += (low + shift) * p * mu
-        ahead = (slope > 0) & (value > 0)
-        nearer = w - np.divide(value, slope, out=np.zeros_like(w), where=ahead)
+        gradient = (q + shift) * w ** (q + shift - 1) - shift * t * w ** max(shift - 1, 0)
+        gradient += (low + shift) * p * mu
+        ahead = (gradient > 0) & (value > 0)
+        nearer = w - np.divide(value, gradient, out=np.zeros_like(w), where=ahead)
         if not (nearer < w).any():
             break
         w = nearer

@@ -20,19 +20,19 @@ class MaxPenalty:
 
     Parameters
     ----------
-    strength : float
+    lam : float
     """
 
-    strength: float
+    lam: float
 
     def value(self, u: Floats) -> float:
         """Return the penalty."""
-        return self.strength * float(np.abs(u).max(initial=0.0))
+        return self.lam * float(np.abs(u).max(initial=0.0))
 
-    def reach(self, v: Floats) -> float:
+    def dual_scaling(self, v: Floats) -> float:
         """Return how many times v has a conjugate that is finite: 0 where |v|_1 <= strength."""
         total = float(np.abs(v).sum())
-        return self.strength / total if total > 0 else np.inf
+        return self.lam / total if total > 0 else np.inf
 
     def conjugate(self, v: Floats) -> float:
         """Return the conjugate of the penalty at v, which is in reach: 0."""
@@ -42,12 +42,12 @@ class MaxPenalty:
     def gap(self, u: Floats, v: Floats) -> float:
         """Return penalty(u) - u.v, from terms that are not negative."""
         largest = float(np.abs(u).max(initial=0.0))
-        room = max(self.strength - float(np.abs(v).sum()), 0.0)
+        room = max(self.lam - float(np.abs(v).sum()), 0.0)
         return room * largest + float(np.maximum(largest * np.abs(v) - u * v, 0.0).sum())
 
     def prox(self, t: Floats, step: float) -> Floats:
         """Return the x that minimises 1/2 |x - t|^2 + step strength max |x_j|."""
-        return t - onto_l1_ball(t, self.strength * step)
+        return t - onto_l1_ball(t, self.lam * step)
 
 
 def onto_l1_ball(t: Floats, radius: float) -> Floats:

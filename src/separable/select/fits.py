@@ -250,7 +250,9 @@ class Lanes:
     def learn(self) -> Iterator[Learned]:
         """Yield the models of each fold and estimator, some at a time."""
         first = self._estimators[0]
-        strengths = np.array([getattr(each, first._strength) for each in self._estimators])
+        strengths = np.array(
+            [getattr(each, first._regularization_name) for each in self._estimators]
+        )
         lanes = lanes_of(
             first,
             self._fold_data,

@@ -291,10 +291,10 @@ class _Work:
     def _way(self, estimator: Any) -> tuple[Any, str | None]:
         """Return how a candidate is validated, and by which parameter others may differ."""
         if has_lanes(estimator):
-            return self._by_lanes, estimator._strength
+            return self._by_lanes, estimator._regularization_name
         if isinstance(estimator, Pipeline) and has_lanes(estimator.steps[-1][1]):
             name, last = estimator.steps[-1]
-            return self._by_piped_lanes, f"{name}__{last._strength}"
+            return self._by_piped_lanes, f"{name}__{last._regularization_name}"
         if "alpha" in estimator.get_params(deep=False):
             return self._by_sums, "alpha"
         return self._one_by_one, None

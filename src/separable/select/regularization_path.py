@@ -174,7 +174,7 @@ def path(
             "probability=True) have one over C, Lasso, ElasticNet, GroupLasso, LpRegression and "
             "Ridge over alpha. Use search for other learners."
         )
-    strength = estimator._strength if has_lanes(estimator) else "alpha"
+    strength = estimator._regularization_name if has_lanes(estimator) else "alpha"
     other, given = (alphas, Cs) if strength == "C" else (Cs, alphas)
     if other is not None:
         wrong, right = ("alphas", "Cs") if strength == "C" else ("Cs", "alphas")

@@ -83,13 +83,13 @@ def test_certificates_are_true_bounds(seed):
 @pytest.mark.parametrize("seed", first(12, range(200, 240)))
 def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
     for place in (
-        "solvers.l2_driver.FEW",
-        "solvers.l2_driver.NOT_MANY",
-        "solvers.l2_driver.MOST_CORNERS",
+        "solvers.l2_driver.MAX_SECOND_ORDER_SIZE",
+        "solvers.l2_driver.MAX_FALLBACK_SIZE",
+        "solvers.l2_driver.MAX_KKT_SIZE",
         "problem.SMALL",
     ):
         monkeypatch.setattr(f"separable.certified.{place}", 0)
-    for name in ("LARGE", "LARGE_SPARSE"):
+    for name in ("MAX_DENSE_SIZE", "MAX_DENSE_SIZE_SPARSE"):
         monkeypatch.setattr(f"separable.certified.solvers.second_order.{name}", 0)
     engine = check(seed, converges=False).learner.evidence_["engine"]
     assert set(np.atleast_1d(engine)) <= {"descent", "newton-cg", "interior-point"}

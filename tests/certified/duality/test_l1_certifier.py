@@ -59,8 +59,8 @@ def test_certificate_is_that_of_numpy(seed, loss, kind, l1_ratio, switches):
     scores = (X - shift) @ w + b
     primal = (c * loss_and_slope(loss, y, scores)[0]).sum()
     primal += l1_ratio * np.abs(w).sum() + (1 - l1_ratio) / 2 * w @ w
-    pull = (X - shift).T @ z
-    over = np.maximum((pull if positive else np.abs(pull)) - l1_ratio, 0.0)
+    correlation = (X - shift).T @ z
+    over = np.maximum((correlation if positive else np.abs(correlation)) - l1_ratio, 0.0)
     dual = dual_value(loss, y, c, z)
     if l1_ratio == 1:
         assert over.max() <= 1e-12

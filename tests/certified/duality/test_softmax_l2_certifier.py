@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, special
 from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from separable.certified.duality.softmax_l2_certifier import (
     certify_softmax,
     feasible_points,
-    feasible_shares,
-    shares_of,
+    feasible_probabilities,
+    softmax,
 )
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
@@ -71,8 +71,8 @@ def test_a_certificate_is_what_its_definition_says(kind, fit_intercept):
     np.testing.assert_allclose(q.sum(axis=1), 1, rtol=1e-13)
     if fit_intercept:
         np.testing.assert_allclose(z.sum(axis=0), 0, atol=1e-13 * c.sum())
-        slope = c @ (softmax(S, axis=1) - np.eye(4)[y])
-        np.testing.assert_allclose(slope, 0, atol=1e-12 * c.sum())
+        gradient = c @ (special.softmax(S, axis=1) - np.eye(4)[y])
+        np.testing.assert_allclose(gradient, 0, atol=1e-12 * c.sum())
         assert abs(b.sum()) < 1e-10
     else:
         assert not b.any()
@@ -108,14 +108,16 @@ def test_a_class_that_a_fold_lacks_is_no_part_of_its_model():
     lane = Lane(1.0, TOGETHER, 0)
     p, W = rng.random((len(y), 4)), rng.normal(size=(4, 4))
     found = certify_softmax(made, [lane], p, 1e-6, W)
-    there, known = [0, 1, 3], y != 2
-    smaller = problem_of(X[known] - made.columns.shift, np.searchsorted(there, y[known]))
+    present, known = [0, 1, 3], y != 2
+    smaller = problem_of(X[known] - made.columns.shift, np.searchsorted(present, y[known]))
     smaller = replace(smaller, columns=replace(smaller.columns, shift=None))
-    same = certify_softmax(smaller, [Lane(1.0, TOGETHER)], p[known][:, there], 1e-6, W[:, there])
+    same = certify_softmax(
+        smaller, [Lane(1.0, TOGETHER)], p[known][:, present], 1e-6, W[:, present]
+    )
     assert found.intercept[2] == -np.inf
     assert not found.weights[:, 2].any()
     assert not found.dual[:, 2].any()
-    np.testing.assert_allclose(found.intercept[there], same.intercept, atol=1e-12)
+    np.testing.assert_allclose(found.intercept[present], same.intercept, atol=1e-12)
     np.testing.assert_allclose(found.certificates[0].gap, same.certificates[0].gap, rtol=1e-12)
 
 
@@ -127,19 +129,19 @@ def test_the_gap_is_never_below_the_distance_to_the_optimum():
         W, b = flat[:16].reshape(4, 4), flat[16:]
         S = X @ W + b
         value = (W**2).sum() / 2 + (logsumexp(S, axis=1) - S[np.arange(len(y)), y]).sum()
-        r = softmax(S, axis=1) - np.eye(4)[y]
+        r = special.softmax(S, axis=1) - np.eye(4)[y]
         return value, np.append((W + X.T @ r).ravel(), r.sum(axis=0))
 
     best = minimize(objective, np.zeros(20), jac=True, options={"gtol": 1e-9, "maxiter": 1000})
     for _ in range(20):
         W = best.x[:16].reshape(4, 4) + rng.exponential() * rng.normal(size=(4, 4))
-        found = certify_softmax(made, [Lane(1.0, TOGETHER)], shares_of(X @ W), 1e-6, W)
+        found = certify_softmax(made, [Lane(1.0, TOGETHER)], softmax(X @ W), 1e-6, W)
         one = found.certificates[0]
         assert one.dual <= best.fun + 1e-9
         assert one.primal - best.fun <= one.gap + 1e-9
     W = best.x[:16].reshape(4, 4)
     S = X @ W + best.x[16:]
-    at_best = certify_softmax(made, [Lane(1.0, TOGETHER)], shares_of(S), 1e-6, W)
+    at_best = certify_softmax(made, [Lane(1.0, TOGETHER)], softmax(S), 1e-6, W)
     assert at_best.certificates[0].relative_gap < 1e-12
 
 
@@ -147,14 +149,14 @@ def test_probabilities_are_repaired_and_good_ones_are_left_alone():
     X, y, rng = data(4)
     made = problem_of(X, y)
     lane = Lane(2.0, TOGETHER)
-    good = feasible_shares(made, lane, rng.random((len(y), 4)))
-    np.testing.assert_allclose(feasible_shares(made, lane, good), good, atol=1e-14)
+    good = feasible_probabilities(made, lane, rng.random((len(y), 4)))
+    np.testing.assert_allclose(feasible_probabilities(made, lane, good), good, atol=1e-14)
     z = feasible_points(made, lane, 2.0 * (np.eye(4)[y] - good))
     np.testing.assert_allclose(z, 2.0 * (np.eye(4)[y] - good), atol=1e-13)
     np.testing.assert_allclose(z.sum(axis=0), 0, atol=1e-12)
     broken = rng.random((len(y), 4)).astype(np.float32)
     broken[0], broken[1], broken[2, 1] = 0.0, np.nan, -1.0
-    mended = feasible_shares(made, lane, broken)
+    mended = feasible_probabilities(made, lane, broken)
     assert (mended >= 0).all()
     np.testing.assert_allclose(mended.sum(axis=1), 1, rtol=1e-14)
     np.testing.assert_allclose(mended.sum(axis=0), np.bincount(y), rtol=1e-13)
@@ -167,9 +169,9 @@ def test_intercepts_are_the_best_ones(size):
     s, c = size * rng.normal(size=(100, 5)), rng.uniform(0, 2, 100)
     s[:, 2] -= 50 * size
     b = best_intercepts(y, s, c)
-    slope = c @ (softmax(s + b, axis=1) - np.eye(5)[y])
+    gradient = c @ (special.softmax(s + b, axis=1) - np.eye(5)[y])
     if size <= 30:
-        np.testing.assert_allclose(slope, 0, atol=1e-9 * c.sum())
+        np.testing.assert_allclose(gradient, 0, atol=1e-9 * c.sum())
     at_best = c @ losses(y, s + b)
     for _ in range(50):
         other = b + rng.normal(size=5) * rng.exponential()
@@ -178,7 +180,7 @@ def test_intercepts_are_the_best_ones(size):
 
 def test_divergences_have_digits_where_logarithms_cancel():
     s = np.array([[0.0, 1.0, -2.0], [800.0, 0.0, -800.0]])
-    q = softmax(s, axis=1)
+    q = special.softmax(s, axis=1)
     move = np.array([1e-8, -1e-8, 0.0])
     near = divergences(q + move, s)
     np.testing.assert_allclose(near[0], 0.5 * (move**2 / q[0]).sum(), rtol=1e-6)

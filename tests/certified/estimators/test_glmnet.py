@@ -100,11 +100,11 @@ def test_path(path):
         # what a distance in the objective says about the two models, each from the optimum:
         # of residuals or probabilities, and with an l2 part of the weights
         apart = np.sqrt(2 * (gap + rounding)) + np.sqrt(2 * (excess + rounding))
-        slopes = [
+        derivatives = [
             slopes_of(path, y, X @ w + model["intercept"]),
             slopes_of(path, y, X @ w_ours + b_ours),
         ]
-        assert np.sqrt(np.mean((slopes[0] - slopes[1]) ** 2)) <= apart
+        assert np.sqrt(np.mean((derivatives[0] - derivatives[1]) ** 2)) <= apart
         curved = strength * (1 - path["l1_ratio"])
         if curved > 0:
             assert np.linalg.norm((w - w_ours) * unit) <= apart / np.sqrt(curved)

@@ -117,16 +117,16 @@ def test_the_conditions_of_each_group(seed, log_alpha, data):
     w = model.coef_
     r = y - model.predict(X)
     assert abs(r.mean()) < 1e-10
-    pull = X.T @ r / len(y)
+    correlation = X.T @ r / len(y)
     strength = alpha * np.sqrt(np.bincount(group))
     size = norms(group, w)
     for g in range(group.max() + 1):
         mine = group == g
         if size[g] == 0:
-            assert np.linalg.norm(pull[mine]) <= strength[g] * (1 + 1e-6)
+            assert np.linalg.norm(correlation[mine]) <= strength[g] * (1 + 1e-6)
         else:
             np.testing.assert_allclose(
-                pull[mine], strength[g] * w[mine] / size[g], atol=1e-5 * strength[g]
+                correlation[mine], strength[g] * w[mine] / size[g], atol=1e-5 * strength[g]
             )
 
 

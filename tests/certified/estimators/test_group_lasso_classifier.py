@@ -41,14 +41,16 @@ def test_conditions_and_certificate_in_numpy(alpha, form):
     w, sign, n = model.coef_[0], 2.0 * y - 1, len(y)
     s = X @ w + model.intercept_[0]
     strength = alpha * np.sqrt([10, 10, 10])
-    pull = X.T @ (sign * expit(-sign * s)) / n
+    correlation = X.T @ (sign * expit(-sign * s)) / n
     size = norms(THREE, w)
     for g in range(3):
         mine = g == THREE
         if size[g] == 0:
-            assert np.linalg.norm(pull[mine]) <= strength[g] * (1 + 1e-9)
+            assert np.linalg.norm(correlation[mine]) <= strength[g] * (1 + 1e-9)
         else:
-            np.testing.assert_allclose(pull[mine], strength[g] * w[mine] / size[g], atol=1e-8)
+            np.testing.assert_allclose(
+                correlation[mine], strength[g] * w[mine] / size[g], atol=1e-8
+            )
     one, z = model.certificate_, model.dual_coef_[0]
     assert one.converged
     assert one.primal == pytest.approx(np.logaddexp(0, -sign * s).mean() + strength @ size)

@@ -49,12 +49,12 @@ def follows(model, X, y, c=None):
     if model.fit_intercept:
         assert abs(c @ r) <= 1e-9 * (c @ np.abs(y))
     for j, w in enumerate(model.coef_):
-        slope = (c * X[:, j]) @ r / c.sum() - model.alpha * (1 - ratio) * w
+        gradient = (c * X[:, j]) @ r / c.sum() - model.alpha * (1 - ratio) * w
         room = 1e-7 * (1 + np.abs(X[:, j] * y).max())
         if w != 0:
-            assert slope == pytest.approx(np.sign(w) * model.alpha * ratio, abs=room)
+            assert gradient == pytest.approx(np.sign(w) * model.alpha * ratio, abs=room)
         else:
-            assert (slope if model.positive else abs(slope)) <= model.alpha * ratio + room
+            assert (gradient if model.positive else abs(gradient)) <= model.alpha * ratio + room
 
 
 @pytest.mark.parametrize("positive", [False, True])
@@ -263,8 +263,8 @@ def test_a_target_in_other_units(seed, alpha, t):
 @settings(max_examples=20)
 def test_from_the_largest_alpha_on_all_weights_are_0(seed, positive):
     X, y = data(30, 4, seed)
-    pull = (X - X.mean(axis=0)).T @ (y - y.mean()) / len(y)
-    largest = max(pull) if positive else np.abs(pull).max()
+    correlation = (X - X.mean(axis=0)).T @ (y - y.mean()) / len(y)
+    largest = max(correlation) if positive else np.abs(correlation).max()
     if largest <= 0:
         return
     model = Lasso(largest * (1 + 1e-12), positive=positive).fit(X, y)

@@ -184,21 +184,21 @@ def test_the_sigmoid_is_the_best_there_is(seed, size):
     is_positive[:2] = True, False
     scores = size * (rng.normal(size=n) + rng.uniform(0, 4) * is_positive)
     weight = rng.uniform(0.1, 3, n) if rng.integers(2) else None
-    slope, offset = sigmoid_of_scores(scores, is_positive, weight)
-    assert slope >= 0
+    gradient, offset = sigmoid_of_scores(scores, is_positive, weight)
+    assert gradient >= 0
     wanted = reference(scores / size, is_positive, weight)
     if wanted[0] > 1e-6:
-        np.testing.assert_allclose([slope * size, offset], wanted, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose([gradient * size, offset], wanted, rtol=1e-4, atol=1e-5)
     elif wanted[0] < -1e-6:
-        assert slope == 0  # scores that point the wrong way say nothing
+        assert gradient == 0  # scores that point the wrong way say nothing
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-300, 1e300])
 def test_sigmoids_of_scores_of_any_kind(gap):
     is_positive = np.arange(40) % 2 == 0
     scores = np.where(is_positive, gap, -gap)
-    slope, offset = sigmoid_of_scores(scores, is_positive)
-    share = 1 / (1 + np.exp(-(slope * gap + offset)))
+    gradient, offset = sigmoid_of_scores(scores, is_positive)
+    share = 1 / (1 + np.exp(-(gradient * gap + offset)))
     assert share == pytest.approx(0.5 if gap == 0 else 21 / 22, abs=1e-6)  # never 1
 
 
@@ -247,8 +247,8 @@ def test_probabilities_are_saved(tmp_path):
 def test_rows_of_any_length_with_a_few_thousand_columns_reach_the_optimum(monkeypatch):
     """Passes alone end at a relative gap of about 1 there; the interior point takes over."""
     for limit in (
-        "solvers.l2_driver.FEW",
-        "solvers.l2_driver.NOT_MANY",
+        "solvers.l2_driver.MAX_SECOND_ORDER_SIZE",
+        "solvers.l2_driver.MAX_FALLBACK_SIZE",
         "problem.SMALL",
     ):  # what is many here
         monkeypatch.setattr(f"separable.certified.{limit}", 100)

@@ -110,7 +110,7 @@ def test_no_penalty_with_many_columns(shape, monkeypatch):
         else:
             with pytest.raises(SeparationError, match="the classes are separable"):
                 LogisticRegression(np.inf).fit(X, y)
-        monkeypatch.setattr(l2_driver, "FEW", 10)
+        monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
         monkeypatch.setattr(problem, "SMALL", 10)
 
 

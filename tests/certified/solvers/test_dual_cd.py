@@ -179,7 +179,7 @@ def test_sparse_columns_scaled():
     found, _ = run(seen, lanes, tol=1e-5)
     plain = Problem(as_rows(dense(problem) * scale), Hinge(), problem.target)
     for k, lane in enumerate(lanes):
-        theirs = reference(plain, Lane(lane.strength * 4, lane.target), found.dual[:, k])
+        theirs = reference(plain, Lane(lane.C * 4, lane.target), found.dual[:, k])
         assert found.certificates[k].dual == pytest.approx(theirs.dual / 4, rel=1e-9)
 
 

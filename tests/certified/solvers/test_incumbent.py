@@ -105,9 +105,9 @@ def test_a_lane_is_no_worse_than_one_of_a_smaller_c_beside_it(kind):
     lanes = [Lane(0.01), Lane(1.0), Lane(100.0)]
     (solved,) = solver_of(problem, SolverOptions(max_iter=2)).solve(lanes)
     found = {}
-    for at, place in enumerate(solved.places):
+    for at, place in enumerate(solved.lane_indices):
         one = solved.solution.lane(at)
-        found[lanes[place].strength] = one.weights[:, 0].astype(float), one.intercept[0]
+        found[lanes[place].C] = one.weights[:, 0].astype(float), one.intercept[0]
     for small, large in [(0.01, 1.0), (0.01, 100.0), (1.0, 100.0)]:
         own = hinge_objective(X, y, *found[large], large)
         assert own <= hinge_objective(X, y, *found[small], large) * (1 + 1e-9)

@@ -22,8 +22,8 @@ def passes_until_root(answer, rho, awake=ALL, most=40):
 
 
 def test_a_sum_that_falls_evenly_is_found_as_soon_as_steps_may_grow():
-    slope, root = np.array([2.0, 50.0, 300.0]), np.array([-5.0, 1.0, 0.1])
-    number, found = passes_until_root(lambda used: slope * (root - used), np.full(3, 0.01))
+    gradient, root = np.array([2.0, 50.0, 300.0]), np.array([-5.0, 1.0, 0.1])
+    number, found = passes_until_root(lambda used: gradient * (root - used), np.full(3, 0.01))
     np.testing.assert_allclose(found, root, atol=1e-6)
     assert number <= 8
 

@@ -23,8 +23,8 @@ def test_the_slope_is_zero_there_after_few_steps(size, monkeypatch):
         b = Logistic().best_intercept(y, s, c)
         assert len(steps) <= (15 if size <= 30 else 40)  # bisecting takes 60
 
-        def slope(b, y=y, s=s, c=c):
+        def gradient(b, y=y, s=s, c=c):
             return c @ (expit(s + b) - (y > 0))
 
-        expected = brentq(slope, -50 - 5 * size, 50 + 5 * size, xtol=1e-15, rtol=1e-15)
+        expected = brentq(gradient, -50 - 5 * size, 50 + 5 * size, xtol=1e-15, rtol=1e-15)
         assert b == pytest.approx(expected, rel=1e-12, abs=1e-12)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from separable.certified.duality.l2_certifier import certify
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, descend
-from separable.certified.solvers.l2_driver import Solver, SolverOptions
+from separable.certified.solvers.l2_driver import L2Solver, SolverOptions
 from separable.data.rows import as_rows
 from separable.losses.logistic import Logistic
 from tests.interrupts import ctrl_c
@@ -47,7 +47,7 @@ def test_lanes_that_nobody_waits_for_are_not_learned(monkeypatch):
     X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40).astype(np.int32)
     fold = (np.arange(40) % 2).astype(np.int32)
     lanes = [Lane(float(C), fold=k) for k in range(2) for C in range(1, 21)]
-    learned, learn, began = [], Solver._learn_alone, Event()
+    learned, learn, began = [], L2Solver._learn_alone, Event()
 
     def slowly(self, lane, *given):
         if lane.fold == 0:
@@ -58,10 +58,10 @@ def test_lanes_that_nobody_waits_for_are_not_learned(monkeypatch):
         learned.append(lane)
         return learn(self, lane, *given)
 
-    monkeypatch.setattr(Solver, "_learn_alone", slowly)
+    monkeypatch.setattr(L2Solver, "_learn_alone", slowly)
     with pytest.raises(KeyboardInterrupt):
         list(
-            Solver(Problem(as_rows(X), Logistic(), y, fold=fold), SolverOptions(n_jobs=2)).solve(
+            L2Solver(Problem(as_rows(X), Logistic(), y, fold=fold), SolverOptions(n_jobs=2)).solve(
                 lanes
             )
         )

@@ -73,7 +73,7 @@ class Case:
 
 def learned(solver, lanes, start=None):
     solved = list(solver.solve(lanes, start))
-    order = np.argsort([place for some in solved for place in some.places])
+    order = np.argsort([place for some in solved for place in some.lane_indices])
     whole = CertifiedSolution.side_by_side([some.solution for some in solved])
     return CertifiedSolution.side_by_side([whole.lane(int(k)) for k in order])
 
@@ -112,11 +112,11 @@ def violations(case, strength, found):
         constant = scale <= 1e-14 * np.abs(X).max(initial=1.0)
         Z = np.where(constant, 0.0, Z / np.where(constant, 1.0, scale))
     u, s = found.weights[:, 0], found.scores[:, 0]
-    slope = strength * Z.T @ (weight * loss_and_slope(case.loss, case.signs, s)[1])
-    p = slope + (1 - case.l1_ratio) * u
-    there = np.abs(p + case.l1_ratio * np.sign(u))
+    gradient = strength * Z.T @ (weight * loss_and_slope(case.loss, case.signs, s)[1])
+    p = gradient + (1 - case.l1_ratio) * u
+    present = np.abs(p + case.l1_ratio * np.sign(u))
     at_zero = np.maximum(0.0, (-p if case.positive else np.abs(p)) - case.l1_ratio)
-    return np.where(u != 0, there, at_zero)
+    return np.where(u != 0, present, at_zero)
 
 
 # ------------------------------------------------------------------ optimality

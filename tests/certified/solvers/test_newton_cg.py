@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from separable.certified.solvers.newton_cg import newton_cg
-from separable.certified.solvers.second_order import FewColumns
+from separable.certified.solvers.second_order import SecondOrderSolver
 from tests.certified.engine_problems import check, data, lane, problem
 from tests.long_cases import first
 
@@ -23,7 +23,7 @@ def test_certified(name, C, sparse, intercept, shape):
     made = problem(name, X, y, sparse=sparse, intercept=intercept)
     solution, products = newton_cg(made, lane(C), tol=1e-6, max_iter=2000)
     check(name, X, y, made, lane(C), solution, tol=1e-6)
-    exact, _ = FewColumns(made).solve(lane(C), tol=1e-10, max_iter=100)
+    exact, _ = SecondOrderSolver(made).solve(lane(C), tol=1e-10, max_iter=100)
     assert solution.certificates[0].primal >= exact.certificates[0].dual * (1 - 1e-12)
     assert 1 <= products <= 2000
 

@@ -120,8 +120,8 @@ def test_certificate_in_ten_lines(ratio):
     assert p.min() >= -1e-14
     np.testing.assert_allclose(p.sum(axis=1), 1)
     np.testing.assert_allclose(z.sum(axis=1), 0, atol=1e-11)
-    pull = z @ X
-    over = np.maximum(np.abs(pull) - ratio, 0)
+    correlation = z @ X
+    over = np.maximum(np.abs(correlation) - ratio, 0)
     if ratio == 1:
         assert over.max() <= 1e-13
     conjugate = 0 if ratio == 1 else (over**2).sum() / (2 * (1 - ratio))
@@ -154,7 +154,7 @@ def test_gap_is_primal_less_dual_far_from_the_optimum(ratio):
         np.testing.assert_allclose(one.dual.sum(axis=0), 0, atol=1e-11)
         assert shares.min() >= -1e-14
         if ratio == 1:
-            assert np.abs(problem.along(one.dual)).max() <= 1
+            assert np.abs(problem.rmatvec(one.dual)).max() <= 1
         divergence = 2.0 * rel_entr(np.maximum(shares, 0), softmax(one.scores, axis=1)).sum()
         assert certificate.gap >= divergence * (1 - 1e-9)
 
@@ -299,8 +299,8 @@ def test_a_fold_without_a_class():
     found = solved.solution
     assert np.isneginf(found.intercept[2])
     assert not found.weights[:, 2].any()
-    there = fold != 0
-    alone = LogisticRegression(0.5, l1_ratio=0.8).fit(X[there], y[there])
+    present = fold != 0
+    alone = LogisticRegression(0.5, l1_ratio=0.8).fit(X[present], y[present])
     np.testing.assert_allclose(found.weights[:, [0, 1, 3]].T, alone.coef_, atol=1e-7)
     np.testing.assert_allclose(found.certificates[0].primal, alone.certificate_.primal)
 

@@ -208,7 +208,7 @@ def test_separable_classes_have_no_optimum_without_a_penalty():
 
 
 def test_many_columns_without_a_penalty_are_refused(monkeypatch):
-    monkeypatch.setattr("separable.certified.solvers.softmax_l2_driver.NOT_MANY", 10)
+    monkeypatch.setattr("separable.certified.solvers.softmax_l2_driver.MAX_UNPENALIZED_SIZE", 10)
     X, y, _ = data(10)
     with pytest.raises(ValueError, match="C=inf, no penalty, is solved for 4 classes together"):
         LogisticRegression(C=np.inf).fit(X, y)
@@ -230,7 +230,7 @@ def test_a_class_of_one_row_and_many_classes():
 def test_engines_for_large_problems(kind, monkeypatch):
     monkeypatch.setattr("separable.certified.problem.SMALL", 0)
     if kind == "many columns":
-        monkeypatch.setattr("separable.certified.solvers.softmax_l2_driver.FEW_COLUMNS", 0)
+        monkeypatch.setattr("separable.certified.solvers.softmax_l2_driver.MAX_NEWTON_COLUMNS", 0)
     X, y, rng = data(12, n=500, d=12)
     if kind == "sparse":
         X[rng.random(X.shape) < 0.5] = 0.0
@@ -283,13 +283,13 @@ def test_folds_are_those_of_refits_also_where_one_lacks_classes():
     for k, (train, test) in enumerate(splits):
         for s, C in enumerate([0.1, 1.0]):
             alone = LogisticRegression(C=C).fit(X[train], y[train])
-            there = alone.classes_
+            present = alone.classes_
             found = search.coefs_paths_[k, s]
-            np.testing.assert_allclose(found[there, :-1], alone.coef_, atol=1e-8)
-            np.testing.assert_allclose(found[there, -1], alone.intercept_, atol=1e-8)
-            assert np.isnan(found[np.setdiff1d(np.arange(4), there)]).all()
+            np.testing.assert_allclose(found[present, :-1], alone.coef_, atol=1e-8)
+            np.testing.assert_allclose(found[present, -1], alone.intercept_, atol=1e-8)
+            assert np.isnan(found[np.setdiff1d(np.arange(4), present)]).all()
             share = np.zeros((len(test), 4))
-            share[:, there] = alone.predict_proba(X[test])
+            share[:, present] = alone.predict_proba(X[test])
             eps = np.finfo(float).eps
             mine = np.log(np.clip(share[np.arange(len(test)), y[test]], eps, 1 - eps)).mean()
             assert search.scores_[k, s] == pytest.approx(mine, rel=1e-7)
@@ -362,9 +362,9 @@ def test_shares_of_l1_for_two_classes_and_for_one_model_a_class(l1_ratio):
         two = LogisticRegression(0.1, l1_ratio=l1_ratio).fit(X, y == k)
         np.testing.assert_allclose(model.coef_[k], two.coef_[0], atol=1e-7)
         w, r = two.coef_[0], 0.1 * ((y == k) - two.predict_proba(X)[:, 1])
-        pull = r @ X - (1 - l1_ratio) * w  # a subgradient: sign(w) l1_ratio, or smaller
-        np.testing.assert_allclose(pull[w != 0], l1_ratio * np.sign(w[w != 0]), atol=1e-6)
-        assert (np.abs(pull) <= l1_ratio + 1e-6).all()
+        correlation = r @ X - (1 - l1_ratio) * w  # a subgradient: sign(w) l1_ratio, or smaller
+        np.testing.assert_allclose(correlation[w != 0], l1_ratio * np.sign(w[w != 0]), atol=1e-6)
+        assert (np.abs(correlation) <= l1_ratio + 1e-6).all()
     again = LogisticRegression(0.1, l1_ratio=l1_ratio, warm_start=True).fit(X, y == 0)
     weights = again.coef_.copy()
     np.testing.assert_allclose(again.fit(X, y == 0).coef_, weights, atol=1e-9)

@@ -116,7 +116,7 @@ def test_against_scikit_learn(name, data, strength, fit_intercept, peer):
     assert excess <= 1e-4 * mine.value
     reach = np.sqrt(proof.gap + rounding) + np.sqrt(excess + rounding)
     apart = np.sqrt(
-        mine.costs @ ((mine.slopes - other.slopes) ** 2).reshape(len(X), -1).sum(axis=1)
+        mine.costs @ ((mine.derivatives - other.derivatives) ** 2).reshape(len(X), -1).sum(axis=1)
     )
     assert apart <= np.sqrt(2 * mine.smoothness) * reach
 
@@ -139,9 +139,9 @@ def test_no_weight_alone_can_do_better(name, seed):
     assert ours.certificate_.relative_gap <= 1e-9
     assert found.promised.max() <= gap + ROUNDING * found.value
     if given["fit_intercept"]:
-        pull = np.abs(found.costs @ found.slopes).max()
+        correlation = np.abs(found.costs @ found.derivatives).max()
         room = found.costs.sum() * found.smoothness
-        assert pull <= np.sqrt(2 * room * (gap + ROUNDING * found.value))
+        assert correlation <= np.sqrt(2 * room * (gap + ROUNDING * found.value))
     if getattr(kind.penalty(strength), "positive", False):
         assert w.min() >= 0
 
@@ -158,9 +158,9 @@ def test_all_weights_are_zero_from_a_strength_on(name, seed):
     b = c @ y / c.sum()  # the best constant, of squared losses
     if kind.loss == "log_loss":
         b = np.log((1 + b) / (1 - b))
-    pull = -dense.T @ (c * loss_and_slope(kind.loss, y, np.full(len(y), b))[1])
+    correlation = -dense.T @ (c * loss_and_slope(kind.loss, y, np.full(len(y), b))[1])
     net = kind.penalty(1.0)
-    most = (pull if net.positive else np.abs(pull)).max() / net.l1
+    most = (correlation if net.positive else np.abs(correlation)).max() / net.l1
     for share, is_zero in ((1.001, True), (0.9, False)):
         strength = share * most / c.sum() if kind.mean else 1 / (share * most)
         ours = kind.make(strength).fit(X, y, sample_weight=weight)

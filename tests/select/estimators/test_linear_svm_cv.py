@@ -58,7 +58,7 @@ def test_lanes_equal_independent_fits(loss, k, form):
 @pytest.mark.parametrize("cv", [StratifiedKFold(3), ShuffleSplit(3, random_state=0)])
 def test_passes_over_many_columns(cv, monkeypatch):
     X, y = text()
-    monkeypatch.setattr(l2_driver, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     search = LinearSVMCV([0.1, 1.0], cv=cv).fit(X, y)
     check_fits(search, X, y, cv.split(np.zeros(len(y)), y))
@@ -82,7 +82,7 @@ def test_scores_are_those_of_grid_search():
 @pytest.mark.parametrize("few", [True, False])
 def test_same_bits_with_threads(few, monkeypatch):
     if not few:
-        monkeypatch.setattr(l2_driver, "FEW", 10)
+        monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
         monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text(150, 400)
     one, two = (LinearSVMCV([0.1, 1.0], cv=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2))

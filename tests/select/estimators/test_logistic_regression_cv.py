@@ -123,7 +123,7 @@ def test_parameters_and_weights(more, weighted):
 
 
 def test_passes_over_many_columns(monkeypatch):
-    monkeypatch.setattr(l2_driver, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     search = LogisticRegressionCV([0.1, 1.0, 10.0], cv=4).fit(X, y)
@@ -202,7 +202,7 @@ def bits(search):
 @pytest.mark.parametrize("few", [True, False])
 def test_same_bits_with_threads(few, monkeypatch):
     if not few:
-        monkeypatch.setattr(l2_driver, "FEW", 10)
+        monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
         monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text(200, 500)
     Cs = np.logspace(-2, 1, 7)
@@ -211,7 +211,7 @@ def test_same_bits_with_threads(few, monkeypatch):
 
 
 def test_same_scores_whatever_the_order_of_strengths(monkeypatch):
-    monkeypatch.setattr(l2_driver, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     Cs = np.logspace(-2, 1, 5)
@@ -327,7 +327,7 @@ def test_model_goes_through_a_file(tmp_path):
 
 
 def test_models_that_do_not_converge_are_told_once(monkeypatch):
-    monkeypatch.setattr(l2_driver, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     with pytest.warns(ConvergenceWarning) as caught:
@@ -432,7 +432,7 @@ def test_scorers_that_fail_name_the_fold():
 
 
 def test_callback_ends_the_work(monkeypatch):
-    monkeypatch.setattr(l2_driver, "FEW", 10)
+    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
     monkeypatch.setattr(problem, "SMALL", 10)
     seen = []
 

@@ -84,5 +84,5 @@ def curvatures(problem: Problem, c: Floats) -> Floats:
         squares += np.bincount(rows.indices, weights=cells, minlength=rows.n_features)
     total = float(c.sum())
     if problem.fit_intercept and total > 0:
-        squares -= problem.along(c[:, None])[:, 0] ** 2 / total
+        squares -= problem.rmatvec(c[:, None])[:, 0] ** 2 / total
     return np.maximum(squares, 0.0)

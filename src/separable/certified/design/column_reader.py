@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["ReadColumns", "largest_pulls"]
+__all__ = ["ReadColumns", "max_correlations"]
 
 
 @dataclass(frozen=True)
@@ -66,21 +66,21 @@ class ReadColumns:
         """Whether products of these are those of the problem's columns in float64."""
         return self.rows.is_sparse or self.rows.values.dtype == np.float64
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return Z'r for r of shape (n, k), whole lines of lanes or one."""
         if not self.rows.is_sparse:
-            pull: Floats = self.rows.values @ r
-            return pull
+            correlation: Floats = self.rows.values @ r
+            return correlation
         sums = aligned_zeros((self.rows.n_rows, r.shape[1]), r.dtype)
         native.score_rows(self.core, r, sums)
         return sums if self.factor is None else sums * self.factor[:, None]
 
-    def largest_pulls(self, r: Floats, *, is_signed: bool) -> Floats:
+    def max_correlations(self, r: Floats, *, is_signed: bool) -> Floats:
         """Return max_j |Z'r|_j, or max_j (Z'r)_j where signs count, of each lane; at least 0."""
         if self.rows.is_sparse:
             found = native.largest_scores(self.core, r, self.factor, is_signed)
             return np.array(found)
-        return largest_pulls(self.along(r), is_signed=is_signed)
+        return max_correlations(self.rmatvec(r), is_signed=is_signed)
 
     def take(self, there: NDArray[np.intp]) -> ReadColumns:
         """Return some of the columns."""
@@ -94,7 +94,7 @@ class ReadColumns:
         values = np.asarray(self.rows.to_matrix().todense(), dtype=np.float64)
         return values if self.factor is None else values * self.factor[:, None]
 
-    def scores(self, u: Floats) -> Floats:
+    def matvec(self, u: Floats) -> Floats:
         """Return Zu for u of shape (d, k), whole lines of lanes or one."""
         if not self.rows.is_sparse:
             scores: Floats = np.ascontiguousarray(self.rows.values.T @ u)
@@ -105,10 +105,10 @@ class ReadColumns:
         return scores
 
 
-def largest_pulls(pull: Floats, *, is_signed: bool) -> Floats:
+def max_correlations(correlation: Floats, *, is_signed: bool) -> Floats:
     """Return the largest of pulls, shape (d, k), by lane: in size, or with its sign; at least 0."""
-    most: Floats = pull.max(axis=0, initial=0.0)
-    return most if is_signed else np.maximum(most, -pull.min(axis=0, initial=0.0))
+    most: Floats = correlation.max(axis=0, initial=0.0)
+    return most if is_signed else np.maximum(most, -correlation.min(axis=0, initial=0.0))
 
 
 def _sparse(problem: Problem) -> ReadColumns:

@@ -41,10 +41,10 @@ class RowProducts(Protocol):
 
     size: int
 
-    def scores(self, u: Floats, b: float) -> Floats:
+    def matvec(self, u: Floats, b: float) -> Floats:
         """Return Uu + b."""
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return U'r."""
 
     def products(self, c: Floats, r: Floats) -> tuple[Floats, Floats, Floats]:
@@ -157,7 +157,7 @@ class DenseProducts:
             centred = block if self.centre is None else block - self.centre
             yield start, centred if self._first is None else centred * self._first
 
-    def scores(self, u: Floats, b: float) -> Floats:
+    def matvec(self, u: Floats, b: float) -> Floats:
         """Return Uu + b."""
         w = u if self._scale is None else u * self._scale
         scores = np.empty(self._n)
@@ -166,7 +166,7 @@ class DenseProducts:
         scores += b
         return scores
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return U'r."""
         sums = np.zeros(self.size)
         for start, block in self._blocks():
@@ -226,13 +226,13 @@ class SparseProducts:
         self.size = problem.rows.n_features
         self._matrix: Any = None
 
-    def scores(self, u: Floats, b: float) -> Floats:
+    def matvec(self, u: Floats, b: float) -> Floats:
         """Return Uu + b."""
-        return self._problem.scores(u[:, None])[:, 0] + b
+        return self._problem.matvec(u[:, None])[:, 0] + b
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return U'r."""
-        return self._problem.along(r[:, None])[:, 0]
+        return self._problem.rmatvec(r[:, None])[:, 0]
 
     def products(self, c: Floats, r: Floats) -> tuple[Floats, Floats, Floats]:
         """Return U'CU, U'c and U'r, for c >= 0."""

@@ -42,11 +42,11 @@ class RowSpace:
             self._basis, self._rows = _orthogonal(problem)
         self.size = self._rows.shape[1]
 
-    def scores(self, u: Floats, b: float) -> Floats:
+    def matvec(self, u: Floats, b: float) -> Floats:
         """Return Uu + b."""
         return self._rows @ u + b
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return U'r."""
         return r @ self._rows
 
@@ -63,7 +63,7 @@ class RowSpace:
         """Return weights of the problem's columns."""
         if self._basis is not None:
             return self._basis @ u
-        return self._problem.along((self._rows @ (u / self._norms()))[:, None])[:, 0]
+        return self._problem.rmatvec((self._rows @ (u / self._norms()))[:, None])[:, 0]
 
     def start(self, weights: Floats) -> Floats:
         """Return the u of weights of the problem's columns, or of what rows see of them."""
@@ -75,7 +75,7 @@ class RowSpace:
         if self._basis is not None:
             seen: Floats = weights @ self._basis
             return seen
-        scores = self._problem.scores(np.ascontiguousarray(weights.T))
+        scores = self._problem.matvec(np.ascontiguousarray(weights.T))
         start: Floats = scores.T @ self._rows / self._norms()
         return start
 

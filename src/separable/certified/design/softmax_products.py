@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from separable.certified.problem import Problem
     from separable.typing import Floats
 
-    Some = NDArray[Any]
+    Array = NDArray[Any]
 
-__all__ = ["BlockRows", "MultinomialRows", "SparseRows", "WrittenRows", "curved_slopes"]
+__all__ = ["BlockRows", "MultinomialRows", "SparseRows", "WrittenRows", "hessian_product"]
 
 
-def curved_slopes(c: Some, q: Some, ds: Some) -> Some:
+def hessian_product(c: Array, q: Array, ds: Array) -> Array:
     """Return how slopes c (q - 1[y = k]) change where scores change by ds, to first order."""
     mean = np.einsum("ik,ik->i", q, ds)
-    change: Some = ds - mean[:, None]
+    change: Array = ds - mean[:, None]
     change *= q
     change *= c[:, None]
     return change
@@ -45,13 +45,15 @@ class MultinomialRows(Protocol):
     size: int
     dtype: np.dtype[Any]
 
-    def scores(self, u: Floats) -> Floats:
+    def matvec(self, u: Floats) -> Floats:
         """Return Uu for u of shape (m, K)."""
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return U'r for r of shape (n, K)."""
 
-    def curved(self, c: Some, q: Some, u: Floats, b: Floats) -> tuple[Some, Floats, Floats]:
+    def hessian_products(
+        self, c: Array, q: Array, u: Floats, b: Floats
+    ) -> tuple[Array, Floats, Floats]:
         """Return ds = Uu + b, and U'r and the sums of r, the change of slopes that it makes.
 
         The costs c and shares q are in `dtype`.
@@ -63,7 +65,7 @@ class MultinomialRows(Protocol):
     def lengths(self, v: Floats) -> Floats:
         """Return sum_j v_j U_ij^2, (n,)."""
 
-    def some(self, chosen: NDArray[np.intp]) -> Floats:
+    def take(self, chosen: NDArray[np.intp]) -> Floats:
         """Return some rows in float64, as an array of their own."""
 
     def blocks(self, step: int) -> Iterator[tuple[slice, Floats]]:
@@ -99,18 +101,20 @@ class WrittenRows:
                 self.matrix *= problem.columns.scale
         self.size = self.matrix.shape[1]
 
-    def scores(self, u: Floats) -> Floats:
+    def matvec(self, u: Floats) -> Floats:
         """Return Uu."""
         return self.matrix @ u
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return U'r."""
         return self.matrix.T @ r
 
-    def curved(self, c: Some, q: Some, u: Floats, b: Floats) -> tuple[Some, Floats, Floats]:
+    def hessian_products(
+        self, c: Array, q: Array, u: Floats, b: Floats
+    ) -> tuple[Array, Floats, Floats]:
         """Return ds = Uu + b, and U'r and the sums of r, the change of slopes that it makes."""
         ds = self.matrix @ u + b
-        r = curved_slopes(c, q, ds)
+        r = hessian_product(c, q, ds)
         return ds, self.matrix.T @ r, r.sum(axis=0)
 
     def squares(self, c: Floats) -> Floats:
@@ -121,7 +125,7 @@ class WrittenRows:
         """Return sum_j v_j U_ij^2."""
         return self.matrix**2 @ v
 
-    def some(self, chosen: NDArray[np.intp]) -> Floats:
+    def take(self, chosen: NDArray[np.intp]) -> Floats:
         """Return some rows."""
         return self.matrix[chosen]
 
@@ -190,18 +194,18 @@ class BlockRows(_Plain):
         # any centre does where there is an intercept; this one costs no other float type
         self._centre = None if shift is None else shift.astype(problem.rows.values.dtype)
 
-    def _blocks(self) -> Iterable[tuple[slice, Some]]:
+    def _blocks(self) -> Iterable[tuple[slice, Array]]:
         """Yield blocks, not scaled; one may be written over when the next is asked for."""
         return self._made() if self._kept is None else self._kept
 
     @cached_property
-    def _kept(self) -> list[tuple[slice, Some]] | None:
+    def _kept(self) -> list[tuple[slice, Array]] | None:
         """All blocks, of rows that are not too many numbers."""
         if self._problem.rows.n_rows * self.size > KEPT:
             return None
         return [(here, block.copy()) for here, block in self._made()]
 
-    def _made(self) -> Iterator[tuple[slice, Some]]:
+    def _made(self) -> Iterator[tuple[slice, Array]]:
         values = self._problem.rows.values
         n, d = values.shape
         step = max(1, BLOCK // max(1, d))
@@ -217,7 +221,7 @@ class BlockRows(_Plain):
                 block = cast[: len(block)]
             yield here, block
 
-    def _scaled(self, u: Floats) -> Some:
+    def _scaled(self, u: Floats) -> Array:
         scale = self._problem.columns.scale
         w = u if scale is None else u * scale[:, None]
         return np.ascontiguousarray(w, dtype=self.dtype)
@@ -226,7 +230,7 @@ class BlockRows(_Plain):
         scale = self._problem.columns.scale
         return sums.T if scale is None else (sums * scale).T
 
-    def scores(self, u: Floats) -> Floats:
+    def matvec(self, u: Floats) -> Floats:
         """Return Uu."""
         w = self._scaled(u)
         scores = np.empty((self._problem.rows.n_rows, w.shape[1]))
@@ -234,7 +238,7 @@ class BlockRows(_Plain):
             scores[here] = block @ w
         return scores
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return U'r."""
         r = r.astype(self.dtype, copy=False)
         sums = np.zeros((r.shape[1], self.size))
@@ -242,7 +246,9 @@ class BlockRows(_Plain):
             sums += r[here].T @ block
         return self._sums(sums)
 
-    def curved(self, c: Some, q: Some, u: Floats, b: Floats) -> tuple[Some, Floats, Floats]:
+    def hessian_products(
+        self, c: Array, q: Array, u: Floats, b: Floats
+    ) -> tuple[Array, Floats, Floats]:
         """Return ds = Uu + b, and U'r and the sums of r, the change of slopes that it makes."""
         w, b = self._scaled(u), b.astype(self.dtype)
         ds, total = np.empty(q.shape, self.dtype), np.zeros(len(b))
@@ -250,7 +256,7 @@ class BlockRows(_Plain):
         for here, block in self._blocks():
             moved = np.matmul(block, w, out=ds[here])
             moved += b
-            r = curved_slopes(c[here], q[here], moved)
+            r = hessian_product(c[here], q[here], moved)
             total += r.sum(axis=0)
             sums += r.T @ block
         return ds, self._sums(sums), total
@@ -269,7 +275,7 @@ class BlockRows(_Plain):
             lengths[here] = ((block * block) @ w)[:, 0]
         return lengths
 
-    def some(self, chosen: NDArray[np.intp]) -> Floats:
+    def take(self, chosen: NDArray[np.intp]) -> Floats:
         """Return some rows."""
         return self._rows(chosen)
 
@@ -291,20 +297,22 @@ class BlockRows(_Plain):
 class SparseRows(_Plain):
     """Sparse rows, through the compiled products of the problem."""
 
-    def scores(self, u: Floats) -> Floats:
+    def matvec(self, u: Floats) -> Floats:
         """Return Uu."""
-        return self._problem.scores(u)
+        return self._problem.matvec(u)
 
-    def along(self, r: Floats) -> Floats:
+    def rmatvec(self, r: Floats) -> Floats:
         """Return U'r."""
-        return self._problem.along(r)
+        return self._problem.rmatvec(r)
 
-    def curved(self, c: Some, q: Some, u: Floats, b: Floats) -> tuple[Some, Floats, Floats]:
+    def hessian_products(
+        self, c: Array, q: Array, u: Floats, b: Floats
+    ) -> tuple[Array, Floats, Floats]:
         """Return ds = Uu + b, and U'r and the sums of r, the change of slopes that it makes."""
-        ds = self.scores(u)
+        ds = self.matvec(u)
         ds += b
-        r = curved_slopes(c, q, ds)
-        return ds, self.along(r), r.sum(axis=0)
+        r = hessian_product(c, q, ds)
+        return ds, self.rmatvec(r), r.sum(axis=0)
 
     def squares(self, c: Floats) -> Floats:
         """Return sum_i c_ik U_ij^2."""
@@ -326,7 +334,7 @@ class SparseRows(_Plain):
         native.score_rows(self._squares, np.ascontiguousarray(w[:, None]), lengths)
         return lengths[:, 0]
 
-    def some(self, chosen: NDArray[np.intp]) -> Floats:
+    def take(self, chosen: NDArray[np.intp]) -> Floats:
         """Return some rows, written out."""
         part = core_rows(self._problem.rows.take(chosen))
         block = np.zeros((len(chosen), self.size))

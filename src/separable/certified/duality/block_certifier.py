@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l1_certifier import BELOW
+from separable.certified.duality.l1_certifier import FEASIBLE_RATIO
 from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.solvers.block_penalty.block_newton import SmoothPart
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["BlockPenalty", "ConvexPenalty", "Seen", "balanced", "pull_at", "see"]
+__all__ = ["BlockPenalty", "ConvexPenalty", "Evaluation", "balanced", "correlation_at", "evaluate"]
 
 
 class ConvexPenalty(Protocol):
@@ -29,7 +29,7 @@ class ConvexPenalty(Protocol):
     def value(self, u: Floats) -> float:
         """Return the penalty."""
 
-    def reach(self, v: Floats) -> float:
+    def dual_scaling(self, v: Floats) -> float:
         """Return how many times v has a conjugate that is finite."""
 
     def conjugate(self, v: Floats) -> float:
@@ -75,7 +75,7 @@ class BlockPenalty(ConvexPenalty, Protocol):
     def part(self, blocks: NDArray[np.intp]) -> BlockPart:
         """Return the penalty of some blocks, of their columns one after the other."""
 
-    def urge(self, u: Floats, v: Floats) -> Floats:
+    def violations(self, u: Floats, v: Floats) -> Floats:
         """Return of each block that is 0 how far its pull is beyond what holds it there."""
 
     def descend(
@@ -92,7 +92,7 @@ class BlockPenalty(ConvexPenalty, Protocol):
 
 
 @dataclass(frozen=True)
-class Seen:
+class Evaluation:
     """What rows say of weights.
 
     Parameters
@@ -103,9 +103,9 @@ class Seen:
         The best intercept.
     scores : ndarray, shape (n,)
         With the intercept.
-    pull : ndarray, shape (d,)
+    correlation : ndarray, shape (d,)
         Minus the slope of the loss along each weight.
-    curve : ndarray, shape (n,)
+    curvature : ndarray, shape (n,)
         The second derivative of the loss of each row.
     loss, primal : float
         The loss, and with the penalty.
@@ -116,8 +116,8 @@ class Seen:
     u: Floats
     b: float
     scores: Floats
-    pull: Floats
-    curve: Floats
+    correlation: Floats
+    curvature: Floats
     loss: float
     primal: float
     dual: Floats
@@ -127,11 +127,11 @@ class Seen:
     ) -> CertifiedSolution:
         """Return the weights with their certificate: the slopes, made feasible, are the dual."""
         y, c, loss = problem.targets(lane), problem.costs(lane), problem.loss
-        z, v = self.dual, self.pull
-        reach = penalty.reach(v)
-        if np.isfinite(reach):
-            share = min(BELOW * reach, _best_share(loss, y, c, z))
-            z, v = share * z, share * v
+        z, v = self.dual, self.correlation
+        dual_scaling = penalty.dual_scaling(v)
+        if np.isfinite(dual_scaling):
+            scaling = min(FEASIBLE_RATIO * dual_scaling, _best_scaling(loss, y, c, z))
+            z, v = scaling * z, scaling * v
         gap = float(np.maximum(loss.gap(y, self.scores, c, z), 0.0).sum()) + penalty.gap(self.u, v)
         dual = loss.dual_total(y, c, z) - penalty.conjugate(v)
         if not gap < self.primal:  # 0 is a bound too
@@ -149,49 +149,49 @@ class Seen:
         )
 
 
-def pull_at(problem: Problem, lane: Lane, u: Floats) -> Floats:
+def correlation_at(problem: Problem, lane: Lane, u: Floats) -> Floats:
     """Return minus the slope of the loss along each weight."""
-    return _seen(problem, lane, u, 0.0).pull
+    return _evaluate(problem, lane, u, 0.0).correlation
 
 
-def see(problem: Problem, lane: Lane, penalty: ConvexPenalty, u: Floats) -> Seen:
+def evaluate(problem: Problem, lane: Lane, penalty: ConvexPenalty, u: Floats) -> Evaluation:
     """Read the rows once for the scores of weights and once for their pull.
 
     What is not finite is refused: no solver would end with it.
     """
-    return _seen(problem, lane, u, penalty.value(u))
+    return _evaluate(problem, lane, u, penalty.value(u))
 
 
-def _seen(problem: Problem, lane: Lane, u: Floats, penalty: float) -> Seen:
+def _evaluate(problem: Problem, lane: Lane, u: Floats, penalty: float) -> Evaluation:
     loss: SmoothLoss = problem.loss  # type: ignore[assignment]  # block penalties take these only
     y, c = problem.targets(lane), problem.costs(lane)
-    scores = problem.scores(u[:, None])[:, 0]
+    scores = problem.matvec(u[:, None])[:, 0]
     b = loss.best_intercept(y, scores, c) if problem.fit_intercept else 0.0
     scores += b
     if problem.fit_intercept and loss.name == "squared_error":  # what rounding left
         rest = loss.best_intercept(y, scores, c)
         b, scores = b + rest, scores + rest
-    slope, curve = loss.slopes(y, scores, c)
+    gradient, curvature = loss.derivatives(y, scores, c)
     total = loss.total(y, scores, c)
-    dual = balanced(loss, y, c, -slope) if problem.fit_intercept else -slope
-    pull = problem.along(dual[:, None])[:, 0]
-    if not (np.isfinite(total + penalty) and np.isfinite(pull).all()):
+    dual = balanced(loss, y, c, -gradient) if problem.fit_intercept else -gradient
+    correlation = problem.rmatvec(dual[:, None])[:, 0]
+    if not (np.isfinite(total + penalty) and np.isfinite(correlation).all()):
         raise ValueError(
             "The objective or its gradient overflowed: X, y or sample_weight and alpha are too "
             "far from 1 for float64. Use standardize=True, and y in other units."
         )
-    return Seen(u, b, scores, pull, curve, total, total + penalty, dual)
+    return Evaluation(u, b, scores, correlation, curvature, total, total + penalty, dual)
 
 
 def balanced(loss: Loss, y: Floats, c: Floats, z: Floats) -> Floats:
     """Return z in the range of its loss with a sum of 0: the heavier sign is scaled down."""
-    z = loss.cut(y, c, z)
+    z = loss.clip_dual(y, c, z)
     up, down = float(z[z > 0].sum()), -float(z[z < 0].sum())
     least = min(up, down)
     return np.where(z > 0, z * (least / up if up > 0 else 1.0), z * (least / down if down else 1.0))
 
 
-def _best_share(loss: Loss, y: Floats, c: Floats, z: Floats) -> float:
+def _best_scaling(loss: Loss, y: Floats, c: Floats, z: Floats) -> float:
     """Return the multiple of z with the best dual value, where the conjugate is 0."""
     if loss.name != "squared_error":
         return 1.0

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.certified.design.column_reader import largest_pulls
+from separable.certified.design.column_reader import max_correlations
 from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
 from separable.certified.problem import in_lines
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["BELOW", "SparseWeights", "certify_l1", "column_terms", "corner_and_curve"]
+__all__ = ["FEASIBLE_RATIO", "SparseWeights", "certify_l1", "column_terms", "l1_l2_weights"]
 
 #: Rounding must not leave a pull above the penalty.
-BELOW = 1.0 - 2.0**-51
+FEASIBLE_RATIO = 1.0 - 2.0**-51
 #: A dual point that moves by less than this share keeps its pulls, but for rounding.
-MOVED = 2.0**-44
+MAX_MOVED = 2.0**-44
 
 
-def corner_and_curve(problem: Problem) -> tuple[float, float]:
+def l1_l2_weights(problem: Problem) -> tuple[float, float]:
     """Return l1 and l2: what |u_j| and u_j^2 / 2 cost, in the objective over ``value``.
 
     Columns in another unit have u in its inverse, so that l1 alone changes with it.
@@ -87,11 +87,11 @@ class SparseWeights:
 
     def chosen(self) -> tuple[NDArray[np.intp], Floats]:
         """Return the columns that have a weight in any model, and their weights, shape (m, k)."""
-        there, row = np.unique(self.column, return_inverse=True)
+        support, row = np.unique(self.column, return_inverse=True)
         counts = np.diff(self.start)
-        u = np.zeros((len(there), len(counts)))
+        u = np.zeros((len(support), len(counts)))
         u[row, np.repeat(np.arange(len(counts)), counts)] = self.weight
-        return there, u
+        return support, u
 
 
 def certify_l1(
@@ -119,44 +119,44 @@ def certify_l1(
         The columns; products are quicker by these, of dense rows where they are in float64.
     """
     k = len(lanes)
-    corner, curve = corner_and_curve(problem)
+    l1, l2 = l1_l2_weights(problem)
     targets = problem.in_lanes(lanes)
     if isinstance(weights, SparseWeights):
-        there, u = weights.chosen()
+        support, u = weights.chosen()
         weights = weights.dense()
     else:
         weights = np.asarray(weights, dtype=np.float64)
-        there = np.flatnonzero(weights.any(axis=1))
-        u = weights[there]
+        support = np.flatnonzero(weights.any(axis=1))
+        u = weights[support]
     u = in_lines(u)
     by = columns if columns is not None and columns.is_exact else None
     read = _read_once(problem, lanes, in_lines(weights)) if z is None and by is None else None
     if read is None:
-        chosen = None if by is None else by.take(there)
-        scores = _scores(problem, weights) if chosen is None else chosen.scores(u)
+        chosen = None if by is None else by.take(support)
+        scores = _scores(problem, weights) if chosen is None else chosen.matvec(u)
         if z is None:
-            z = _slopes_against(problem, lanes, targets, scores)
+            z = _negative_gradients(problem, lanes, targets, scores)
         dual = feasible(problem, lanes, z)
-        if curve > 0 or by is None or chosen is None:
-            pull = (problem.along(dual) if by is None else by.along(dual))[:, :k]
+        if l2 > 0 or by is None or chosen is None:
+            correlation = (problem.rmatvec(dual) if by is None else by.rmatvec(dual))[:, :k]
         else:  # of other columns the largest pull says all
-            most = by.largest_pulls(dual, is_signed=problem.penalty.positive)[:k]
-            pull = chosen.along(dual)[:, :k]
+            most = by.max_correlations(dual, is_signed=problem.penalty.positive)[:k]
+            correlation = chosen.rmatvec(dual)[:, :k]
     else:
-        scores, dual, pull = read
-    if curve == 0:
+        scores, dual, correlation = read
+    if l2 == 0:
         if by is None:
-            most = largest_pulls(pull, is_signed=problem.penalty.positive)
-            pull = pull[there]
-        keep = _scales(problem, lanes, dual[:, :k], most, corner)
+            most = max_correlations(correlation, is_signed=problem.penalty.positive)
+            correlation = correlation[support]
+        keep = _scales(problem, lanes, dual[:, :k], most, l1)
         dual[:, :k] *= keep
-        u, pull = u[:, :k], pull * keep
+        u, correlation = u[:, :k], correlation * keep
     else:
         u = weights
     b, loss, value, gap = (
         np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
     )
-    terms, penalty, over = column_terms(problem, u, pull)
+    terms, penalty, over = column_terms(problem, u, correlation)
     primal, value, gap = loss + penalty, value - over, gap + terms
     worse = ~(gap < primal)  # 0 is a dual point, too
     dual[:, :k][:, worse], value[worse], gap[worse] = 0.0, 0.0, primal[worse]
@@ -166,7 +166,7 @@ def certify_l1(
             float(value[lane]),
             float(gap[lane]),
             tol,
-            convexity=curve,
+            convexity=l2,
         ).times(problem.value)
         for lane in range(k)
     ]
@@ -177,31 +177,35 @@ def certify_l1(
 
 def _scores(problem: Problem, weights: Floats) -> Floats:
     """Return scores by the rows, in whole lines of lanes."""
-    return in_lines(problem.scores(weights))
+    return in_lines(problem.matvec(weights))
 
 
-def column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Floats, Floats]:
+def column_terms(problem: Problem, u: Floats, correlation: Floats) -> tuple[Floats, Floats, Floats]:
     """Return what columns add to the gap, to the primal, and take from the dual, by lane.
 
     Columns without a weight and with a pull within the penalty add nothing.
     """
-    corner, curve = corner_and_curve(problem)
-    there = u.any(axis=1)
-    if curve > 0:
-        there |= pull.max(axis=1) > corner
+    l1, l2 = l1_l2_weights(problem)
+    support = u.any(axis=1)
+    if l2 > 0:
+        support |= correlation.max(axis=1) > l1
         if not problem.penalty.positive:
-            there |= pull.min(axis=1) < -corner
-    u, pull = u[there], pull[there]
+            support |= correlation.min(axis=1) < -l1
+    u, correlation = u[support], correlation[support]
     size = np.abs(u)
-    penalty = corner * size.sum(axis=0) + 0.5 * curve * (u**2).sum(axis=0)
-    if curve == 0:
-        return np.maximum(corner * size - pull * u, 0.0).sum(axis=0), penalty, np.zeros(u.shape[1])
-    over = np.maximum(pull - corner, 0.0)
+    penalty = l1 * size.sum(axis=0) + 0.5 * l2 * (u**2).sum(axis=0)
+    if l2 == 0:
+        return (
+            np.maximum(l1 * size - correlation * u, 0.0).sum(axis=0),
+            penalty,
+            np.zeros(u.shape[1]),
+        )
+    over = np.maximum(correlation - l1, 0.0)
     if not problem.penalty.positive:
-        over += np.minimum(pull + corner, 0.0)
-    terms = np.maximum(corner * size - (pull - over) * u, 0.0).sum(axis=0)
-    terms += 0.5 * curve * ((u - over / curve) ** 2).sum(axis=0)
-    return terms, penalty, (over**2).sum(axis=0) / (2.0 * curve)
+        over += np.minimum(correlation + l1, 0.0)
+    terms = np.maximum(l1 * size - (correlation - over) * u, 0.0).sum(axis=0)
+    terms += 0.5 * l2 * ((u - over / l2) ** 2).sum(axis=0)
+    return terms, penalty, (over**2).sum(axis=0) / (2.0 * l2)
 
 
 def _read_once(
@@ -224,19 +228,19 @@ def _read_once(
             rest = rest - float(c @ rest) / float(c.sum())
     scale = problem.columns.scale
     w = u if scale is None else u * scale[:, None]
-    scores, z, pull = np.empty((len(y), 1)), np.empty((len(y), 1)), np.zeros_like(w)
+    scores, z, correlation = np.empty((len(y), 1)), np.empty((len(y), 1)), np.zeros_like(w)
     for start, block in problem.blocks():
         part = slice(start, start + len(block))
         scores[part] = block @ w
         z[part, 0] = c[part] * (rest[part] - scores[part, 0])
-        pull += block.T @ z[part]
+        correlation += block.T @ z[part]
     dual = feasible(problem, lanes, z)
-    if not np.abs(dual - z).sum() <= MOVED * np.abs(z).sum():
+    if not np.abs(dual - z).sum() <= MAX_MOVED * np.abs(z).sum():
         return None
-    return scores, dual, pull if scale is None else pull * scale[:, None]
+    return scores, dual, correlation if scale is None else correlation * scale[:, None]
 
 
-def _slopes_against(
+def _negative_gradients(
     problem: Problem, lanes: Sequence[Lane], targets: native.LaneTargets, scores: Floats
 ) -> Floats:
     """Return minus the slopes of the losses, at the best intercepts."""
@@ -246,14 +250,14 @@ def _slopes_against(
         b = np.array(native.row_terms(targets, np.zeros_like(scores), scores, True)[0])
     z = np.zeros_like(scores)
     for lane in range(k):
-        z[:, lane] = -problem.loss.slopes(  # type: ignore[attr-defined]
+        z[:, lane] = -problem.loss.derivatives(  # type: ignore[attr-defined]
             problem.targets(lanes[lane]), scores[:, lane] + b[lane], problem.costs(lanes[lane])
         )[0]
     return z
 
 
 def _scales(
-    problem: Problem, lanes: Sequence[Lane], dual: Floats, most: Floats, corner: float
+    problem: Problem, lanes: Sequence[Lane], dual: Floats, most: Floats, l1: float
 ) -> Floats:
     """Return what to scale dual points with so that no pull exceeds the l1 penalty.
 
@@ -271,6 +275,6 @@ def _scales(
             if square > 0:
                 best[lane] = max(0.0, float(z @ y) / square)
     with np.errstate(over="ignore"):
-        room = np.divide(corner, most, out=np.full(len(lanes), np.inf), where=most > 0)
-    scales: Floats = np.minimum(best, room * BELOW)
+        room = np.divide(l1, most, out=np.full(len(lanes), np.inf), where=most > 0)
+    scales: Floats = np.minimum(best, room * FEASIBLE_RATIO)
     return scales

@@ -19,15 +19,17 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["MOST_FITTED", "fitted_dual"]
+__all__ = ["MAX_CELLS", "fitted_dual"]
 
 #: Numbers of the columns that have a weight, at most.
-MOST_FITTED = 4_000_000
+MAX_CELLS = 4_000_000
 #: A second time, for rounding of the first.
-ROUNDS = 2
+REFINEMENTS = 2
 
 
-def fitted_dual(x: Floats, h: Floats, z: Floats, pull: Floats, *, is_centred: bool) -> Floats:
+def fitted_dual(
+    x: Floats, h: Floats, z: Floats, correlation: Floats, *, is_centred: bool
+) -> Floats:
     """Return z moved so that its pulls on columns are as said.
 
     Parameters
@@ -37,7 +39,7 @@ def fitted_dual(x: Floats, h: Floats, z: Floats, pull: Floats, *, is_centred: bo
     h : ndarray, shape (n,)
         Curvatures of the losses; where they are 0 nothing moves.
     z : ndarray, shape (n,)
-    pull : ndarray, shape (m,)
+    correlation : ndarray, shape (m,)
         What Xz is to be.
     is_centred : bool
         Whether z is to have a sum of 0.
@@ -49,14 +51,14 @@ def fitted_dual(x: Floats, h: Floats, z: Floats, pull: Floats, *, is_centred: bo
     array([0.4, 0.6])
     """
     if is_centred:
-        x, pull = np.vstack([x, np.ones(len(z))]), np.append(pull, 0.0)
+        x, correlation = np.vstack([x, np.ones(len(z))]), np.append(correlation, 0.0)
     size = np.sqrt(np.einsum("ij,ij->i", x, x))
     size[size == 0] = 1.0
     root = np.sqrt(h)
     scaled = x * root / size[:, None]
-    for _ in range(ROUNDS):
+    for _ in range(REFINEMENTS):
         try:
-            by = lstsq(scaled, (pull - x @ z) / size)
+            by = lstsq(scaled, (correlation - x @ z) / size)
         except (LinAlgError, ValueError):
             break
         z = z + root * by

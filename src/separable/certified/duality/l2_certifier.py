@@ -122,9 +122,9 @@ def certify(
     """
     k = len(lanes)
     dual = feasible(problem, lanes, z)
-    v = problem.along(dual)
+    v = problem.rmatvec(dual)
     u = v if weights is None else in_lines(weights)
-    scores = problem.scores(u)
+    scores = problem.matvec(u)
     b, loss, value, gap = (
         np.array(sums)
         for sums in native.row_terms(problem.in_lanes(lanes), dual, scores, problem.fit_intercept)

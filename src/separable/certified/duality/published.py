@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.l1_certifier import BELOW, column_terms, corner_and_curve
+from separable.certified.duality.l1_certifier import FEASIBLE_RATIO, column_terms, l1_l2_weights
 from separable.certified.duality.softmax_l1_certifier import certify
 from separable.certified.duality.softmax_l2_certifier import RowClasses
 
@@ -57,16 +57,16 @@ EXTRA_STEPS = 8
 #: Rounded operations of a pairwise sum of any length.
 PAIRWISE = 48
 #: What rounding may add to the gap, as a fraction of ``tol``, before more digits are used.
-SLACK = 0.05
+ROUNDING_FRACTION = 0.05
 #: Change of the primal, relative to it, up to which it is that of the published numbers.
-SAME = 1e-9
+MAX_PRIMAL_CHANGE = 1e-9
 #: Numbers up to which a fit is small, and what rounding may add to its relative gap there.
-SMALL, SMALL_SLACK = 20_000, 2e-13
+SMALL, SMALL_ROUNDING = 20_000, 2e-13
 #: Multiples of the last bit of a weight that are tried to hold an intercept finely.
-STEPS = 4096
+MAX_ULPS = 4096
 #: A row's logarithms are a series, without cancellation, if its gap is below its variance times
 #: the inverse of this.
-SERIES = 1e7
+SERIES_RATIO = 1e7
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Published:
 def publish(
     problem: Problem,
     lanes: Sequence[Lane],
-    found: CertifiedSolution,
+    solution: CertifiedSolution,
     *,
     is_final: bool = True,
     is_blocks: bool = False,
@@ -170,7 +170,7 @@ def publish(
     ----------
     problem : Problem
     lanes : sequence of Lane
-    found : Judgement
+    solution : Judgement
         Of these lanes, with the scores and the dual points of all rows, in the problem's units.
     is_final : bool, default True
         Whether these are all models of a fit, and not some of a search: then small problems have
@@ -181,12 +181,12 @@ def publish(
     """
     if is_blocks:
         return Published.side_by_side(
-            [_publish_blocks(problem, lane, found.lane(k)) for k, lane in enumerate(lanes)]
+            [_publish_blocks(problem, lane, solution.lane(k)) for k, lane in enumerate(lanes)]
         )
-    is_small = is_final and found.scores.size * problem.rows.n_features <= SMALL
+    is_small = is_final and solution.scores.size * problem.rows.n_features <= SMALL
     with np.errstate(over="ignore", invalid="ignore"):  # a bound that overflows proves nothing
         return Published.side_by_side(
-            [_publish(problem, lane, found.lane(k), is_small) for k, lane in enumerate(lanes)]
+            [_publish(problem, lane, solution.lane(k), is_small) for k, lane in enumerate(lanes)]
         )
 
 
@@ -195,9 +195,9 @@ def _publish_blocks(problem: Problem, lane: Lane, one: CertifiedSolution) -> Pub
     inside, model = one.certificates[0], _Model.of(problem, lane, one, is_blocks=True)
     if model is None or inside.is_local:
         return Published(w, b, [inside])
-    found, _ = model.bounded(w, b)
-    lost = inside.converged and not found.converged
-    return Published(w, b, [found], model.rounding(w) if lost else None)
+    solution, _ = model.bounded(w, b)
+    lost = inside.converged and not solution.converged
+    return Published(w, b, [solution], model.rounding(w) if lost else None)
 
 
 def _columns_of(weights: Floats, columns: Sequence[int]) -> Floats:
@@ -216,9 +216,9 @@ def _publish(problem: Problem, lane: Lane, one: CertifiedSolution, is_small: boo
     if model is None:
         return Published(w, b, [inside])
     bounded, moved = model.bounded(w, b)
-    slack = SLACK * inside.tol * inside.primal
-    enough = inside.gap + (SMALL_SLACK * inside.primal if is_small else slack)
-    is_same = moved <= SAME * inside.primal
+    slack = ROUNDING_FRACTION * inside.tol * inside.primal
+    enough = inside.gap + (SMALL_ROUNDING * inside.primal if is_small else slack)
+    is_same = moved <= MAX_PRIMAL_CHANGE * inside.primal
     if (bounded.gap <= enough and is_same) or not math.isfinite(inside.primal):
         return Published(w, b, [bounded])
     careful = model.careful(w, b)
@@ -285,8 +285,8 @@ class _Model:
     ) -> _Model | None:
         """Take what a judge found; None: it has no gap that could be bounded."""
         inside, unit = one.certificates[0], problem.value
-        if not math.isfinite(lane.strength):  # there c is the weight of a row
-            lane, unit = replace(lane, strength=problem.value), 1.0
+        if not math.isfinite(lane.C):  # there c is the weight of a row
+            lane, unit = replace(lane, C=problem.value), 1.0
         if not (math.isfinite(inside.gap) and len(one.scores) == problem.rows.n_rows):
             return None
         used = np.isfinite(one.intercept)
@@ -310,7 +310,7 @@ class _Model:
         """The largest second derivative of the loss."""
         return 1.0 if self.is_joint else self.problem.loss.curvature
 
-    def _seen(self, w: Floats) -> Floats:
+    def _problem_weights(self, w: Floats) -> Floats:
         """Return the weights of the problem's columns that stand for w, but for rounding."""
         return self.problem.columns.seen(w, np.zeros(w.shape[1]))[0]
 
@@ -346,7 +346,7 @@ class _Model:
         Beside it stands what rounding may change the primal by, to first order.
         """
         problem, size = self.problem, self.problem.size
-        u = self._seen(w)[:, self.used]
+        u = self._problem_weights(w)[:, self.used]
         level = self._level(w, b)
         away = self._intercepts(w, b, level)[self.used] - self._wanted[self.used]
         moved = float(np.abs(away).max(initial=0.0))
@@ -381,14 +381,14 @@ class _Model:
             away = float(np.max(errors.score))
             away *= math.sqrt(0.5 * self.curvature * float(self.c.sum()))
         if self.is_penalised and not self.is_blocks:
-            corner, curve = corner_and_curve(self.problem)
-            if curve > 0:
+            l1, l2 = l1_l2_weights(self.problem)
+            if l2 > 0:
                 vector = errors.vector + errors.imbalance * size.length
-                vector += 2 * UNIT * curve * float(np.linalg.norm(u))
-                away = math.hypot(away, vector / math.sqrt(2.0 * curve))
+                vector += 2 * UNIT * l2 * float(np.linalg.norm(u))
+                away = math.hypot(away, vector / math.sqrt(2.0 * l2))
             else:  # the dual point has to be scaled down until |v_j| <= corner in truth
                 most = errors.largest + errors.imbalance * size.largest
-                gap += most / corner * plain.primal
+                gap += most / l1 * plain.primal
         gap = (math.sqrt(gap) + away) ** 2
         gap += self._unbalanced(errors.imbalance) + self._logarithms(plain, errors.scores_within)
         gap += 4 * UNIT * plain.primal
@@ -397,11 +397,11 @@ class _Model:
 
     def _more(self, error: float | Floats) -> float:
         """Return what errors of scores may add to the gap of rows of a loss with corners."""
-        low, here, high = (self._cornered_gap(by) for by in (-error, 0.0, error))
+        low, here, high = (self._piecewise_gap(by) for by in (-error, 0.0, error))
         more = float(np.maximum(np.maximum(low, high) - here, 0.0).sum())
         return more if math.isfinite(more) else math.inf
 
-    def _cornered_gap(self, moved: float | Floats) -> Floats:
+    def _piecewise_gap(self, moved: float | Floats) -> Floats:
         """Return what each row adds to the gap if residuals move, of a loss with corners."""
         loss: PiecewiseLinearLoss = self.problem.loss  # type: ignore[assignment]
         y = self.problem.targets(self.lane)
@@ -416,14 +416,14 @@ class _Model:
         if imbalance == 0 or self.is_joint:
             return 2.0 * imbalance
         z = self.z[:, 0]
-        some = np.abs(z) > 2 * imbalance
+        chosen = np.abs(z) > 2 * imbalance
         if self.problem.loss.name == "log_loss":  # logarithms of all rows would cost more
             rows = np.array([z.argmax(), z.argmin()])
-            some = np.zeros_like(some)
-            some[rows] = np.abs(z[rows]) > 2 * imbalance
-        y, c = self.problem.targets(self.lane)[some], self.c[some]
-        z = z[some]
-        half = np.maximum(self.problem.loss.gap(y, self.s[some, 0], c, 0.5 * z), 0.0)
+            chosen = np.zeros_like(chosen)
+            chosen[rows] = np.abs(z[rows]) > 2 * imbalance
+        y, c = self.problem.targets(self.lane)[chosen], self.c[chosen]
+        z = z[chosen]
+        half = np.maximum(self.problem.loss.gap(y, self.s[chosen, 0], c, 0.5 * z), 0.0)
         cost = 2 * imbalance * half / np.abs(z)
         sides = (cost[z > 0], cost[z < 0])
         return max((float(side.min()) for side in sides if len(side)), default=0.0)
@@ -436,7 +436,7 @@ class _Model:
         if self.problem.loss.name != "log_loss" and not self.is_joint:
             return 0.0
         apart = math.exp(min(largest, 700.0)) if not self.is_joint else 1.0
-        far = SERIES * apart * (2.0 + 2.0 * largest) * plain.gap
+        far = SERIES_RATIO * apart * (2.0 + 2.0 * largest) * plain.gap
         return 32 * UNIT * min(plain.primal, far)
 
     # ------------------------------------------------------------------ in twice the digits
@@ -444,12 +444,12 @@ class _Model:
     def careful(self, w: Floats, b: Floats) -> Certificate:
         """Return the certificate of weights and intercepts, from two passes in twice the digits."""
         problem, size = self.problem, self.problem.size
-        s, pull, total = self._products(w, b)
-        u = self._seen(w)
+        s, correlation, total = self._products(w, b)
+        u = self._problem_weights(w)
         residual, rounded = self._residual(w, b)
         again = replace(self, s=s, residual=residual)
         if problem.fit_intercept and not self.is_joint:
-            again, pull, total = again._balanced(pull, total)
+            again, correlation, total = again._balanced(correlation, total)
         mass = float(np.abs(self.z[:, self.used]).sum())
         largest = float(np.abs(s[:, self.used]).max(initial=0.0))
         error = 4 * UNIT * np.abs(s[:, self.used]).max(axis=1) if residual is None else rounded
@@ -457,28 +457,28 @@ class _Model:
         if problem.columns.level:
             error += UNIT * np.abs(problem.target)
         if self.is_joint:
-            plain = again._joint_certificate(u, pull)
+            plain = again._joint_certificate(u, correlation)
         else:
-            again, plain = again._certificate(u, pull)
+            again, plain = again._certificate(u, correlation)
         if not self.is_penalised:
-            left = float((np.abs(u) * np.abs(pull)).sum())
+            left = float((np.abs(u) * np.abs(correlation)).sum())
             centred = self._intercepts(w, b, self._level(w, b))
             left += float(np.abs(centred[self.used]) @ np.abs(total[self.used]))
             plain = replace(plain, gap=plain.gap + 2.0 * left)
         scale = problem.columns.scale
         far = size.far if scale is None else size.far * scale
         sums = UNIT_TWICE * len(self.c) * mass * far
-        held = pull if problem.penalty.positive else np.abs(pull)
+        held = correlation if problem.penalty.positive else np.abs(correlation)
         errors = _Errors(
             error,
-            2 * UNIT * float(np.linalg.norm(pull)) + float(np.linalg.norm(sums)),
+            2 * UNIT * float(np.linalg.norm(correlation)) + float(np.linalg.norm(sums)),
             2 * UNIT * float(held.max(initial=0.0)) + float(sums.max(initial=0.0)),
             2 * float(np.abs(total).sum()) if problem.fit_intercept else 0.0,
             largest,
         )
         return again._with_errors(plain, errors, u[:, self.used])
 
-    def _balanced(self, pull: Floats, total: Floats) -> tuple[_Model, Floats, Floats]:
+    def _balanced(self, correlation: Floats, total: Floats) -> tuple[_Model, Floats, Floats]:
         """Return the dual point with a sum of 0 but for the last bit of one of its numbers.
 
         What is too much is taken from the smallest number that has enough.
@@ -488,13 +488,13 @@ class _Model:
         size[size < 4 * abs(over)] = np.inf
         row = int(np.argmin(size))
         if over == 0 or not np.isfinite(size[row]):
-            return self, pull, total
+            return self, correlation, total
         moved = z.copy()
         moved[row] -= over
         step = float(z[row] - moved[row])  # exact: they are close
         x = self._row(row)
         left = np.array([abs(over - step) + UNIT * abs(over)])
-        return replace(self, z=moved[:, None]), pull - step * x[:, None], left
+        return replace(self, z=moved[:, None]), correlation - step * x[:, None], left
 
     def _row(self, row: int) -> Floats:
         """Return a row in the problem's columns."""
@@ -513,25 +513,25 @@ class _Model:
         (n, d), k = problem.rows.shape, len(b)
         none, level = np.zeros(d), np.full(n, self._level(w, b))
         shift = none if columns.shift is None else columns.shift
-        s, pull, total, unused = (
+        s, correlation, total, unused = (
             np.full((n, k), -np.inf),
             np.zeros((d, k)),
             np.zeros(k),
             none.copy(),
         )
         for at in np.flatnonzero(self.used):
-            mine, rest = np.ascontiguousarray(w[:, at]), np.empty(n)
+            weights, rest = np.ascontiguousarray(w[:, at]), np.empty(n)
             native.residual_sums(
-                problem.core, level, None, mine, none, float(b[at]), 0.0, none, unused, rest
+                problem.core, level, None, weights, none, float(b[at]), 0.0, none, unused, rest
             )
             s[:, at] = -rest
-            along = np.empty(d)
+            sums = np.empty(d)
             point = np.ascontiguousarray(self.z[:, at])
             total[at], _ = native.residual_sums(
-                problem.core, point, None, none, none, 0.0, 0.0, shift, along, None
+                problem.core, point, None, none, none, 0.0, 0.0, shift, sums, None
             )
-            pull[:, at] = along if columns.scale is None else along * columns.scale
-        return s, pull, total
+            correlation[:, at] = sums if columns.scale is None else sums * columns.scale
+        return s, correlation, total
 
     def _residual(self, w: Floats, b: Floats) -> tuple[Floats | None, Floats]:
         """Return y - s and its rounding error, of losses with corners, where digits matter."""
@@ -554,39 +554,44 @@ class _Model:
         subtract(score, low)
         return rest, (1.0 + 8 * UNIT) * np.abs(low + lost)
 
-    def _certificate(self, u: Floats, pull: Floats) -> tuple[_Model, Certificate]:
+    def _certificate(self, u: Floats, correlation: Floats) -> tuple[_Model, Certificate]:
         """Return the certificate of one model as computed, and the dual point that is within."""
         problem, z = self.problem, np.ascontiguousarray(self.z)
-        if self.is_penalised and corner_and_curve(problem)[1] == 0:
-            corner = corner_and_curve(problem)[0]
-            most = float((pull if problem.penalty.positive else np.abs(pull)).max(initial=0.0))
-            if most > BELOW * corner:
-                z, pull = z * (BELOW * corner / most), pull * (BELOW * corner / most)
+        if self.is_penalised and l1_l2_weights(problem)[1] == 0:
+            l1 = l1_l2_weights(problem)[0]
+            most = float(
+                (correlation if problem.penalty.positive else np.abs(correlation)).max(initial=0.0)
+            )
+            if most > FEASIBLE_RATIO * l1:
+                z, correlation = (
+                    z * (FEASIBLE_RATIO * l1 / most),
+                    correlation * (FEASIBLE_RATIO * l1 / most),
+                )
         s = np.ascontiguousarray(self.s)
         targets = problem.in_lanes([self.lane])
         loss, value, gap = (sums[0] for sums in native.row_terms(targets, z, s, False)[1:])
         terms, penalty, over = 0.0, 0.0, 0.0
         if self.is_penalised:
-            terms, penalty, over = (float(one[0]) for one in column_terms(problem, u, pull))
+            terms, penalty, over = (float(one[0]) for one in column_terms(problem, u, correlation))
         again = replace(self, z=z)
         if self.curvature is None:
-            gap = float(again._cornered_gap(0.0).sum())
+            gap = float(again._piecewise_gap(0.0).sum())
         plain = replace(self.inside, primal=loss + penalty, dual=value - over, gap=gap + terms)
         return again, plain
 
-    def _joint_certificate(self, u: Floats, pull: Floats) -> Certificate:
+    def _joint_certificate(self, u: Floats, correlation: Floats) -> Certificate:
         """Return the certificate of all classes together as computed."""
         rows = RowClasses.of(self.problem, self.lane)
         cost = rows.c[:, None]
-        shares = -np.divide(self.z, cost, out=np.zeros_like(self.z), where=cost > 0)
-        shares[np.arange(len(shares)), rows.y] += 1.0
-        np.maximum(shares, 0.0, out=shares)
+        probabilities = -np.divide(self.z, cost, out=np.zeros_like(self.z), where=cost > 0)
+        probabilities[np.arange(len(probabilities)), rows.y] += 1.0
+        np.maximum(probabilities, 0.0, out=probabilities)
         problem = self.problem
         if not self.is_penalised:
-            u, pull = np.zeros_like(u), np.zeros_like(pull)
-        found = certify(problem, rows, shares, pull, self.s, u, self.inside.tol)
-        found = found.times(1.0 / problem.value)
-        return replace(self.inside, primal=found.primal, dual=found.dual, gap=found.gap)
+            u, correlation = np.zeros_like(u), np.zeros_like(correlation)
+        solution = certify(problem, rows, probabilities, correlation, self.s, u, self.inside.tol)
+        solution = solution.times(1.0 / problem.value)
+        return replace(self.inside, primal=solution.primal, dual=solution.dual, gap=solution.gap)
 
     # ------------------------------------------------------------------ more digits in the model
 
@@ -632,9 +637,9 @@ def _exact_intercept(b: float, w: Floats, shift: Floats | None, level: float) ->
     """Return b + shift.w - level, rounded once; as float64 adds it up where that overflows."""
     if shift is None:
         return math.fsum((b, -level))
-    there = np.flatnonzero(w)
+    nonzero = np.flatnonzero(w)
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = np.concatenate(_two_products(shift[there], w[there]))
+        parts = np.concatenate(_two_products(shift[nonzero], w[nonzero]))
         if not np.isfinite(parts).all():
             return b + float(shift @ w) - level
     return math.fsum((b, -level, *parts.tolist()))
@@ -653,7 +658,7 @@ def _held_finely(w: Floats, wanted: float, shift: Floats, level: float) -> tuple
     order = np.argsort(np.where(worth == 0, np.inf, np.abs(worth)), kind="stable")
     order = order[worth[order] != 0][:4]
     best = (w, b, abs(left))
-    steps = np.arange(-STEPS, STEPS + 1.0)
+    steps = np.arange(-MAX_ULPS, MAX_ULPS + 1.0)
     for place, first in enumerate(order):
         for second in order[place + 1 :]:
             rest = left - steps * worth[first]

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l1_certifier import BELOW, column_terms, corner_and_curve
+from separable.certified.duality.l1_certifier import FEASIBLE_RATIO, column_terms, l1_l2_weights
 from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.duality.softmax_l2_certifier import RowClasses, feasible_of, points_of
+from separable.certified.duality.softmax_l2_certifier import RowClasses, dual_points, make_feasible
 from separable.losses.softmax import best_intercepts, divergences, entropies, losses
 
 if TYPE_CHECKING:
@@ -55,33 +55,33 @@ def certify_softmax_l1(
         ``width`` is K. A class without rows in the lane has weights of 0 and the intercept -inf.
     """
     rows = RowClasses.of(problem, lane)
-    shares = feasible_of(rows, p, fit_intercept=problem.fit_intercept)
-    dual = points_of(rows, shares)
-    pull = problem.along(dual)
-    u = np.where(rows.there, weights, 0.0).astype(np.float64, copy=False)
-    scores = problem.scores(u)
-    scores[:, ~rows.there] = -np.inf
-    b = np.where(rows.there, 0.0, -np.inf)
+    probabilities = make_feasible(rows, p, fit_intercept=problem.fit_intercept)
+    dual = dual_points(rows, probabilities)
+    correlation = problem.rmatvec(dual)
+    u = np.where(rows.present, weights, 0.0).astype(np.float64, copy=False)
+    scores = problem.matvec(u)
+    scores[:, ~rows.present] = -np.inf
+    b = np.where(rows.present, 0.0, -np.inf)
     if problem.fit_intercept:
         b = best_intercepts(rows.y, scores, rows.c)
-        scores[:, rows.there] += b[rows.there]
-    certificate = certify(problem, rows, shares, pull, scores, u, tol)
-    keep = room(problem, pull)
+        scores[:, rows.present] += b[rows.present]
+    certificate = certify(problem, rows, probabilities, correlation, scores, u, tol)
+    keep = room(problem, correlation)
     return CertifiedSolution(u, b, scores, [certificate], dual * keep, problem.n_classes)
 
 
-def room(problem: Problem, pull: Floats) -> float:
+def room(problem: Problem, correlation: Floats) -> float:
     """Return what dual points with these pulls are scaled by, so that none exceeds the penalty."""
-    corner, curve = corner_and_curve(problem)
-    most = float(np.abs(pull).max(initial=0.0))
-    return 1.0 if curve > 0 or most <= BELOW * corner else BELOW * corner / most
+    l1, l2 = l1_l2_weights(problem)
+    most = float(np.abs(correlation).max(initial=0.0))
+    return 1.0 if l2 > 0 or most <= FEASIBLE_RATIO * l1 else FEASIBLE_RATIO * l1 / most
 
 
 def certify(
     problem: Problem,
     rows: RowClasses,
-    shares: Floats,
-    pull: Floats,
+    probabilities: Floats,
+    correlation: Floats,
     scores: Floats,
     u: Floats,
     tol: float,
@@ -92,25 +92,25 @@ def certify(
     ----------
     problem : Problem
     rows : RowClasses
-    shares : ndarray, shape (n, K)
+    probabilities : ndarray, shape (n, K)
         Feasible but for the size of their pulls.
-    pull : ndarray, shape (d, K)
+    correlation : ndarray, shape (d, K)
         Of the dual points of shares.
     scores : ndarray, shape (n, K)
         Of the weights, with the best intercepts.
     u : ndarray, shape (d, K)
     tol : float
     """
-    keep = room(problem, pull)
+    keep = room(problem, correlation)
     if keep < 1:
-        shares = shares * keep
-        shares[np.arange(len(shares)), rows.y] += 1.0 - keep
-        pull = pull * keep
+        probabilities = probabilities * keep
+        probabilities[np.arange(len(probabilities)), rows.y] += 1.0 - keep
+        correlation = correlation * keep
     used = rows.c > 0
-    c, shares, scores = rows.c[used], shares[used], scores[used]
-    terms, penalty, over = (float(sums.sum()) for sums in column_terms(problem, u, pull))
+    c, probabilities, scores = rows.c[used], probabilities[used], scores[used]
+    terms, penalty, over = (float(sums.sum()) for sums in column_terms(problem, u, correlation))
     primal = float(c @ losses(rows.y[used], scores)) + penalty
-    dual = min(float(c @ entropies(shares)) - over, primal)  # but for rounding it is below
-    gap = float(c @ divergences(shares, scores)) + terms
-    convexity = corner_and_curve(problem)[1]
+    dual = min(float(c @ entropies(probabilities)) - over, primal)  # but for rounding it is below
+    gap = float(c @ divergences(probabilities, scores)) + terms
+    convexity = l1_l2_weights(problem)[1]
     return Certificate(primal, dual, gap, tol, convexity=convexity).times(problem.value)

@@ -24,7 +24,7 @@ from separable.losses.softmax import (
     best_intercepts,
     divergences,
     entropies,
-    log_shares,
+    log_softmax,
     losses,
     totals,
 )
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 __all__ = [
     "RowClasses",
     "certify_softmax",
-    "feasible_of",
+    "dual_points",
     "feasible_points",
-    "feasible_shares",
-    "points_of",
-    "shares_of",
+    "feasible_probabilities",
+    "make_feasible",
+    "softmax",
 ]
 
 
@@ -56,7 +56,7 @@ class RowClasses:
 
     y: Labels
     c: Floats
-    there: NDArray[np.bool_]
+    present: NDArray[np.bool_]
 
     @classmethod
     def of(cls, problem: Problem, lane: Lane) -> RowClasses:
@@ -65,13 +65,13 @@ class RowClasses:
         return cls(y, c, totals(y, c, problem.n_classes) > 0)
 
 
-def shares_of(scores: Floats) -> Floats:
+def softmax(scores: Floats) -> Floats:
     """Return the softmax of each row's scores, (n, K)."""
     with np.errstate(under="ignore"):
-        return np.exp(log_shares(scores)[0])
+        return np.exp(log_softmax(scores)[0])
 
 
-def feasible_shares(problem: Problem, lane: Lane, p: NDArray[Any]) -> Floats:
+def feasible_probabilities(problem: Problem, lane: Lane, p: NDArray[Any]) -> Floats:
     """Return probabilities in the simplex that, with an intercept, give each class its cost.
 
     What classes are given too much is taken from their rows in proportion, and goes to those that
@@ -85,28 +85,30 @@ def feasible_shares(problem: Problem, lane: Lane, p: NDArray[Any]) -> Floats:
         Rows need no sum of 1; what is negative or not finite counts as 0.
     """
     rows = RowClasses.of(problem, lane)
-    return feasible_of(rows, p, fit_intercept=problem.fit_intercept)
+    return make_feasible(rows, p, fit_intercept=problem.fit_intercept)
 
 
-def feasible_of(rows: RowClasses, p: NDArray[Any], *, fit_intercept: bool) -> Floats:
-    """Return probabilities made feasible, as `feasible_shares` says."""
-    shares = np.where(rows.there & np.isfinite(p), np.maximum(p, 0.0), 0.0).astype(np.float64)
-    total = shares @ np.ones(shares.shape[1])
+def make_feasible(rows: RowClasses, p: NDArray[Any], *, fit_intercept: bool) -> Floats:
+    """Return probabilities made feasible, as `feasible_probabilities` says."""
+    probabilities = np.where(rows.present & np.isfinite(p), np.maximum(p, 0.0), 0.0).astype(
+        np.float64
+    )
+    total = probabilities @ np.ones(probabilities.shape[1])
     empty = np.flatnonzero(total <= 0)
-    shares[empty, rows.y[empty]] = 1.0
+    probabilities[empty, rows.y[empty]] = 1.0
     total[empty] = 1.0
-    shares /= total[:, None]
+    probabilities /= total[:, None]
     if not fit_intercept:
-        return shares
-    wanted = totals(rows.y, rows.c, len(rows.there))
-    got = rows.c @ shares
+        return probabilities
+    wanted = totals(rows.y, rows.c, len(rows.present))
+    got = rows.c @ probabilities
     kept = np.minimum(1.0, np.divide(wanted, got, out=np.ones_like(got), where=got > 0))
     lacking = np.maximum(wanted - got * kept, 0.0)
     if lacking.sum() > 0:
-        left = shares @ (1.0 - kept)
-        shares *= kept
-        shares += left[:, None] * (lacking / lacking.sum())
-    return shares
+        left = probabilities @ (1.0 - kept)
+        probabilities *= kept
+        probabilities += left[:, None] * (lacking / lacking.sum())
+    return probabilities
 
 
 def feasible_points(problem: Problem, lane: Lane, z: Floats) -> Floats:
@@ -115,20 +117,20 @@ def feasible_points(problem: Problem, lane: Lane, z: Floats) -> Floats:
     Without a penalty, 0.
     """
     rows = RowClasses.of(problem, lane)
-    if not np.isfinite(lane.strength):
+    if not np.isfinite(lane.C):
         return np.zeros_like(z)
     p = -np.divide(z, rows.c[:, None], out=np.zeros_like(z), where=rows.c[:, None] > 0)
     p[np.arange(len(p)), rows.y] += 1.0
-    return points_of(rows, feasible_of(rows, p, fit_intercept=problem.fit_intercept))
+    return dual_points(rows, make_feasible(rows, p, fit_intercept=problem.fit_intercept))
 
 
-def points_of(rows: RowClasses, shares: Floats) -> Floats:
+def dual_points(rows: RowClasses, probabilities: Floats) -> Floats:
     """Return the dual points z = c (1[y = k] - p_k) of probabilities, (n, K)."""
-    z = -shares
-    place = np.arange(len(z))
+    z = -probabilities
+    index = np.arange(len(z))
     # 1 - p_y as the sum of the others keeps the digits of rows that are almost sure
-    z[place, rows.y] = 0.0
-    z[place, rows.y] = -(z @ np.ones(z.shape[1]))
+    z[index, rows.y] = 0.0
+    z[index, rows.y] = -(z @ np.ones(z.shape[1]))
     z *= rows.c[:, None]
     return z
 
@@ -165,31 +167,35 @@ def certify_softmax(
     """
     K = problem.n_classes
     rows = [RowClasses.of(problem, lane) for lane in lanes]
-    shares = [
-        feasible_of(one, p[:, k * K : (k + 1) * K], fit_intercept=problem.fit_intercept)
+    probabilities = [
+        make_feasible(one, p[:, k * K : (k + 1) * K], fit_intercept=problem.fit_intercept)
         for k, one in enumerate(rows)
     ]
-    dual = np.concatenate([points_of(*pair) for pair in zip(rows, shares, strict=True)], axis=1)
-    there = np.concatenate([one.there for one in rows])
-    v = problem.along(_in_lines(problem, dual))
+    dual = np.concatenate(
+        [dual_points(*pair) for pair in zip(rows, probabilities, strict=True)], axis=1
+    )
+    present = np.concatenate([one.present for one in rows])
+    v = problem.rmatvec(_in_lines(problem, dual))
     u = v
     if weights is not None:
-        u = _in_lines(problem, weights if there.all() else np.where(there, weights, 0))
-    scores = problem.scores(u)[:, : len(there)]
-    scores[:, ~there] = -np.inf
-    norms = np.array(native.lane_norms(u, v))[:, : len(there)]
-    intercept, certificates = np.zeros(len(there)), []
+        u = _in_lines(problem, weights if present.all() else np.where(present, weights, 0))
+    scores = problem.matvec(u)[:, : len(present)]
+    scores[:, ~present] = -np.inf
+    norms = np.array(native.lane_norms(u, v))[:, : len(present)]
+    intercept, certificates = np.zeros(len(present)), []
     for k, one in enumerate(rows):
-        mine = slice(k * K, (k + 1) * K)
-        b = np.where(one.there, 0.0, -np.inf)
+        columns = slice(k * K, (k + 1) * K)
+        b = np.where(one.present, 0.0, -np.inf)
         if problem.fit_intercept:
-            near = None if guess is None else guess[mine]
-            b = best_intercepts(one.y, scores[:, mine], one.c, near)
-            scores[:, mine] += np.where(one.there, b, 0.0)
-        intercept[mine] = b
-        certificate = _certificate(one, shares[k], scores[:, mine], norms[:, mine].sum(axis=1), tol)
+            near = None if guess is None else guess[columns]
+            b = best_intercepts(one.y, scores[:, columns], one.c, near)
+            scores[:, columns] += np.where(one.present, b, 0.0)
+        intercept[columns] = b
+        certificate = _certificate(
+            one, probabilities[k], scores[:, columns], norms[:, columns].sum(axis=1), tol
+        )
         certificates.append(certificate.times(problem.value))
-    return CertifiedSolution(u[:, : len(there)], intercept, scores, certificates, dual, K)
+    return CertifiedSolution(u[:, : len(present)], intercept, scores, certificates, dual, K)
 
 
 def _in_lines(problem: Problem, numbers: NDArray[Any]) -> NDArray[Any]:
@@ -198,13 +204,13 @@ def _in_lines(problem: Problem, numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def _certificate(
-    rows: RowClasses, shares: Floats, s: Floats, norms: Floats, tol: float
+    rows: RowClasses, probabilities: Floats, s: Floats, norms: Floats, tol: float
 ) -> Certificate:
     """Return the certificate of one lane, of which |u|^2, |v|^2 and |u - v|^2 are known."""
     used = rows.c > 0
-    c, shares, s = rows.c[used], shares[used], s[used]
+    c, probabilities, s = rows.c[used], probabilities[used], s[used]
     norm, dual_norm, away = (0.5 * float(one) for one in norms)
     primal = float(c @ losses(rows.y[used], s)) + norm
-    dual = float(c @ entropies(shares)) - dual_norm
-    gap = float(c @ divergences(shares, s)) + away
+    dual = float(c @ entropies(probabilities)) - dual_norm
+    gap = float(c @ divergences(probabilities, s)) + away
     return Certificate(primal, dual, gap, tol)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["certify_softmax_unpenalized"]
 
 #: What may be left of the sums, for the size of their terms.
-LEFT = 1e-11
+MAX_RESIDUAL = 1e-11
 
 
 def certify_softmax_unpenalized(
@@ -39,16 +39,16 @@ def certify_softmax_unpenalized(
     tol: float,
 ) -> CertifiedSolution:
     """Certify weights, (d, K), of an objective without penalty; every class has a cost."""
-    scores = problem.scores(weights)
+    scores = problem.matvec(weights)
     b = objective.best_intercepts(scores)
     scores += b
     primal = float(objective.c @ losses(objective.y, scores))
-    shares = _project(x, objective, objective.shares(scores), p)
+    probabilities = _project(x, objective, objective.probabilities(scores), p)
     lowest, gap, dual = 0.0, primal, np.zeros_like(scores)
-    if shares is not None:
-        lowest = float(objective.c @ entropies(shares))
-        gap = objective.gap(shares, scores)
-        dual = -objective.slopes(shares)
+    if probabilities is not None:
+        lowest = float(objective.c @ entropies(probabilities))
+        gap = objective.gap(probabilities, scores)
+        dual = -objective.gradients(probabilities)
     certificate = Certificate(primal, lowest, gap, tol, is_penalised=False)
     return CertifiedSolution(weights, b, scores, [certificate], dual, objective.n_classes)
 
@@ -57,25 +57,25 @@ def _project(
     x: MultinomialRows, objective: MultinomialObjective, q: Floats, p: Floats
 ) -> Floats | None:
     """Return the feasible probabilities that are closest to p, or None."""
-    size = np.abs(objective.slopes(p))
+    size = np.abs(objective.gradients(p))
     for _ in range(3):
-        r = objective.slopes(p)
+        r = objective.gradients(p)
         total = r.sum(axis=0) if objective.fit_intercept else np.zeros(r.shape[1])
         try:
-            step = direct_step(x, objective, q, x.along(r), total)
+            step = direct_step(x, objective, q, x.rmatvec(r), total)
         except LinAlgError:
             return None
         mean = np.einsum("ik,ik->i", q, step.ds)
         p = p + q * (step.ds - mean[:, None])
     low = np.minimum(p, 0.0)
-    if not -float(objective.c @ low.sum(axis=1)) <= LEFT * float(size.sum()):
+    if not -float(objective.c @ low.sum(axis=1)) <= MAX_RESIDUAL * float(size.sum()):
         return None
     p = p - low
     p /= p.sum(axis=1, keepdims=True)
-    r = objective.slopes(p)
+    r = objective.gradients(p)
     spread = np.sqrt(x.squares(size) * size.sum(axis=0))
-    left = np.abs(x.along(r))
+    left = np.abs(x.rmatvec(r))
     total = np.abs(r.sum(axis=0)) if objective.fit_intercept else np.zeros(r.shape[1])
-    if (left > LEFT * spread).any() or (total > LEFT * float(size.sum())).any():
+    if (left > MAX_RESIDUAL * spread).any() or (total > MAX_RESIDUAL * float(size.sum())).any():
         return None
     return p

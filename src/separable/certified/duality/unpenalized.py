@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["certify_unpenalized"]
 
 #: What may be left of Z'z, for the size of its terms.
-LEFT = 1e-11
+MAX_RESIDUAL = 1e-11
 
 
 def certify_unpenalized(
@@ -39,7 +39,7 @@ def certify_unpenalized(
 ) -> CertifiedSolution:
     """Certify weights of an objective without penalty, sum_i c_i loss(y_i, w.z_i + b)."""
     loss, y, c = objective.loss, objective.y, objective.c
-    scores = problem.scores(weights[:, None])[:, 0]
+    scores = problem.matvec(weights[:, None])[:, 0]
     b = objective.best_intercept(scores) if problem.fit_intercept else 0.0
     s = scores + b
     dual = _project(x, objective, s, z, fit_intercept=problem.fit_intercept)
@@ -60,23 +60,25 @@ def _project(
 ) -> Floats:
     """Return the feasible dual point that is closest to z, or 0."""
     loss, y, c = objective.loss, objective.y, objective.c
-    z = loss.cut(y, c, z)
-    curve = objective.slopes(s)[1]
+    z = loss.clip_dual(y, c, z)
+    curvature = objective.derivatives(s)[1]
     size, none = np.abs(z), np.zeros_like(z)
     for _ in range(3):
-        products, mixed, along = x.products(curve, z)
+        products, mixed, along = x.products(curvature, z)
         try:
-            equations = Bordered(products, mixed, float(curve.sum()), fit_intercept=fit_intercept)
+            equations = Bordered(
+                products, mixed, float(curvature.sum()), fit_intercept=fit_intercept
+            )
         except LinAlgError:
             return none
         du, db = equations.solve(along, float(z.sum()) if fit_intercept else 0.0)
-        z = z - curve * x.scores(du, db)
-    allowed = loss.cut(y, c, z)
-    if float(np.abs(z - allowed).sum()) > LEFT * float(size.sum()):
+        z = z - curvature * x.matvec(du, db)
+    allowed = loss.clip_dual(y, c, z)
+    if float(np.abs(z - allowed).sum()) > MAX_RESIDUAL * float(size.sum()):
         return none
     spread = np.sqrt(np.diagonal(x.products(size, allowed)[0]) * float(size.sum()))
-    left = np.abs(x.along(allowed))
+    left = np.abs(x.rmatvec(allowed))
     total = abs(float(allowed.sum())) if fit_intercept else 0.0
-    if (left > LEFT * spread).any() or total > LEFT * float(size.sum()):
+    if (left > MAX_RESIDUAL * spread).any() or total > MAX_RESIDUAL * float(size.sum()):
         return none
     return allowed

@@ -193,7 +193,7 @@ class Fitted:
     published : Published
         The numbers of the models and their certificates.
     passes : ndarray, shape (k,)
-    engines : list of str
+    solvers : list of str
     is_penalised : bool
         Whether C is finite.
     calibration : ndarray, shape (k, 2), or None
@@ -206,7 +206,7 @@ class Fitted:
     solution: CertifiedSolution
     published: Published
     passes: NDArray[np.int64]
-    engines: list[str]
+    solvers: list[str]
     is_penalised: bool = True
     calibration: Floats | None = None
     doubt: str = ""
@@ -240,7 +240,7 @@ class CertifiedEstimator(LinearEstimator):
     #: The largest exponent of two by which columns are brought to a common scale.
     _most_exponent: ClassVar[int] = SQUARED
     #: The parameter that says how strong the penalty is.
-    _strength: ClassVar[str] = "C"
+    _regularization_name: ClassVar[str] = "C"
 
     _requirements: ClassVar[dict[str, Requirement]] = {
         "fit_intercept": BOOL,
@@ -267,25 +267,25 @@ class CertifiedEstimator(LinearEstimator):
         """Check rows, target and weights."""
         raise NotImplementedError
 
-    def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
+    def _lane(self, problem: Problem, regularization: float, target: int, fold: int) -> Lane:
         """Return the lane of one model of a problem."""
         del problem
-        return Lane(strength, target, fold)
+        return Lane(regularization, target, fold)
 
-    def _as_asked(self, published: Published, strength: float) -> Published:
+    def _as_asked(self, published: Published, regularization: float) -> Published:
         """Return a model with its certificate in terms of this learner's objective."""
-        del strength
+        del regularization
         return published
 
     def _sum_lanes(
         self,
         fold_data: FoldData,
         splits: Sequence[Split],
-        strengths: Floats,
+        regularizations: Floats,
         solver_options: SolverOptions,
     ) -> LearnsFolds | None:
         """Return what learns folds from their sums; None: they are learned from the rows."""
-        del fold_data, splits, strengths, solver_options
+        del fold_data, splits, regularizations, solver_options
         return None
 
     def _left_out(self, fold_data: FoldData) -> LeftOut | None:
@@ -342,8 +342,8 @@ class CertifiedEstimator(LinearEstimator):
             rows, target = rows.take(counted.rows), target[counted.rows]
             weight = weight[counted.rows]
             if classes is not None:
-                there, places = np.unique(target, return_inverse=True)
-                classes, target = classes[there], places.astype(np.int32)
+                there, lane_indices = np.unique(target, return_inverse=True)
+                classes, target = classes[there], lane_indices.astype(np.int32)
         return TrainingData(rows, target, weight, classes, given, self._is_joint())
 
     def _is_joint(self) -> bool:
@@ -375,18 +375,18 @@ class CertifiedEstimator(LinearEstimator):
             solver_of(self._problem(training), self._solver_options()), training, self.C
         )
 
-    def _fit_lanes(self, solver: Learns, training: TrainingData, strength: float) -> Fitted:
+    def _fit_lanes(self, solver: Learns, training: TrainingData, regularization: float) -> Fitted:
         """Learn the models of all classes with one strength from all rows."""
-        return self._solve(solver, training, self._lanes(training, strength))
+        return self._solve(solver, training, self._lanes(training, regularization))
 
-    def _lanes(self, training: TrainingData, strength: float) -> list[Lane]:
-        return [Lane(float(strength), target) for target in training.models]
+    def _lanes(self, training: TrainingData, regularization: float) -> list[Lane]:
+        return [Lane(float(regularization), target) for target in training.models]
 
     def _solve(self, solver: Learns, training: TrainingData, lanes: list[Lane]) -> Fitted:
         """Learn lanes; those of all rows come first, in the order of the models."""
         self._check_range(solver.problem, lanes)
         solved = list(solver.solve(lanes, self._start(solver.problem, training, lanes)))
-        order = np.argsort([place for some in solved for place in some.places])
+        order = np.argsort([place for some in solved for place in some.lane_indices])
         whole = CertifiedSolution.side_by_side([some.solution for some in solved])
         parts = [whole.lane(k) for k in order]
         doubts = [
@@ -399,14 +399,14 @@ class CertifiedEstimator(LinearEstimator):
             whole,
             publish(solver.problem, lanes[: len(training.models)], whole),
             np.concatenate([some.passes for some in solved])[order],
-            [[engine for some in solved for engine in some.engines][k] for k in order],
-            math.isfinite(lanes[0].strength),
+            [[engine for some in solved for engine in some.solvers][k] for k in order],
+            math.isfinite(lanes[0].C),
             doubt=next(filter(None, doubts), ""),
         )
 
     def _check_range(self, problem: Problem, lanes: list[Lane]) -> None:
         """Refuse a loss that overflows with the C of a lane, but for classes with an l2 penalty."""
-        largest = max((lane.strength for lane in lanes), default=0.0)
+        largest = max((lane.C for lane in lanes), default=0.0)
         is_plain = problem.penalty.is_smooth and not problem.is_regression
         if 0 < largest < math.inf and not is_plain:
             total = problem.rows.n_rows if problem.weight is None else float(problem.weight.sum())
@@ -516,13 +516,13 @@ class CertifiedEstimator(LinearEstimator):
             name: one_or_list(np.array([getattr(one, name) for one in certificates]))
             for name in ("primal", "dual", "gap", "relative_gap")
         }
-        engines = fitted.engines
+        solvers = fitted.solvers
         return {
             **numbers,
             "tol": certificates[0].tol,
             "converged": all(one.converged for one in certificates),
             "passes": [int(passes) for passes in fitted.passes],
-            "engine": engines[0] if len(set(engines)) == 1 else engines,
+            "engine": solvers[0] if len(set(solvers)) == 1 else solvers,
         }
 
     def _warn_of_gap(self, certificates: list[Certificate], doubt: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.duality.block_certifier import pull_at
+from separable.certified.duality.block_certifier import correlation_at
 from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.duality.published import publish
 from separable.certified.estimators.base import CertifiedEstimator, Fitted
@@ -61,7 +61,7 @@ class BlockLearner(CertifiedEstimator):
         """
         raise NotImplementedError
 
-    def _alpha_of(self, problem: Problem, pull: Floats) -> float:
+    def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
         """Return the least alpha that holds all weights at 0, given the pull of the mean loss."""
         raise NotImplementedError
 
@@ -103,10 +103,11 @@ class BlockLearner(CertifiedEstimator):
         """Return the least alpha that holds all weights at 0."""
         problem = replace(self._problem(training), value=1.0)
         none = np.zeros(problem.rows.n_features)
-        pulls = (
-            pull_at(problem, problem.alpha_lane(1.0, target), none) for target in training.models
+        correlations = (
+            correlation_at(problem, problem.alpha_lane(1.0, target), none)
+            for target in training.models
         )
-        return max(self._alpha_of(problem, pull) for pull in pulls)
+        return max(self._alpha_of(problem, correlation) for correlation in correlations)
 
     def _last_weights(self, problem: Problem, training: TrainingData) -> list[Floats | None]:
         """Return where a warm start goes on from: the weights of the last fit."""

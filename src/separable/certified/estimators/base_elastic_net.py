@@ -24,7 +24,7 @@ from separable.certified.loo.certified_loo import left_out
 from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Penalty, Problem
-from separable.certified.solvers.l1_driver import patience
+from separable.certified.solvers.l1_driver import sweeps_before_fallback
 from separable.data.rows import as_rows
 from separable.fitting.targets import check_numbers
 from separable.losses.squared_error import SquaredError
@@ -70,7 +70,7 @@ class PenalisedSquares(CertifiedRegressor):
     positive: bool
     random_state = 0  # of no use: passes go over the columns in their order
 
-    _strength = "alpha"
+    _regularization_name = "alpha"
     _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, **NET_REQUIREMENTS}
 
     # ------------------------------------------------------------------ the problem
@@ -94,26 +94,26 @@ class PenalisedSquares(CertifiedRegressor):
             refuse_not_finite(rows)
         return FoldData(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
 
-    def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
-        return problem.alpha_lane(strength, target, fold)
+    def _lane(self, problem: Problem, regularization: float, target: int, fold: int) -> Lane:
+        return problem.alpha_lane(regularization, target, fold)
 
-    def _as_asked(self, published: Published, strength: float) -> Published:
-        return published.times(strength)
+    def _as_asked(self, published: Published, regularization: float) -> Published:
+        return published.times(regularization)
 
     def _sum_lanes(
         self,
         fold_data: FoldData,
         splits: Sequence[Split],
-        strengths: Floats,
+        regularizations: Floats,
         solver_options: SolverOptions,
     ) -> LearnsFolds | None:
         from separable.certified.gram.gram_lanes import SquareLanes
 
         fewest = min(split.n_train for split in splits)
-        if not suits_sums(fewest, fold_data.rows.n_features, many=len(strengths) > 1):
+        if not suits_sums(fewest, fold_data.rows.n_features, many=len(regularizations) > 1):
             refuse_not_finite(fold_data.rows)
             return None
-        return SquareLanes(self, fold_data, splits, strengths, solver_options)
+        return SquareLanes(self, fold_data, splits, regularizations, solver_options)
 
     def _gram(self, sums: Moments) -> GramProblem:
         return gram_problem(
@@ -131,12 +131,13 @@ class PenalisedSquares(CertifiedRegressor):
         solver_options, end = with_end(self._solver_options())
         if suits_sums(*training.rows.shape, many=False):
             first = replace(
-                solver_options, max_iter=patience(training.rows, solver_options.max_iter)
+                solver_options,
+                max_iter=sweeps_before_fallback(training.rows, solver_options.max_iter),
             )
             fitted = self._learn_from_sums(training, first, start)
             steps = int(fitted.passes[0])
             converged = fitted.solution.certificates[0].converged
-            if converged or end.asked.is_set() or steps >= solver_options.max_iter:
+            if converged or end.stop_requested.is_set() or steps >= solver_options.max_iter:
                 return fitted
             solver_options = replace(solver_options, max_iter=solver_options.max_iter - steps)
             start = fitted.published.weights[:, 0]
@@ -146,7 +147,7 @@ class PenalisedSquares(CertifiedRegressor):
         if published.certificates[0].converged:
             doubt = ""
         passes = solved.passes + steps
-        return Fitted(problem, solved.solution, published, passes, solved.engines, doubt=doubt)
+        return Fitted(problem, solved.solution, published, passes, solved.solvers, doubt=doubt)
 
     def _learn_from_sums(
         self, training: TrainingData, solver_options: SolverOptions, start: Floats | None

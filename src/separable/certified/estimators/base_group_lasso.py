@@ -218,8 +218,8 @@ class GroupLearner(BlockLearner):
         groups, unit = self._read_groups(problem.rows.n_features), self._penalty_units(problem)[0]
         return GroupPenalty(groups.group, float(unit) * np.sqrt(groups.sizes))
 
-    def _alpha_of(self, problem: Problem, pull: Floats) -> float:
-        return 1.0 / self._group_penalty(problem).reach(pull)
+    def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
+        return 1.0 / self._group_penalty(problem).dual_scaling(correlation)
 
     def _engine(self, problem: Problem) -> Engine:
         descent = BlockDescent(

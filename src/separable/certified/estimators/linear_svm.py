@@ -209,13 +209,13 @@ class LinearSVM(CertifiedClassifier):
         """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
         return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
-    def _fit_lanes(self, solver: Learns, training: TrainingData, strength: float) -> Fitted:
+    def _fit_lanes(self, solver: Learns, training: TrainingData, regularization: float) -> Fitted:
         """Learn all models, and beside them those that calibrate."""
         if not self.probability:
-            return super()._fit_lanes(solver, training, strength)
+            return super()._fit_lanes(solver, training, regularization)
         fold = folds_of_rows(training.rows, training.label, solver.solver_options.seed)
         solver = solver_of(replace(solver.problem, fold=fold), solver.solver_options)
-        lanes = self._lanes(training, strength)
+        lanes = self._lanes(training, regularization)
         k = len(lanes)
         every = lanes + [replace(lane, fold=fold) for fold in range(FOLDS) for lane in lanes]
         fitted = self._solve(solver, training, every)
@@ -230,6 +230,6 @@ class LinearSVM(CertifiedClassifier):
             fitted,
             solution=CertifiedSolution.side_by_side(models),
             passes=fitted.passes[:k],
-            engines=fitted.engines[:k],
+            solvers=fitted.solvers[:k],
             calibration=pairs,
         )

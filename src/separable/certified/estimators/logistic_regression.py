@@ -64,7 +64,7 @@ class Logits(CertifiedClassifier):
         classes: NDArray[Any] | None,
         where: str = "",
     ) -> str:
-        if np.isfinite(lane.strength) or classes is None:
+        if np.isfinite(lane.C) or classes is None:
             return ""
         what = f"{type(self).__name__} with C=inf"
         if len(classes) > 2 and lane.target != TOGETHER:
@@ -83,9 +83,9 @@ class Logits(CertifiedClassifier):
         return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
 
-def refuse_no_penalty(owner: Any, strengths: Any, l1_ratios: Any) -> None:
+def refuse_no_penalty(owner: Any, Cs: Any, l1_ratios: Any) -> None:
     """Refuse an infinite C beside a share of l1: there is no penalty for it to be a share of."""
-    if np.isinf(strengths).any() and np.any(np.asarray(l1_ratios) > 0):
+    if np.isinf(Cs).any() and np.any(np.asarray(l1_ratios) > 0):
         raise ParameterError(
             f"{type(owner).__name__} with C=inf has no penalty, so a share of l1, {l1_ratios!r}, "
             "says nothing. Choose a finite C, such as 1e6, or 0 as that share."
@@ -269,10 +269,10 @@ class LogisticRegression(Logits):
 
     def _why_no_summary(self) -> str:
         """Return why there are no standard errors, and what to do."""
-        strength: Any = self._weights_only().parameters["C"]
-        if np.isfinite(strength):
+        C: Any = self._weights_only().parameters["C"]
+        if np.isfinite(C):
             return (
-                f"There is no summary of a penalised fit (C={strength:g}): the penalty pulls "
+                f"There is no summary of a penalised fit (C={C:g}): the penalty pulls "
                 "weights towards 0, so that their standard errors and p-values are not those of "
                 "maximum likelihood. Fit LogisticRegression(C=inf) for these, or use "
                 "cross_validate to see how well a penalised model predicts."

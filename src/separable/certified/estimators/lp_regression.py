@@ -11,13 +11,16 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from separable.certified.design.active_columns import ColumnProducts
-from separable.certified.duality.block_certifier import see
+from separable.certified.duality.block_certifier import evaluate
 from separable.certified.estimators.base_block_penalty import BlockLearner
 from separable.certified.estimators.base_regressor import CertifiedRegressor
 from separable.certified.solvers.block_penalty.accelerated_gradient import accelerated
-from separable.certified.solvers.block_penalty.block_cd import ALL_SMOOTH, BlockDescent
+from separable.certified.solvers.block_penalty.block_cd import MAX_FULL_COLUMNS_SMOOTH, BlockDescent
 from separable.certified.solvers.block_penalty.nonconvex import LocalCertificate, LocalSearch
-from separable.certified.solvers.interior_point.max_norm_interior import MOST, bounded_least_squares
+from separable.certified.solvers.interior_point.max_norm_interior import (
+    MAX_STEPS,
+    bounded_least_squares,
+)
 from separable.linalg.cholesky import Cholesky
 from separable.losses.squared_error import SquaredError
 from separable.model.parameters import Requirement
@@ -187,12 +190,12 @@ class LpRegression(BlockLearner, CertifiedRegressor):
 
     def _engine(self, problem: Problem) -> Engine:
         units, power = self._penalty_units(problem), str(power_of(self.p))
-        many = problem.rows.n_features > ALL_SMOOTH
+        many = problem.rows.n_features > MAX_FULL_COLUMNS_SMOOTH
         if power == "inf":
             most = MaxPenalty(float(units[0]))  # the same of all columns
             run: Any = self._accelerated if many else self._bounded
             return partial(run, problem, most)
-        penalty = LpPenalty(power, self._strengths(problem, POWERS[power]))
+        penalty = LpPenalty(power, self._penalty_levels(problem, POWERS[power]))
         if self._is_local:
             return lambda lane, start: (
                 *LocalSearch(problem, lane, penalty, **self._how()).solve(start),
@@ -209,11 +212,11 @@ class LpRegression(BlockLearner, CertifiedRegressor):
 
         return learn
 
-    def _strengths(self, problem: Problem, power: float) -> Floats:
+    def _penalty_levels(self, problem: Problem, power: float) -> Floats:
         """Return what the penalty of each weight costs in the problem's units."""
         with np.errstate(over="ignore", under="ignore"):
-            strengths: Floats = self._penalty_units(problem) ** power
-        least, most = strengths.min(initial=1.0), strengths.max(initial=1.0)
+            lam: Floats = self._penalty_units(problem) ** power
+        least, most = lam.min(initial=1.0), lam.max(initial=1.0)
         if not (least >= SMALLEST_PENALTY and most <= 1 / SMALLEST_PENALTY):
             size = 1.0 / float(self._penalty_units(problem)[0])
             raise ValueError(
@@ -221,18 +224,18 @@ class LpRegression(BlockLearner, CertifiedRegressor):
                 "weights less than float64 can hold. Divide the columns by their size, or use "
                 "standardize=True."
             )
-        return strengths
+        return lam
 
-    def _alpha_of(self, problem: Problem, pull: Floats) -> float:
+    def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
         power, units = power_of(self.p), self._penalty_units(problem)
         if power == "inf":
-            return float(np.abs(pull).sum() / units[0])
+            return float(np.abs(correlation).sum() / units[0])
         if power != "1":
             raise ValueError(
                 f"No alpha of LpRegression(p={self.p!r}) is known to hold all weights at 0. Give "
                 "the alphas as a list."
             )
-        return 1.0 / LpPenalty("1", units).reach(pull)
+        return 1.0 / LpPenalty("1", units).dual_scaling(correlation)
 
     def _how(self) -> dict[str, Any]:
         return {"tol": self._tol, "max_iter": int(self.max_iter), "callback": self.callback}
@@ -251,17 +254,17 @@ class LpRegression(BlockLearner, CertifiedRegressor):
         u, steps = np.zeros(d), 0
         best: CertifiedSolution | None = None
         for number in range(1 + REFINED):
-            seen = see(problem, lane, penalty, u)
-            found = seen.certified(problem, lane, penalty, self._tol)
+            point = evaluate(problem, lane, penalty, u)
+            found = point.certified(problem, lane, penalty, self._tol)
             gap = found.certificates[0].relative_gap
             if best is not None and not found.is_better_than(best):
                 break
             best = found
-            asked = self.callback is not None and self.callback(number + 1, gap)
-            if asked or steps >= self.max_iter:
+            stop_requested = self.callback is not None and self.callback(number + 1, gap)
+            if stop_requested or steps >= self.max_iter:
                 break
-            left = min(MOST, self.max_iter - steps)
-            u, more = bounded_least_squares(h, seen.pull + h @ u, penalty.strength, start, left)
+            left = min(MAX_STEPS, self.max_iter - steps)
+            u, more = bounded_least_squares(h, point.correlation + h @ u, penalty.lam, start, left)
             steps, start = steps + more, u
         assert best is not None
         return best, steps, "interior-point"
@@ -293,7 +296,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
 def _ridge(problem: Problem, lane: Lane, penalty: LpPenalty) -> Floats:
     """Return the weights of p = 2, which solve linear equations."""
     d = problem.rows.n_features
-    none = see(problem, lane, penalty, np.zeros(d))
-    h = ColumnProducts(problem, np.arange(d)).products(none.curve)
-    h[np.diag_indices(d)] += 2 * penalty.strength
-    return Cholesky(h).solve(none.pull)
+    none = evaluate(problem, lane, penalty, np.zeros(d))
+    h = ColumnProducts(problem, np.arange(d)).products(none.curvature)
+    h[np.diag_indices(d)] += 2 * penalty.lam
+    return Cholesky(h).solve(none.correlation)

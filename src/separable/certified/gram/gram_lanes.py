@@ -15,7 +15,7 @@ from separable.certified.fold_lanes import Learned
 from separable.certified.gram.fold_sums import SummedFolds
 from separable.certified.gram.gram_models import columns_of, models_of, with_end
 from separable.certified.problem import SMALL, Problem
-from separable.certified.solvers.parallel import shared_out
+from separable.certified.solvers.parallel import parallel_map
 from separable.model.predict.scores import linear_scores
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class FoldModels:
         published = Published(
             models.weights[one].T, models.intercept[one], models.certificates[one]
         )
-        fitted = Fitted(self.problem, solution, published, models.steps[one], models.engines[one])
+        fitted = Fitted(self.problem, solution, published, models.steps[one], models.solvers[one])
         return Learned(self.fold, place, fitted, [], [1])
 
 
@@ -88,7 +88,7 @@ class SquareLanes:
         Says the penalty, and what is done with columns.
     fold_data : Material
     splits : sequence of Split
-    strengths : ndarray, shape (s,)
+    alphas : ndarray, shape (s,)
         Alphas.
     solver_options : Request
     """
@@ -96,7 +96,7 @@ class SquareLanes:
     learner: PenalisedSquares
     fold_data: FoldData
     splits: Sequence[Split]
-    strengths: Floats
+    alphas: Floats
     solver_options: SolverOptions
 
     def learn(self) -> Iterator[Learned]:
@@ -104,14 +104,14 @@ class SquareLanes:
         given = self.fold_data
         sums = SummedFolds(given.rows, self._target, given.weight, self.splits)
         for found in self.each_fold(sums):
-            for place in range(len(self.strengths)):
+            for place in range(len(self.alphas)):
                 yield found.learned(place)
 
     def each_fold(self, folds: SummedFolds) -> Iterator[FoldModels]:
         """Yield the models of all alphas, fold by fold."""
         solver_options, end = with_end(self.solver_options)
         learn = partial(self._learn, folds, solver_options)
-        yield from shared_out(range(len(self.splits)), learn, self.solver_options.n_jobs, end)
+        yield from parallel_map(range(len(self.splits)), learn, self.solver_options.n_jobs, end)
 
     def _learn(self, folds: SummedFolds, solver_options: SolverOptions, fold: int) -> FoldModels:
         rows, learner, split = self.fold_data.rows, self.learner, self.splits[fold]
@@ -119,7 +119,7 @@ class SquareLanes:
         gram = learner._gram(sums.learned)
         models = models_of(
             gram,
-            self.strengths,
+            self.alphas,
             learner._penalty(),
             solver_options,
             partial(self._problem, split),

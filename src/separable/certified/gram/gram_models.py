@@ -15,9 +15,9 @@ from separable.certified.gram.gram_problem import Limits
 from separable.certified.number_range import inverse_scales
 from separable.certified.problem import Columns
 from separable.certified.solvers.dual_cd import Start
-from separable.certified.solvers.l1_driver import PATIENCE, STEPS
-from separable.certified.solvers.l2_driver import TOL_FEW
-from separable.certified.solvers.parallel import End
+from separable.certified.solvers.l1_driver import MAX_INTERIOR_STEPS, MIN_ITER_FOR_FALLBACK
+from separable.certified.solvers.l2_driver import TOL_SMALL
+from separable.certified.solvers.parallel import Cancellation
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import largest_magnitude
 
@@ -71,17 +71,17 @@ def suits_sums(n_rows: int, n_columns: int, *, many: bool) -> bool:
     return n_columns <= MOST_COLUMNS and n_rows >= least * n_columns
 
 
-def with_end(solver_options: SolverOptions) -> tuple[SolverOptions, End]:
+def with_end(solver_options: SolverOptions) -> tuple[SolverOptions, Cancellation]:
     """Return a request whose callback ends all work once it says so, and where that is kept."""
-    end = End()
+    end = Cancellation()
     if solver_options.callback is None and solver_options.n_jobs == 1:
         return solver_options, end
-    return replace(solver_options, callback=partial(end.tell, solver_options.callback)), end
+    return replace(solver_options, callback=partial(end.report, solver_options.callback)), end
 
 
 def limits_of(solver_options: SolverOptions, *, is_small: bool) -> Limits:
     """Return how well and how long to solve from sums."""
-    tol = TOL_FEW if solver_options.tol is None else solver_options.tol
+    tol = TOL_SMALL if solver_options.tol is None else solver_options.tol
     aim = min(SMALL_AIM, tol) if is_small else AIM * tol
     return Limits(tol, aim, solver_options.max_iter, solver_options.callback)
 
@@ -97,7 +97,7 @@ class SquareModels:
     intercept : ndarray, shape (K,)
     certificates : list of Certificate
     steps : ndarray, shape (K,)
-    engines : list of str
+    solvers : list of str
         "sums", or what learned from the rows.
     """
 
@@ -105,13 +105,13 @@ class SquareModels:
     intercept: Floats
     certificates: list[Certificate]
     steps: NDArray[np.int64]
-    engines: list[str]
+    solvers: list[str]
 
     @staticmethod
     def of(path: GramPath) -> SquareModels:
         """Return what sums told."""
-        engines = ["sums"] * len(path.steps)
-        return SquareModels(path.weights, path.intercept, path.certificates, path.steps, engines)
+        solvers = ["sums"] * len(path.steps)
+        return SquareModels(path.weights, path.intercept, path.certificates, path.steps, solvers)
 
     @staticmethod
     def side_by_side(parts: Sequence[Fitted]) -> SquareModels:
@@ -121,7 +121,7 @@ class SquareModels:
             np.array([float(part.published.intercept[0]) for part in parts]),
             [part.certificates[0] for part in parts],
             np.array([part.passes[0] for part in parts]),
-            [part.engines[0] for part in parts],
+            [part.solvers[0] for part in parts],
         )
 
 
@@ -153,8 +153,8 @@ def models_of(
     """
     order = np.argsort(-alphas, kind="stable")
     most = solver_options.max_iter
-    if is_small and most > PATIENCE:
-        most -= min(STEPS, most // 2)
+    if is_small and most > MIN_ITER_FOR_FALLBACK:
+        most -= min(MAX_INTERIOR_STEPS, most // 2)
     limits = limits_of(replace(solver_options, max_iter=most), is_small=is_small)
     path = gram.path(alphas[order], penalty, limits, start)
     found = SquareModels.of(path)
@@ -172,7 +172,7 @@ def models_of(
         found.intercept[back],
         [found.certificates[k] for k in back],
         found.steps[back],
-        [found.engines[k] for k in back],
+        [found.solvers[k] for k in back],
     )
 
 
@@ -196,7 +196,7 @@ def _ask_rows(
             if better.solution.is_better_than(certified_solution):
                 published = other
                 found.steps[k] += better.passes[0]
-                found.engines[k] = better.engines[0]
+                found.solvers[k] = better.solvers[0]
         found.weights[k], found.intercept[k] = published.weights[:, 0], published.intercept[0]
         found.certificates[k] = published.certificates[0]
 
@@ -212,8 +212,10 @@ def alpha_max(problem: Problem) -> float:
         share = problem.weight / problem.weight.sum()
     if problem.fit_intercept:
         y = y - share @ y
-    pull = problem.along((share * y)[:, None])[:, 0] / math.sqrt(problem.value)
-    largest = float((pull if problem.penalty.positive else np.abs(pull)).max(initial=0.0))
+    correlation = problem.rmatvec((share * y)[:, None])[:, 0] / math.sqrt(problem.value)
+    largest = float(
+        (correlation if problem.penalty.positive else np.abs(correlation)).max(initial=0.0)
+    )
     return largest / problem.penalty.l1_ratio * MARGIN
 
 

@@ -145,23 +145,23 @@ class GramProblem:
         d, n = len(self.cross), len(alphas)
         q = 1.0 if self.target_length > 0 else 0.0
         l1, l2 = self._factors()
-        strengths = alphas * penalty.l1_ratio, alphas * (1.0 - penalty.l1_ratio)
+        lam = alphas * penalty.l1_ratio, alphas * (1.0 - penalty.l1_ratio)
         u, found, steps = np.zeros((n, d)), np.zeros((n, 2)), np.zeros(n, np.int64)
         if start is not None and q:
             u[0] = np.where(self.gram.diagonal() > 0, start * self.length / self.target_length, 0)
             if penalty.positive:
                 u[0] = np.maximum(u[0], 0.0)
         native.gram_path(
-            self.gram, self.cross, q, l1, l2, penalty.positive, *strengths,
+            self.gram, self.cross, q, l1, l2, penalty.positive, *lam,
             limits.aim, limits.max_iter, limits.callback, u, found, steps,
         )  # fmt: skip
         weights = self._raw_weights(u)
         return GramPath(
             weights,
             self.target_mean - weights @ self.mean if self.fit_intercept else np.zeros(n),
-            self._certificates(found, limits.tol, strengths[1], self._rounding(u, weights)),
+            self._certificates(found, limits.tol, lam[1], self._rounding(u, weights)),
             np.maximum(steps, 1),
-            self._has_digits(u, found[:, 0], strengths, (l1, l2), limits.tol),
+            self._has_digits(u, found[:, 0], lam, (l1, l2), limits.tol),
         )
 
     def _raw_weights(self, u: Floats) -> Floats:
@@ -216,7 +216,7 @@ class GramProblem:
         self,
         u: Floats,
         primal: Floats,
-        strengths: tuple[Floats, Floats],
+        lam: tuple[Floats, Floats],
         factors: tuple[Floats, Floats],
         tol: float,
     ) -> NDArray[np.bool_]:
@@ -224,9 +224,7 @@ class GramProblem:
         size = np.abs(u)
         there = np.flatnonzero(size.any(axis=0))
         l1, l2 = (each[there] for each in factors)
-        penalty = strengths[0] * (size[:, there] @ l1) + strengths[1] * 0.5 * (
-            u[:, there] ** 2 @ l2
-        )
+        penalty = lam[0] * (size[:, there] @ l1) + lam[1] * 0.5 * (u[:, there] ** 2 @ l2)
         rest = 2.0 * (primal - penalty)
         lost = 8.0 * EPS * (1.0 + size.sum(axis=1)) ** 2
         enough = (rest >= LEAST_SHARE) & (lost <= ROUNDING * tol * primal)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import chdtrc, log_ndtr, ndtri, xlogy
 
-from separable.certified.duality.softmax_l2_certifier import shares_of
+from separable.certified.duality.softmax_l2_certifier import softmax
 from separable.certified.inference.fisher_information import spread_of
 from separable.certified.problem import TOGETHER
 from separable.fitting.summary_table import INTERCEPT, SummaryTable, number_of
@@ -198,7 +198,7 @@ def infer(fitted: Fitted, training: TrainingData) -> Inference | None:
     spreads = []
     for model, _ in enumerate(training.models):
         s = found.lane(model).scores
-        shares = sigmoid(s) if found.width == 1 else shares_of(s)[:, 1:]
+        shares = sigmoid(s) if found.width == 1 else softmax(s)[:, 1:]
         spreads.append(spread_of(problem, c, shares))
     return Inference(
         spreads,

@@ -115,9 +115,9 @@ def sigmoid_of_scores(
     value = _loss(c, t, s, a, b)
     for _ in range(STEPS):
         p = sigmoid(a * s + b)
-        slope = c * (p - t)
+        row_gradient = c * (p - t)
         curve = c * p * (1.0 - p) + 1e-300
-        gradient = np.array([slope @ s, slope.sum()])
+        gradient = np.array([row_gradient @ s, row_gradient.sum()])
         if np.abs(gradient).max() <= 1e-14 * c.sum():  # 4
             break
         h = np.array([[curve @ (s * s), curve @ s], [curve @ s, curve.sum()]])

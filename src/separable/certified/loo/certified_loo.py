@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from sklearn.base import clone
 
-from separable.certified.duality.l1_certifier import corner_and_curve
+from separable.certified.duality.l1_certifier import l1_l2_weights
 from separable.certified.loo.changes import Changes, class_factors
-from separable.certified.loo.l1_loo import Corners, columns_alone
+from separable.certified.loo.l1_loo import PenalizedColumns, columns_alone
 from separable.certified.loo.loo_rows import LeftOutRows
 from separable.certified.loo.piecewise_linear_loo import KinkFit, Kinks, left_out_kinks
 from separable.certified.loo.smooth_loo import SmoothFit, left_out_smooth
@@ -95,11 +95,11 @@ def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOut:
         learner = clone(learner).set_params(tol=CLOSE)
     fitted = learner._learn(training)
     problem, changes = fitted.problem, _changes(learner, training, fold_data)
-    strength = float(getattr(learner, learner._strength))
+    regularization = float(getattr(learner, learner._regularization_name))
     parts = []
     for k, target in enumerate(training.models):
         found = fitted.solution.lane(k)
-        lane = learner._lane(problem, strength, target, -1)
+        lane = learner._lane(problem, regularization, target, -1)
         parts.append(_one_model(problem, lane, changes, found))
     scores = np.concatenate([part[0] for part in parts], axis=1) + problem.columns.level
     doubt = np.max([part[1] for part in parts], axis=0)
@@ -113,7 +113,7 @@ def _changes(learner: CertifiedEstimator, training: TrainingData, fold_data: Fol
     weight = np.ones(n) if training.weight is None else training.weight
     label = np.zeros(n, np.int32) if training.classes is None else training.label
     share, factor = None, None
-    if learner._strength == "alpha":
+    if learner._regularization_name == "alpha":
         share = (weight.sum() - weight) / weight.sum()
     if training.classes is not None and isinstance(getattr(learner, "class_weight", None), str):
         plain = np.ones(n)
@@ -146,10 +146,10 @@ def _one_model(
 def _smooth(
     problem: Problem, lane: Lane, changes: Changes, weights: Floats, scores: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    penalised = math.isfinite(lane.strength)
+    penalised = math.isfinite(lane.C)
     if not penalised:
-        lane = replace(lane, strength=problem.value)
-    l1, l2 = corner_and_curve(problem)
+        lane = replace(lane, C=problem.value)
+    l1, l2 = l1_l2_weights(problem)
     l2 = l2 if penalised else 0.0
     smooth = problem.penalty.is_smooth
     free = np.arange(len(weights)) if smooth else np.flatnonzero(weights)
@@ -175,7 +175,7 @@ def _smooth(
         l2,
         changes,
     )
-    check = None if smooth else Corners(problem, fit, free, l1)
+    check = None if smooth else PenalizedColumns(problem, fit, free, l1)
     found, doubt = left_out_smooth(fit, check)
     exact = np.full(n, fit.is_quadratic and not (by_rows and changes.is_standardized))
     return found[:, None], doubt, exact
@@ -185,11 +185,11 @@ def _joint(
     problem: Problem, lane: Lane, changes: Changes, weights: Floats, scores: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     (n, d), k = problem.rows.shape, scores.shape[1]
-    penalised = math.isfinite(lane.strength)
+    penalised = math.isfinite(lane.C)
     by_rows = penalised and _by_rows(n, d, changes)
     if k * min(n, d) > MOST:
         raise TooLargeError(_too_large(k * n, k * d))
-    lane = lane if penalised else replace(lane, strength=problem.value)
+    lane = lane if penalised else replace(lane, C=problem.value)
     rows = LeftOutRows(problem, by_rows=by_rows)
     label, costs = changes.label, problem.costs(lane)
     fit = JointFit(rows, label, costs, scores, weights, float(penalised), changes)

@@ -72,13 +72,13 @@ class Changes:
         own: Floats = self.factor[rows, self.label[rows]]
         return own
 
-    def sums_by_class(self, rows: LeftOutRows, slope: Floats) -> Floats:
+    def sums_by_class(self, rows: LeftOutRows, gradient: Floats) -> Floats:
         """Return sum_j slope_j x_j over the rows of each class, (K, m)."""
         n_classes = 1 if self.factor is None else self.factor.shape[1]
         sums = np.zeros((n_classes, rows.size))
         for part in rows.each_part():
             mine = np.zeros((n_classes, len(part)))
-            mine[self.label[part] if n_classes > 1 else 0, np.arange(len(part))] = slope[part]
+            mine[self.label[part] if n_classes > 1 else 0, np.arange(len(part))] = gradient[part]
             sums += mine @ rows.take(part)
         return sums
 

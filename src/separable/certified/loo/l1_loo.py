@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats, Indices
 
 
-__all__ = ["Corners", "columns_alone"]
+__all__ = ["PenalizedColumns", "columns_alone"]
 
 #: A violation that rounding may make, for l1.
 ROUNDING = 1e-9
@@ -46,7 +46,7 @@ def columns_alone(problem: Problem, chosen: Indices) -> Problem:
     return replace(problem, rows=fewer, columns=columns, extent=None)
 
 
-class Corners:
+class PenalizedColumns:
     """Says of steps how far they are from keeping weights at 0, or on their side of it.
 
     Parameters
@@ -67,7 +67,7 @@ class Corners:
         others = np.setdiff1d(np.arange(problem.rows.n_features), free)
         if problem.columns.scale is not None:
             others = others[problem.columns.scale[others] > 0]  # constant columns have no weight
-        self._slope, self._k = fit.loss.slopes(fit.y, fit.s, fit.c)
+        self._slope, self._k = fit.loss.derivatives(fit.y, fit.s, fit.c)
         self._others: LeftOutRows | None = None
         if len(others):
             self._look_at(

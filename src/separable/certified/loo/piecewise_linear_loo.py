@@ -216,11 +216,11 @@ class _Lanes:
         self._scales = start.scales(part)
         self._scaled = self._by_scales()
         self._left = np.zeros(k)
-        self._pulls(self._scaled - self._z[:, None] * self._own)
+        self._set_correlations(self._scaled - self._z[:, None] * self._own)
 
-    def _pulls(self, pull: Floats) -> None:
+    def _set_correlations(self, correlation: Floats) -> None:
         """Set where weights go by themselves while t goes from 0 to 1, (B, m)."""
-        self._pull, self._pulled = pull, pull @ self._x.T
+        self._correlation, self._pulled = correlation, correlation @ self._x.T
 
     def _by_scales(self) -> Floats:
         """Return by how much weights are smaller for their scales, (B, m).
@@ -244,7 +244,7 @@ class _Lanes:
         self.going = done & (row_dots(more, more) > SETTLED**2 * row_dots(scaled, scaled))
         self.t[self.going] = 0.0
         self._z = np.zeros_like(self._z)
-        self._pulls(more)
+        self._set_correlations(more)
         return bool(self.going.any())
 
     def step(self) -> bool:
@@ -253,7 +253,7 @@ class _Lanes:
         hold = self.side[at] == 0
         pace, turn, shift = self._direction(at, hold)
         alone = shift != 0
-        moved = pace @ self._x + np.where(alone, 0.0, 1.0)[:, None] * self._pull[at]
+        moved = pace @ self._x + np.where(alone, 0.0, 1.0)[:, None] * self._correlation[at]
         speed = moved @ self._x.T + turn[:, None]
         times = self._times(at, hold, pace, speed)
         event = np.argmin(times, axis=1)

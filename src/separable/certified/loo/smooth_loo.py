@@ -142,15 +142,17 @@ class Steps:
     def __init__(self, fit: SmoothFit) -> None:
         self._fit = fit
         rows, changes = fit.rows, fit.changes
-        self.slope, self.k = fit.loss.slopes(fit.y, fit.s, fit.c)
-        self._matrix, along = rows.sums(self.k, self.slope)  # 1
+        self.gradient, self.k = fit.loss.derivatives(fit.y, fit.s, fit.c)
+        self._matrix, along = rows.sums(self.k, self.gradient)  # 1
         self._share = 1.0 if changes.share is None else float(np.median(changes.share))
         m = rows.size - rows.has_last
         self._matrix[np.arange(m), np.arange(m)] += self._share * fit.curve
         self._inverse = Cholesky(self._matrix).solve(np.eye(rows.size))
         self._penalty = fit.curve * fit.weights + fit.corner
         self._rest = along + rows.weights(self._penalty)  # 0 at the optimum
-        self._by_class = None if changes.factor is None else changes.sums_by_class(rows, self.slope)
+        self._by_class = (
+            None if changes.factor is None else changes.sums_by_class(rows, self.gradient)
+        )
         self._deviations = Deviations(rows, changes) if changes.is_standardized else None
 
     def first(self, part: Indices) -> tuple[Floats, Floats, Floats, Floats]:
@@ -159,14 +161,14 @@ class Steps:
         t = x @ self._inverse
         h = row_dots(t, x)
         room = 1.0 - self.k[part] * h
-        pull, extra = self._pull(part)
-        pull -= (self._fit.changes.own(part) * self.slope[part])[:, None] * x  # 2
-        delta = self._solve(part, x, t, room, -pull)
+        correlation, extra = self._correlation(part)
+        correlation -= (self._fit.changes.own(part) * self.gradient[part])[:, None] * x  # 2
+        delta = self._solve(part, x, t, room, -correlation)
         unsettled = np.zeros(len(part))
         for _ in range(ROUNDS):
             if extra is None:
                 break
-            last, delta = delta, self._solve(part, x, t, room, -(pull + extra * delta))
+            last, delta = delta, self._solve(part, x, t, room, -(correlation + extra * delta))
             size = row_dots(delta, delta)
             away = row_dots(delta - last, delta - last)
             unsettled = np.where(
@@ -192,14 +194,14 @@ class Steps:
         """Return how far the scores of some rows move by many steps, and how doubtful that is."""
         x, delta, h, _ = self.first(chosen)
         t, room = x @ self._inverse, 1.0 - self.k[chosen] * h
-        own = (self._fit.changes.own(chosen) * self.slope[chosen])[:, None] * x
-        pull, extra = self._pull(chosen)
+        own = (self._fit.changes.own(chosen) * self.gradient[chosen])[:, None] * x
+        correlation, extra = self._correlation(chosen)
         last = np.maximum(np.abs(row_dots(x, delta)), STILL)
         doubt, going = np.zeros(len(chosen)), np.ones(len(chosen), np.bool_)
         curve = self._share * self._fit.curve
         for _ in range(STEPS):
             at = np.flatnonzero(going)
-            gradient = pull[at] - own[at] + self._bent(chosen[at], delta[at])
+            gradient = correlation[at] - own[at] + self._bent(chosen[at], delta[at])
             m = gradient.shape[1] - self._fit.rows.has_last
             gradient[:, :m] += curve * delta[at, :m]
             if extra is not None:
@@ -229,31 +231,31 @@ class Steps:
         found += share[:, None] * t
         return found
 
-    def _pull(self, part: Indices) -> tuple[Floats, Floats | None]:
+    def _correlation(self, part: Indices) -> tuple[Floats, Floats | None]:
         """Return the slope of all but the row's own loss at the fit, and of l2 what is not in A."""
         fit, changes = self._fit, self._fit.changes
-        pull = np.tile(self._rest, (len(part), 1))
+        correlation = np.tile(self._rest, (len(part), 1))
         if changes.factor is not None and self._by_class is not None:
-            pull += (changes.factor[part] - 1.0) @ self._by_class
+            correlation += (changes.factor[part] - 1.0) @ self._by_class
         share = changes.shares(part)[:, None]
         if self._deviations is None:
             if changes.share is None:
-                return pull, None
-            pull += (share - 1.0) * fit.rows.weights(self._penalty)
+                return correlation, None
+            correlation += (share - 1.0) * fit.rows.weights(self._penalty)
             if not fit.curve or np.ptp(changes.share) == 0:
-                return pull, None
+                return correlation, None
             squared = np.ones((len(part), fit.rows.size - fit.rows.has_last))
         else:
             squared = self._deviations.without(part)
-            pull += fit.rows.many_weights(
+            correlation += fit.rows.many_weights(
                 fit.curve * (share * squared - 1.0) * fit.weights
                 + (share * np.sqrt(squared) - 1.0) * fit.corner
             )
             if not fit.curve or not fit.rows.has_columns:
-                return pull, None
-        extra = np.zeros_like(pull)
+                return correlation, None
+        extra = np.zeros_like(correlation)
         extra[:, : squared.shape[1]] = fit.curve * (share * squared - self._share)
-        return pull, extra
+        return correlation, extra
 
     def _bent(self, part: Indices, delta: Floats) -> Floats:
         """Return by how much slopes of all other rows change along their rows, (B, m)."""
@@ -264,11 +266,11 @@ class Steps:
         for some in parts_of(np.arange(fit.rows.n_rows), max(fit.rows.size, len(part))):
             x = fit.rows.take(some)
             s = fit.s[some, None] + x @ delta.T
-            slope, _ = fit.loss.slopes(fit.y[some, None], s, fit.c[some, None])
-            slope -= self.slope[some, None]
+            gradient, _ = fit.loss.derivatives(fit.y[some, None], s, fit.c[some, None])
+            gradient -= self.gradient[some, None]
             if fit.changes.factor is not None:
-                slope *= fit.changes.factor[part].T[fit.changes.label[some]]
+                gradient *= fit.changes.factor[part].T[fit.changes.label[some]]
             there = np.flatnonzero(mine[some] >= 0)
-            slope[there, mine[some[there]]] = 0.0
-            bent += slope.T @ x
+            gradient[there, mine[some[there]]] = 0.0
+            bent += gradient.T @ x
         return bent

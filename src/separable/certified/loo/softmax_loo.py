@@ -67,7 +67,7 @@ def left_out_multinomial(fit: JointFit) -> tuple[Floats, Floats]:
     p = softmax(fit.scores, axis=1)
     slope = fit.c[:, None] * (p - np.eye(k)[fit.label])
     inverse = Cholesky(_matrix(fit, p)).solve(np.eye(k * fit.rows.size))
-    pulls = _Pulls(fit, slope)
+    correlations = _Pulls(fit, slope)
     apart = np.eye(k) - 1.0 / k  # what adds the same to all classes does not count
     moved, length, widest, own = np.empty((n, k)), np.empty(n), np.empty(n), np.empty(n)
     for part in parts_of(np.arange(n), k * max(k, fit.rows.size)):
@@ -79,14 +79,16 @@ def left_out_multinomial(fit: JointFit) -> tuple[Floats, Floats]:
         own[part] = np.linalg.eigvals(h @ w).real.max(axis=1)
         widest[part] = np.linalg.eigvalsh(apart @ h @ apart)[:, -1]
         g = fit.changes.own(part)[:, None] * slope[part]
-        pull = (pulls(part).reshape(len(part), -1) @ inverse).reshape(len(part), k, -1)
-        right = np.einsum("ikm,im->ik", pull, x) - _times(h, g)
+        correlation = (correlations(part).reshape(len(part), -1) @ inverse).reshape(
+            len(part), k, -1
+        )
+        right = np.einsum("ikm,im->ik", correlation, x) - _times(h, g)
         moved[part] = -np.linalg.solve(np.eye(k) - h @ w, right[:, :, None])[:, :, 0]
         v = np.asarray(np.linalg.solve(np.eye(k) - w @ h, g[:, :, None])[:, :, 0], np.float64)
         length[part] = np.sqrt(np.maximum(np.einsum("ik,ik->i", v, _times(h, v)), 0.0))
     reach = length * np.sqrt(widest.max())
     doubt = np.where(reach > FAR, reach, 0.0)
-    doubt[(own > ALONE) | pulls.lost | ~np.isfinite(reach)] = np.inf
+    doubt[(own > ALONE) | correlations.lost | ~np.isfinite(reach)] = np.inf
     return fit.scores + moved, doubt
 
 
@@ -153,11 +155,11 @@ class _Pulls:
     def __call__(self, part: Indices) -> Floats:
         """Return those of some rows, (B, K, m)."""
         fit = self._fit
-        pull = np.tile(self._rest, (len(part), 1, 1))
+        correlation = np.tile(self._rest, (len(part), 1, 1))
         if self._by_class is not None and fit.changes.factor is not None:
-            pull += np.tensordot(fit.changes.factor[part] - 1.0, self._by_class, axes=1)
+            correlation += np.tensordot(fit.changes.factor[part] - 1.0, self._by_class, axes=1)
         if self._deviations is not None:
             away = fit.curve * (self._deviations.without(part) - 1.0)
-            for a in range(pull.shape[1]):
-                pull[:, a] += fit.rows.many_weights(away * fit.weights[:, a])
-        return pull
+            for a in range(correlation.shape[1]):
+                correlation[:, a] += fit.rows.many_weights(away * fit.weights[:, a])
+        return correlation

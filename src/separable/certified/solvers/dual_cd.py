@@ -14,7 +14,7 @@ import numpy as np
 from separable._core import native, portable
 from separable.certified.duality.l2_certifier import CertifiedSolution, certify
 from separable.certified.problem import in_lines
-from separable.certified.solvers.intercept_multiplier import Multipliers, weight_of_sums
+from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits, run_phases
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
@@ -34,9 +34,9 @@ __all__ = ["PassedRows", "Start", "descend", "most_lanes"]
 #: Models side by side, float32; half as many in float64. One model alone takes width 1.
 LANES = 16
 #: Where a logistic dual variable of 0 stands: its margin, far on the right side.
-FAR = 10.0
+START_MARGIN = 10.0
 #: Rows that sleep are woken when the gap of the others has become so much smaller.
-NAP = 0.1
+UNSHRINK_RATIO = 0.1
 
 
 @dataclass(frozen=True)
@@ -146,15 +146,15 @@ class _Block:
         self._t: NDArray[Any] | None = None
         if problem.loss.name == "log_loss":
             self._t = aligned_zeros((n, width), dtype)
-            self._t += FAR
-        self._rho = weight_of_sums(problem, passed.squared_norm, lanes)
+            self._t += START_MARGIN
+        self._rho = penalty_parameter(problem, passed.squared_norm, lanes)
         self._multipliers = Multipliers(self._rho)
         self._by_row = np.zeros((2, n), np.uint16)  # a bit for each lane: asleep, hot
         self._by_lane = np.zeros((5, k))  # multiplier, sum, reach, loss of rows asleep, much
         self._by_lane[[2, 4]] = np.inf
         self.paused = np.zeros(k, bool)
-        self._awake = np.ones(k, bool)  # lanes in which no row sleeps
-        self._honest = np.zeros(k)  # the gap seen when none did
+        self._unshrunk = np.ones(k, bool)  # lanes in which no row sleeps
+        self._full_gap = np.zeros(k)  # the gap seen when none did
         if start is not None:
             self._go_on(start)
         elif problem.fit_intercept:
@@ -168,18 +168,20 @@ class _Block:
 
     def _go_on(self, start: Start) -> None:
         problem, k = self._problem, len(self._lanes)
-        self._w[:, :k] = problem.along(start.dual)
+        self._w[:, :k] = problem.rmatvec(start.dual)
         self._by_lane[0] = start.intercept
         self._by_lane[1] = start.dual.sum(axis=0)
         a = self._with_sign(start.dual)
         self._a[:, :k] = a
         if self._t is None:
             return
-        for place, lane in enumerate(self._lanes):
-            c, mine = problem.costs(lane), a[:, place]
+        for index, lane in enumerate(self._lanes):
+            c, values = problem.costs(lane), a[:, index]
             with np.errstate(divide="ignore", invalid="ignore"):
-                t = np.log(c - mine) - np.log(mine)
-            self._t[:, place] = np.where(c > 0, np.clip(t, -FAR, FAR), FAR)
+                t = np.log(c - values) - np.log(values)
+            self._t[:, index] = np.where(
+                c > 0, np.clip(t, -START_MARGIN, START_MARGIN), START_MARGIN
+            )
 
     def _with_sign(self, numbers: Floats) -> Floats:
         """Return numbers by row and lane times the targets, if these are signs."""
@@ -217,17 +219,17 @@ class _Block:
         primal = np.array(loss) + 0.5 * norms
         with np.errstate(invalid="ignore"):  # float32 weights that overflowed
             seen: Floats = np.divide(gap, primal, out=np.zeros(k), where=primal > 0)
-        np.copyto(self._honest, seen, where=self._awake)
-        self._awake[:] = False
-        self.wake((seen < NAP * self._honest) & ~self.paused)
+        np.copyto(self._full_gap, seen, where=self._unshrunk)
+        self._unshrunk[:] = False
+        self.unshrink((seen < UNSHRINK_RATIO * self._full_gap) & ~self.paused)
         return seen
 
-    def wake(self, lanes: NDArray[np.bool_]) -> None:
+    def unshrink(self, lanes: NDArray[np.bool_]) -> None:
         """Let all rows take part again in these lanes."""
         self._by_row[0] &= np.uint16(0xFFFF & ~bits(lanes))
         self._by_lane[2, lanes] = np.inf
         self._by_lane[3, lanes] = 0.0
-        self._awake |= lanes
+        self._unshrunk |= lanes
 
     def certify(self, tol: float) -> CertifiedSolution:
         """Certify all lanes as they are."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.l1_certifier import corner_and_curve
+from separable.certified.duality.l1_certifier import l1_l2_weights
 from separable.certified.duality.softmax_l2_certifier import RowClasses
 from separable.losses.softmax import best_intercepts, losses
 
@@ -95,18 +95,18 @@ class Incumbents:
         Lanes that converged are as good as was requested, and stay as they are.
         """
         proofs = solved.solution.certificates
-        poor = [k for k, one in enumerate(proofs) if self._may_improve(solved.places[k], one)]
+        poor = [k for k, one in enumerate(proofs) if self._may_improve(solved.lane_indices[k], one)]
         if poor:
             parts = [solved.solution.lane(k) for k in range(len(proofs))]
             for k in poor:
-                parts[k] = self._incumbent(parts[k], solved, solved.places[k])
+                parts[k] = self._incumbent(parts[k], solved, solved.lane_indices[k])
             whole = type(parts[0]).side_by_side(parts)
             solved = replace(solved, solution=whole)
         self._last = solved
         return solved
 
     def _may_improve(self, number: int, proof: Certificate) -> bool:
-        return math.isfinite(self._lanes[number].strength) and not proof.converged
+        return math.isfinite(self._lanes[number].C) and not proof.converged
 
     def _incumbent(
         self, found: CertifiedSolution, solved: Solved, number: int
@@ -128,13 +128,13 @@ class Incumbents:
         if self._start is not None:
             columns = list(range(number * width, (number + 1) * width))
             start = self._start.take(columns)
-            u = self._problem.along(start.dual) if start.weights is None else start.weights
-            yield self._with_intercept(lane, u, self._problem.scores(np.ascontiguousarray(u)))
+            u = self._problem.rmatvec(start.dual) if start.weights is None else start.weights
+            yield self._with_intercept(lane, u, self._problem.matvec(np.ascontiguousarray(u)))
         for other in (self._last, solved):
-            for k, place in enumerate(() if other is None else other.places):
+            for k, place in enumerate(() if other is None else other.lane_indices):
                 mine = self._lanes[place]
                 same = (mine.target, mine.fold) == (lane.target, lane.fold)
-                if other is not None and same and mine.strength < lane.strength:
+                if other is not None and same and mine.C < lane.C:
                     one = other.solution.lane(k)
                     yield _Point(one.weights.astype(np.float64), one.intercept, one.scores)
 
@@ -153,16 +153,16 @@ class Incumbents:
     def _with_intercepts(self, lane: Lane, u: Floats, scores: Floats) -> _Point:
         """Do the same for classes learned together; one without rows scores -inf."""
         problem, rows = self._problem, RowClasses.of(self._problem, lane)
-        u, b = np.where(rows.there, u, 0.0), np.where(rows.there, 0.0, -np.inf)
-        scores = np.where(rows.there, scores, -np.inf)
+        u, b = np.where(rows.present, u, 0.0), np.where(rows.present, 0.0, -np.inf)
+        scores = np.where(rows.present, scores, -np.inf)
         if problem.fit_intercept:
             b = best_intercepts(rows.y, scores, rows.c)
-            scores = np.where(rows.there, scores + b, -np.inf)
+            scores = np.where(rows.present, scores + b, -np.inf)
         return _Point(u, b, scores)
 
     def _primal(self, lane: Lane, point: _Point) -> float:
         problem = self._problem
-        corner, curve = corner_and_curve(problem)
+        l1, l2 = l1_l2_weights(problem)
         u, c = point.weights, problem.costs(lane)
         used = c > 0
         s = point.scores[used]
@@ -170,7 +170,7 @@ class Incumbents:
             loss = float(c[used] @ losses(RowClasses.of(problem, lane).y[used], s))
         else:
             loss = problem.loss.total(problem.targets(lane)[used], s[:, 0], c[used])
-        return loss + corner * float(np.abs(u).sum()) + 0.5 * curve * float(np.vdot(u, u))
+        return loss + l1 * float(np.abs(u).sum()) + 0.5 * l2 * float(np.vdot(u, u))
 
 
 def _moved(found: CertifiedSolution, point: _Point, primal: float) -> CertifiedSolution:

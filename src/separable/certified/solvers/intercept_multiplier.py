@@ -21,37 +21,39 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["Multipliers", "weight_of_sums"]
+__all__ = ["Multipliers", "penalty_parameter"]
 
 #: A step is at most so many times as long, or as short, as the one before.
-CHANGE = 4.0
+MAX_STEP_RATIO = 4.0
 #: It stays within these multiples of rho, the step of the method of multipliers.
-LEAST, MOST = 0.25, 64.0
+MIN_RATIO, MAX_RATIO = 0.25, 64.0
 #: Rows shorter than this quantile of squared norms count as if they had it.
-SHORT = 0.1
+SHORT_ROW_QUANTILE = 0.1
 
 
-def weight_of_sums(problem: Problem, squared_norm: Floats, lanes: Sequence[Lane]) -> Floats:
+def penalty_parameter(problem: Problem, squared_norm: Floats, lanes: Sequence[Lane]) -> Floats:
     """Return rho, how much a sum of dual variables that is not 0 costs in each lane."""
     if not problem.fit_intercept:
         return np.zeros(len(lanes))
-    strength = np.array([lane.strength / problem.value for lane in lanes])
+    C = np.array([lane.C / problem.value for lane in lanes])
     weight, n = problem.weight, problem.rows.n_rows
-    total = strength * (n if weight is None else float(weight.sum()))
-    norm = _usual(squared_norm)
+    total = C * (n if weight is None else float(weight.sum()))
+    norm = _typical_norm(squared_norm)
     return np.clip(400.0 / total, 0.003, 1.0) * norm
 
 
-def _usual(squared_norm: Floats) -> float:
+def _typical_norm(squared_norm: Floats) -> float:
     """Return the harmonic mean of squared norms, those of the shortest rows raised.
 
     A row answers a change of the multiplier by 1 / |x|^2, so that the short rows decide how the sum
     moves. A few long rows, which raise the plain mean, would make rho far too large.
     """
-    there = squared_norm[squared_norm > 0]
-    if len(there) == 0:
+    positive = squared_norm[squared_norm > 0]
+    if len(positive) == 0:
         return 1.0
-    return float(1.0 / np.mean(1.0 / np.maximum(there, np.quantile(there, SHORT))))
+    return float(
+        1.0 / np.mean(1.0 / np.maximum(positive, np.quantile(positive, SHORT_ROW_QUANTILE)))
+    )
 
 
 class Multipliers:
@@ -67,23 +69,25 @@ class Multipliers:
         self._rho, self._step = rho, rho.copy()
         self._last = np.full((2, len(rho)), np.nan)
 
-    def after_pass(self, used: Floats, sums: Floats, awake: NDArray[np.bool_]) -> Floats:
+    def after_pass(self, used: Floats, sums: Floats, running: NDArray[np.bool_]) -> Floats:
         """Return the multipliers of the next pass.
 
         Parameters
         ----------
         used, sums : ndarray, shape (k,)
             The multipliers of the pass, and S at its end.
-        awake : ndarray of bool, shape (k,)
+        running : ndarray of bool, shape (k,)
             Lanes that took part; the others keep what they have.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             secant = (used - self._last[0]) / (self._last[1] - sums)
         known = np.isfinite(secant) & (secant > 0)
         step = np.clip(
-            np.where(known, secant, self._step), self._step / CHANGE, self._step * CHANGE
+            np.where(known, secant, self._step),
+            self._step / MAX_STEP_RATIO,
+            self._step * MAX_STEP_RATIO,
         )
-        step = np.clip(step, LEAST * self._rho, MOST * self._rho)
-        np.copyto(self._step, step, where=awake)
-        np.copyto(self._last, np.stack([used, sums]), where=awake)
-        return np.where(awake, used + step * sums, used)
+        step = np.clip(step, MIN_RATIO * self._rho, MAX_RATIO * self._rho)
+        np.copyto(self._step, step, where=running)
+        np.copyto(self._last, np.stack([used, sums]), where=running)
+        return np.where(running, used + step * sums, used)

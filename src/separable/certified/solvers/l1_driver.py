@@ -11,19 +11,19 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.design.column_reader import ReadColumns
-from separable.certified.duality.l1_certifier import SparseWeights, certify_l1, corner_and_curve
-from separable.certified.duality.l1_dual_point import MOST_FITTED, fitted_dual
+from separable.certified.duality.l1_certifier import SparseWeights, certify_l1, l1_l2_weights
+from separable.certified.duality.l1_dual_point import MAX_CELLS, fitted_dual
 from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.solvers.interior_point.l1_interior import Corners, interior_points
+from separable.certified.solvers.interior_point.l1_interior import PenalizedColumns, interior_points
 from separable.certified.solvers.l2_driver import (
-    FEW,
-    SINGLE,
-    TOL_FEW,
-    TOL_MANY,
+    FLOAT32_TOL,
+    MAX_SECOND_ORDER_SIZE,
+    TOL_LARGE,
+    TOL_SMALL,
     Solved,
     SolverOptions,
 )
-from separable.certified.solvers.parallel import End, shared_out
+from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.linalg.blas import one_blas_thread
 
 if TYPE_CHECKING:
@@ -37,32 +37,40 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["CLOSER", "INSIDE", "PATIENCE", "ROUNDING", "STEPS", "L1Solver", "patience"]
+__all__ = [
+    "MAX_INTERIOR_STEPS",
+    "MIN_ITER_FOR_FALLBACK",
+    "ROUNDING",
+    "TIGHTEN",
+    "ZERO_RATIO",
+    "L1Solver",
+    "sweeps_before_fallback",
+]
 
 #: The relative gap at which small problems are solved to rounding.
 ROUNDING = 1e-14
 #: Numbers of a problem that is small enough for that with many strengths.
-SMALL_CHAIN = 100_000
+SMALL_PATH = 100_000
 #: Of the relative gap asked for: what the engine aims at, and again after a certificate missed.
-AIM, CLOSER = 0.9, 0.1
+AIM_FRACTION, TIGHTEN = 0.9, 0.1
 #: How often it is sent back to come closer.
-TRIES = 4
+MAX_TIGHTENINGS = 4
 #: Where fewer sweeps are asked for than this, no other engine takes over.
-PATIENCE = 100
+MIN_ITER_FOR_FALLBACK = 100
 #: Most steps of the interior point that does, and sweeps from its end: small weights become 0.
-STEPS, POLISH = 100, 40
+MAX_INTERIOR_STEPS, POLISHING_SWEEPS = 100, 40
 #: Columns pulled by this share of their penalty are looked at first, where they are much fewer.
-LIKELY, MUCH_FEWER = 0.5, 0.5
+SCREENING_RATIO, MAX_SCREENED_FRACTION = 0.5, 0.5
 #: The relative gap up to which it starts from the weights found so far.
-NEAR = 0.01
+MAX_START_GAP = 0.01
 #: A weight whose column is pulled less than this share of its penalty is 0 at the optimum.
-INSIDE = 0.999
+ZERO_RATIO = 0.999
 #: What is too large for it: rows or columns, whichever are fewer; numbers; products of a step.
 MOST_EQUATIONS, MOST_NUMBERS, MOST_PRODUCTS = 2000, 20_000_000, 1e10
 #: Numbers of the tables that are judged at a time.
-TABLES = 1 << 22
+MAX_TABLE_CELLS = 1 << 22
 #: Models that are judged at a time, at least.
-LEAST_LANES = 8
+MIN_LANES = 8
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ class _Path:
     gap: Floats
     sweeps: NDArray[np.int64]
 
-    def some(self, lanes: slice, columns: ReadColumns) -> SparseWeights:
+    def part(self, lanes: slice, columns: ReadColumns) -> SparseWeights:
         """Return the weights of some strengths, of the problem's columns."""
         first, last, _ = lanes.indices(len(self.intercept))
         start = self.start[first : last + 1]
@@ -109,8 +117,8 @@ class L1Solver:
         """The relative gap asked for."""
         if self.solver_options.tol is not None:
             return self.solver_options.tol
-        few = min(self.problem.rows.shape) <= FEW or self.problem.is_small
-        return TOL_FEW if few else TOL_MANY
+        few = min(self.problem.rows.shape) <= MAX_SECOND_ORDER_SIZE or self.problem.is_small
+        return TOL_SMALL if few else TOL_LARGE
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
         """Yield the models of all lanes, some at a time, in an order that depends on lanes alone.
@@ -122,13 +130,13 @@ class L1Solver:
             Where each chain starts.
         """
         for lane in lanes:
-            if math.isinf(lane.strength):
+            if math.isinf(lane.C):
                 raise ValueError(
                     "C=inf, no penalty, has no l1 part to learn with. Choose a finite C, such as "
                     "1e6, or l1_ratio=0."
                 )
         chains = list(_chains(lanes))
-        end = End()
+        end = Cancellation()
         if self.solver_options.n_jobs > 1 and len(chains) > 1:
             _ = self._columns
         with one_blas_thread():
@@ -137,39 +145,41 @@ class L1Solver:
                     yield from self._learn(lanes, chain, start, end)
                 return
             learn = partial(self._learned, lanes, start=start, end=end)
-            for some in shared_out(chains, learn, self.solver_options.n_jobs, end):
-                yield from some
+            for part in parallel_map(chains, learn, self.solver_options.n_jobs, end):
+                yield from part
 
     def _learned(
-        self, lanes: Sequence[Lane], chain: list[int], *, start: Start | None, end: End
+        self, lanes: Sequence[Lane], chain: list[int], *, start: Start | None, end: Cancellation
     ) -> list[Solved]:
         return list(self._learn(lanes, chain, start, end))
 
     def _learn(
-        self, lanes: Sequence[Lane], chain: list[int], start: Start | None, end: End
+        self, lanes: Sequence[Lane], chain: list[int], start: Start | None, end: Cancellation
     ) -> Iterator[Solved]:
         """Learn a chain, and judge it some lanes at a time."""
-        mine = [lanes[k] for k in chain]
-        aim = self._aim(len(mine))
-        path = self._descend(mine, self._first_weights(start, chain[0]), aim, end)
+        chain_lanes = [lanes[k] for k in chain]
+        aim = self._aim(len(chain_lanes))
+        path = self._descend(chain_lanes, self._first_weights(start, chain[0]), aim, end)
         n, d = self.problem.rows.shape
-        pulls = d if self.problem.penalty.l1_ratio < 1 or not self._columns.rows.is_sparse else 0
-        width = max(LEAST_LANES, TABLES // (pulls + 3 * n))
+        correlations = (
+            d if self.problem.penalty.l1_ratio < 1 or not self._columns.rows.is_sparse else 0
+        )
+        width = max(MIN_LANES, MAX_TABLE_CELLS // (correlations + 3 * n))
         for first in range(0, len(chain), width):
-            some = slice(first, first + width)
-            sweeps = path.sweeps[some].copy()
-            found = self._certify(mine[some], path.some(some, self._columns))
-            found = self._closer(mine[some], found, sweeps, aim, end, self._patience)
-            solution, engines = self._taken_over(mine[some], found, sweeps, aim, end)
-            yield Solved(chain[some], solution, np.maximum(sweeps, 1), engines)
+            part = slice(first, first + width)
+            sweeps = path.sweeps[part].copy()
+            found = self._certify(chain_lanes[part], path.part(part, self._columns))
+            found = self._tighten(chain_lanes[part], found, sweeps, aim, end, self._fallback_pass)
+            solution, solvers = self._fall_back(chain_lanes[part], found, sweeps, aim, end)
+            yield Solved(chain[part], solution, np.maximum(sweeps, 1), solvers)
 
-    def _closer(
+    def _tighten(
         self,
         lanes: list[Lane],
         found: CertifiedSolution,
         sweeps: NDArray[np.int64],
         aim: float,
-        end: End,
+        end: Cancellation,
         most: int,
     ) -> CertifiedSolution:
         """Learn lanes further whose certificate misses.
@@ -177,21 +187,21 @@ class L1Solver:
         ``sweeps`` are those made so far, of ``most``; more are added.
         """
         last = found.weights.copy()  # not those of the judgement, which may stay the best
-        for _ in range(TRIES):
+        for _ in range(MAX_TIGHTENINGS):
             short = [
                 k
                 for k, one in enumerate(found.certificates)
                 if not one.converged and sweeps[k] < most
             ]
-            aim *= CLOSER
-            if not short or end.asked.is_set():
+            aim *= TIGHTEN
+            if not short or end.stop_requested.is_set():
                 break
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in short:
                 left = most - int(sweeps[k])
                 path = self._descend([lanes[k]], self._as_read(last[:, k]), aim, end, left)
                 sweeps[k] += path.sweeps[0]
-                one = self._certify([lanes[k]], path.some(slice(0, 1), self._columns))
+                one = self._certify([lanes[k]], path.part(slice(0, 1), self._columns))
                 last[:, k] = one.weights[:, 0]
                 if one.is_better_than(parts[k]):
                     parts[k] = one
@@ -216,189 +226,216 @@ class L1Solver:
     # ------------------------------------------------------------------ where sweeps do not do
 
     @cached_property
-    def _patience(self) -> int:
+    def _fallback_pass(self) -> int:
         """Sweeps after which an interior point takes over; all of them where none does."""
-        return patience(self.problem.rows, self.solver_options.max_iter)
+        return sweeps_before_fallback(self.problem.rows, self.solver_options.max_iter)
 
-    def _taken_over(
+    def _fall_back(
         self,
         lanes: list[Lane],
         found: CertifiedSolution,
         sweeps: NDArray[np.int64],
         aim: float,
-        end: End,
+        end: Cancellation,
     ) -> tuple[CertifiedSolution, list[str]]:
         """Learn lanes that sweeps leave without a certificate by an interior point."""
-        engines = ["coordinates"] * len(lanes)
+        solvers = ["coordinates"] * len(lanes)
         short = [k for k, one in enumerate(found.certificates) if not one.converged]
-        if not short or self._patience >= self.solver_options.max_iter or end.asked.is_set():
-            return found, engines
+        if (
+            not short
+            or self._fallback_pass >= self.solver_options.max_iter
+            or end.stop_requested.is_set()
+        ):
+            return found, solvers
         parts = [found.lane(k) for k in range(len(lanes))]
         for k in short:
             made = sweeps[k : k + 1]
-            parts[k] = self._proved(lanes[k], parts[k])
+            parts[k] = self._with_better_dual(lanes[k], parts[k])
             if not parts[k].certificates[0].converged:
-                parts[k] = self._learn_inside(lanes[k], parts[k], made, aim, end)
-                engines[k] = "interior-point"
-        return CertifiedSolution.side_by_side(parts), engines
+                parts[k] = self._learn_by_interior_point(lanes[k], parts[k], made, aim, end)
+                solvers[k] = "interior-point"
+        return CertifiedSolution.side_by_side(parts), solvers
 
-    def _learn_inside(
-        self, lane: Lane, found: CertifiedSolution, sweeps: NDArray[np.int64], aim: float, end: End
+    def _learn_by_interior_point(
+        self,
+        lane: Lane,
+        found: CertifiedSolution,
+        sweeps: NDArray[np.int64],
+        aim: float,
+        end: Cancellation,
     ) -> CertifiedSolution:
         """Return what an interior point finds; where that is no better, what more sweeps do."""
         best = found
-        for there in self._columns_inside(found):
-            best, steps = self._best_inside(lane, best, there, min(aim, CLOSER * self.tol), end)
+        for support in self._screened_columns(found):
+            best, steps = self._run_interior_point(
+                lane, best, support, min(aim, TIGHTEN * self.tol), end
+            )
             sweeps += steps
-            if best.certificates[0].converged or end.asked.is_set():
+            if best.certificates[0].converged or end.stop_requested.is_set():
                 break
         if best.certificates[0].converged:
             return self._polished(lane, best, aim, end)
-        best = self._closer([lane], best, sweeps, aim, end, self.solver_options.max_iter)
-        return self._proved(lane, best)
+        best = self._tighten([lane], best, sweeps, aim, end, self.solver_options.max_iter)
+        return self._with_better_dual(lane, best)
 
-    def _columns_inside(self, found: CertifiedSolution) -> Iterator[NDArray[np.intp]]:
+    def _screened_columns(self, found: CertifiedSolution) -> Iterator[NDArray[np.intp]]:
         """Yield the columns that may have a weight: first those that seem to, then all."""
-        pull = self.problem.along(found.dual)[:, 0]
-        corner, _ = corner_and_curve(self.problem)
-        close = (found.weights[:, 0] != 0) | (np.abs(pull) > LIKELY * corner)
-        some = self._filled[close[self._filled]]
-        if 0 < len(some) < MUCH_FEWER * len(self._filled):
-            yield some
-        yield self._filled
+        correlation = self.problem.rmatvec(found.dual)[:, 0]
+        l1, _ = l1_l2_weights(self.problem)
+        close = (found.weights[:, 0] != 0) | (np.abs(correlation) > SCREENING_RATIO * l1)
+        part = self._nonzero_columns[close[self._nonzero_columns]]
+        if 0 < len(part) < MAX_SCREENED_FRACTION * len(self._nonzero_columns):
+            yield part
+        yield self._nonzero_columns
 
-    def _best_inside(
-        self, lane: Lane, best: CertifiedSolution, there: NDArray[np.intp], aim: float, end: End
+    def _run_interior_point(
+        self,
+        lane: Lane,
+        best: CertifiedSolution,
+        support: NDArray[np.intp],
+        aim: float,
+        end: Cancellation,
     ) -> tuple[CertifiedSolution, int]:
         """Return the best of what was found and the points of an interior method, and its steps."""
         problem = self.problem
         c = problem.costs(lane)
         used = np.flatnonzero(c)
         points = interior_points(
-            self._corners(used, there),
+            self._penalized_columns(used, support),
             problem.loss,  # type: ignore[arg-type]
             problem.targets(lane)[used],
             c[used],
             fit_intercept=problem.fit_intercept,
-            start=self._as_read(self._start_inside(best)[:, 0])[there],
+            start=self._as_read(self._interior_start(best)[:, 0])[support],
         )
         steps, wanted = 0, self.tol
-        for steps, (w, some, seen) in enumerate(points, start=1):
+        for steps, (w, part, seen) in enumerate(points, start=1):
             gap = min(best.certificates[0].relative_gap, 1.0)
-            if end.tell(self.solver_options.callback, steps, gap) or steps >= STEPS:
+            if end.report(self.solver_options.callback, steps, gap) or steps >= MAX_INTERIOR_STEPS:
                 break
             if seen > wanted:
                 continue
-            wanted = min(wanted, seen) * CLOSER
+            wanted = min(wanted, seen) * TIGHTEN
             weights, z = np.zeros((problem.rows.n_features, 1)), np.zeros((len(c), 1))
-            weights[there, 0], z[used, 0] = w, some
+            weights[support, 0], z[used, 0] = w, part
             one = self._certify([lane], self._as_problem(weights), z)
             best = one if one.is_better_than(best) else best
             if best.certificates[0].relative_gap <= aim or seen < ROUNDING:
                 break
         return best, steps
 
-    def _start_inside(self, found: CertifiedSolution) -> Floats:
+    def _interior_start(self, found: CertifiedSolution) -> Floats:
         """Return the weights to start from: what is far from the optimum is worse than none."""
-        near = found.certificates[0].relative_gap <= NEAR
+        near = found.certificates[0].relative_gap <= MAX_START_GAP
         return found.weights if near else np.zeros_like(found.weights)
 
     def _polished(
-        self, lane: Lane, best: CertifiedSolution, aim: float, end: End
+        self, lane: Lane, best: CertifiedSolution, aim: float, end: Cancellation
     ) -> CertifiedSolution:
         """Return what some more sweeps find, where small weights become 0, if it converged too."""
-        if end.asked.is_set():
+        if end.stop_requested.is_set():
             return best
-        best = self._cleared(lane, best)
-        path = self._descend([lane], self._as_read(best.weights[:, 0]), aim, end, POLISH)
-        one = self._certify([lane], path.some(slice(0, 1), self._columns))
+        best = self._without_zeros(lane, best)
+        path = self._descend([lane], self._as_read(best.weights[:, 0]), aim, end, POLISHING_SWEEPS)
+        one = self._certify([lane], path.part(slice(0, 1), self._columns))
         if not one.certificates[0].converged:
-            one = self._proved(lane, one)
+            one = self._with_better_dual(lane, one)
         return one if one.certificates[0].converged else best
 
-    def _cleared(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
+    def _without_zeros(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
         """Return weights without those that the dual point says are 0, if they converged too."""
-        pull = self.problem.along(found.dual)[:, 0]
-        corner, _ = corner_and_curve(self.problem)
-        within = (pull if self.problem.penalty.positive else np.abs(pull)) < INSIDE * corner
+        correlation = self.problem.rmatvec(found.dual)[:, 0]
+        l1, _ = l1_l2_weights(self.problem)
+        within = (
+            correlation if self.problem.penalty.positive else np.abs(correlation)
+        ) < ZERO_RATIO * l1
         weights = np.where(within[:, None], 0.0, found.weights)
         one = self._certify([lane], weights, found.dual)
         return one if one.certificates[0].converged else found
 
-    def _proved(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
+    def _with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
         """Return what a dual point proves that fits the weights better, if it is more."""
         problem, u = self.problem, found.weights[:, 0]
-        there = np.flatnonzero(u)
-        if not 0 < len(there) * problem.rows.n_rows <= MOST_FITTED:
+        support = np.flatnonzero(u)
+        if not 0 < len(support) * problem.rows.n_rows <= MAX_CELLS:
             return found
         y, c = problem.targets(lane), problem.costs(lane)
-        slope, h = problem.loss.slopes(y, found.scores[:, 0], c)  # type: ignore[attr-defined]
-        corner, curve = corner_and_curve(problem)
-        x = self._columns.take(there).written_out()
-        pull = corner * np.sign(u[there]) + curve * u[there]
-        z = fitted_dual(x, h, -slope, pull, is_centred=problem.fit_intercept)
+        gradient, h = problem.loss.derivatives(y, found.scores[:, 0], c)  # type: ignore[attr-defined]
+        l1, l2 = l1_l2_weights(problem)
+        x = self._columns.take(support).written_out()
+        correlation = l1 * np.sign(u[support]) + l2 * u[support]
+        z = fitted_dual(x, h, -gradient, correlation, is_centred=problem.fit_intercept)
         one = self._certify([lane], found.weights, z[:, None])
         return one if one.is_better_than(found) else found
 
     @cached_property
-    def _filled(self) -> NDArray[np.intp]:
+    def _nonzero_columns(self) -> NDArray[np.intp]:
         """The columns that have a value."""
         values = self._columns.rows
         if values.indptr is not None:
             return np.flatnonzero(np.diff(values.indptr))
         return np.flatnonzero(values.values.any(axis=1))
 
-    def _corners(self, used: NDArray[np.intp], there: NDArray[np.intp]) -> Corners:
+    def _penalized_columns(
+        self, used: NDArray[np.intp], support: NDArray[np.intp]
+    ) -> PenalizedColumns:
         rows = self._columns.rows
         x: Any = rows.to_matrix() if rows.is_sparse else rows.values
         l1, l2 = self._penalties
-        whole = len(used) == rows.n_features and len(there) == rows.n_rows
-        x = x if whole else x[there][:, used]
-        return Corners(x.astype(np.float64), l1[there], l2[there], self.problem.penalty.positive)
+        whole = len(used) == rows.n_features and len(support) == rows.n_rows
+        x = x if whole else x[support][:, used]
+        return PenalizedColumns(
+            x.astype(np.float64), l1[support], l2[support], self.problem.penalty.positive
+        )
 
     # ------------------------------------------------------------------ the engine
 
-    def _aim(self, n_strengths: int) -> float:
+    def _aim(self, n_lanes: int) -> float:
         """Return the relative gap that the engine aims at: rounding, where that costs little."""
         n, d = self.problem.rows.shape
-        if self.problem.is_small and (n_strengths == 1 or n * d <= SMALL_CHAIN):
+        if self.problem.is_small and (n_lanes == 1 or n * d <= SMALL_PATH):
             return min(self.tol, ROUNDING)
-        return AIM * self.tol
+        return AIM_FRACTION * self.tol
 
     @cached_property
     def _columns(self) -> ReadColumns:
-        exact = self.problem.is_small or self.tol < SINGLE
+        exact = self.problem.is_small or self.tol < FLOAT32_TOL
         dtype = np.dtype(np.float64) if exact else self.problem.rows.values.dtype
         return ReadColumns.of(self.problem, dtype)
 
     @cached_property
     def _penalties(self) -> tuple[Floats, Floats]:
-        return self._columns.penalty(*corner_and_curve(self.problem))
+        return self._columns.penalty(*l1_l2_weights(self.problem))
 
     def _first_weights(self, start: Start | None, k: int) -> Floats:
         """Return the weights that a chain starts from, of columns as they are read."""
         weights = np.zeros(self.problem.rows.n_features)
         if start is None:
             return weights
-        corner, curve = corner_and_curve(self.problem)
+        l1, l2 = l1_l2_weights(self.problem)
         if start.weights is not None:
             weights = np.ascontiguousarray(start.weights[:, k], dtype=np.float64)
-        elif curve > 0:
-            pull = self.problem.along(start.dual[:, k : k + 1])[:, 0]
-            weights = np.sign(pull) * np.maximum(np.abs(pull) - corner, 0.0) / curve
+        elif l2 > 0:
+            correlation = self.problem.rmatvec(start.dual[:, k : k + 1])[:, 0]
+            weights = np.sign(correlation) * np.maximum(np.abs(correlation) - l1, 0.0) / l2
         if self.problem.penalty.positive:
             weights = np.maximum(weights, 0.0)
         return self._as_read(weights)
 
     def _descend(
-        self, lanes: list[Lane], start: Floats, aim: float, end: End, most: int | None = None
+        self,
+        lanes: list[Lane],
+        start: Floats,
+        aim: float,
+        end: Cancellation,
+        most: int | None = None,
     ) -> _Path:
         """Learn a chain of lanes, from small to large C."""
         problem, solver_options = self.problem, self.solver_options
-        one = replace(lanes[0], strength=problem.value)  # costs as if C were 1
-        told: Any = None
+        one = replace(lanes[0], C=problem.value)  # costs as if C were 1
+        on_sweep: Any = None
         if solver_options.callback is not None or solver_options.n_jobs > 1:
-            told = partial(end.tell, solver_options.callback)
+            on_sweep = partial(end.report, solver_options.callback)
         l1, l2 = self._penalties
         return _Path(
             *native.descend_path(
@@ -410,17 +447,17 @@ class L1Solver:
                 l2,
                 problem.penalty.positive,
                 problem.fit_intercept,
-                np.array([lane.strength / problem.value for lane in lanes]),
+                np.array([lane.C / problem.value for lane in lanes]),
                 np.ascontiguousarray(start),
                 0.0,
                 aim,
-                self._patience if most is None else most,
-                told,
+                self._fallback_pass if most is None else most,
+                on_sweep,
             )
         )
 
 
-def patience(rows: Rows, max_iter: int) -> int:
+def sweeps_before_fallback(rows: Rows, max_iter: int) -> int:
     """Return the sweeps after which an interior point takes over; all of them where none does.
 
     They go over few columns of many, and so cost less than its steps: they are given most of all.
@@ -428,12 +465,16 @@ def patience(rows: Rows, max_iter: int) -> int:
     few = min(rows.shape)
     numbers = rows.values.size
     suits = few <= MOST_EQUATIONS and numbers <= MOST_NUMBERS and numbers * few <= MOST_PRODUCTS
-    return max_iter - min(STEPS, max_iter // 2) if suits and max_iter > PATIENCE else max_iter
+    return (
+        max_iter - min(MAX_INTERIOR_STEPS, max_iter // 2)
+        if suits and max_iter > MIN_ITER_FOR_FALLBACK
+        else max_iter
+    )
 
 
 def _chains(lanes: Sequence[Lane]) -> Iterator[list[int]]:
     """Yield lanes of one class and fold, by number, from small to large C."""
     chains: dict[tuple[int, int], list[int]] = {}
-    for k in sorted(range(len(lanes)), key=lambda k: (lanes[k].strength, k)):
+    for k in sorted(range(len(lanes)), key=lambda k: (lanes[k].C, k)):
         chains.setdefault((lanes[k].target, lanes[k].fold), []).append(k)
     yield from chains.values()

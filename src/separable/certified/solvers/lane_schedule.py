@@ -23,9 +23,9 @@ __all__ = ["Block", "bits", "run_phases"]
 
 #: After a certificate that misses, passes go on until they see a gap so many times as small,
 #: about as much as was missed by.
-LEAST, MOST = 0.1, 0.9
+MIN_RATIO, MAX_RATIO = 0.1, 0.9
 #: The orders of rows of a phase start here; more passes than anyone makes between certificates.
-PHASE = 1 << 32
+PHASE_OFFSET = 1 << 32
 
 
 class Block(Protocol):
@@ -36,7 +36,7 @@ class Block(Protocol):
     def run_pass(self, number: int, seed: int) -> Floats:
         """Pass over all rows once; return the relative gap of each lane as the pass saw it."""
 
-    def wake(self, lanes: NDArray[np.bool_]) -> None:
+    def unshrink(self, lanes: NDArray[np.bool_]) -> None:
         """Let all rows take part again in these lanes."""
 
     def certify(self, tol: float) -> CertifiedSolution:
@@ -94,31 +94,31 @@ def run_phases(
         block.paused = converged | (passes >= max_iter)
         seen, ahead = np.full(k, np.inf), np.zeros(k)
         for step in range(max_iter):
-            awake, before = ~block.paused, seen.copy()
-            seen[awake] = block.run_pass(phase * PHASE + step, seed)[awake]
-            passes[awake] += 1
-            ahead[awake] = _gap_after(before, seen)[awake]
+            running, before = ~block.paused, seen.copy()
+            seen[running] = block.run_pass(phase * PHASE_OFFSET + step, seed)[running]
+            passes[running] += 1
+            ahead[running] = _gap_after(before, seen)[running]
             stop = on_pass is not None and bool(on_pass(int(passes.max()), float(ahead.max())))
             block.paused |= (ahead <= wanted) | (passes >= max_iter)
             if stop or block.paused.all():
                 break
-        found = best = _best(best, block.certify(tol))
-        gaps = np.array([one.relative_gap for one in found.certificates])
+        solution = best = _best(best, block.certify(tol))
+        gaps = np.array([one.relative_gap for one in solution.certificates])
         converged = gaps <= tol
         if stop or (converged | (passes >= max_iter)).all():
             break
-        missed = np.clip(tol / np.maximum(gaps, tol), LEAST, MOST)
+        missed = np.clip(tol / np.maximum(gaps, tol), MIN_RATIO, MAX_RATIO)
         wanted = np.where(converged, wanted, missed * ahead)
-        block.wake(~converged)
-    return replace(found, weights=found.weights.astype(np.float64)), passes
+        block.unshrink(~converged)
+    return replace(solution, weights=solution.weights.astype(np.float64)), passes
 
 
-def _best(before: CertifiedSolution | None, found: CertifiedSolution) -> CertifiedSolution:
+def _best(before: CertifiedSolution | None, solution: CertifiedSolution) -> CertifiedSolution:
     """Return the better of two judgements in each lane."""
     if before is None:
-        return found
-    lanes = range(len(found.certificates))
-    return found.side_by_side([better(before.lane(k), found.lane(k)) for k in lanes])
+        return solution
+    lanes = range(len(solution.certificates))
+    return solution.side_by_side([better(before.lane(k), solution.lane(k)) for k in lanes])
 
 
 def _gap_after(before: Floats, seen: Floats) -> Floats:
@@ -128,5 +128,5 @@ def _gap_after(before: Floats, seen: Floats) -> Floats:
     """
     known = np.isfinite(before) & (before > 0)
     fall = np.divide(seen, before, out=np.ones(len(seen)), where=known)
-    guess: Floats = seen * np.sqrt(np.clip(fall, LEAST, 1.0))
+    guess: Floats = seen * np.sqrt(np.clip(fall, MIN_RATIO, 1.0))
     return guess

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["SHORTEST", "Objective", "newton"]
+__all__ = ["MIN_STEP", "Objective", "newton"]
 
 #: A step that is cut to less than this has met rounding.
-SHORTEST = 1e-10
+MIN_STEP = 1e-10
 #: What rounding may add to an objective.
-SLACK = 1e-15
+OBJECTIVE_ROUNDING = 1e-15
 #: Steps after which an objective that no longer falls has met rounding.
-IDLE = 10
+MAX_IDLE_STEPS = 10
 #: Without a penalty, an objective that fell by so much has no minimum: the classes are separable.
-SEPARABLE = 1e-12
+SEPARABLE_RATIO = 1e-12
 
 
 @dataclass(frozen=True)
@@ -51,31 +51,31 @@ class Objective:
         """Return the objective."""
         return 0.5 * self.penalty * float(u @ u) + self.loss.total(self.y, s, self.c)
 
-    def slopes(self, s: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, s: Floats) -> tuple[Floats, Floats]:
         """Return slope and curvature of each row by its score."""
-        return self.loss.slopes(self.y, s, self.c)
+        return self.loss.derivatives(self.y, s, self.c)
 
     def best_intercept(self, s: Floats) -> float:
         """Return the b that is best for scores s + b."""
         return self.loss.best_intercept(self.y, s, self.c)
 
     def dual_point(
-        self, s: Floats, ds: Floats, slope: Floats, curve: Floats, end: Floats
+        self, s: Floats, ds: Floats, gradient: Floats, curvature: Floats, end: Floats
     ) -> tuple[Floats, float]:
         """Return the dual point of a step ds of scores, and the relative gap at its end.
 
         ``end`` are the weights there. The gap is infinite where the dual point has to be cut: then
         its weights are not these.
         """
-        z = -(slope + curve * ds)
-        allowed = self.loss.cut(self.y, self.c, z)
+        z = -(gradient + curvature * ds)
+        allowed = self.loss.clip_dual(self.y, self.c, z)
         if float(np.abs(z - allowed).sum()) > 1e-9 * float(np.abs(allowed).sum()):
             return allowed, np.inf
         gap = float(np.maximum(self.loss.gap(self.y, s + ds, self.c, allowed), 0.0).sum())
         primal = self(end, s + ds)
         return allowed, gap / primal if primal > 0 else 0.0
 
-    def shorten(
+    def backtrack(
         self, u: Floats, du: Floats, s: Floats, ds: Floats, value: float, decrease: float
     ) -> tuple[float, float]:
         """Return how much of a step to take so that the objective falls, and what it then is.
@@ -83,9 +83,9 @@ class Objective:
         ``value`` is the objective now, ``decrease`` what the step promises to first order.
         """
         length, new = 1.0, np.inf
-        while length >= SHORTEST and decrease >= 0:
+        while length >= MIN_STEP and decrease >= 0:
             new = self(u + length * du, s + length * ds)
-            if new <= value - 1e-4 * length * decrease + SLACK * value:
+            if new <= value - 1e-4 * length * decrease + OBJECTIVE_ROUNDING * value:
                 return length, new
             length *= 0.5
         return 0.0, new
@@ -125,36 +125,38 @@ def newton(
     u : ndarray, shape (m,)
     """
     u = np.zeros(x.size) if start is None else start
-    s = x.scores(u, 0.0)
+    s = x.matvec(u, 0.0)
     b = objective.best_intercept(s) if fit_intercept else 0.0
     s += b
     first = value = objective(u, s)
     penalty = objective.penalty
     idle = 0
     for _ in range(max_iter):
-        slope, curve = objective.slopes(s)  # 1
-        hessian, mixed, along = x.products(curve, slope)  # 2
+        row_gradient, curvature = objective.derivatives(s)  # 1
+        hessian, mixed, loss_gradient = x.products(curvature, row_gradient)  # 2
         hessian[np.diag_indices(x.size)] += penalty
-        gradient, total = along + penalty * u, float(slope.sum())
+        gradient, total = loss_gradient + penalty * u, float(row_gradient.sum())
         try:
-            equations = Bordered(hessian, mixed, float(curve.sum()), fit_intercept=fit_intercept)
+            equations = Bordered(
+                hessian, mixed, float(curvature.sum()), fit_intercept=fit_intercept
+            )
         except LinAlgError:
             break
         du, db = equations.solve(-gradient, -total)  # 3
-        ds = x.scores(du, db)
-        z, seen = objective.dual_point(s, ds, slope, curve, u + du)
+        ds = x.matvec(du, db)
+        z, seen = objective.dual_point(s, ds, row_gradient, curvature, u + du)
         if stopping_rule(z, lambda: x.weights(u + du), seen):  # noqa: B023
             break
         decrease = -float(gradient @ du) - total * db
-        length, new = objective.shorten(u, du, s, ds, value, decrease)  # 4
-        if length < SHORTEST or not np.isfinite(new):
+        length, new = objective.backtrack(u, du, s, ds, value, decrease)  # 4
+        if length < MIN_STEP or not np.isfinite(new):
             break
         u, b = u + length * du, b + length * db
-        s = x.scores(u, b)
-        idle = 0 if new < value - SLACK * value else idle + 1
+        s = x.matvec(u, b)
+        idle = 0 if new < value - OBJECTIVE_ROUNDING * value else idle + 1
         value = new
-        if idle >= IDLE:
+        if idle >= MAX_IDLE_STEPS:
             break
-        if penalty == 0 and value < SEPARABLE * first:
+        if penalty == 0 and value < SEPARABLE_RATIO * first:
             break
-    return -objective.slopes(s)[0], u
+    return -objective.derivatives(s)[0], u

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.duality.l2_certifier import CertifiedSolution, certify
-from separable.certified.solvers.newton import SHORTEST, Objective
+from separable.certified.solvers.newton import MIN_STEP, Objective
 from separable.certified.solvers.stopping import StoppingRule
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Count", "newton_cg"]
 
 #: How much of the gradient a step may leave: far from the optimum, and at most.
-LOOSE = 0.5
+FORCING_TERM = 0.5
 #: How much of the gap asked for may come from what a step leaves.
-SHARE = 0.25
+RESIDUAL_FRACTION = 0.25
 #: Rows that left the squared hinge keep this much of their curvature: without, steps go to and fro.
-MEMORY = 0.3
+CURVATURE_DECAY = 0.3
 
 
 def newton_cg(
@@ -72,30 +72,30 @@ def newton_cg(
     stopping_rule = StoppingRule(_certify(problem, lane, tol), tol=tol, to_rounding=False)
     count = Count(max_iter, stopping_rule, on_step)
     u = np.zeros(problem.rows.n_features) if start is None else start
-    s = problem.scores(u[:, None])[:, 0]
+    s = problem.matvec(u[:, None])[:, 0]
     b = objective.best_intercept(s) if problem.fit_intercept else 0.0
     s += b
     value = objective(u, s)
     kept = np.zeros_like(s)
     while True:
-        slope, curve = objective.slopes(s)  # 1
+        row_gradient, curvature = objective.derivatives(s)  # 1
         if loss.name == "squared_hinge":
-            curve = kept = np.maximum(curve, MEMORY * kept)
-        gradient = problem.along(slope[:, None])[:, 0] + u
-        total = float(slope.sum()) if problem.fit_intercept else 0.0
-        few = np.sqrt(2 * SHARE * tol * value)
-        du, db, ds, left = _step(problem, curve, gradient, total, few, count)  # 2
+            curvature = kept = np.maximum(curvature, CURVATURE_DECAY * kept)
+        gradient = problem.rmatvec(row_gradient[:, None])[:, 0] + u
+        total = float(row_gradient.sum()) if problem.fit_intercept else 0.0
+        residual_tol = np.sqrt(2 * RESIDUAL_FRACTION * tol * value)
+        du, db, ds, left = _step(problem, curvature, gradient, total, residual_tol, count)  # 2
         end = u + du
-        z, seen = objective.dual_point(s, ds, slope, curve, end)  # 3
+        z, seen = objective.dual_point(s, ds, row_gradient, curvature, end)  # 3
         if stopping_rule(z, lambda: end, seen + 0.5 * left**2 / value) or count.stopped:  # noqa: B023
             break
         decrease = -float(gradient @ du) - total * db
-        length, new = objective.shorten(u, du, s, ds, value, decrease)  # 4
-        if length < SHORTEST or not np.isfinite(new):
+        length, new = objective.backtrack(u, du, s, ds, value, decrease)  # 4
+        if length < MIN_STEP or not np.isfinite(new):
             break
         u, b, value = u + length * du, b + length * db, new
-        s = problem.scores(u[:, None])[:, 0] + b
-    return stopping_rule.end(-objective.slopes(s)[0], u), count.products
+        s = problem.matvec(u[:, None])[:, 0] + b
+    return stopping_rule.end(-objective.derivatives(s)[0], u), count.products
 
 
 @dataclass
@@ -111,10 +111,10 @@ class Count:
     def one(self) -> bool:
         """Count one, and return whether to stop."""
         self.products += 1
-        asked = self.on_step is not None and bool(
+        stop_requested = self.on_step is not None and bool(
             self.on_step(self.products, self.stopping_rule.reached)
         )
-        self.stopped = asked or self.products >= self.most
+        self.stopped = stop_requested or self.products >= self.most
         return self.stopped
 
 
@@ -125,19 +125,24 @@ def _certify(
 
 
 def _step(
-    problem: Problem, curve: Floats, gradient: Floats, total: float, few: float, count: Count
+    problem: Problem,
+    curvature: Floats,
+    gradient: Floats,
+    total: float,
+    residual_tol: float,
+    count: Count,
 ) -> tuple[Floats, float, Floats, float]:
     """Return a step of weights, intercept and scores, and the size of what it leaves."""
-    corner = float(curve.sum()) if problem.fit_intercept else 0.0
-    diagonal = np.append(1.0 + _squares(problem, curve), corner if corner > 0 else 1.0)
-    x, moved = np.zeros(len(diagonal)), np.zeros(len(curve))
+    corner = float(curvature.sum()) if problem.fit_intercept else 0.0
+    diagonal = np.append(1.0 + _squares(problem, curvature), corner if corner > 0 else 1.0)
+    x, moved = np.zeros(len(diagonal)), np.zeros(len(curvature))
     left = -np.append(gradient, total)
     scaled = left / diagonal
     size = float(left @ scaled)
-    enough = min(LOOSE, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
+    enough = min(FORCING_TERM, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
     p = scaled
     while not count.stopped:
-        scores, image = _curved(problem, curve, p, corner)
+        scores, image = _curved(problem, curvature, p, corner)
         count.one()
         length = size / float(p @ image)
         if not np.isfinite(length):
@@ -147,26 +152,26 @@ def _step(
         left = left - length * image
         scaled = left / diagonal
         new = float(left @ scaled)
-        if new <= enough or float(left @ left) <= few**2:
+        if new <= enough or float(left @ left) <= residual_tol**2:
             break
         p = scaled + (new / size) * p
         size = new
     return x[:-1], float(x[-1]), moved, float(np.linalg.norm(left[:-1]))
 
 
-def _curved(problem: Problem, curve: Floats, p: Floats, corner: float) -> tuple[Floats, Floats]:
+def _curved(problem: Problem, curvature: Floats, p: Floats, corner: float) -> tuple[Floats, Floats]:
     """Return the scores of p and what the model makes of it: p + Z'C(Zp), and the sum of C(Zp)."""
     b = float(p[-1]) if corner > 0 else 0.0
     if problem.rows.is_sparse:
         scale = problem.columns.scale
         w = np.ascontiguousarray(p[:-1]) if scale is None else p[:-1] * scale
-        scores, sums = np.empty(len(curve)), np.zeros(len(w))
-        native.add_curved(problem.core, curve, w, b, scores, sums)
+        scores, sums = np.empty(len(curvature)), np.zeros(len(w))
+        native.add_curved(problem.core, curvature, w, b, scores, sums)
         sums = sums if scale is None else sums * scale
     else:
-        scores = problem.scores(p[:-1, None])[:, 0] + b
-        sums = problem.along((curve * scores)[:, None])[:, 0]
-    return scores, np.append(sums + p[:-1], float(curve @ scores) if corner > 0 else p[-1])
+        scores = problem.matvec(p[:-1, None])[:, 0] + b
+        sums = problem.rmatvec((curvature * scores)[:, None])[:, 0]
+    return scores, np.append(sums + p[:-1], float(curvature @ scores) if corner > 0 else p[-1])
 
 
 def _squares(problem: Problem, c: Floats) -> Floats:

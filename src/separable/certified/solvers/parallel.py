@@ -13,35 +13,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
-__all__ = ["End", "shared_out"]
+__all__ = ["Cancellation", "parallel_map"]
 
 Block = TypeVar("Block")
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class End:
+class Cancellation:
     """How work ends early: lanes stop where they are, or nobody takes any more what they learn."""
 
-    asked: Event = field(default_factory=Event)
+    stop_requested: Event = field(default_factory=Event)
     abandoned: Event = field(default_factory=Event)
 
-    def leave_if_abandoned(self) -> None:
+    def raise_if_abandoned(self) -> None:
         """End the work of a thread whose answer nobody takes."""
         if self.abandoned.is_set():
             raise CancelledError
 
-    def tell(self, told: Callable[[int, float], Any] | None, number: int, gap: float) -> bool:
+    def report(self, callback: Callable[[int, float], Any] | None, number: int, gap: float) -> bool:
         """Tell the caller of a pass; return whether to stop, as for all lanes once it says so."""
-        self.leave_if_abandoned()
-        if told is not None and not self.asked.is_set() and told(number, gap):
-            self.asked.set()
-        return self.asked.is_set()
+        self.raise_if_abandoned()
+        if callback is not None and not self.stop_requested.is_set() and callback(number, gap):
+            self.stop_requested.set()
+        return self.stop_requested.is_set()
 
 
-def shared_out(
-    blocks: Sequence[Block], learn: Callable[[Block], Answer], n_jobs: int, end: End
-) -> Iterator[Answer]:
+def parallel_map(
+    blocks: Sequence[Block], learn: Callable[[Block], Result], n_jobs: int, end: Cancellation
+) -> Iterator[Result]:
     """Yield what blocks teach, in their order.
 
     Examples
@@ -55,15 +55,15 @@ def shared_out(
     rest = iter(blocks)
     with ThreadPoolExecutor(n_jobs) as pool:
 
-        def begin(block: Block) -> Future[Answer]:
+        def begin(block: Block) -> Future[Result]:
             return pool.submit(learn, block)
 
         work = deque(begin(block) for block in islice(rest, n_jobs + 1))
         try:
             while work:  # what is taken is forgotten, so that memory does not grow
-                answer = work.popleft().result()
+                result = work.popleft().result()
                 work.extend(begin(block) for block in islice(rest, 1))
-                yield answer
+                yield result
         finally:  # an error, or Ctrl-C, which only this thread hears: the others end too
             end.abandoned.set()
             for one in work:

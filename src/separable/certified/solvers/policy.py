@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from separable.certified.solvers.driver import Driver, Learns
 from separable.certified.solvers.l1_driver import L1Solver
-from separable.certified.solvers.l2_driver import Solver
+from separable.certified.solvers.l2_driver import L2Solver
 from separable.certified.solvers.softmax_l1_driver import L1MultinomialSolver
 from separable.certified.solvers.softmax_l2_driver import MultinomialSolver
 
@@ -26,4 +26,4 @@ def solver_of(problem: Problem, solver_options: SolverOptions) -> Learns:
         )
     if not problem.penalty.is_smooth or problem.loss.name == "squared_error":
         return Driver(L1Solver(problem, solver_options))
-    return Driver(Solver(problem, solver_options))
+    return Driver(L2Solver(problem, solver_options))

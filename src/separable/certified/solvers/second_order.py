@@ -21,7 +21,7 @@ from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
 from separable.certified.solvers.interior_point.piecewise_linear_interior import interior_point
 from separable.certified.solvers.newton import Objective, newton
 from separable.certified.solvers.stopping import StoppingRule
-from separable.certified.solvers.working_set import near_corners, part_of
+from separable.certified.solvers.working_set import part_of, solve_near_breakpoints
 from separable.losses.base import is_smooth
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["FewColumns"]
+__all__ = ["SecondOrderSolver"]
 
 #: One row of so many makes the first guess, where that leaves as many times as many as columns.
-SAMPLE, ENOUGH = 8, 20
+SAMPLE_EVERY, ROWS_PER_COLUMN = 8, 20
 #: Rows or columns, whichever are fewer, that are too many to be written out as they are.
-LARGE, LARGE_SPARSE = 2000, 512
+MAX_DENSE_SIZE, MAX_DENSE_SIZE_SPARSE = 2000, 512
 #: The relative gap of the first guess.
-GUESS = 1e-3
+SAMPLE_GAP = 1e-3
 
 
-class FewColumns:
+class SecondOrderSolver:
     """The d x d engines of one problem: Newton for smooth losses, an interior point for corners.
 
     Problems with fewer rows than columns are solved in the space of their rows.
@@ -66,7 +66,7 @@ class FewColumns:
         rows, fewer = self._problem.rows, min(self._problem.rows.shape)
         if is_smooth(self._problem.loss) or self._problem.is_small or self._has_many_rows:
             return False
-        return fewer > LARGE or (rows.is_sparse and fewer > LARGE_SPARSE)
+        return fewer > MAX_DENSE_SIZE or (rows.is_sparse and fewer > MAX_DENSE_SIZE_SPARSE)
 
     @cached_property
     def _gram(self) -> RowGram:
@@ -120,7 +120,7 @@ class FewColumns:
             Each passes over the rows two to four times.
         """
         loss, to_rounding = self._problem.loss, self._problem.is_small
-        if np.isinf(lane.strength) and loss.name != "log_loss":
+        if np.isinf(lane.C) and loss.name != "log_loss":
             raise ValueError(
                 f"C=inf needs the logistic loss, not {loss.name!r}: choose a finite C."
             )
@@ -131,7 +131,7 @@ class FewColumns:
         self, lane: Lane, stopping_rule: StoppingRule, max_iter: int, start: Floats | None
     ) -> tuple[CertifiedSolution, int]:
         problem, x = self._problem, self._products()
-        penalised = bool(np.isfinite(lane.strength))
+        penalised = bool(np.isfinite(lane.C))
         if start is None and penalised:
             start = self._guess(lane, max_iter)
         first = None if start is None else x.start(np.ascontiguousarray(start, dtype=np.float64))
@@ -148,7 +148,7 @@ class FewColumns:
                 return stopping_rule.end(z, x.weights(u)), stopping_rule.steps
             y, c = problem.targets(lane), problem.costs(lane)
             if first is not None and self._has_many_rows:
-                u = near_corners(
+                u = solve_near_breakpoints(
                     problem, x, y, c, first, stopping_rule=stopping_rule, max_iter=max_iter
                 )
                 if stopping_rule.is_done or stopping_rule.is_stopped:
@@ -168,7 +168,7 @@ class FewColumns:
     def _has_many_rows(self) -> bool:
         """Whether rows are many for their columns, and seen as they are: parts of them help."""
         n, d = self._problem.rows.shape
-        if self._problem.is_small or n < ENOUGH * SAMPLE * d:
+        if self._problem.is_small or n < ROWS_PER_COLUMN * SAMPLE_EVERY * d:
             return False
         x = self._rows
         return isinstance(x, SparseProducts) or (
@@ -178,8 +178,8 @@ class FewColumns:
     def _objective(self, lane: Lane) -> Objective:
         """Return what Newton's method minimises; without a penalty c is the weight of a row."""
         problem, penalty = self._problem, 1.0
-        if not np.isfinite(lane.strength):
-            lane, penalty = replace(lane, strength=problem.value), 0.0
+        if not np.isfinite(lane.C):
+            lane, penalty = replace(lane, C=problem.value), 0.0
         loss = cast("SmoothLoss", problem.loss)
         return Objective(loss, problem.targets(lane), problem.costs(lane), penalty)
 
@@ -195,27 +195,27 @@ class FewColumns:
         problem = self._problem
 
         def penalised(z: Floats, weights: Floats) -> CertifiedSolution:
-            found = certify(problem, [lane], z[:, None], tol, weights[:, None])
-            if found.certificates[0].converged:
-                return found
+            solution = certify(problem, [lane], z[:, None], tol, weights[:, None])
+            if solution.certificates[0].converged:
+                return solution
             other = certify(problem, [lane], z[:, None], tol)
-            return other if other.is_better_than(found) else found
+            return other if other.is_better_than(solution) else solution
 
         def unpenalised(z: Floats, weights: Floats) -> CertifiedSolution:
             return certify_unpenalized(problem, self._rows, self._objective(lane), z, weights, tol)
 
-        certified_solution = penalised if np.isfinite(lane.strength) else unpenalised
+        certified_solution = penalised if np.isfinite(lane.C) else unpenalised
         return StoppingRule(certified_solution, tol=tol, to_rounding=to_rounding, on_step=on_step)
 
     def _guess(self, lane: Lane, max_iter: int) -> Floats | None:
         """Return weights of some of the rows, for a start; None: too few rows for that."""
         if not self._has_many_rows:
             return None
-        part = part_of(self._problem, slice(None, None, SAMPLE))
-        same = replace(lane, strength=lane.strength * SAMPLE)
+        part = part_of(self._problem, slice(None, None, SAMPLE_EVERY))
+        same = replace(lane, C=lane.C * SAMPLE_EVERY)
         if len(np.unique(part.targets(same)[part.costs(same) > 0])) < 2:
             return None
-        engine = FewColumns(part)
-        stopping_rule = engine._stopping_rule(same, GUESS, to_rounding=False)
-        found, _ = engine._run(same, stopping_rule, max_iter, None)
-        return found.weights[:, 0]
+        solver = SecondOrderSolver(part)
+        stopping_rule = solver._stopping_rule(same, SAMPLE_GAP, to_rounding=False)
+        solution, _ = solver._run(same, stopping_rule, max_iter, None)
+        return solution.weights[:, 0]

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.l1_certifier import corner_and_curve
+from separable.certified.duality.l1_certifier import l1_l2_weights
 from separable.certified.duality.softmax_l1_certifier import certify
-from separable.certified.duality.softmax_l2_certifier import RowClasses, points_of, shares_of
+from separable.certified.duality.softmax_l2_certifier import RowClasses, dual_points, softmax
 from separable.losses.softmax import best_intercepts, losses
 
 if TYPE_CHECKING:
@@ -33,26 +33,26 @@ if TYPE_CHECKING:
 __all__ = ["L1Multinomial"]
 
 #: Sweeps of one model end when slopes are below this share of the worst violation.
-MODEL = 0.1
+SWEEP_TOL = 0.1
 #: Most sweeps of one model; of those whose slopes are hardly more than rounding.
-SWEEPS, FEW_SWEEPS = 40, 4
+MAX_SWEEPS, MAX_SWEEPS_AT_ROUNDING = 40, 4
 #: A relative gap of which that is so.
 ROUNDING = 1e-12
 #: Weights that may leave 0 in one step, at least; else twice as many as are not 0.
-LEAVING = 1024
+MIN_ENTERING = 1024
 #: The share of the promised fall of the objective that a step has to bring.
-ENOUGH = 1e-3
+SUFFICIENT_DECREASE = 1e-3
 #: What rounding may add to an objective.
-SLACK = 1e-14
+OBJECTIVE_ROUNDING = 1e-14
 #: The shortest step.
-SHORTEST = 1e-9
+MIN_STEP = 1e-9
 #: After steps shorter than this, p of the curvature is mixed with equal shares.
-SHORT = 0.25
+SHORT_STEP = 0.25
 #: How much, at least; MORE times as much after another, less after others.
-MIX, MORE = 1e-5, 10.0
+MIN_MIX, MIX_FACTOR = 1e-5, 10.0
 
 
-class Sees(Protocol):
+class StoppingCriterion(Protocol):
     """Who sees what each step finds."""
 
     def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float, /) -> bool:
@@ -65,9 +65,9 @@ class _Point:
 
     u: Floats
     scores: Floats
-    shares: Floats
+    probabilities: Floats
     dual: Floats
-    pull: Floats
+    correlation: Floats
     objective: float
     relative_gap: float
 
@@ -81,65 +81,65 @@ class L1Multinomial:
     columns : ReadColumns
         Of the problem.
     lane : Lane
-    told : callable
+    on_sweep : callable
         Called after each sweep.
     """
 
     def __init__(
-        self, problem: Problem, columns: ReadColumns, lane: Lane, told: Callable[[], Any]
+        self, problem: Problem, columns: ReadColumns, lane: Lane, on_sweep: Callable[[], Any]
     ) -> None:
-        self._problem, self._columns, self._told = problem, columns, told
-        self._corner, self._curve = corner_and_curve(problem)
+        self._problem, self._columns, self._on_sweep = problem, columns, on_sweep
+        self._l1, self._l2 = l1_l2_weights(problem)
         rows = RowClasses.of(problem, lane)
-        self._there = np.flatnonzero(rows.there)
-        place = np.zeros(len(rows.there), np.int32)
-        place[self._there] = np.arange(len(self._there), dtype=np.int32)
-        self._rows = RowClasses(place[rows.y], rows.c, rows.there[self._there])
+        self._present = np.flatnonzero(rows.present)
+        index = np.zeros(len(rows.present), np.int32)
+        index[self._present] = np.arange(len(self._present), dtype=np.int32)
+        self._rows = RowClasses(index[rows.y], rows.c, rows.present[self._present])
         self._mix, self._work = 0.0, 0.0
         self.passes = 0.0
 
     def learn(
-        self, weights: Floats, stopping_rule: Sees, max_passes: float
+        self, weights: Floats, stopping_rule: StoppingCriterion, max_passes: float
     ) -> tuple[Floats, Floats]:
         """Learn from weights, (d, K); return probabilities and weights of all K classes.
 
         A step is a pass over the rows, and so are as many sweeps as read all columns of all
         classes.
         """
-        u = np.ascontiguousarray(weights[:, self._there])
-        now = self._point(u, self._problem.scores(u))
+        u = np.ascontiguousarray(weights[:, self._present])
+        now = self._point(u, self._problem.matvec(u))
         while not stopping_rule(
-            self._spread(now.shares), partial(self._weights, now.u), now.relative_gap
+            self._spread(now.probabilities), partial(self._weights, now.u), now.relative_gap
         ):
             found = self._step(now) if self.passes < max_passes else None
             if found is None:
                 break
             now = found
-        return self._spread(now.shares), self._weights(now.u)
+        return self._spread(now.probabilities), self._weights(now.u)
 
     def _weights(self, u: Floats) -> Floats:
         """Return weights of all classes, those that stand for others that are as good."""
-        return self._spread(_settled(u) if self._curve == 0 else u)
+        return self._spread(_settled(u) if self._l2 == 0 else u)
 
     def _spread(self, columns: Floats) -> Floats:
         """Return columns of the classes that are there as columns of all."""
         K = self._problem.n_classes
-        if len(self._there) == K:
+        if len(self._present) == K:
             return columns
         every = np.zeros((len(columns), K))
-        every[:, self._there] = columns
+        every[:, self._present] = columns
         return every
 
     def _point(self, u: Floats, scores: Floats) -> _Point:
         problem, rows = self._problem, self._rows
         if problem.fit_intercept:
             scores = scores + best_intercepts(rows.y, scores, rows.c)
-        shares = shares_of(scores)
-        dual = points_of(rows, shares)
-        pull = problem.along(dual)
-        seen = certify(problem, rows, shares, pull, scores, u, 0.0)
+        probabilities = softmax(scores)
+        dual = dual_points(rows, probabilities)
+        correlation = problem.rmatvec(dual)
+        seen = certify(problem, rows, probabilities, correlation, scores, u, 0.0)
         objective = seen.primal / problem.value
-        return _Point(u, scores, shares, dual, pull, objective, seen.relative_gap)
+        return _Point(u, scores, probabilities, dual, correlation, objective, seen.relative_gap)
 
     # ------------------------------------------------------------------ one step
 
@@ -154,8 +154,8 @@ class L1Multinomial:
         length = self._length(now, chosen, v, score_step)
         if length == 0:
             return self._step_again(now)
-        self._mix = self._mixed_more() if length < SHORT else self._mix / MORE
-        if self._mix < MIX:
+        self._mix = self._mixed_more() if length < SHORT_STEP else self._mix / MIX_FACTOR
+        if self._mix < MIN_MIX:
             self._mix = 0.0
         u = now.u.copy()
         u[chosen] = v if length == 1 else u[chosen] + length * (v - u[chosen])
@@ -169,15 +169,15 @@ class L1Multinomial:
         return now
 
     def _mixed_more(self) -> float:
-        return min(1.0, max(MIX, MORE * self._mix))
+        return min(1.0, max(MIN_MIX, MIX_FACTOR * self._mix))
 
     def _violations(self, now: _Point) -> Floats:
         """Return how far from optimal each weight is, (d, K)."""
-        left = now.pull - self._curve * now.u
+        left = now.correlation - self._l2 * now.u
         found: Floats = np.where(
             now.u != 0,
-            np.abs(left - self._corner * np.sign(now.u)),
-            np.maximum(np.abs(left) - self._corner, 0.0),
+            np.abs(left - self._l1 * np.sign(now.u)),
+            np.maximum(np.abs(left) - self._l1, 0.0),
         )
         return found
 
@@ -191,28 +191,30 @@ class L1Multinomial:
         """Return weights of the chosen columns that minimise the model, and how scores change."""
         factor = self._columns.factor
         unit = np.ones((len(chosen), 1)) if factor is None else factor[chosen, None]
-        l1, l2 = self._columns.penalty(self._corner, self._curve)
+        l1, l2 = self._columns.penalty(self._l1, self._l2)
         weights = now.u[chosen] * unit
-        shares = (1.0 - self._mix) * now.shares + self._mix / now.shares.shape[1]
-        intercepts = np.zeros(now.shares.shape[1])
-        scores = np.empty(now.shares.shape[::-1])
+        probabilities = (1.0 - self._mix) * now.probabilities + self._mix / now.probabilities.shape[
+            1
+        ]
+        intercepts = np.zeros(now.probabilities.shape[1])
+        scores = np.empty(now.probabilities.shape[::-1])
         sweeps, self._work = native.minimise_softmax_model(
             self._columns.core,
             chosen.astype(np.int64, copy=False),
             l1[chosen],
             l2[chosen],
             self._rows.c,
-            np.ascontiguousarray(shares.T),
+            np.ascontiguousarray(probabilities.T),
             np.ascontiguousarray(-now.dual.T),
             self._problem.fit_intercept,
             may.view(np.uint8),
             weights,
             intercepts,
             scores,
-            MODEL * float((violation / unit).max()),
-            FEW_SWEEPS if now.relative_gap < ROUNDING else SWEEPS,
+            SWEEP_TOL * float((violation / unit).max()),
+            MAX_SWEEPS_AT_ROUNDING if now.relative_gap < ROUNDING else MAX_SWEEPS,
             self._work,
-            self._told,
+            self._on_sweep,
         )
         self.passes += 1.0 + sweeps * float(may.sum()) / now.u.size
         return weights / unit, scores.T
@@ -226,18 +228,25 @@ class L1Multinomial:
         rest = self._penalty(now.u) - self._penalty(u)
         promised = self._penalty(v) - self._penalty(u) - float(np.vdot(now.dual, score_step))
         length = 1.0
-        while length > SHORTEST:
-            there = now.scores[used] + length * score_step[used]
+        while length > MIN_STEP:
+            present = now.scores[used] + length * score_step[used]
             value = (
-                rest + self._penalty(u + length * (v - u)) + float(c[used] @ losses(y[used], there))
+                rest
+                + self._penalty(u + length * (v - u))
+                + float(c[used] @ losses(y[used], present))
             )
-            if value <= now.objective + ENOUGH * length * promised + SLACK * now.objective:
+            if (
+                value
+                <= now.objective
+                + SUFFICIENT_DECREASE * length * promised
+                + OBJECTIVE_ROUNDING * now.objective
+            ):
                 return length
             length *= 0.5
         return 0.0
 
     def _penalty(self, u: Floats) -> float:
-        return self._corner * float(np.abs(u).sum()) + 0.5 * self._curve * float((u * u).sum())
+        return self._l1 * float(np.abs(u).sum()) + 0.5 * self._l2 * float((u * u).sum())
 
 
 def _settled(u: Floats) -> Floats:
@@ -264,7 +273,7 @@ def _may_change(u: Floats, violation: Floats) -> NDArray[np.bool_]:
     """Return which weights the next model may change: those not 0, and of others the worst."""
     out = u == 0
     waiting = np.where(out, violation, 0.0)
-    most, least = max(LEAVING, 2 * (out.size - int(out.sum()))), 0.0
+    most, least = max(MIN_ENTERING, 2 * (out.size - int(out.sum()))), 0.0
     if np.count_nonzero(waiting) > most:
         least = float(np.partition(waiting, -most - 1, axis=None)[-most - 1])
     may: NDArray[np.bool_] = ~out | (waiting > least)

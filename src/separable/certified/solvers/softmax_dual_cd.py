@@ -12,7 +12,7 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.duality.softmax_l2_certifier import certify_softmax
-from separable.certified.solvers.intercept_multiplier import Multipliers, weight_of_sums
+from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits, run_phases
 from separable.linalg.blas import aligned_zeros
 from separable.losses.softmax import totals
@@ -33,7 +33,7 @@ __all__ = ["descend", "most_models"]
 #: Bytes of a cache line.
 LINE_BYTES = 64
 #: The logarithm of a probability that is as good as 0, and of a class that is not there.
-FAR, NO_CLASS = -80.0, -1e30
+LOG_ZERO, LOG_ABSENT = -80.0, -1e30
 
 
 def most_models(dtype: np.dtype[Any], n_classes: int) -> int:
@@ -105,15 +105,15 @@ class _Block:
         # by lane: the classes of all models side by side
         self._w, self._u = aligned_zeros((d, width), dtype), aligned_zeros((n, width), dtype)
         self._by_lane = np.zeros((2, width))  # multipliers and sums
-        self._places = (-1, width // stride, stride)
+        self._lane_shape = (-1, width // stride, stride)
         self._targets = self._native_targets()
-        rho = weight_of_sums(problem, passed.squared_norm, lanes)
+        rho = penalty_parameter(problem, passed.squared_norm, lanes)
         self._multipliers = Multipliers(np.repeat(rho, problem.n_classes))
         self._by_model = np.zeros((3, k))  # rho, a gap of a row that is little, and much
         self._by_model[0], self._by_model[2] = rho, np.inf
         self._hot = np.zeros(n, np.uint16)  # a bit for each model
         self.paused = np.zeros(k, bool)
-        self._there = np.array([self._totals(lane) > 0 for lane in lanes])
+        self._present = np.array([self._totals(lane) > 0 for lane in lanes])
         self._begin(start)
 
     def _native_targets(self) -> native.MultinomialTargets:
@@ -124,7 +124,7 @@ class _Block:
             problem.weight,
             problem.fold,
             np.array([lane.fold for lane in self._lanes], np.int32),
-            np.array([lane.strength / problem.value for lane in self._lanes]),
+            np.array([lane.C / problem.value for lane in self._lanes]),
         )
 
     def _totals(self, lane: Lane) -> Floats:
@@ -134,26 +134,26 @@ class _Block:
 
     def _of_models(self, table: NDArray[Any]) -> NDArray[Any]:
         """Return a view of a table by lane as [.][model][class]."""
-        return table.reshape(self._places)[:, : len(self._lanes), : self._problem.n_classes]
+        return table.reshape(self._lane_shape)[:, : len(self._lanes), : self._problem.n_classes]
 
     def _begin(self, start: Start | None) -> None:
         """Start from sure rows and weights of 0, or where others ended."""
         problem, k = self._problem, len(self._lanes)
         n, classes = problem.rows.n_rows, problem.n_classes
-        self._u.reshape(n, *self._places[1:])[:, k:] = -np.log(self._places[2])
-        self._u.reshape(n, *self._places[1:])[:, :k] = NO_CLASS
+        self._u.reshape(n, *self._lane_shape[1:])[:, k:] = -np.log(self._lane_shape[2])
+        self._u.reshape(n, *self._lane_shape[1:])[:, :k] = LOG_ABSENT
         u, multiplier = self._of_models(self._u), self._of_models(self._by_lane)[0]
         if start is None:
-            u[:] = np.where(self._there, FAR, NO_CLASS)
+            u[:] = np.where(self._present, LOG_ZERO, LOG_ABSENT)
             u[np.arange(n), :, problem.target] = 0.0
             if problem.fit_intercept:
-                multiplier[:] = [_log_shares(self._totals(lane)) for lane in self._lanes]
+                multiplier[:] = [_log_fractions(self._totals(lane)) for lane in self._lanes]
             return
         dual = start.dual.reshape(n, k, classes)
-        for place, lane in enumerate(self._lanes):
-            u[:, place] = _logs(dual[:, place], problem.costs(lane), np.asarray(problem.target))
-        u[:, ~self._there] = NO_CLASS
-        self._of_models(self._w)[:] = problem.along(start.dual).reshape(-1, k, classes)
+        for index, lane in enumerate(self._lanes):
+            u[:, index] = _logs(dual[:, index], problem.costs(lane), np.asarray(problem.target))
+        u[:, ~self._present] = LOG_ABSENT
+        self._of_models(self._w)[:] = problem.rmatvec(start.dual).reshape(-1, k, classes)
         intercept = start.intercept.reshape(k, classes)
         multiplier[:] = np.where(np.isfinite(intercept), intercept, 0.0)
         self._of_models(self._by_lane)[1] = dual.sum(axis=0)
@@ -183,12 +183,12 @@ class _Block:
             seen: Floats = np.divide(gap, primal, out=np.zeros(k), where=primal > 0)
         return seen
 
-    def _move_multipliers(self, awake: NDArray[np.bool_]) -> None:
+    def _move_multipliers(self, running: NDArray[np.bool_]) -> None:
         multiplier, total = (self._of_models(row)[0] for row in self._by_lane)
-        moved = self._multipliers.after_pass(multiplier.ravel(), total.ravel(), awake)
+        moved = self._multipliers.after_pass(multiplier.ravel(), total.ravel(), running)
         multiplier[:] = moved.reshape(multiplier.shape)
 
-    def wake(self, lanes: NDArray[np.bool_]) -> None:
+    def unshrink(self, lanes: NDArray[np.bool_]) -> None:
         """Let all rows take part again in these models."""
         self._by_model[1, lanes] = 0.0
 
@@ -207,10 +207,10 @@ class _Block:
         )
 
 
-def _log_shares(costs: Floats) -> Floats:
+def _log_fractions(costs: Floats) -> Floats:
     """Return the logarithms of what classes have of the whole; 0 for those that have nothing."""
-    shares = costs / costs.sum()
-    return np.log(np.where(shares > 0, shares, 1.0))
+    probabilities = costs / costs.sum()
+    return np.log(np.where(probabilities > 0, probabilities, 1.0))
 
 
 def _logs(z: Floats, c: Floats, y: NDArray[Any]) -> Floats:
@@ -218,5 +218,5 @@ def _logs(z: Floats, c: Floats, y: NDArray[Any]) -> Floats:
     rows = np.arange(len(y))
     p = np.divide(-z, c[:, None], out=np.zeros_like(z), where=c[:, None] > 0)
     p[rows, y] += 1.0
-    logs: Floats = np.log(np.clip(p, np.exp(FAR), 1.0))
+    logs: Floats = np.log(np.clip(p, np.exp(LOG_ZERO), 1.0))
     return logs

@@ -17,19 +17,23 @@ from separable.certified.duality.softmax_unpenalized import certify_softmax_unpe
 from separable.certified.solvers.dual_cd import Start
 from separable.certified.solvers.incumbent import better
 from separable.certified.solvers.l2_driver import (
-    LOST,
-    SINGLE,
-    TAKE_OVER,
-    TOL_FEW,
-    TOL_MANY,
+    FALLBACK_PASSES,
+    FLOAT32_TOL,
+    MAX_START_GAP,
+    TOL_LARGE,
+    TOL_SMALL,
+    L2Solver,
     Solved,
-    Solver,
 )
 from separable.certified.solvers.newton_cg import Count
-from separable.certified.solvers.parallel import shared_out
+from separable.certified.solvers.parallel import parallel_map
 from separable.certified.solvers.softmax_dual_cd import descend, most_models
 from separable.certified.solvers.softmax_newton import MultinomialObjective, multinomial_newton
-from separable.certified.solvers.softmax_newton_steps import FEW, ConjugateSteps, direct_step
+from separable.certified.solvers.softmax_newton_steps import (
+    MAX_HESSIAN_SIZE,
+    ConjugateSteps,
+    direct_step,
+)
 from separable.certified.solvers.stopping import StoppingRule
 from separable.losses.softmax import totals
 
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
 
     from separable.certified.design.softmax_products import MultinomialRows
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.parallel import End
+    from separable.certified.solvers.parallel import Cancellation
     from separable.typing import Floats
 
     OnPass = Callable[[int, float], bool]
@@ -48,12 +52,12 @@ if TYPE_CHECKING:
 __all__ = ["MultinomialSolver"]
 
 #: Up to so many, it is solved where there is no penalty.
-NOT_MANY = 4000
+MAX_UNPENALIZED_SIZE = 4000
 #: Dense rows of more columns start with passes, and so many of these.
-FEW_COLUMNS, TAKE_OVER_DENSE = 512, 30
+MAX_NEWTON_COLUMNS, FALLBACK_PASSES_DENSE = 512, 30
 #: A fit with a larger strength starts from passes with so many times smaller ones, that are not
 #: below this; how close these come, and how many passes they take at most.
-APPROACH, LARGE, ROUGHLY, APPROACH_PASSES = (0.01, 0.1), 5.0, 1e-2, 20
+WARM_START_RATIOS, LARGE_C, WARM_START_TOL, WARM_START_PASSES = (0.01, 0.1), 5.0, 1e-2, 20
 
 
 @dataclass(frozen=True)
@@ -62,14 +66,14 @@ class _Classes:
 
     Parameters
     ----------
-    there : ndarray of int
+    present : ndarray of int
         Their numbers.
     objective : MultinomialObjective
     n_classes : int
         Of the problem.
     """
 
-    there: NDArray[np.intp]
+    present: NDArray[np.intp]
     objective: MultinomialObjective
     n_classes: int
 
@@ -77,25 +81,25 @@ class _Classes:
     def of(cls, problem: Problem, lane: Lane) -> _Classes:
         """Take them from the rows that are not held out; without a penalty c is their weight."""
         penalty = 1.0
-        if math.isinf(lane.strength):
-            lane, penalty = replace(lane, strength=problem.value), 0.0
+        if math.isinf(lane.C):
+            lane, penalty = replace(lane, C=problem.value), 0.0
         y, c = problem.target.astype(np.int32, copy=False), problem.costs(lane)
-        there = np.flatnonzero(totals(y, c, problem.n_classes) > 0)
-        place = np.zeros(problem.n_classes, np.int32)
-        place[there] = np.arange(len(there), dtype=np.int32)
-        objective = MultinomialObjective(place[y], c, len(there), problem.fit_intercept, penalty)
-        return cls(there, objective, problem.n_classes)
+        present = np.flatnonzero(totals(y, c, problem.n_classes) > 0)
+        index = np.zeros(problem.n_classes, np.int32)
+        index[present] = np.arange(len(present), dtype=np.int32)
+        objective = MultinomialObjective(index[y], c, len(present), problem.fit_intercept, penalty)
+        return cls(present, objective, problem.n_classes)
 
     def spread(self, columns: Floats, empty: float = 0.0) -> Floats:
         """Return columns of these classes as columns of all."""
-        if len(self.there) == self.n_classes:
+        if len(self.present) == self.n_classes:
             return columns
         every = np.full((len(columns), self.n_classes), empty)
-        every[:, self.there] = columns
+        every[:, self.present] = columns
         return every
 
 
-class MultinomialSolver(Solver):
+class MultinomialSolver(L2Solver):
     """Learns lanes of one problem, each all classes together.
 
     Parameters
@@ -106,16 +110,16 @@ class MultinomialSolver(Solver):
     """
 
     @cached_property
-    def has_few(self) -> bool:
+    def is_second_order(self) -> bool:
         """Whether a smaller gap is asked for where nobody says which."""
-        return self.problem.is_small or self._size <= FEW
+        return self.problem.is_small or self._size <= MAX_HESSIAN_SIZE
 
     @property
     def tol(self) -> float:
         """The relative gap asked for."""
         if self.solver_options.tol is not None:
             return self.solver_options.tol
-        return TOL_FEW if self.has_few else TOL_MANY
+        return TOL_SMALL if self.is_second_order else TOL_LARGE
 
     @property
     def _size(self) -> int:
@@ -126,21 +130,23 @@ class MultinomialSolver(Solver):
         """Yield the lanes of each fold, or of some side by side, from small to large C."""
         folds = sorted({lane.fold for lane in lanes})
         width = most_models(self._pass_type, self.problem.n_classes) if self._passes else 1
-        order = sorted(range(len(lanes)), key=lambda k: (lanes[k].strength, k))
+        order = sorted(range(len(lanes)), key=lambda k: (lanes[k].C, k))
         for first in range(0, len(folds), width):
-            some = folds[first : first + width]
-            yield [k for k in order if lanes[k].fold in some]
+            part = folds[first : first + width]
+            yield [k for k in order if lanes[k].fold in part]
 
     @property
     def _passes(self) -> bool:
         """Whether passes over rows take the problem first."""
         rows = self.problem.rows
-        return not self.problem.is_small and (rows.is_sparse or rows.n_features > FEW_COLUMNS)
+        return not self.problem.is_small and (
+            rows.is_sparse or rows.n_features > MAX_NEWTON_COLUMNS
+        )
 
     @property
-    def _patience(self) -> int:
+    def _fallback_pass(self) -> int:
         """Passes after which another engine takes over."""
-        return TAKE_OVER if self.problem.rows.is_sparse else TAKE_OVER_DENSE
+        return FALLBACK_PASSES if self.problem.rows.is_sparse else FALLBACK_PASSES_DENSE
 
     def _prepare(self) -> None:
         _ = self._rows
@@ -158,10 +164,10 @@ class MultinomialSolver(Solver):
 
     @property
     def _pass_type(self) -> np.dtype[Any]:
-        return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
+        return np.dtype(np.float64 if self.tol < FLOAT32_TOL else np.float32)
 
     def _solve(
-        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: End
+        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: Cancellation
     ) -> Iterator[Solved]:
         """Yield what blocks learn, one strength at a time: models of many classes are large."""
         learn = partial(self._learn_chain_of, lanes, start=start, end=end)
@@ -170,58 +176,58 @@ class MultinomialSolver(Solver):
                 yield from learn(block)
             return
         self._prepare()
-        for parts in shared_out(
+        for parts in parallel_map(
             blocks, lambda block: list(learn(block)), self.solver_options.n_jobs, end
         ):
             yield from parts
 
     def _learn_chain_of(
-        self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: End
+        self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: Cancellation
     ) -> Iterator[Solved]:
         """Learn one strength after the other, each from what the one before found."""
-        K, on_pass = self.problem.n_classes, partial(end.tell, self.solver_options.callback)
+        K, on_pass = self.problem.n_classes, partial(end.report, self.solver_options.callback)
         last: Solved | None = None
-        for _, same in groupby(block, key=lambda k: lanes[k].strength):
-            end.leave_if_abandoned()
-            places = list(same)
-            mine, before = [lanes[k] for k in places], start
+        for _, same in groupby(block, key=lambda k: lanes[k].C):
+            end.raise_if_abandoned()
+            lane_indices = list(same)
+            current, before = [lanes[k] for k in lane_indices], start
             if start is not None:
-                columns = [k * K + one for k in places for one in range(K)]
+                columns = [k * K + one for k in lane_indices for one in range(K)]
                 before = start.take(columns)
             if last is not None:
-                before = self._after(last, [lanes[k] for k in last.places], mine)
-            earlier = np.zeros(len(mine), np.int64)
+                before = self._after(last, [lanes[k] for k in last.lane_indices], current)
+            earlier = np.zeros(len(current), np.int64)
             if before is None:
-                before, earlier = self._approach(mine, on_pass)
-            last = self._learn_strength(mine, places, before, on_pass, end)
+                before, earlier = self._warm_start(current, on_pass)
+            last = self._learn_lanes(current, lane_indices, before, on_pass, end)
             last = replace(last, passes=last.passes + earlier)
             yield last
 
-    def _approach(
+    def _warm_start(
         self, lanes: list[Lane], on_pass: OnPass
     ) -> tuple[Start | None, NDArray[np.int64]]:
         """Return where lanes of a large strength start, after how many passes with smaller ones."""
         start: Start | None = None
         passes = np.zeros(len(lanes), np.int64)
-        most = len(APPROACH) * APPROACH_PASSES + self._patience
-        strength = lanes[0].strength
-        if not self._passes or not math.isfinite(strength) or self.solver_options.max_iter < most:
+        most = len(WARM_START_RATIOS) * WARM_START_PASSES + self._fallback_pass
+        C = lanes[0].C
+        if not self._passes or not math.isfinite(C) or self.solver_options.max_iter < most:
             return start, passes
-        for share in APPROACH:
-            if share * strength < LARGE:
+        for share in WARM_START_RATIOS:
+            if share * C < LARGE_C:
                 continue
-            smaller = [replace(lane, strength=share * lane.strength) for lane in lanes]
+            smaller = [replace(lane, C=share * lane.C) for lane in lanes]
             found, taken = descend(
                 self.problem,
                 self._passed,
                 smaller,
-                tol=ROUGHLY,
-                max_iter=APPROACH_PASSES,
+                tol=WARM_START_TOL,
+                max_iter=WARM_START_PASSES,
                 seed=self.solver_options.seed,
                 start=start,
                 on_pass=on_pass,
             )
-            start = self._grown(found, 1.0 / share if share == APPROACH[-1] else 10.0)
+            start = self._grown(found, 1.0 / share if share == WARM_START_RATIOS[-1] else 10.0)
             passes += taken
         return start, passes
 
@@ -230,36 +236,36 @@ class MultinomialSolver(Solver):
         if [lane.fold for lane in before] != [lane.fold for lane in lanes]:
             return None
         grown = 1.0
-        if not any(math.isinf(lane.strength) for lane in (*before, *lanes)):
-            grown = lanes[0].strength / before[0].strength
+        if not any(math.isinf(lane.C) for lane in (*before, *lanes)):
+            grown = lanes[0].C / before[0].C
         return self._grown(last.solution, grown)
 
     def _grown(self, found: CertifiedSolution, times: float) -> Start:
         """Return where a strength so many times as large starts: at the same probabilities."""
         return Start(found.dual * times, found.intercept, found.weights)
 
-    def _learn_strength(
+    def _learn_lanes(
         self,
         lanes: list[Lane],
-        places: list[int],
+        lane_indices: list[int],
         start: Start | None,
         on_pass: OnPass,
-        end: End,
+        end: Cancellation,
     ) -> Solved:
         """Learn lanes of one strength, side by side where there are passes over rows."""
-        if self._passes and math.isfinite(lanes[0].strength):
-            return self._learn_side_by_side(lanes, places, start, on_pass, end)
+        if self._passes and math.isfinite(lanes[0].C):
+            return self._learn_side_by_side(lanes, lane_indices, start, on_pass, end)
         K = self.problem.n_classes
         weights = None if start is None else start.weights
         if start is not None and weights is None:
-            weights = self.problem.along(start.dual)
-        found, passes, engines = [], np.zeros(len(lanes), np.int64), []
+            weights = self.problem.rmatvec(start.dual)
+        found, passes, solvers = [], np.zeros(len(lanes), np.int64), []
         for at, lane in enumerate(lanes):
             first = None if weights is None else weights[:, at * K : (at + 1) * K]
-            one, passes[at], engine = self._learn_one(lane, first, on_pass)
+            one, passes[at], solver = self._learn_one(lane, first, on_pass)
             found.append(one)
-            engines.append(engine)
-        return Solved(places, CertifiedSolution.side_by_side(found), passes, engines)
+            solvers.append(solver)
+        return Solved(lane_indices, CertifiedSolution.side_by_side(found), passes, solvers)
 
     def _learn_side_by_side(
         self,
@@ -267,7 +273,7 @@ class MultinomialSolver(Solver):
         block: list[int],
         start: Start | None,
         on_pass: OnPass,
-        end: End,
+        end: Cancellation,
     ) -> Solved:
         """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
         most = self.solver_options.max_iter
@@ -276,34 +282,38 @@ class MultinomialSolver(Solver):
             self._passed,
             lanes,
             tol=self.tol,
-            max_iter=min(self._patience, most),
+            max_iter=min(self._fallback_pass, most),
             seed=self.solver_options.seed,
             start=start,
             on_pass=on_pass,
         )
         parts = [found.lane(k) for k in range(len(lanes))]
-        engines = ["descent"] * len(lanes)
+        solvers = ["descent"] * len(lanes)
         for k, one in enumerate(parts):
-            if one.certificates[0].converged or most <= self._patience or end.asked.is_set():
+            if (
+                one.certificates[0].converged
+                or most <= self._fallback_pass
+                or end.stop_requested.is_set()
+            ):
                 continue
-            lost = not one.certificates[0].relative_gap <= LOST
-            other, steps, engine = self._learn_one(lanes[k], None if lost else one.weights, on_pass)
+            lost = not one.certificates[0].relative_gap <= MAX_START_GAP
+            other, steps, solver = self._learn_one(lanes[k], None if lost else one.weights, on_pass)
             passes[k] += steps
             if other.is_better_than(one):
-                engines[k] = engine
+                solvers[k] = solver
             parts[k] = better(one, other)
-        return Solved(block, CertifiedSolution.side_by_side(parts), passes, engines)
+        return Solved(block, CertifiedSolution.side_by_side(parts), passes, solvers)
 
     def _learn_one(
         self, lane: Lane, weights: Floats | None, on_pass: OnPass
     ) -> tuple[CertifiedSolution, int, str]:
         """Learn one lane; where products in float32 do not bring it to an end, those in float64."""
         run = _Run(self.problem, self._rows, lane, self.tol, on_pass)
-        if math.isinf(lane.strength):
-            self._refuse_many()
+        if math.isinf(lane.C):
+            self._refuse_large()
             run = replace(run, x=self._exact_rows)
             return *run.direct(weights, self.solver_options.max_iter), "newton"
-        if self._size <= FEW and self.problem.is_small:
+        if self._size <= MAX_HESSIAN_SIZE and self.problem.is_small:
             return *run.direct(weights, self.solver_options.max_iter), "newton"
         found, products = run.conjugate(weights, self.solver_options.max_iter)
         left = self.solver_options.max_iter - products
@@ -320,13 +330,13 @@ class MultinomialSolver(Solver):
             return BlockRows(self.problem, np.dtype(np.float64))
         return self._rows
 
-    def _refuse_many(self) -> None:
+    def _refuse_large(self) -> None:
         n, d = self.problem.rows.shape
-        if self._size > NOT_MANY:
+        if self._size > MAX_UNPENALIZED_SIZE:
             raise ValueError(
                 f"C=inf, no penalty, is solved for {self.problem.n_classes} classes together with "
-                f"up to {NOT_MANY // self.problem.n_classes - 1} columns or rows; these are "
-                f"{n} x {d}. Choose a finite C, such as 1e6, or fewer columns."
+                f"up to {MAX_UNPENALIZED_SIZE // self.problem.n_classes - 1} columns or rows; "
+                f"these are {n} x {d}. Choose a finite C, such as 1e6, or fewer columns."
             )
 
 
@@ -371,8 +381,8 @@ class _Run:
         classes = self._classes
         first = None
         if weights is not None:
-            mine = weights[:, classes.there]
-            first = self.x.start(mine - mine.mean(axis=1, keepdims=True))
+            current = weights[:, classes.present]
+            first = self.x.start(current - current.mean(axis=1, keepdims=True))
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
             p, u = multinomial_newton(
                 self.x,
@@ -392,13 +402,13 @@ class _Run:
 
     def _certify(self, p: Floats, weights: Floats) -> CertifiedSolution:
         problem, lane, classes = self.problem, self.lane, self._classes
-        if math.isinf(lane.strength):
+        if math.isinf(lane.C):
             return self._unpenalised(p, weights)
-        shares, every = classes.spread(p), classes.spread(weights)
-        found = certify_softmax(problem, [lane], shares, self.tol, every)
+        probabilities, every = classes.spread(p), classes.spread(weights)
+        found = certify_softmax(problem, [lane], probabilities, self.tol, every)
         if found.certificates[0].converged:
             return found
-        other = certify_softmax(problem, [lane], shares, self.tol)
+        other = certify_softmax(problem, [lane], probabilities, self.tol)
         return other if other.is_better_than(found) else found
 
     def _unpenalised(self, p: Floats, weights: Floats) -> CertifiedSolution:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from separable.certified.design.softmax_products import curved_slopes
-from separable.losses.softmax import best_intercepts, divergences, log_shares, losses
+from separable.certified.design.softmax_products import hessian_product
+from separable.losses.softmax import best_intercepts, divergences, log_softmax, losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 __all__ = ["MultinomialObjective", "Step", "StepMaker", "multinomial_newton"]
 
 #: A step that is cut to less than this has met rounding.
-SHORTEST = 1e-10
+MIN_STEP = 1e-10
 #: What rounding may add to an objective.
-SLACK = 1e-15
+OBJECTIVE_ROUNDING = 1e-15
 #: Steps after which an objective that no longer falls has met rounding.
-IDLE = 10
+MAX_IDLE_STEPS = 10
 #: Without a penalty, an objective that fell by so much has no minimum: the classes are separable.
-SEPARABLE = 1e-12
+SEPARABLE_RATIO = 1e-12
 #: How much of the gap asked for may come from what a step leaves.
-SHARE = 0.25
+RESIDUAL_FRACTION = 0.25
 #: A relative gap above which nobody asks for its digits.
-FAR = 0.1
+MAX_REFINED_GAP = 0.1
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,17 @@ class MultinomialObjective:
             return best_intercepts(self.y, s, self.c)
         return np.zeros(s.shape[1])
 
-    def shares(self, s: Floats) -> Floats:
+    def probabilities(self, s: Floats) -> Floats:
         """Return the softmax of scores."""
         with np.errstate(under="ignore"):
-            return np.exp(log_shares(s)[0])
+            return np.exp(log_softmax(s)[0])
 
-    def slopes(self, q: Floats) -> Floats:
+    def gradients(self, q: Floats) -> Floats:
         """Return the slope of each row by its scores, c (q - 1[y = k])."""
         r = q.copy()
-        place = np.arange(len(q))
-        r[place, self.y] = 0.0
-        r[place, self.y] = -(r @ np.ones(r.shape[1]))
+        index = np.arange(len(q))
+        r[index, self.y] = 0.0
+        r[index, self.y] = -(r @ np.ones(r.shape[1]))
         r *= self.c[:, None]
         return r
 
@@ -87,7 +87,7 @@ class MultinomialObjective:
 
         And whether they are some: then a dual point goes with them whose weights are the end's.
         """
-        p = q + curved_slopes(np.ones(len(q)), q, ds)
+        p = q + hessian_product(np.ones(len(q)), q, ds)
         low = np.minimum(p, 0.0)
         p -= low
         return p, -float((self.c @ low).sum()) <= 1e-9 * float(self.c.sum())
@@ -96,14 +96,14 @@ class MultinomialObjective:
         """Return what rows add to the gap of probabilities p and scores s."""
         return float(self.c @ divergences(p, s))
 
-    def shorten(
+    def backtrack(
         self, u: Floats, du: Floats, s: Floats, ds: Floats, value: float, decrease: float
     ) -> tuple[float, float]:
         """Return how much of a step to take so that the objective falls, and what it then is."""
         length, new = 1.0, np.inf
-        while length >= SHORTEST and decrease >= 0:
+        while length >= MIN_STEP and decrease >= 0:
             new = self(u + length * du, s + length * ds)
-            if new <= value - 1e-4 * length * decrease + SLACK * value:
+            if new <= value - 1e-4 * length * decrease + OBJECTIVE_ROUNDING * value:
                 return length, new
             length *= 0.5
         return 0.0, new
@@ -129,11 +129,11 @@ class StepMaker(Protocol):
         q: Floats,
         gradient: Floats,
         total: Floats,
-        few: float,
+        residual_tol: float,
     ) -> Step:
         """Return the step for the gradient by weights, (m, K), and by intercepts, (K,).
 
-        ``q`` are the shares now, ``few`` is the size of what may be left of the gradient.
+        ``q`` are the shares now, ``residual_tol`` is the size of what may be left of the gradient.
         """
 
 
@@ -174,33 +174,33 @@ def multinomial_newton(
     u : ndarray, shape (m, K)
     """
     u = np.zeros((x.size, objective.n_classes)) if start is None else start
-    s = x.scores(u)
+    s = x.matvec(u)
     b = objective.best_intercepts(s)
     s += b
     first = value = objective(u, s)
     idle = 0
     for _ in range(max_iter):
-        q = objective.shares(s)  # 1
-        r = objective.slopes(q)
-        gradient = x.along(r) + objective.penalty * u
+        q = objective.probabilities(s)  # 1
+        r = objective.gradients(q)
+        gradient = x.rmatvec(r) + objective.penalty * u
         total = r.sum(axis=0) if objective.fit_intercept else np.zeros(len(b))
-        few = np.sqrt(2 * SHARE * stopping_rule.wanted * value)
-        step = make_step(x, objective, q, gradient, total, few)  # 2
+        residual_tol = np.sqrt(2 * RESIDUAL_FRACTION * stopping_rule.wanted * value)
+        step = make_step(x, objective, q, gradient, total, residual_tol)  # 2
         end = u + step.du
         p, is_some = objective.after(q, step.ds)  # 3
         seen, rest = np.inf, 0.5 * float(np.vdot(step.left, step.left))
-        if is_some and rest < FAR * value:
+        if is_some and rest < MAX_REFINED_GAP * value:
             seen = (objective.gap(p, s + step.ds) + rest) / value
         if stopping_rule(p, lambda: x.weights(end), seen) or is_stopped():  # noqa: B023
             break
         decrease = -float(np.vdot(gradient, step.du)) - float(total @ step.db)
-        length, new = objective.shorten(u, step.du, s, step.ds, value, decrease)  # 4
-        if length < SHORTEST or not np.isfinite(new):
+        length, new = objective.backtrack(u, step.du, s, step.ds, value, decrease)  # 4
+        if length < MIN_STEP or not np.isfinite(new):
             break
         u, b = u + length * step.du, b + length * step.db
-        s = x.scores(u) + b
-        idle = 0 if new < value - SLACK * value else idle + 1
+        s = x.matvec(u) + b
+        idle = 0 if new < value - OBJECTIVE_ROUNDING * value else idle + 1
         value = new
-        if idle >= IDLE or (objective.penalty == 0 and value < SEPARABLE * first):
+        if idle >= MAX_IDLE_STEPS or (objective.penalty == 0 and value < SEPARABLE_RATIO * first):
             break
-    return objective.shares(s), u
+    return objective.probabilities(s), u

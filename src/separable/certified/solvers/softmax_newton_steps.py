@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
     Guess = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
-__all__ = ["FEW", "ConjugateSteps", "direct_step"]
+__all__ = ["MAX_HESSIAN_SIZE", "ConjugateSteps", "direct_step"]
 
 #: Up to so many weights, of all classes, the whole Hessian is solved, or that of some rows.
-FEW = 1500
+MAX_HESSIAN_SIZE = 1500
 #: Numbers of rows times classes that are written out at a time.
-WRITTEN = 1 << 20
+BLOCK_CELLS = 1 << 20
 #: How much of the gradient a step may leave.
-LOOSE = 0.2
+FORCING_TERM = 0.2
 #: Rows, as many times as weights, from which the curvature is guessed.
-SAMPLE = 8
+ROWS_PER_WEIGHT = 8
 #: Up to so many columns, rows are multiplied with each other.
-MOST_SQUARED = 2000
+MAX_GRAM_COLUMNS = 2000
 #: Least curvature of a column.
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -46,24 +46,24 @@ def direct_step(
     q: Floats,
     gradient: Floats,
     total: Floats,
-    few: float = 0.0,
+    residual_tol: float = 0.0,
 ) -> Step:
     """Return the minimum of the quadratic model, by its whole Hessian."""
-    del few
+    del residual_tol
     bordered = objective.fit_intercept
     equations = Cholesky(_hessian(x, objective, q))
     right = np.vstack([gradient, total]) if bordered else gradient
     K = len(total)
-    found = equations.solve(-right.T.ravel()).reshape(K, -1).T
-    found = found - found.mean(axis=1, keepdims=True)
-    du = np.ascontiguousarray(found[: x.size])
-    db = found[-1] if bordered else np.zeros(K)
-    return Step(du, db, x.scores(du) + db, np.zeros_like(du))
+    solution = equations.solve(-right.T.ravel()).reshape(K, -1).T
+    solution = solution - solution.mean(axis=1, keepdims=True)
+    du = np.ascontiguousarray(solution[: x.size])
+    db = solution[-1] if bordered else np.zeros(K)
+    return Step(du, db, x.matvec(du) + db, np.zeros_like(du))
 
 
 def _hessian(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> Floats:
     """Return the curvature by all weights and intercepts, from all rows."""
-    step = max(1, WRITTEN // (q.shape[1] * (x.size + 1)))
+    step = max(1, BLOCK_CELLS // (q.shape[1] * (x.size + 1)))
     parts = ((rows, q[here], objective.c[here]) for here, rows in x.blocks(step))
     return _curvature(parts, objective, x.size)
 
@@ -78,15 +78,15 @@ def _curvature(
     """
     K, m = objective.n_classes, size + objective.fit_intercept
     whole = np.zeros((K, m, K, m))
-    for rows, mine, c in parts:
+    for rows, q_part, c in parts:
         wide = np.column_stack([rows, np.ones(len(rows))]) if objective.fit_intercept else rows
-        shared = mine[:, :, None] * wide[:, None, :]  # q_k x
+        shared = q_part[:, :, None] * wide[:, None, :]  # q_k x
         for k in range(K):
-            cost = c * mine[:, k]
+            cost = c * q_part[:, k]
             left = wide * cost[:, None]
             after = shared[:, k + 1 :].reshape(len(rows), -1)
             whole[k, :, k + 1 :] -= (left.T @ after).reshape(m, K - k - 1, m)
-            others = 1.0 - mine[:, k] if K == 1 else mine.sum(axis=1) - mine[:, k]
+            others = 1.0 - q_part[:, k] if K == 1 else q_part.sum(axis=1) - q_part[:, k]
             whole[k, :, k] += (left * others[:, None]).T @ wide
     for k in range(K):
         whole[k + 1 :, :, k] = whole[k, :, k + 1 :].transpose(1, 2, 0)
@@ -118,7 +118,7 @@ class ConjugateSteps:
         q: Floats,
         gradient: Floats,
         total: Floats,
-        few: float,
+        residual_tol: float,
     ) -> Step:
         """Return a step that leaves a small part of the gradient, or few."""
         model = _Model(x, objective, q)
@@ -126,7 +126,7 @@ class ConjugateSteps:
         left, rest = -gradient, -total
         pu, pb = model.inverse(left, rest)
         size = float(np.vdot(left, pu)) + float(rest @ pb)
-        enough = min(LOOSE, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
+        enough = min(FORCING_TERM, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
         while size > 0:
             ds, image, sums = model.image(pu, pb)
             length = size / (float(np.vdot(pu, image)) + float(pb @ sums))
@@ -137,7 +137,11 @@ class ConjugateSteps:
             left, rest = left - length * image, rest - length * sums
             mu, mb = model.inverse(left, rest)
             new = float(np.vdot(left, mu)) + float(rest @ mb)
-            if self._after_product() or new <= enough or float(np.vdot(left, left)) <= few**2:
+            if (
+                self._after_product()
+                or new <= enough
+                or float(np.vdot(left, left)) <= residual_tol**2
+            ):
                 break
             pu, pb = mu + (new / size) * pu, mb + (new / size) * pb
             size = new
@@ -159,7 +163,7 @@ class _Model:
 
     def image(self, u: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the scores of a step, and by how much it moves gradient and sums."""
-        ds, along, sums = self._x.curved(self._c, self._q, u, b)
+        ds, along, sums = self._x.hessian_products(self._c, self._q, u, b)
         return ds, along + self._objective.penalty * u, sums
 
 
@@ -171,20 +175,20 @@ def _guess(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> Gu
     spread = q * (1.0 - q)
     spread *= objective.c[:, None]
     h = spread.mean(axis=1)
-    total, together = float(h.sum()), objective.n_classes * (x.size + 1) <= FEW
-    if not (np.isfinite(total) and total > 0) or x.size > MOST_SQUARED:
+    total, together = float(h.sum()), objective.n_classes * (x.size + 1) <= MAX_HESSIAN_SIZE
+    if not (np.isfinite(total) and total > 0) or x.size > MAX_GRAM_COLUMNS:
         return _Diagonal(x, spread, objective)
     chosen, times = np.arange(len(h)), np.ones(len(h))
-    most = SAMPLE * x.size * (objective.n_classes if together else 1)
+    most = ROWS_PER_WEIGHT * x.size * (objective.n_classes if together else 1)
     if len(h) > 2 * most:
         sizes = np.maximum(objective.penalty + x.squares(h[:, None])[:, 0], TINY)
-        reach = np.cumsum(h * (x.lengths(1.0 / sizes) + x.size / total))
-        places = (np.arange(most) + 0.5) * (reach[-1] / most)
-        chosen, counts = np.unique(np.searchsorted(reach, places), return_counts=True)
-        times = counts * (reach[-1] / most) / np.diff(reach, prepend=0.0)[chosen]
+        cumulative = np.cumsum(h * (x.lengths(1.0 / sizes) + x.size / total))
+        quantiles = (np.arange(most) + 0.5) * (cumulative[-1] / most)
+        chosen, counts = np.unique(np.searchsorted(cumulative, quantiles), return_counts=True)
+        times = counts * (cumulative[-1] / most) / np.diff(cumulative, prepend=0.0)[chosen]
     if together:
-        return _Together(x.some(chosen), q[chosen], times * objective.c[chosen], objective)
-    return _ClassByClass(x.some(chosen), times * h[chosen], spread, objective)
+        return _Together(x.take(chosen), q[chosen], times * objective.c[chosen], objective)
+    return _ClassByClass(x.take(chosen), times * h[chosen], spread, objective)
 
 
 class _Together:
@@ -192,29 +196,31 @@ class _Together:
 
     def __init__(self, rows: Floats, q: Floats, c: Floats, objective: MultinomialObjective) -> None:
         self._has_b = objective.fit_intercept
-        step = max(1, WRITTEN // (q.shape[1] * (rows.shape[1] + 1)))
+        step = max(1, BLOCK_CELLS // (q.shape[1] * (rows.shape[1] + 1)))
         cuts = [slice(start, start + step) for start in range(0, len(rows), step)]
         parts = ((rows[cut], q[cut], c[cut]) for cut in cuts)
         self._factor = Cholesky(_curvature(parts, objective, rows.shape[1]))
 
     def __call__(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
         right = np.vstack([g, total]) if self._has_b else g
-        found = self._factor.solve(right.T.ravel()).reshape(len(total), -1).T
-        found = found - found.mean(axis=1, keepdims=True)
-        du = np.ascontiguousarray(found[: len(g)])
-        return du, found[-1] if self._has_b else np.zeros_like(total)
+        solution = self._factor.solve(right.T.ravel()).reshape(len(total), -1).T
+        solution = solution - solution.mean(axis=1, keepdims=True)
+        du = np.ascontiguousarray(solution[: len(g)])
+        return du, solution[-1] if self._has_b else np.zeros_like(total)
 
 
 class _Intercepts:
     """Intercepts by the curvature of each."""
 
     def __init__(self, spread: Floats, objective: MultinomialObjective) -> None:
-        self._curve, self._has_b = spread.sum(axis=0), objective.fit_intercept
+        self._curvature, self._has_b = spread.sum(axis=0), objective.fit_intercept
 
     def __call__(self, total: Floats) -> Floats:
         if not self._has_b:
             return np.zeros_like(total)
-        db: Floats = np.divide(total, self._curve, out=np.zeros_like(total), where=self._curve > 0)
+        db: Floats = np.divide(
+            total, self._curvature, out=np.zeros_like(total), where=self._curvature > 0
+        )
         db -= db.mean()
         return db
 
@@ -240,8 +246,8 @@ class _Diagonal:
     """The curvature by each weight alone, of all rows."""
 
     def __init__(self, x: MultinomialRows, spread: Floats, objective: MultinomialObjective) -> None:
-        self._curve = np.maximum(objective.penalty + x.squares(spread), TINY)
+        self._curvature = np.maximum(objective.penalty + x.squares(spread), TINY)
         self._intercepts = _Intercepts(spread, objective)
 
     def __call__(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
-        return g / self._curve, self._intercepts(total)
+        return g / self._curvature, self._intercepts(total)

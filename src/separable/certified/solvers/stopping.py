@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["StoppingRule", "Watcher"]
+__all__ = ["StoppingCriterion", "StoppingRule"]
 
 #: A relative gap that is rounding and no more.
 ROUNDING = 1e-15
 #: A certificate that misses asks for this many times fewer before the next.
-CAUTION = 0.5
+TIGHTEN = 0.5
 #: So many judgements without one that is much better end the work on a small problem.
-IDLE = 3
+MAX_IDLE_CERTIFICATES = 3
 #: Where every step of a small problem is judged.
-CLOSE = 1e-3
+CERTIFY_BELOW = 1e-3
 
 
-class Watcher(Protocol):
+class StoppingCriterion(Protocol):
     """Who sees what an engine finds."""
 
     @property
@@ -94,20 +94,20 @@ class StoppingRule:
 
         ``seen`` is their relative gap as the engine sees it.
         """
-        asked = self.tell(seen)
-        ripe = seen <= (max(CLOSE, self.tol) if self._to_rounding else self._wanted)
-        if ripe or (asked and self._best is None):
+        stop_requested = self.report(seen)
+        ripe = seen <= (max(CERTIFY_BELOW, self.tol) if self._to_rounding else self._wanted)
+        if ripe or (stop_requested and self._best is None):
             self.consider(z, weights())
-            self._wanted = CAUTION * min(self._wanted, seen)
-            self._idle = 0 if self.reached < CAUTION * self._last else self._idle + 1
+            self._wanted = TIGHTEN * min(self._wanted, seen)
+            self._idle = 0 if self.reached < TIGHTEN * self._last else self._idle + 1
             self._last = self.reached
-        return asked or self.is_done
+        return stop_requested or self.is_done
 
-    def tell(self, seen: float) -> bool:
+    def report(self, seen: float) -> bool:
         """Count a step and return whether to stop, as who is told of it says."""
         self.steps += 1
-        told = min(seen, self.reached)
-        self.is_stopped = self._on_step is not None and bool(self._on_step(self.steps, told))
+        gap = min(seen, self.reached)
+        self.is_stopped = self._on_step is not None and bool(self._on_step(self.steps, gap))
         return self.is_stopped
 
     @property
@@ -120,14 +120,14 @@ class StoppingRule:
         """Whether what was judged is good enough."""
         if not self._to_rounding:
             return self.satisfied
-        return self.reached <= ROUNDING or (self.satisfied and self._idle >= IDLE)
+        return self.reached <= ROUNDING or (self.satisfied and self._idle >= MAX_IDLE_CERTIFICATES)
 
     def consider(self, z: Floats, weights: Floats) -> bool:
         """Judge z and weights, keep the better judgement, and return whether it is this one."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._certify(z, weights)
-        is_better = self._best is None or found.is_better_than(self._best)
-        self._best = found if self._best is None else better(self._best, found)
+            solution = self._certify(z, weights)
+        is_better = self._best is None or solution.is_better_than(self._best)
+        self._best = solution if self._best is None else better(self._best, solution)
         return is_better
 
     def end(self, z: Floats, weights: Floats) -> CertifiedSolution:

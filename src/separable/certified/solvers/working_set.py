@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["near_corners", "part_of"]
+__all__ = ["part_of", "solve_near_breakpoints"]
 
 #: Of each round, the share of rows that may move, and the relative gap of their problem for that
 #: asked for.
 ROUNDS = ((0.25, 1e3), (0.2, 0.3), (0.2, 0.3))
 #: So many rows that were fixed wrongly, for each that may move, and all rows are better.
-MISTAKEN = 0.15
+MAX_WRONG_FRACTION = 0.15
 #: The rows that may move are at least so many times the columns.
-ENOUGH = 8
+ROWS_PER_COLUMN = 8
 
 
 def part_of(problem: Problem, chosen: NDArray[np.intp] | slice) -> Problem:
@@ -54,7 +54,7 @@ def part_of(problem: Problem, chosen: NDArray[np.intp] | slice) -> Problem:
     )
 
 
-def near_corners(
+def solve_near_breakpoints(
     problem: Problem,
     x: RowProducts,
     y: Floats,
@@ -69,7 +69,7 @@ def near_corners(
     may_move = np.zeros(len(c), bool)
     inside, z = _sides(loss, y, c, _scores(problem, x, y, c, w))
     for share, factor in ROUNDS:
-        size = max(int(share * np.count_nonzero(c)), ENOUGH * x.size)
+        size = max(int(share * np.count_nonzero(c)), ROWS_PER_COLUMN * x.size)
         if size >= len(c):
             break
         inside[c == 0] = np.inf
@@ -84,7 +84,7 @@ def near_corners(
             fit_intercept=problem.fit_intercept,
             stopping_rule=_Inner(stopping_rule, factor * stopping_rule.tol, max_iter),
             max_iter=max_iter,
-            fixed=Fixed(x.along(z), float(z.sum())),
+            fixed=Fixed(x.rmatvec(z), float(z.sum())),
         )
         if stopping_rule.is_stopped or factor < 1 or stopping_rule.steps >= max_iter:
             stopping_rule.consider(z, x.weights(w))
@@ -92,7 +92,7 @@ def near_corners(
             break
         inside, after = _sides(loss, y, c, _scores(problem, x, y, c, w))
         wrong = (after != z) & ~may_move & (c > 0)
-        if np.count_nonzero(wrong) > MISTAKEN * len(chosen):
+        if np.count_nonzero(wrong) > MAX_WRONG_FRACTION * len(chosen):
             break
         may_move |= wrong
         z = after
@@ -111,7 +111,7 @@ class _Inner:
         """Return whether to stop."""
         del z, weights
         return (
-            self._stopping_rule.tell(seen)
+            self._stopping_rule.report(seen)
             or seen <= self._enough
             or self._stopping_rule.steps >= self._most
         )
@@ -124,7 +124,7 @@ class _Inner:
 
 def _scores(problem: Problem, x: RowProducts, y: Floats, c: Floats, w: Floats) -> Floats:
     """Return scores with their best intercept."""
-    scores = x.scores(w, 0.0)
+    scores = x.matvec(w, 0.0)
     return scores + problem.loss.best_intercept(y, scores, c) if problem.fit_intercept else scores
 
 

@@ -151,4 +151,4 @@ class AlphaFolds:
         nothing, proofs = np.empty((0, 1)), models.certificates[-1:]
         solution = CertifiedSolution(u, b, nothing, proofs, np.zeros((n, 1)))
         published = Published(models.weights[-1:].T, models.intercept[-1:], proofs)
-        return Fitted(problem, solution, published, models.steps[-1:], models.engines[-1:])
+        return Fitted(problem, solution, published, models.steps[-1:], models.solvers[-1:])

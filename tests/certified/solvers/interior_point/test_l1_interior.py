@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separable import ElasticNet, Lasso, LinearSVM, LogisticRegression
 from separable.certified.duality.l1_dual_point import fitted_dual
 from separable.certified.duality.softmax_l2_certifier import RowClasses
-from separable.certified.solvers.interior_point.l1_interior import Corners, interior_points
+from separable.certified.solvers.interior_point.l1_interior import PenalizedColumns, interior_points
 from separable.certified.solvers.interior_point.softmax_l1_interior import softmax_points
 from separable.losses.logistic import Logistic
 from separable.losses.squared_error import SquaredError
@@ -22,16 +22,16 @@ from separable.losses.squared_hinge import SquaredHinge
 LOSSES = {"squared_error": SquaredError(), "log_loss": Logistic(), "squared_hinge": SquaredHinge()}
 
 
-def slopes(loss, y, s):
+def derivatives(loss, y, s):
     """Return the derivatives of losses by their scores."""
     if loss == "squared_error":
         return s - y
     return -y / (1 + np.exp(y * s)) if loss == "log_loss" else -2 * y * np.maximum(0, 1 - y * s)
 
 
-def violation(w, pull, l1, l2, positive):
+def violation(w, correlation, l1, l2, positive):
     """Return how far each weight is from optimal."""
-    uphill = l2 * w - pull
+    uphill = l2 * w - correlation
     at_zero = np.maximum((-uphill if positive else np.abs(uphill)) - l1, 0)
     return np.where(np.abs(w) > 1e-7, np.abs(uphill + l1 * np.sign(w)), at_zero)
 
@@ -53,18 +53,20 @@ def test_ends_where_each_weight_is_optimal(loss, ratio, positive, shape):
     c = rng.uniform(1, 3, len(y))
     d = X.shape[1]
     for x in (np.ascontiguousarray(X.T), sp.csr_array(X.T)):
-        corners = Corners(x, np.full(d, float(ratio)), np.full(d, 1.0 - ratio), bool(positive))
-        points = interior_points(corners, LOSSES[loss], y, c, fit_intercept=True, start=np.zeros(d))
+        columns = PenalizedColumns(
+            x, np.full(d, float(ratio)), np.full(d, 1.0 - ratio), bool(positive)
+        )
+        points = interior_points(columns, LOSSES[loss], y, c, fit_intercept=True, start=np.zeros(d))
         last = next(
             (point for k, point in enumerate(points) if (point[2] < 1e-13 and k > 1) or k == 60)
         )
         w, z, seen = last
         assert seen < 1e-13
         b = LOSSES[loss].best_intercept(y, X @ w, c)
-        pull = -X.T @ (c * slopes(loss, y, X @ w + b))
-        assert violation(w, pull, ratio, 1 - ratio, positive).max() < 1e-5
+        correlation = -X.T @ (c * derivatives(loss, y, X @ w + b))
+        assert violation(w, correlation, ratio, 1 - ratio, positive).max() < 1e-5
         assert not positive or w.min() >= 0
-        np.testing.assert_allclose(X.T @ z, pull, atol=1e-5)
+        np.testing.assert_allclose(X.T @ z, correlation, atol=1e-5)
 
 
 def gap_of_squared_hinge(X, y, C, w, b):
@@ -219,7 +221,7 @@ def test_weights_that_are_0_at_the_optimum_are_0():
     y = X[:, :40].sum(axis=1) + rng.normal(size=80) + 100
     model = ElasticNet(0.004, fit_intercept=False).fit(X, y)
     assert model.certificate_.converged
-    pull = X.T @ (y - X @ model.coef_) / 80
-    idle = np.abs(pull) < 0.99 * 0.002
+    correlation = X.T @ (y - X @ model.coef_) / 80
+    idle = np.abs(correlation) < 0.99 * 0.002
     assert idle.any()
     assert (model.coef_[idle] == 0).all()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from separable.certified.duality.block_certifier import ConvexPenalty, see
+from separable.certified.duality.block_certifier import ConvexPenalty, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ __all__ = ["accelerated"]
 #: Steps of the power method for L, and how much is added for what they miss.
 POWER_STEPS, SAFETY = 20, 1.1
 #: Steps between two certificates.
-BETWEEN = 10
+STEPS_PER_CERTIFICATE = 10
 
 
 class Proximal(ConvexPenalty, Protocol):
@@ -65,22 +65,22 @@ def accelerated(
         Called with the number of a step and the relative gap so far; True ends the work.
     """
     x = np.zeros(problem.rows.n_features) if start is None else np.array(start, np.float64)
-    ahead, momentum = x, 1.0
-    steepest = SAFETY * _largest_eigenvalue(problem, problem.costs(lane))
-    best = see(problem, lane, penalty, x).certified(problem, lane, penalty, tol)
+    extrapolated, momentum = x, 1.0
+    lipschitz = SAFETY * _largest_eigenvalue(problem, problem.costs(lane))
+    best = evaluate(problem, lane, penalty, x).certified(problem, lane, penalty, tol)
     for step in range(1, max_iter + 1):
-        pull = see(problem, lane, penalty, ahead).pull
-        new = penalty.prox(ahead + pull / steepest, 1.0 / steepest)
-        if float((ahead - new) @ (new - x)) > 0:  # uphill
+        correlation = evaluate(problem, lane, penalty, extrapolated).correlation
+        new = penalty.prox(extrapolated + correlation / lipschitz, 1.0 / lipschitz)
+        if float((extrapolated - new) @ (new - x)) > 0:  # uphill
             momentum = 1.0
         following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
-        ahead = new + (momentum - 1.0) / following * (new - x)
+        extrapolated = new + (momentum - 1.0) / following * (new - x)
         x, momentum = new, following
-        if step % BETWEEN and step < max_iter:
+        if step % STEPS_PER_CERTIFICATE and step < max_iter:
             continue
-        found = see(problem, lane, penalty, x).certified(problem, lane, penalty, tol)
-        if found.is_better_than(best):
-            best = found
+        solution = evaluate(problem, lane, penalty, x).certified(problem, lane, penalty, tol)
+        if solution.is_better_than(best):
+            best = solution
         gap = best.certificates[0].relative_gap
         if (callback is not None and callback(step, gap)) or gap <= tol:
             break
@@ -93,10 +93,10 @@ def _largest_eigenvalue(problem: Problem, c: Floats) -> float:
     total, size = float(c.sum()), 0.0
     for _ in range(POWER_STEPS):
         v /= float(np.linalg.norm(v))
-        scores = problem.scores(v[:, None])[:, 0]
+        scores = problem.matvec(v[:, None])[:, 0]
         if problem.fit_intercept:
             scores -= float(c @ scores) / total
-        v = problem.along((c * scores)[:, None])[:, 0]
+        v = problem.rmatvec((c * scores)[:, None])[:, 0]
         size = float(np.linalg.norm(v))
         if size == 0:
             return 1.0

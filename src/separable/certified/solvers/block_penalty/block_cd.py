@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.design.active_columns import ColumnProducts
-from separable.certified.duality.block_certifier import BlockPenalty, Seen, see
+from separable.certified.duality.block_certifier import BlockPenalty, Evaluation, evaluate
 from separable.certified.solvers.block_penalty.block_newton import newton_on_used
 
 if TYPE_CHECKING:
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 __all__ = ["BlockDescent"]
 
 #: Up to so many columns all of them work; of penalties that set nothing to 0, up to more.
-ALL, ALL_SMOOTH = 500, 2000
+MAX_FULL_COLUMNS, MAX_FULL_COLUMNS_SMOOTH = 500, 2000
 #: Blocks that work, at least.
-FIRST = 32
+MIN_WORKING_BLOCKS = 32
 #: Multiplications between two looks at the rows, about a tenth of a second.
-WORK = 1 << 28
+MAX_WORK = 1 << 28
 #: A relative gap that is rounding and no more, and the share of the objective that a pass moves
 #: then.
-ROUNDING, STILL = 1e-15, 1e-29
+ROUNDING, MIN_CHANGE = 1e-15, 1e-29
 #: A step that is worth at most this share of the objective is small. So many small steps in a row
 #: end the work if none halves the gap, fewer where the gap asked for was reached.
-SMALL, IDLE, IDLE_CONVERGED = 1e-14, 6, 2
+SMALL_GAIN, MAX_IDLE, MAX_IDLE_CONVERGED = 1e-14, 6, 2
 #: What passes move that rounding alone may move.
 NOISE = 1e-20
 #: How much of the gap passes may leave, over a quadratic loss and in a Newton step, and how much
 #: less after a round that gained little; Newton steps gain little while the gap is above NEAR.
-SHARE, NEWTON_SHARE, CAUTION, NEAR = 1e-3, 1e-6, 1e-2, 1e-2
+INNER_TOL, INNER_TOL_NEWTON, TIGHTEN, NEWTON_NEAR = 1e-3, 1e-6, 1e-2, 1e-2
 #: Passes before Newton's method is tried, twice as many after each time, with so many weights.
-BURST, MOST_EQUATIONS = 50, 2000
+FIRST_BURST, MOST_EQUATIONS = 50, 2000
 #: The share of the promised descent that a step has to keep.
-KEPT = 0.1
+SUFFICIENT_DECREASE = 0.1
 
 
 @dataclass(frozen=True)
@@ -123,28 +123,28 @@ class BlockDescent:
         blocks: NDArray[np.intp] | None = None
         step: _Step | None = None
         while True:
-            seen = see(self.problem, lane, self.penalty, u)
-            found = seen.certified(self.problem, lane, self.penalty, self.tol)
+            point = evaluate(self.problem, lane, self.penalty, u)
+            solution = point.certified(self.problem, lane, self.penalty, self.tol)
             rounds += 1
             last = np.inf if best is None else best.certificates[0].gap
-            gap = found.certificates[0].gap
-            if best is None or found.is_better_than(best):
-                best = found
-            if gap > 0.1 * last and (self._is_quadratic or gap <= NEAR * seen.primal):
-                caution *= CAUTION
-            if step is not None and step.gain <= SMALL * seen.primal and gap > 0.5 * last:
+            gap = solution.certificates[0].gap
+            if best is None or solution.is_better_than(best):
+                best = solution
+            if gap > 0.1 * last and (self._is_quadratic or gap <= NEWTON_NEAR * point.primal):
+                caution *= TIGHTEN
+            if step is not None and step.gain <= SMALL_GAIN * point.primal and gap > 0.5 * last:
                 idle, caution = idle + int(step.is_exact), 0.0
             else:
                 idle = 0
             if self._is_done(best, rounds, idle) or passes >= self.max_iter:
                 return best, passes
-            chosen = self._working(seen, blocks)
+            chosen = self._working_set(point, blocks)
             if products is None or chosen is not blocks or not self._is_quadratic:
-                products = self._products(lane, chosen, seen.curve)
+                products = self._products(lane, chosen, point.curvature)
             blocks = chosen
-            share = caution * (SHARE if self._is_quadratic else NEWTON_SHARE)
-            enough = share * min(gap, self.tol * seen.primal)
-            step = self._step(lane, seen, blocks, products, enough, self.max_iter - passes)
+            share = caution * (INNER_TOL if self._is_quadratic else INNER_TOL_NEWTON)
+            enough = share * min(gap, self.tol * point.primal)
+            step = self._step(lane, point, blocks, products, enough, self.max_iter - passes)
             u = step.u
             passes += step.passes
 
@@ -155,8 +155,8 @@ class BlockDescent:
         if self.is_stopped or proof.relative_gap <= ROUNDING:
             return True
         if proof.converged:
-            return not self._to_rounding or idle >= IDLE_CONVERGED
-        return idle >= IDLE
+            return not self._to_rounding or idle >= MAX_IDLE_CONVERGED
+        return idle >= MAX_IDLE
 
     @property
     def _is_quadratic(self) -> bool:
@@ -164,42 +164,42 @@ class BlockDescent:
 
     # ------------------------------------------------------------------ columns that work
 
-    def _working(self, seen: Seen, before: NDArray[np.intp] | None) -> NDArray[np.intp]:
+    def _working_set(self, point: Evaluation, before: NDArray[np.intp] | None) -> NDArray[np.intp]:
         """Return the blocks to work on; the same object where they stay."""
-        most = ALL if self.penalty.is_sparse else ALL_SMOOTH
+        most = MAX_FULL_COLUMNS if self.penalty.is_sparse else MAX_FULL_COLUMNS_SMOOTH
         if self.problem.rows.n_features <= most or not self.penalty.is_sparse:
             return np.arange(self.penalty.n_blocks) if before is None else before
-        used = self.penalty.used(seen.u)
-        urge = np.where(used, np.inf, self.penalty.urge(seen.u, seen.pull))
+        used = self.penalty.used(point.u)
+        violations = np.where(used, np.inf, self.penalty.violations(point.u, point.correlation))
         if before is not None:
-            beyond = urge > 0
+            beyond = violations > 0
             beyond[before] = False
             if not beyond.any():
                 return before
-        room = max(FIRST, 2 * int(used.sum()))
-        chosen = np.argsort(-urge, kind="stable")[:room]
-        chosen = chosen[: max(1, int((urge[chosen] > 0).sum()))]
+        room = max(MIN_WORKING_BLOCKS, 2 * int(used.sum()))
+        chosen = np.argsort(-violations, kind="stable")[:room]
+        chosen = chosen[: max(1, int((violations[chosen] > 0).sum()))]
         if before is not None and len(chosen) < 4 * len(before):  # what worked goes on
             chosen = np.union1d(chosen, before)
         return np.sort(chosen)
 
-    def _products(self, lane: Lane, blocks: NDArray[np.intp], curve: Floats) -> Floats:
+    def _products(self, lane: Lane, blocks: NDArray[np.intp], curvature: Floats) -> Floats:
         """Return the products of the blocks' columns; those of squared errors are kept."""
         if self._part is None or not np.array_equal(self._part[0], blocks):
             columns = self.penalty.columns_of(blocks)
             self._part, self._kept = (blocks, ColumnProducts(self.problem, columns)), None
         if not self._is_quadratic:
-            return self._part[1].products(curve)
+            return self._part[1].products(curvature)
         if self._kept is None or self._kept[0] != lane.fold:
-            self._kept = lane.fold, self._part[1].products(curve / lane.strength)
-        return lane.strength * self._kept[1]
+            self._kept = lane.fold, self._part[1].products(curvature / lane.C)
+        return lane.C * self._kept[1]
 
     # ------------------------------------------------------------------ steps
 
     def _step(
         self,
         lane: Lane,
-        seen: Seen,
+        point: Evaluation,
         blocks: NDArray[np.intp],
         h: Floats,
         enough: float,
@@ -207,42 +207,46 @@ class BlockDescent:
     ) -> _Step:
         """Minimise the quadratic over some blocks; other losses take a part of the way there."""
         columns = self.penalty.columns_of(blocks)
-        mine, pull = seen.u[columns], seen.pull[columns]
-        most = int(min(most, max(1, WORK // max(1, h.size))))
-        passes, burst, last, is_slow = 0, BURST, np.inf, False
-        floor = STILL * seen.primal
+        mine, correlation = point.u[columns], point.correlation[columns]
+        most = int(min(most, max(1, MAX_WORK // max(1, h.size))))
+        passes, burst, last, is_slow = 0, FIRST_BURST, np.inf, False
+        floor = MIN_CHANGE * point.primal
         enough = max(enough, floor)
         while True:
             more, moved = self.penalty.descend(
-                blocks, h, mine, pull, enough=enough, most=min(burst, most - passes)
+                blocks, h, mine, correlation, enough=enough, most=min(burst, most - passes)
             )
             passes, burst = passes + more, 2 * burst
-            is_noise = moved <= NOISE * seen.primal and moved > 0.9 * last
+            is_noise = moved <= NOISE * point.primal and moved > 0.9 * last
             if moved <= enough or passes >= most or is_noise:
                 break
             last = moved
-            if not self._hasten(blocks, h, mine, pull):
+            if not self._newton_accelerate(blocks, h, mine, correlation):
                 if is_slow:  # for the second time
-                    self.penalty.part(blocks).follow_barrier(h, mine, pull, seen.primal)
+                    self.penalty.part(blocks).follow_barrier(h, mine, correlation, point.primal)
                 is_slow = not is_slow
-        u = seen.u.copy()
+        u = point.u.copy()
         u[columns] = mine
         if not self._is_quadratic:
-            u = self._shortened(lane, seen, u)
-        way = u[columns] - seen.u[columns]
-        return _Step(u, passes, max(0.0, 0.5 * float(way @ h @ way)), is_noise or moved <= floor)
+            u = self._line_search(lane, point, u)
+        direction = u[columns] - point.u[columns]
+        return _Step(
+            u, passes, max(0.0, 0.5 * float(direction @ h @ direction)), is_noise or moved <= floor
+        )
 
-    def _hasten(self, blocks: NDArray[np.intp], h: Floats, u: Floats, g: Floats) -> bool:
+    def _newton_accelerate(self, blocks: NDArray[np.intp], h: Floats, u: Floats, g: Floats) -> bool:
         """Go on by Newton's method with the blocks that are not 0; return whether that helped."""
         all_of = self.penalty.part(blocks)
         work, before = 0, u.copy()
-        while work <= WORK:
+        while work <= MAX_WORK:
             used = np.flatnonzero(all_of.used(u))
             columns = all_of.columns_of(used)
             if not 1 < len(columns) <= MOST_EQUATIONS:
                 break
-            mine, pull = u[columns], g[columns]
-            newton_on_used(h[np.ix_(columns, columns)], mine, pull, self.penalty.part(blocks[used]))
+            mine, correlation = u[columns], g[columns]
+            newton_on_used(
+                h[np.ix_(columns, columns)], mine, correlation, self.penalty.part(blocks[used])
+            )
             g -= h[:, columns] @ (mine - u[columns])
             u[columns] = mine
             work += len(columns) ** 3
@@ -250,20 +254,27 @@ class BlockDescent:
                 break
         return not np.array_equal(u, before)
 
-    def _shortened(self, lane: Lane, seen: Seen, u: Floats) -> Floats:
+    def _line_search(self, lane: Lane, point: Evaluation, u: Floats) -> Floats:
         """Return u, or a point on the way to it that lowers the objective as it should."""
         problem, loss = self.problem, self.problem.loss
         y, c = problem.targets(lane), problem.costs(lane)
-        way = u - seen.u
-        along = problem.scores(way[:, None])[:, 0]
-        promised = float(seen.pull @ way) + self.penalty.value(seen.u) - self.penalty.value(u)
+        direction = u - point.u
+        score_step = problem.matvec(direction[:, None])[:, 0]
+        promised = (
+            float(point.correlation @ direction)
+            + self.penalty.value(point.u)
+            - self.penalty.value(u)
+        )
         share = 1.0
         for _ in range(40):
-            there = seen.u + share * way if share < 1 else u
-            scores = seen.scores + share * along
+            there = point.u + share * direction if share < 1 else u
+            scores = point.scores + share * score_step
             b = loss.best_intercept(y, scores, c) if problem.fit_intercept else 0.0
             primal = loss.total(y, scores + b, c) + self.penalty.value(there)
-            if primal <= seen.primal - KEPT * share * promised + 1e-15 * seen.primal:
+            if (
+                primal
+                <= point.primal - SUFFICIENT_DECREASE * share * promised + 1e-15 * point.primal
+            ):
                 break
             share *= 0.5
         return there

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["SmoothPart", "newton_on_used"]
 
 #: Steps, halvings of one, and the share of the size of the objective at which they end.
-STEPS, HALVINGS, STILL = 3, 6, 1e-28
+MAX_STEPS, MAX_HALVINGS, MIN_GAIN = 3, 6, 1e-28
 
 
 class SmoothPart(Protocol):
@@ -32,7 +32,7 @@ class SmoothPart(Protocol):
     def value(self, u: Floats) -> float:
         """Return the penalty."""
 
-    def bend(self, u: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, u: Floats) -> tuple[Floats, Floats]:
         """Return the slope and the second derivatives of the penalty, no weight being 0."""
 
 
@@ -43,44 +43,46 @@ def newton_on_used(h: Floats, u: Floats, g: Floats, penalty: SmoothPart) -> floa
     weight that becomes 0. Returns how far the objective fell.
     """
     fallen = 0.0
-    for _ in range(STEPS):
-        slope, curve = penalty.bend(u)
-        if not (np.isfinite(slope).all() and np.isfinite(curve).all()):
+    for _ in range(MAX_STEPS):
+        gradient, hessian = penalty.derivatives(u)
+        if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
             break
-        way = Cholesky(h + curve).solve(g - slope)
-        along = h @ way
-        value, bent = penalty.value(u), max(0.0, 0.5 * float(way @ along))
+        direction = Cholesky(h + hessian).solve(g - gradient)
+        h_direction = h @ direction
+        value, bent = penalty.value(u), max(0.0, 0.5 * float(direction @ h_direction))
         length, gain = 1.0, 0.0
-        for _ in range(HALVINGS):
-            new = u + length * way
-            gain = length * float(g @ way) - length**2 * bent + value - penalty.value(new)
+        for _ in range(MAX_HALVINGS):
+            new = u + length * direction
+            gain = length * float(g @ direction) - length**2 * bent + value - penalty.value(new)
             if gain > 0:
                 break
             length, gain = 0.5 * length, 0.0
         if gain <= 0:
-            return fallen + _to_first_zero(u, g, way, along, penalty)
-        if gain <= STILL * (abs(value) + bent):
+            return fallen + _to_first_zero(u, g, direction, h_direction, penalty)
+        if gain <= MIN_GAIN * (abs(value) + bent):
             break
-        u += length * way
-        g -= length * along
+        u += length * direction
+        g -= length * h_direction
         fallen += gain
     return fallen
 
 
-def _to_first_zero(u: Floats, g: Floats, way: Floats, along: Floats, penalty: SmoothPart) -> float:
+def _to_first_zero(
+    u: Floats, g: Floats, direction: Floats, h_direction: Floats, penalty: SmoothPart
+) -> float:
     """Go as far as the first block of one weight that becomes 0, and leave it there if it helps."""
-    shrinks = u * way < 0
+    shrinks = u * direction < 0
     if penalty.n_blocks < len(u) or not shrinks.any():
         return 0.0
-    lengths = np.divide(-u, way, out=np.full_like(u, np.inf), where=shrinks)
+    lengths = np.divide(-u, direction, out=np.full_like(u, np.inf), where=shrinks)
     first = int(np.argmin(lengths))
     length = float(lengths[first])
-    new = u + length * way
+    new = u + length * direction
     new[first] = 0.0
-    bent = max(0.0, 0.5 * float(way @ along))
-    gain = length * float(g @ way) - length**2 * bent + penalty.value(u) - penalty.value(new)
+    bent = max(0.0, 0.5 * float(direction @ h_direction))
+    gain = length * float(g @ direction) - length**2 * bent + penalty.value(u) - penalty.value(new)
     if length >= 1 or not gain > 0:
         return 0.0
     u[:] = new
-    g -= length * along
+    g -= length * h_direction
     return gain

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.design.active_columns import ColumnProducts, curvatures
-from separable.certified.duality.block_certifier import see
+from separable.certified.duality.block_certifier import evaluate
 from separable.certified.duality.certificate import Certificate
-from separable.certified.solvers.block_penalty.block_cd import ALL, BlockDescent
+from separable.certified.solvers.block_penalty.block_cd import MAX_FULL_COLUMNS, BlockDescent
 from separable.linalg.cholesky import Cholesky
 from separable.penalties.lp import LpPenalty
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.block_certifier import Seen
+    from separable.certified.duality.block_certifier import Evaluation
     from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 __all__ = ["LocalCertificate", "LocalSearch"]
 
 #: Strengths of the lasso, and of the penalty itself, that starts come from.
-LASSOS, LARGER = 12, 8
+N_LASSO_STARTS, N_CONTINUATION_STEPS = 12, 8
 #: The smallest strength of a lasso as a share of the largest, with more rows than columns, or less.
-SMALLEST, SMALLEST_WIDE = 1e-3, 1e-2
+MIN_LASSO_RATIO, MIN_LASSO_RATIO_WIDE = 1e-3, 1e-2
 #: The relative gap of such a lasso.
-ROUGH = 1e-4
+LASSO_TOL = 1e-4
 #: Passes from one start; what a pass moves, as a share of the objective, where they end.
-PASSES, STILL = 2000, 1e-24
+MAX_PASSES, MIN_CHANGE = 2000, 1e-24
 #: Rounds from the best start: rows are read again, and columns that were left out.
-ROUNDS = 50
+MAX_ROUNDS = 50
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class LocalSearch:
             One more start.
         """
         d = self.problem.rows.n_features
-        none = see(self.problem, self.lane, self.penalty, np.zeros(d))
+        none = evaluate(self.problem, self.lane, self.penalty, np.zeros(d))
         starts = [] if start is None else [np.array(start, np.float64)]
         starts += list(self._lassos(none))
         part = self._part(none, starts)
@@ -135,58 +135,60 @@ class LocalSearch:
 
     # ------------------------------------------------------------------ starts
 
-    def _lassos(self, none: Seen) -> Iterator[Floats]:
+    def _lassos(self, none: Evaluation) -> Iterator[Floats]:
         """Yield the weights of lassos, from the strongest to the weakest, and at this strength."""
         n, d = self.problem.rows.shape
         lasso = LpPenalty("1", np.ones(d))
-        largest = float(np.abs(none.pull).max(initial=0.0))
+        largest = float(np.abs(none.correlation).max(initial=0.0))
         if largest == 0:
             return
-        shares = np.geomspace(1.0, SMALLEST if n > d else SMALLEST_WIDE, LASSOS)[1:]
+        shares = np.geomspace(
+            1.0, MIN_LASSO_RATIO if n > d else MIN_LASSO_RATIO_WIDE, N_LASSO_STARTS
+        )[1:]
         u: Floats | None = None
         same = 1.0 / largest  # the lasso of the same strength
         for share in sorted({*shares, *([same] if shares[-1] < same < 1 else [])}, reverse=True):
             if self._asks_to_stop(np.inf):
                 return
-            engine = BlockDescent(
+            solver = BlockDescent(
                 self.problem,
                 lasso,
-                tol=ROUGH,
-                max_iter=min(PASSES, self.max_iter),
+                tol=LASSO_TOL,
+                max_iter=min(MAX_PASSES, self.max_iter),
                 to_rounding=False,
             )
-            weaker = replace(self.lane, strength=self.lane.strength / (share * largest))
-            found, passes = engine.solve(weaker, u)
+            weaker = replace(self.lane, C=self.lane.C / (share * largest))
+            solution, passes = solver.solve(weaker, u)
             self.passes += passes
-            u = found.weights[:, 0]
+            u = solution.weights[:, 0]
             yield u
 
-    def _part(self, none: Seen, starts: list[Floats]) -> _Part:
+    def _part(self, none: Evaluation, starts: list[Floats]) -> _Part:
         """Return the columns that starts use, or all where they are few."""
         d = len(none.u)
         used = np.arange(d)
-        if d > ALL:
+        if d > MAX_FULL_COLUMNS:
             used = np.flatnonzero(np.any([u != 0 for u in starts], axis=0)) if starts else used[:1]
         return self._products(none, used)
 
-    def _products(self, seen: Seen, used: NDArray[np.intp]) -> _Part:
-        products = ColumnProducts(self.problem, used).products(seen.curve)
-        inner = LpPenalty(self.penalty.power, self.penalty.strength[used])
-        q = seen.pull[used] + products @ seen.u[used]
-        return _Part(used, products, q, inner, seen.loss, self.max_iter)
+    def _products(self, point: Evaluation, used: NDArray[np.intp]) -> _Part:
+        products = ColumnProducts(self.problem, used).products(point.curvature)
+        inner = LpPenalty(self.penalty.power, self.penalty.lam[used])
+        q = point.correlation[used] + products @ point.u[used]
+        return _Part(used, products, q, inner, point.loss, self.max_iter)
 
     # ------------------------------------------------------------------ the best of them
 
     def _settled(self, u: Floats, part: _Part) -> tuple[CertifiedSolution, int]:
         """Return weights at which no weight alone lowers the objective, from the rows."""
         h = curvatures(self.problem, self.problem.costs(self.lane))
-        best: tuple[LocalCertificate, Seen] | None = None
+        best: tuple[LocalCertificate, Evaluation] | None = None
         most = self.passes + self.max_iter
-        for _ in range(ROUNDS):
-            seen = see(self.problem, self.lane, self.penalty, u)
-            left = self.penalty.left(u, seen.pull, h)
+        for _ in range(MAX_ROUNDS):
+            point = evaluate(self.problem, self.lane, self.penalty, u)
+            left = self.penalty.left(u, point.correlation, h)
             proof = LocalCertificate(
-                seen.primal,
+                point.primal,
                 -np.inf,
                 np.inf,
                 self.tol,
@@ -194,13 +196,13 @@ class LocalSearch:
                 left=float(left.max(initial=0.0)),
             )
             if best is None or (proof.primal, proof.left) < (best[0].primal, best[0].left):
-                best = proof, seen
+                best = proof, point
             share = proof.left / proof.primal if proof.primal > 0 else 0.0
             enough = 1e-14 if self.problem.is_small else self.tol
             if self._asks_to_stop(share) or share <= enough or self.passes >= most:
                 break
             missing = np.flatnonzero(left > 0.5 * enough * proof.primal)
-            part = self._products(seen, np.union1d(missing, part.columns))
+            part = self._products(point, np.union1d(missing, part.columns))
             u = u.copy()
             u[part.columns] = part.descend(u[part.columns])
             self.passes += part.passes
@@ -244,8 +246,8 @@ class _Part:
     def _from_larger(self) -> Floats:
         """Return the local optimum that larger strengths lead to, from 0."""
         u = np.zeros(len(self.columns))
-        for times in np.geomspace(2.0**LARGER, 1.0, LARGER + 1):
-            stronger = LpPenalty(self.penalty.power, times * self.penalty.strength)
+        for times in np.geomspace(2.0**N_CONTINUATION_STEPS, 1.0, N_CONTINUATION_STEPS + 1):
+            stronger = LpPenalty(self.penalty.power, times * self.penalty.lam)
             part = _Part(self.columns, self.h, self.q, stronger, self.size, self.most)
             u = part.descend(u)
             self.passes += part.passes
@@ -255,9 +257,9 @@ class _Part:
         """Return the local optimum that exact steps of one weight reach from u."""
         u = u.copy()
         every, left = np.arange(len(u)), self.most
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             g = self.q - self.h @ u
-            enough, most = STILL * self.size, min(PASSES, left)
+            enough, most = MIN_CHANGE * self.size, min(MAX_PASSES, left)
             passes, moved = self.penalty.descend(every, self.h, u, g, enough=enough, most=most)
             self.passes += passes
             left -= passes
@@ -273,8 +275,8 @@ class _Part:
             used = np.flatnonzero(u)
             room = Cholesky(self.h[np.ix_(used, used)]).inverse_diagonal()
             lost = 0.5 * u[used] ** 2 / room
-            worst = int(np.argmin(lost - self.penalty.strength[used]))
-            if lost[worst] >= self.penalty.strength[used[worst]]:
+            worst = int(np.argmin(lost - self.penalty.lam[used]))
+            if lost[worst] >= self.penalty.lam[used[worst]]:
                 break
             u = u.copy()
             u[used[worst]] = 0.0

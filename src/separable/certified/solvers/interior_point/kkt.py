@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 __all__ = ["Equations", "KktRows", "RowGram"]
 
 #: What the rows that are left out of the exact equations may add to their largest eigenvalue, 1.
-LEFT_OUT = 2.0
+MAX_OMITTED = 2.0
 #: Most unknowns of exact equations.
 MOST_UNKNOWNS = 4000
 #: Rows up to which all their products are kept.
 KEPT_PRODUCTS = 4000
 #: What is left of the right-hand side ends conjugate gradients, relative.
-ENOUGH = 1e-5
+CG_TOL = 1e-5
 #: Most rounds of conjugate gradients beside exact equations, and without any.
-ROUNDS, ROUNDS_ALONE = 40, 2000
+ROUNDS, MAX_CG_STEPS_ALONE = 40, 2000
 #: Multiplications of dense matrices in the time of one with a sparse number.
 DENSE_IS_FASTER = 16
 
@@ -68,7 +68,7 @@ class KktRows:
     def __init__(self, x: RowProducts, gram: RowGram) -> None:
         self._x, self._gram = x, gram
         self.size, self.is_easy = x.size, True
-        self.scores, self.along, self.products = x.scores, x.along, x.products
+        self.matvec, self.rmatvec, self.products = x.matvec, x.rmatvec, x.products
         self.rows, self.weights, self.start = x.rows, x.weights, x.start
 
     def equations(self, c: Floats, *, fit_intercept: bool) -> Equations:
@@ -78,7 +78,7 @@ class KktRows:
         size = c * self._gram.squared_norms
         order = np.argsort(-size, kind="stable")
         tail = np.cumsum(size[order][::-1])[::-1]
-        m = int(np.count_nonzero(tail > LEFT_OUT))
+        m = int(np.count_nonzero(tail > MAX_OMITTED))
         most = self._rounds(min(m, d), n)
 
         def exact() -> Equations:
@@ -98,9 +98,9 @@ class KktRows:
     def _rounds(self, unknowns: int, n: int) -> int:
         """Return how many rounds cost no more than exact equations do."""
         if unknowns > MOST_UNKNOWNS:
-            return ROUNDS_ALONE
+            return MAX_CG_STEPS_ALONE
         one = 4.0 * DENSE_IS_FASTER * self._gram.n_numbers + 20.0 * (n + self._x.size)
-        return int(np.clip(unknowns**3 / 3.0 / (4.0 * one), ROUNDS, ROUNDS_ALONE))
+        return int(np.clip(unknowns**3 / 3.0 / (4.0 * one), ROUNDS, MAX_CG_STEPS_ALONE))
 
     def _woodbury(self, kept: NDArray[np.intp], c: Floats, *, fit_intercept: bool) -> Solve:
         """Return what solves the equations of some rows alone."""
@@ -116,7 +116,7 @@ class KktRows:
         def spread(r: Floats) -> Floats:
             full = np.zeros(n)
             full[kept] = root * r
-            return x.along(full)
+            return x.rmatvec(full)
 
         mixed, corner, border = np.zeros(x.size), 0.0, np.zeros(len(kept))
         if fit_intercept and len(kept):
@@ -125,7 +125,7 @@ class KktRows:
             mixed = spread(border)
 
         def solve(right: Floats) -> Floats:
-            scores = root * x.scores(right[:-1], 0.0)[kept]
+            scores = root * x.matvec(right[:-1], 0.0)[kept]
             u = right[:-1] - spread(factor.solve(scores))
             b = (right[-1] - float(border @ scores)) / corner if corner > 0 else 0.0
             return np.append(u - b * mixed, b)
@@ -223,9 +223,9 @@ class _System:
 
     def times(self, p: Floats) -> Floats:
         """Return the equations times a vector."""
-        rows = self._c * self._x.scores(p[:-1], float(p[-1]) if self.corner > 0 else 0.0)
+        rows = self._c * self._x.matvec(p[:-1], float(p[-1]) if self.corner > 0 else 0.0)
         last = float(rows.sum()) if self.corner > 0 else float(p[-1])
-        return np.append(p[:-1] + self._x.along(rows), last)
+        return np.append(p[:-1] + self._x.rmatvec(rows), last)
 
     def diagonal_inverse(self, squares: Floats) -> Solve:
         """Return what divides by the diagonal."""
@@ -251,7 +251,7 @@ class _Iterative:
     def _run(self, left: Floats) -> tuple[Floats, bool]:
         x, scaled = np.zeros(len(left)), self._roughly(left)
         size = float(left @ scaled)
-        enough, p = ENOUGH**2 * size, scaled
+        enough, p = CG_TOL**2 * size, scaled
         for _ in range(self._most):
             if not size > 0:
                 break

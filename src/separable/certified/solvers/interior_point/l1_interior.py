@@ -37,31 +37,31 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "FURTHEST",
-    "LARGEST",
-    "SHORTEST",
-    "STEP_BACK",
+    "BOUNDARY_FRACTION",
+    "MAX_SCORE_STEP",
+    "MAX_WEIGHT",
+    "MIN_STEP",
     "TINY",
-    "Corners",
+    "PenalizedColumns",
     "State",
     "interior_points",
 ]
 
 #: How far a step goes of what values above 0 allow.
-STEP_BACK = 0.995
+BOUNDARY_FRACTION = 0.995
 #: Steps shorter than this lead nowhere.
-SHORTEST = 1e-8
+MIN_STEP = 1e-8
 TINY = 1e-300
 #: Scores move no further in a step, where slopes of the loss are not linear in them.
-FURTHEST = 10.0
+MAX_SCORE_STEP = 10.0
 #: Weights that grow beyond this have no squares.
-LARGEST = 1e150
+MAX_WEIGHT = 1e150
 #: How often equations are solved, for rounding of the time before.
 ROUNDS = 2
 
 
 @dataclass(frozen=True)
-class Corners:
+class PenalizedColumns:
     """Columns, and what their weights cost.
 
     Parameters
@@ -134,7 +134,7 @@ class State:
         pairs = zip(self.values(), step.values(), strict=True)
         return State(*(now + length * by for now, by in pairs))
 
-    def reach(self, step: State) -> float:
+    def max_step(self, step: State) -> float:
         """Return how much of a step, at most 1, leaves all values above 0."""
         lowest = min(
             float((by / now).min(initial=0.0))
@@ -148,7 +148,7 @@ class State:
 
 
 def interior_points(
-    corners: Corners,
+    columns: PenalizedColumns,
     loss: SmoothLoss,
     y: Floats,
     c: Floats,
@@ -160,7 +160,7 @@ def interior_points(
 
     Parameters
     ----------
-    corners : Corners
+    columns : Corners
     loss : SquaredError, Logistic or SquaredHinge
     y, c : ndarray, shape (n,)
         Targets and costs, all above 0.
@@ -168,7 +168,7 @@ def interior_points(
     start : ndarray, shape (d,)
         Weights that say how large weights are.
     """
-    work = _Work(corners, loss, y, c, fit_intercept)
+    work = _Work(columns, loss, y, c, fit_intercept)
     now: State | None = work.first(start)
     while now is not None:
         now, z = _next(work, now)
@@ -185,24 +185,24 @@ def _next(work: _Work, now: State) -> tuple[State | None, Floats]:
         except LinAlgError:
             return None, now.a
         step = system.step()
-        reach = now.reach(step)
-        length = STEP_BACK * reach if reach < 1 else 1.0  # 4
-        moved = float(np.abs(work.corners.x.T @ step.w + step.b).max())
+        max_step = now.max_step(step)
+        length = BOUNDARY_FRACTION * max_step if max_step < 1 else 1.0  # 4
+        moved = float(np.abs(work.columns.x.T @ step.w + step.b).max())
         length = min(length, work.longest / (moved + TINY))
-        if not length > SHORTEST:  # nor where numbers overflow
+        if not length > MIN_STEP:  # nor where numbers overflow
             return None, now.a
         z = system.z + length * system.moved(step)
         now = now.after(length, step)
-        if len(work.corners.sign):
-            now.w = (work.corners.sign * now.side).sum(axis=0)
-        return (now if np.abs(now.w).max() < LARGEST else None), z
+        if len(work.columns.sign):
+            now.w = (work.columns.sign * now.side).sum(axis=0)
+        return (now if np.abs(now.w).max() < MAX_WEIGHT else None), z
 
 
 @dataclass(frozen=True)
 class _Work:
     """What does not change from step to step."""
 
-    corners: Corners
+    columns: PenalizedColumns
     loss: SmoothLoss
     y: Floats
     c: Floats
@@ -215,42 +215,42 @@ class _Work:
     @property
     def longest(self) -> float:
         """How far a step may move scores: slopes of log loss change with them."""
-        return FURTHEST if isinstance(self.loss, Logistic) else np.inf
+        return MAX_SCORE_STEP if isinstance(self.loss, Logistic) else np.inf
 
     @cached_property
     def products(self) -> Floats | None:
         """XHX' where rows have the same curvature at every step."""
         if isinstance(self.loss, SquaredError):
-            return self.corners.of_columns(self.c)
+            return self.columns.of_columns(self.c)
         return None
 
     def scores(self, now: State) -> Floats:
-        scores: Floats = self.corners.x.T @ now.w + now.b
+        scores: Floats = self.columns.x.T @ now.w + now.b
         return scores
 
     def primal(self, now: State) -> float:
-        own = self.corners
+        own = self.columns
         size = np.abs(now.w)
         penalty = float(own.l1 @ size + 0.5 * (own.l2 @ (size * size)))
         return self.loss.total(self.y, self.scores(now), self.c) + penalty
 
     def first(self, start: Floats) -> State:
         """Return values above 0: sides beyond weights by the steps that each alone would take."""
-        own, loss = self.corners, self.loss
+        own, loss = self.columns, self.loss
         sign = own.sign
         scores = own.x.T @ start
         b = loss.best_intercept(self.y, scores, self.c) if self.fit_intercept else 0.0
-        slope, h = loss.slopes(self.y, scores + b, self.c)
-        pull = -(own.x @ slope)
-        curve = own.squares(2 * self.c if self.has_slacks else h) + own.l2
-        beyond = np.maximum(own.l1, np.abs(pull)) / np.maximum(curve, TINY)
+        gradient, h = loss.derivatives(self.y, scores + b, self.c)
+        correlation = -(own.x @ gradient)
+        curvature = own.squares(2 * self.c if self.has_slacks else h) + own.l2
+        beyond = np.maximum(own.l1, np.abs(correlation)) / np.maximum(curvature, TINY)
         if own.positive:  # together they must not lead far away
             beyond *= min(
                 1.0, self._unit(scores + b) / (float(np.abs(own.x.T @ beyond).max()) + TINY)
             )
         side = np.maximum(sign * start, 0.0) + beyond + TINY
         w = (sign * side).sum(axis=0) if len(sign) else start
-        uphill = own.l2 * w - pull
+        uphill = own.l2 * w - correlation
         least = np.maximum(own.l1, 0.1 * float(np.abs(uphill).mean()) + TINY)
         price = np.maximum(own.l1 + sign * uphill, least)
         if not self.has_slacks:
@@ -273,7 +273,7 @@ class _System:
     """The equations of a step (2)."""
 
     def __init__(self, work: _Work, now: State) -> None:
-        own = work.corners
+        own = work.columns
         self._work, self._now, self._sign = work, now, own.sign
         scores = work.scores(now)
         if work.has_slacks:
@@ -281,8 +281,8 @@ class _System:
             self.z, self._h = work.y * now.a, now.a / self._room
             self._off = now.t - (work.y * scores - 1.0 + now.a / (2 * work.c))  # 1
         else:
-            slope, self._h = work.loss.slopes(work.y, scores, work.c)
-            self.z = -slope
+            gradient, self._h = work.loss.derivatives(work.y, scores, work.c)
+            self.z = -gradient
         self._uphill = own.l2 * now.w - own.x @ self.z
         self._missing = own.l1 + self._sign * self._uphill - now.price  # 1
         give = (now.side / now.price).sum(axis=0)
@@ -309,7 +309,7 @@ class _System:
         guess = self._towards(-now.side * now.price, -now.a * now.t)
         whole = now.product()
         count = max(1, now.side.size + now.a.size)
-        left = now.after(now.reach(guess), guess).product() / whole if whole > 0 else 0.0
+        left = now.after(now.max_step(guess), guess).product() / whole if whole > 0 else 0.0
         mu = whole / count * left**3
         return self._towards(
             mu - now.side * now.price - guess.side * guess.price,
@@ -321,12 +321,12 @@ class _System:
         work = self._work
         if work.has_slacks:
             return work.y * step.a
-        change: Floats = -self._h * (work.corners.x.T @ step.w + step.b)
+        change: Floats = -self._h * (work.columns.x.T @ step.w + step.b)
         return change
 
     def _towards(self, sides: Floats, rows: Floats) -> State:
         """Return the step that adds to products what is said, and ends what is missing."""
-        work, now, own = self._work, self._now, self._work.corners
+        work, now, own = self._work, self._now, self._work.columns
         pushed = np.zeros_like(self._h)
         if work.has_slacks:
             pushed = work.y * (rows + now.a * self._off) / self._room
@@ -349,7 +349,7 @@ class _System:
 
         Solved again for what is left, which costs little beside the factor.
         """
-        own, h = self._work.corners, self._h
+        own, h = self._work.columns, self._h
         total = -float(self.z.sum())
         dw, db, dz = np.zeros_like(right), 0.0, np.zeros_like(pushed)
         for _ in range(ROUNDS):
@@ -364,13 +364,13 @@ class _System:
     def _by_columns(
         self, right: Floats, pushed: Floats, total: float
     ) -> tuple[Floats, float, Floats]:
-        own = self._work.corners
+        own = self._work.columns
         dw, db = self._equations.solve(right + own.x @ pushed, float(pushed.sum()) - total)
         return dw, db, pushed - self._h * (own.x.T @ dw + db)
 
     def _by_rows(self, right: Floats, pushed: Floats, total: float) -> tuple[Floats, float, Floats]:
         """Solve (1/H + X'D^-1 X) dz + db = pushed / H - X'D^-1 right, sum dz = total."""
-        own = self._work.corners
+        own = self._work.columns
         known = np.divide(pushed, self._root, out=np.zeros_like(pushed), where=self._root > 0)
         known -= self._root * (own.x.T @ (right / self._stiff))
         dz = self._root * self._factor.solve(known)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["MOST", "bounded_least_squares"]
+__all__ = ["MAX_STEPS", "bounded_least_squares"]
 
 #: Steps; twenty are usual.
-MOST = 100
+MAX_STEPS = 100
 #: The share of the way to the border that a step takes.
-NEAR = 0.995
+BOUNDARY_FRACTION = 0.995
 #: The mean product of a slack and its multiplier, for its first, at which steps end.
-CLOSE = 1e-13
+COMPLEMENTARITY_TOL = 1e-13
 
 
 @dataclass
@@ -57,7 +57,7 @@ class _Point:
 
 
 def bounded_least_squares(
-    h: Floats, q: Floats, strength: float, start: Floats | None = None, most: int = MOST
+    h: Floats, q: Floats, lam: float, start: Floats | None = None, most: int = MAX_STEPS
 ) -> tuple[Floats, int]:
     """Return the weights and the number of steps.
 
@@ -66,46 +66,46 @@ def bounded_least_squares(
     h : ndarray, shape (d, d)
         Symmetric, without negative eigenvalues.
     q : ndarray, shape (d,)
-    strength : float
+    lam : float
         Above 0.
     start : ndarray, shape (d,), optional
         Weights of a like problem; their size is the first bound.
     most : int
         Steps.
     """
-    if float(np.abs(q).sum()) <= strength:
+    if float(np.abs(q).sum()) <= lam:
         return np.zeros_like(q), 0
-    point = _first(h, q, strength, start)
+    point = _first(h, q, lam, start)
     first, best, steps = point.mean, point, 0
     while steps < most:
         steps += 1
-        point = _next(h, q, strength, point)
+        point = _next(h, q, lam, point)
         if not np.isfinite(point.mean):
             break
         best = point
-        if point.mean <= CLOSE * first or not point.is_inside:
+        if point.mean <= COMPLEMENTARITY_TOL * first or not point.is_inside:
             break
-    return _corner(h, q, strength, best), steps
+    return _corner(h, q, lam, best), steps
 
 
-def _first(h: Floats, q: Floats, strength: float, start: Floats | None) -> _Point:
+def _first(h: Floats, q: Floats, lam: float, start: Floats | None) -> _Point:
     d = len(q)
-    curve = float(np.diagonal(h).max())
-    size = float(np.abs(q).max()) / curve if curve > 0 else 1.0
+    curvature = float(np.diagonal(h).max())
+    size = float(np.abs(q).max()) / curvature if curvature > 0 else 1.0
     if start is not None:
         size = max(float(np.abs(start).max()), 1e-3 * size)
-    even = np.full(d, strength / (2 * d))
+    even = np.full(d, lam / (2 * d))
     return _Point(np.zeros(d), size, even, even.copy())
 
 
-def _next(h: Floats, q: Floats, strength: float, at: _Point) -> _Point:
+def _next(h: Floats, q: Floats, lam: float, at: _Point) -> _Point:
     over, under = at.slacks
     one, two = at.above / over, at.below / under
     factor = Cholesky(h + np.diag(one + two))
     side = factor.solve(one - two)
     corner = float((one - two) @ side - (one + two).sum())
     rest = q - h @ at.u - at.above + at.below
-    missing = strength - float((at.above + at.below).sum())
+    missing = lam - float((at.above + at.below).sum())
 
     def towards(first: Floats, second: Floats) -> tuple[Floats, float, Floats, Floats]:
         """Return the change that leaves slack times multiplier changed by first and second."""
@@ -141,18 +141,18 @@ def _next(h: Floats, q: Floats, strength: float, at: _Point) -> _Point:
     change = towards(
         middle - over * at.above - (dt - du) * dz, middle - under * at.below - (dt + du) * dw
     )
-    length = NEAR * longest(change)
+    length = BOUNDARY_FRACTION * longest(change)
     du, dt, dz, dw = change
     return _Point(
         at.u + length * du, at.t + length * dt, at.above + length * dz, at.below + length * dw
     )
 
 
-def _corner(h: Floats, q: Floats, strength: float, at: _Point) -> Floats:
+def _corner(h: Floats, q: Floats, lam: float, at: _Point) -> Floats:
     """Return the weights that the bounds met say, if they keep to the others; else those found."""
     over, under = at.slacks
-    sign = np.where(over < at.above * at.t / strength, 1.0, 0.0)
-    sign -= np.where(under < at.below * at.t / strength, 1.0, 0.0)
+    sign = np.where(over < at.above * at.t / lam, 1.0, 0.0)
+    sign -= np.where(under < at.below * at.t / lam, 1.0, 0.0)
     met = sign != 0
     free = np.flatnonzero(~met)
     # u = t sign on what is met: columns [free, t]
@@ -160,12 +160,12 @@ def _corner(h: Floats, q: Floats, strength: float, at: _Point) -> Floats:
     joint[free, np.arange(len(free))] = 1.0
     joint[:, -1] = sign
     right = joint.T @ q
-    right[-1] -= strength
-    found = Cholesky(joint.T @ h @ joint).solve(right)
-    t, u = float(found[-1]), joint @ found
-    inside = t > 0 and bool((np.abs(found[:-1]) <= t).all())
-    return u if inside and _value(h, q, strength, u) <= _value(h, q, strength, at.u) else at.u
+    right[-1] -= lam
+    solution = Cholesky(joint.T @ h @ joint).solve(right)
+    t, u = float(solution[-1]), joint @ solution
+    inside = t > 0 and bool((np.abs(solution[:-1]) <= t).all())
+    return u if inside and _value(h, q, lam, u) <= _value(h, q, lam, at.u) else at.u
 
 
-def _value(h: Floats, q: Floats, strength: float, u: Floats) -> float:
-    return float(0.5 * u @ h @ u - q @ u + strength * np.abs(u).max())
+def _value(h: Floats, q: Floats, lam: float, u: Floats) -> float:
+    return float(0.5 * u @ h @ u - q @ u + lam * np.abs(u).max())

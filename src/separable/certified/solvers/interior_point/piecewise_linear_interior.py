@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from separable.certified.design.row_products import RowProducts
     from separable.certified.solvers.interior_point.kkt import Equations
-    from separable.certified.solvers.stopping import Watcher
+    from separable.certified.solvers.stopping import StoppingCriterion
     from separable.losses.base import Loss
     from separable.typing import Floats
 
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 __all__ = ["Fixed", "interior_point"]
 
 #: How far a step goes of what the box allows.
-STEP_BACK = 0.995
+BOUNDARY_FRACTION = 0.995
 #: Most corrections of a step towards equal products.
-CORRECTIONS = 3
+MAX_CORRECTIONS = 3
 #: Steps that go so far need no correction.
-LONG = 0.9
+LONG_STEP = 0.9
 #: Steps shorter than this lead nowhere.
-SHORTEST = 1e-9
+MIN_STEP = 1e-9
 #: So many steps without a gap that is smaller by a tenth lead nowhere either: most fits need 30.
-STALLED = 100
+MAX_STALLED_STEPS = 100
 #: The relative gap below which bounds are guessed, and the most unknowns of that.
-GUESS_FROM = 1e-2
+CROSSOVER_GAP = 1e-2
 MOST_UNKNOWNS = 600
 
 
@@ -131,7 +131,7 @@ class State:
         """Return the mean of the products."""
         return float(np.vdot(self.a, self.s) + np.vdot(self.room, self.t)) / (2 * self.a.size)
 
-    def reach(self, step: Step) -> float:
+    def max_step(self, step: Step) -> float:
         """Return how much of a step, at most 1, leaves all values above 0."""
         lowest = min(
             float((step.a / self.a).min()),
@@ -166,7 +166,7 @@ def interior_point(
     c: Floats,
     *,
     fit_intercept: bool,
-    stopping_rule: Watcher,
+    stopping_rule: StoppingCriterion,
     max_iter: int,
     fixed: Fixed = Fixed(),  # noqa: B008
 ) -> tuple[Floats, Floats]:
@@ -194,8 +194,8 @@ def interior_point(
     rows = _Used(x, c > 0)
     y, c = y[rows.used], c[rows.used]
     w = np.zeros(x.size)
-    b = loss.best_intercept(y, rows.scores(w, 0.0), c) if fit_intercept else 0.0
-    scores = rows.scores(w, b)
+    b = loss.best_intercept(y, rows.matvec(w, 0.0), c) if fit_intercept else 0.0
+    scores = rows.matvec(w, b)
     box = Box.of(loss, y, c, scores)
     now = box.on_path(scores)  # 0
     z = (box.sign * now.a).sum(axis=0)
@@ -206,24 +206,24 @@ def interior_point(
             system = _System(rows, box, now, z, fit_intercept=fit_intercept)
         except LinAlgError:
             break
-        missing, total = system.along + fixed.weights - w, float(z.sum()) + fixed.total
-        step, reach = _directed(system, box, now, mu, scores, missing, total)
-        length = STEP_BACK * reach if reach < 1 else 1.0  # 5
-        if not length > SHORTEST:
+        missing, total = system.correlation + fixed.weights - w, float(z.sum()) + fixed.total
+        step, max_step = _directed(system, box, now, mu, scores, missing, total)
+        length = BOUNDARY_FRACTION * max_step if max_step < 1 else 1.0  # 5
+        if not length > MIN_STEP:
             break
         now = now.after(length, step)
         w, b = w + length * step.w, b + length * step.b
-        scores = rows.scores(w, b)
+        scores = rows.matvec(w, b)
         z = (box.sign * now.a).sum(axis=0)
-        left = (1 - length) * missing if rows.is_exact else rows.along(z) + fixed.weights - w
+        left = (1 - length) * missing if rows.is_exact else rows.rmatvec(z) + fixed.weights - w
         seen = _gap(loss, y, c, scores, z, w, left)
         if stopping_rule(rows.full(z), lambda: x.weights(w), seen):  # noqa: B023
             break
         idle = 0 if seen < 0.9 * least else idle + 1
         least = min(least, seen)
-        if idle >= STALLED:
+        if idle >= MAX_STALLED_STEPS:
             break
-        if stopping_rule.wants_more and seen < GUESS_FROM:  # 6
+        if stopping_rule.wants_more and seen < CROSSOVER_GAP:  # 6
             exact = _solve_free(rows, box, now, fit_intercept=fit_intercept)
             if exact is not None:
                 stopping_rule.consider(rows.full(exact[0]), x.weights(exact[1]))
@@ -240,8 +240,10 @@ class _System:
     ) -> None:
         self._rows, self._sign, self._now = rows, box.sign, now
         self._inverse = 1.0 / (now.s / now.a + now.t / now.room)
-        curve = self._inverse.sum(axis=0)
-        self._equations, self.along = rows.equations(curve, z, fit_intercept=fit_intercept)
+        curvature = self._inverse.sum(axis=0)
+        self._equations, self.correlation = rows.equations(
+            curvature, z, fit_intercept=fit_intercept
+        )
 
     def solve(
         self,
@@ -256,9 +258,9 @@ class _System:
         push = lower / now.a - upper / now.room - away
         moved = (self._sign * self._inverse * push).sum(axis=0)
         dw, db = self._equations.solve(
-            missing + self._rows.along(moved), total + float(moved.sum())
+            missing + self._rows.rmatvec(moved), total + float(moved.sum())
         )
-        da = self._inverse * (push - self._sign * self._rows.scores(dw, db))
+        da = self._inverse * (push - self._sign * self._rows.matvec(dw, db))
         return Step(da, (lower - now.s * da) / now.a, (upper + now.t * da) / now.room, dw, db)
 
 
@@ -276,22 +278,22 @@ def _directed(
         return Step(now.a, now.s, now.t, missing, 0.0), 0.0
     away = box.sign * scores + box.linear - now.s + now.t  # 1
     step = system.solve(-now.a * now.s, -now.room * now.t, away, missing, total)  # 3
-    reach = now.reach(step)
-    target = mu * (now.after(reach, step).mu() / mu) ** 3
+    max_step = now.max_step(step)
+    target = mu * (now.after(max_step, step).mu() / mu) ** 3
     more = system.solve(target - step.a * step.s, target + step.a * step.t)
-    step, reach = _best_share(now, step, more, reach**2)
-    for _ in range(CORRECTIONS):  # 4
-        if reach > LONG:
+    step, max_step = _best_step_length(now, step, more, max_step**2)
+    for _ in range(MAX_CORRECTIONS):  # 4
+        if max_step > LONG_STEP:
             break
-        further = now.after(min(1.0, max(1.3 * reach, reach + 0.1)), step)
+        further = now.after(min(1.0, max(1.3 * max_step, max_step + 0.1)), step)
         more = system.solve(
             _towards(further.a * further.s, target), _towards(further.room * further.t, target)
         )
-        tried, longer = _best_share(now, step, more, reach)
-        if longer < 1.02 * reach:
+        tried, longer = _best_step_length(now, step, more, max_step)
+        if longer < 1.02 * max_step:
             break
-        step, reach = tried, longer
-    return step, reach
+        step, max_step = tried, longer
+    return step, max_step
 
 
 def _towards(products: Floats, target: float) -> Floats:
@@ -300,15 +302,15 @@ def _towards(products: Floats, target: float) -> Floats:
     return np.maximum(change, -10 * target)
 
 
-def _best_share(now: State, step: Step, more: Step, least: float) -> tuple[Step, float]:
+def _best_step_length(now: State, step: Step, more: Step, least: float) -> tuple[Step, float]:
     """Return step + share more that reaches furthest, share between ``least`` and 1."""
     best, furthest = step, 0.0
     for share in np.linspace(1.0, least, 4):
         tried = step.plus(float(share), more)
-        reach = now.reach(tried)
-        if reach > furthest:
-            best, furthest = tried, reach
-        if reach > LONG:
+        max_step = now.max_step(tried)
+        if max_step > furthest:
+            best, furthest = tried, max_step
+        if max_step > LONG_STEP:
             break
     return best, furthest
 
@@ -330,17 +332,17 @@ class _Used:
         full[self.used] = r
         return full
 
-    def scores(self, u: Floats, b: float) -> Floats:
-        return self._x.scores(u, b)[self.used]
+    def matvec(self, u: Floats, b: float) -> Floats:
+        return self._x.matvec(u, b)[self.used]
 
-    def along(self, r: Floats) -> Floats:
-        return self._x.along(self.full(r))
+    def rmatvec(self, r: Floats) -> Floats:
+        return self._x.rmatvec(self.full(r))
 
     def equations(self, c: Floats, r: Floats, *, fit_intercept: bool) -> tuple[Equations, Floats]:
         """Return the equations of a step with curvatures c, and U'r."""
         if isinstance(self._x, KktRows):
             made = self._x.equations(self.full(c), fit_intercept=fit_intercept)
-            return made, self.along(r)
+            return made, self.rmatvec(r)
         products, mixed, along = self._x.products(self.full(c), self.full(r))
         products[np.diag_indices(len(mixed))] += 1.0
         total = float(c.sum())
@@ -374,7 +376,7 @@ def _solve_free(
     free = ~(low | high)
     fixed = np.where(high, box.sign * box.most, 0.0).sum(axis=0)
     chosen = np.flatnonzero(free.any(axis=0))
-    m, f = len(rows.along(fixed)), len(chosen)
+    m, f = len(rows.rmatvec(fixed)), len(chosen)
     if f == 0 or m + f + 1 > MOST_UNKNOWNS:
         return None
     block = np.argmax(free[:, chosen], axis=0)
@@ -387,7 +389,7 @@ def _solve_free(
     matrix[:m, m : m + f] = -some.T
     matrix[m : m + f, :m] = some
     matrix[m : m + f, -1] = matrix[-1, m : m + f] = border
-    right = np.concatenate([rows.along(fixed), corner, [-border * float(fixed.sum())]])
+    right = np.concatenate([rows.rmatvec(fixed), corner, [-border * float(fixed.sum())]])
     try:
         solution = _least(matrix, right)
     except LinAlgError:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from separable.certified.duality.softmax_l2_certifier import points_of, shares_of
+from separable.certified.duality.softmax_l2_certifier import dual_points, softmax
 from separable.certified.solvers.interior_point.l1_interior import (
-    FURTHEST,
-    LARGEST,
-    SHORTEST,
-    STEP_BACK,
+    BOUNDARY_FRACTION,
+    MAX_SCORE_STEP,
+    MAX_WEIGHT,
+    MIN_STEP,
     TINY,
     State,
 )
@@ -40,7 +40,7 @@ __all__ = ["softmax_points", "suits_softmax"]
 #: Numbers of the nK rows of dK columns, and equations, at most.
 MOST_NUMBERS, MOST_EQUATIONS = 6_000_000, 1500
 #: Products do not vanish before what prices lack, times its side, does: the share of it to aim at.
-LACKING = 0.01
+MIN_CENTRING = 0.01
 SIGN = np.array([1.0, -1.0])[:, None, None]
 
 
@@ -79,7 +79,7 @@ def softmax_points(
         if now is not None:
             scores = work.scores(now)
             primal = work.primal(now, scores)
-            yield now.w, shares_of(scores), now.product() / primal if primal > 0 else 0.0
+            yield now.w, softmax(scores), now.product() / primal if primal > 0 else 0.0
 
 
 class _Work:
@@ -104,14 +104,20 @@ class _Work:
         b = np.zeros(start.shape[1])
         if self._fit_intercept:
             b = best_intercepts(rows.y, scores, rows.c)
-        shares = shares_of(scores + b)
-        pull = self._x.T @ points_of(rows, shares)
-        curve = (self._x**2).T @ (rows.c[:, None] * shares * (1.0 - shares)) + self._l2
-        beyond = np.maximum(self._l1, np.abs(pull)) / np.maximum(curve, TINY)
+        probabilities = softmax(scores + b)
+        correlation = self._x.T @ dual_points(rows, probabilities)
+        curvature = (self._x**2).T @ (
+            rows.c[:, None] * probabilities * (1.0 - probabilities)
+        ) + self._l2
+        beyond = np.maximum(self._l1, np.abs(correlation)) / np.maximum(curvature, TINY)
         moved = float(np.abs(self._x @ beyond).max(initial=0.0))
-        side = np.maximum(SIGN * start, 0.0) + beyond * min(1.0, FURTHEST / (moved + TINY)) + TINY
+        side = (
+            np.maximum(SIGN * start, 0.0)
+            + beyond * min(1.0, MAX_SCORE_STEP / (moved + TINY))
+            + TINY
+        )
         w = (SIGN * side).sum(axis=0)
-        price = np.maximum(self._l1 + SIGN * (self._l2 * w - pull), self._l1)
+        price = np.maximum(self._l1 + SIGN * (self._l2 * w - correlation), self._l1)
         return State(w, b, side, price, np.empty(0), np.empty(0))
 
     def after(self, now: State) -> State | None:
@@ -121,16 +127,16 @@ class _Work:
             step = system.step()
         except (LinAlgError, ValueError):  # numbers are not finite
             return None
-        reach = now.reach(step)
+        max_step = now.max_step(step)
         moved = float(np.abs(self._x @ step.w + step.b).max())
-        length = STEP_BACK * reach if reach < 1 else 1.0
-        longest = max(FURTHEST, float(np.abs(self.scores(now)).max()))
+        length = BOUNDARY_FRACTION * max_step if max_step < 1 else 1.0
+        longest = max(MAX_SCORE_STEP, float(np.abs(self.scores(now)).max()))
         length = min(length, longest / (moved + TINY))
-        if not length > SHORTEST:
+        if not length > MIN_STEP:
             return None
         now = now.after(length, step)
         now.w = (SIGN * now.side).sum(axis=0)
-        return now if np.abs(now.w).max() < LARGEST else None
+        return now if np.abs(now.w).max() < MAX_WEIGHT else None
 
 
 class _System:
@@ -139,14 +145,14 @@ class _System:
     def __init__(self, work: _Work, now: State) -> None:
         self._now = now
         self._l2, x, rows = work._l2, work._x, work._rows
-        shares = shares_of(work.scores(now))
-        z = points_of(rows, shares)
+        probabilities = softmax(work.scores(now))
+        z = dual_points(rows, probabilities)
         self._missing = work._l1 + SIGN * (self._l2 * now.w - x.T @ z) - now.price
         self._give = (now.side / now.price).sum(axis=0)
         self._stiff = (self._l2 + 1.0 / self._give).ravel()
-        (n, d), K = x.shape, shares.shape[1]
-        halves = np.sqrt(shares)
-        root = -shares[:, :, None] * halves[:, None, :]  # (n, m, k)
+        (n, d), K = x.shape, probabilities.shape[1]
+        halves = np.sqrt(probabilities)
+        root = -probabilities[:, :, None] * halves[:, None, :]  # (n, m, k)
         root[:, np.arange(K), np.arange(K)] += halves
         root *= np.sqrt(rows.c)[:, None, None]
         turned = root.transpose(0, 2, 1)  # (n, k, m)
@@ -170,9 +176,9 @@ class _System:
         now = self._now
         guess = self._towards(-now.side * now.price)
         whole = now.product()
-        left = now.after(now.reach(guess), guess).product() / whole if whole > 0 else 0.0
+        left = now.after(now.max_step(guess), guess).product() / whole if whole > 0 else 0.0
         lack = float(np.abs(self._missing * now.side).mean())
-        mu = max(whole / now.side.size * left**3, LACKING * lack)
+        mu = max(whole / now.side.size * left**3, MIN_CENTRING * lack)
         return self._towards(mu - now.side * now.price - guess.side * guess.price)
 
     def _towards(self, sides: Floats) -> State:
@@ -188,8 +194,8 @@ class _System:
     def _solved(self, right: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the changes of weights and intercepts, and minus that of the pulls."""
         if self._has_fewer_columns:
-            found = self._factor.solve(np.append(right, self._total))
-            du, db = found[: len(right)], found[len(right) :]
+            solution = self._factor.solve(np.append(right, self._total))
+            du, db = solution[: len(right)], solution[len(right) :]
             return du, db, self._b.T @ (self._b @ du + self._b0 @ db)
         moved = self._factor.solve(self._b @ (right / self._stiff))
         db = lstsq(self._b0.T @ self._even, self._total - self._b0.T @ moved)
