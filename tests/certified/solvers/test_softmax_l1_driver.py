@@ -305,6 +305,7 @@ def test_a_fold_without_a_class():
     np.testing.assert_allclose(found.certificates[0].primal, alone.certificate_.primal)
 
 
+@pytest.mark.slow
 def test_threads_change_no_bit():
     X, y, _ = data(12)
     given = {"Cs": [0.001, 1.0, 1e3], "l1_ratios": [0.5, 1.0], "cv": StratifiedKFold(2)}
@@ -334,6 +335,7 @@ def test_paths_grow_from_nothing():
     assert found is not None
 
 
+@pytest.mark.slow
 def test_warm_start_goes_on():
     X, y = load_digits(return_X_y=True)
     for ratio in (1.0, 0.5):

@@ -83,6 +83,7 @@ def packed_rows(kind: str) -> bytes:
     return PACKERS[kind](rows_of(100_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PACKERS)
 @pytest.mark.parametrize("chunks", [False, True])
 def test_a_file_that_was_cut_off_says_how_many_rows_there_are(write, kind, chunks):
@@ -705,6 +706,17 @@ def test_a_json_value_of_another_kind_far_behind(write):
         TableError, match=r":90001(?::\d+)?: column 'a': 'late' is not number.*column_types"
     ):
         list(scan(path))
+
+
+def test_a_json_column_that_begins_far_behind(write, monkeypatch):
+    monkeypatch.setattr("separable.data.io.jsonl.HEAD_BYTES", 20)
+    path = write('{"a": 1}\n' * 50 + '{"a": 2, "b": 3}\n', "data.jsonl")
+    data = read(path)
+    assert data.table.column_names == ["a"]
+    assert "'b' came after the lines that settled the columns" in str(data.report)
+    with pytest.raises(TableError, match=r":51: a new column, 'b', .*columns=\["):
+        list(scan(path))
+    assert read(path, columns=["a"]).table["a"].to_pylist()[-1] == 2
 
 
 def test_json_values_of_several_kinds(write):

@@ -94,6 +94,7 @@ CHAR_OPTIONS = [{"vocabulary": ["a", "of ", "th", "ab b", " a", "και", ""]}]
 RANGES = [(1, 1), (1, 2), (2, 3), (3, 3), (1, 4), (5, 7)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ngram_range", RANGES)
 @pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
 def test_vocabulary_as_scikit_learn(analyzer, ngram_range):

@@ -215,6 +215,7 @@ LARGE: dict[str, tuple[Callable[[int], LinearModel], int]] = {
 SLOW = ("levels", "names of dicts")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in LARGE]
 )
