@@ -85,8 +85,8 @@ def test_a_bug_is_told_as_one(separable, broken_command):
     result = separable("x")
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        "Error: this is a bug of separable (RuntimeError: no such thing). "
-        "Run it again with --debug.\n"
+        "Error: this is a bug in separable (RuntimeError: no such thing). Run the command again "
+        "with --debug.\n"
     )
 
 
@@ -95,7 +95,7 @@ def test_debug_shows_where_an_error_was_raised(separable, broken_command):
     assert result.code == 1
     assert result.err.startswith("Traceback (most recent call last):\n")
     assert 'raise RuntimeError("no' in result.err
-    assert result.err.endswith("Report it with what stands above.\n")
+    assert result.err.endswith("Please report it with the traceback above.\n")
 
 
 def test_a_closed_pipe_ends_quietly(penguins_model):

@@ -82,7 +82,7 @@ def test_differences_beyond_noise_by_the_corrected_test(cancer):
         assert other.to_dict()["differs"] is other.differs
     assert {each.differs for each in board.rows[1:]} == {True, False}
     lines = repr(board).splitlines()
-    assert "beyond noise" in lines[1]
+    assert "significant" in lines[1]
     assert [line.split()[-3] for line in lines[3:]] == [
         "yes" if each.differs else "no" for each in board.rows[1:]
     ]

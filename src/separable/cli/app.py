@@ -83,15 +83,15 @@ class _LazyGroup(Examples, click.Group):
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     examples=(
-        "separable demo  # see it work, in a minute",
-        "separable train penguins.csv --target species  # a tested model in a file",
+        "separable demo  # a tour, in a minute",
+        "separable train penguins.csv --target species  # train, test and save a model",
         "separable predict penguins.safetensors penguins.csv",
         "separable explain penguins.safetensors penguins.csv --row 3",
-        "separable train --help  # all there is to say to one command",
+        "separable train --help  # all options of a command",
     ),
-    epilog="Data goes to standard output, talk to standard error. Exit codes: 0 done, 1 bad data "
-    "or model or a file that is not there, 2 wrong usage, 3 --fail-under or the like missed, 130 "
-    "Ctrl-C.",
+    epilog="Results go to standard output, messages to standard error. Exit codes: 0 success, 1 "
+    "error in the data, the model or a file, 2 usage error, 3 a limit such as --fail-under "
+    "was missed, 130 Ctrl-C.",
 )
 @click.version_option(__version__, prog_name="separable")
 def app() -> None:
@@ -163,9 +163,13 @@ def _told_error(error: BaseException, *, debug: bool) -> int:
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):
         click.echo(printable(f"Error: {_one_line(error)}"), err=True)
     else:
-        again = "Report it with what stands above." if debug else "Run it again with --debug."
+        again = (
+            ("Please report it with the traceback above.")
+            if debug
+            else "Run the command again with --debug."
+        )
         what = f"{type(error).__name__}: {_one_line(error)}".removesuffix(".")
-        click.echo(printable(f"Error: this is a bug of separable ({what}). {again}"), err=True)
+        click.echo(printable(f"Error: this is a bug in separable ({what}). {again}"), err=True)
     return BAD
 
 

@@ -230,7 +230,7 @@ class Leaderboard:
         lines = [
             [
                 "rank", "learner", "parameters", "mean", "std. error", "to the best",
-                "std. error", "beyond noise", "fit", "seconds",
+                "std. error", "significant", "fit", "seconds",
             ]
         ]  # fmt: skip
         told = []

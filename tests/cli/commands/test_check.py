@@ -32,13 +32,13 @@ def test_findings_by_severity_with_what_to_type(separable, bank):
         "  currency  drop      constant: every value is 'EUR'",
         "  paid out  number    numbers",
     ]
-    assert "1 warning: what makes a model, or its measured error, wrong" in lines
-    assert "1 note: what is worth knowing" in lines
+    assert "1 warning: problems that bias the model or its measured error" in lines
+    assert "1 note: worth knowing" in lines
     assert "    -> --drop 'paid out'" in lines
     assert lines[-1] == "  separable train bank.csv --target deposit --drop 'paid out'"
-    assert lines.index("1 warning: what makes a model, or its measured error, wrong") < lines.index(
-        "1 note: what is worth knowing"
-    )
+    assert lines.index(
+        "1 warning: problems that bias the model or its measured error"
+    ) < lines.index("1 note: worth knowing")
 
 
 def test_the_next_command_keeps_what_was_said(separable, bank):
@@ -80,7 +80,7 @@ def test_fail_on(separable, bank, more, code):
 
 def test_clean_data_and_no_target(separable):
     result = separable("check", PENGUINS, "--target", "species")
-    assert "Nothing found that speaks against training on it." in result.out
+    assert "No problems found." in result.out
     result = separable("check", PENGUINS)
     assert result.code == 0
     assert "Next:" not in result.out

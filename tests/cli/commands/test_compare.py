@@ -30,7 +30,7 @@ def test_text(separable):
     assert lines[0] == "Compared by 5 folds of 344 rows, encoded once:"
     assert lines[1].split() == ["learner", "strength", "accuracy", "to", "the", "best", "time"]
     assert [line.split()[0] for line in lines[2:4]] == ["1", "2"]
-    assert lines[4].startswith("  Worse by more than noise: ")
+    assert lines[4].startswith("  Significantly worse (5 %): ")
     assert max(map(len, lines)) <= 80
     assert list(Path().iterdir()) == []
 

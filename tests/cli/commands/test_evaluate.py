@@ -60,7 +60,7 @@ def test_weights(separable):
     assert told["rows"] == np.count_nonzero(WEIGHT)
     table(weight=[*WEIGHT[:-1], -1])
     result = separable(*args)
-    assert result.err == "Error: d.csv:301:12: column 'w': -1 is no weight. " + (
+    assert result.err == "Error: d.csv:301:12: column 'w': -1 is not a weight. " + (
         "Weights are finite numbers >= 0; 0 leaves a row out.\n"
     )
 

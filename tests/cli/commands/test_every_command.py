@@ -79,7 +79,7 @@ def test_help_starts_with_examples_and_has_headings(separable, name):
     assert usage.startswith(f"Usage: separable {name} ")
     assert title == "Examples:"
     assert "separable " in example
-    assert "\nOutput and talk:\n" in result.out
+    assert "\nOutput:\n" in result.out
     assert result.out.endswith("\n")
 
 

@@ -192,7 +192,7 @@ def test_texts_in_a_table(separable):
     same = separable("explain", "m.st", "--text", "Good!", "--column", "review")
     assert same.out == result.out
     result = separable("explain", "m.st", "--text", "Good!", "--column", "stars")
-    assert "'stars' is not a column of texts of this model. There is: review." in result.err
+    assert "'stars' is not a text column of this model. Text columns: review." in result.err
 
 
 def test_two_columns_of_texts(separable):

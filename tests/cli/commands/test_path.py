@@ -96,7 +96,10 @@ def test_naive_bayes_of_counts(separable):
     ("args", "message"),
     [
         ([], "Name one learner with --model: bernoulli-nb, complement-nb, group-lasso-classifier"),
-        (["--model", "lda"], "--model lda has no strength to vary. These have one: bernoulli-nb"),
+        (
+            ["--model", "lda"],
+            "--model lda has no regularization to vary. These learners have: bernoulli-nb",
+        ),
         (["--model", "linear-svm", "--model", "logistic-regression"], "Name one learner"),
         (["--model", "linear-svm", "--set", "C=1"], "--set C: path varies it. Leave it out."),
         (["--model", "linear-svm", "--json", "-o", "x"], "Keep one."),

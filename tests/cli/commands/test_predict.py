@@ -151,10 +151,10 @@ def test_what_was_missing_or_unseen_is_counted(separable, binary):
     Path("d.csv").write_text("x,city\n,Lima\n3,Lima\n3,\n1,Quito\n")
     result = separable("predict", binary, "d.csv")
     assert result.err.splitlines() == [
-        "Note: x: 1 missing (data row 1; none was in training: no effect)",
-        "Note: city: 1 missing (data row 3; none was in training: no effect)",
-        "Note: city: 3 of a level not met in training: no effect "
-        "('Lima' in data row 1, 'Quito' in data row 4)",
+        "Note: x: 1 missing (data row 1; none in training: no effect)",
+        "Note: city: 1 missing (data row 3; none in training: no effect)",
+        "Note: city: 3 with a level not seen in training: no effect ('Lima' in data row 1, "
+        "'Quito' in data row 4)",
     ]
 
 
@@ -616,7 +616,7 @@ def test_texts(separable):
     result = separable("predict", "m.st", "d.csv")
     expected = model.decision_function(["A good film", "", "bad"]).tolist()
     assert scores_of(result) == expected
-    assert "Note: text: 1 missing (data row 2; none was in training: no effect)" in result.err
+    assert "Note: text: 1 missing (data row 2; none in training: no effect)" in result.err
     Path("e.csv").write_text("id,review\n1,A good film\n2,\n3,bad\n")
     assert scores_of(separable("predict", "m.st", "e.csv", "--id", "id")) == expected
     assert scores_of(separable("predict", "m.st", "e.csv", "--column", "review")) == expected

@@ -84,7 +84,7 @@ def test_three_classes(separable, told):
     assert contents.separability.shape == (344, contents.model.n_features)
     assert isinstance(contents.learning_curve, LearningCurve)
     assert contents.learning_curve.sizes[-1] + contents.learning_curve.n_test == 258
-    assert contents.learning_curve_rows.startswith("258 rows of the training part, encoded once.")
+    assert contents.learning_curve_rows.startswith("258 rows of the training rows, encoded once.")
     assert contents.certificate.converged
     again = contents.reproduction
     assert again.commands == (
@@ -363,7 +363,7 @@ def test_what_a_model_file_remembers(separable, told, penguins_model):
     assert figures.confusion.tolist() == kept["held_out"]["confusion"]
     assert (len(contents.measured.truth), contents.measured.how) == (
         0,
-        "Held out 86 of 344 rows, each class in proportion",
+        "Held out 86 of 344 rows, stratified by class",
     )
     assert [each.learner for each in contents.tried.standings] == [
         each["learner"] for each in kept["leaderboard"]

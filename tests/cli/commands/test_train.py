@@ -46,7 +46,7 @@ def test_penguins(penguins_text):
         "sex                category  2 levels; 11 missing",
         "Held out 86 of 344 rows",
         "always Adelie",
-        "trained again on all 344 rows with 15 features",
+        "retrained on all 344 rows with 15 features",
         "towards Gentoo",
         "separable predict penguins.safetensors ",
     ):
@@ -118,8 +118,8 @@ def test_perceptrons_converge_and_say_so(separable, model):
 def test_votes_are_trained_predicted_and_explained(separable):
     result = separable("train", PENGUINS, "--target", "species", "--model", "voted-perceptron")
     assert (result.code, result.err) == (0, "")
-    assert "VotedPerceptron, trained again on all 344 rows" in result.out
-    mean = "The model votes; these are the weights of the mean of all its voters."
+    assert "VotedPerceptron, retrained on all 344 rows" in result.out
+    mean = "The model votes; these are the mean weights of its voters."
     assert mean in result.out
     model = "penguins.safetensors"
     predicted = separable("predict", model, PENGUINS)
@@ -147,7 +147,7 @@ def test_unconverged_is_one_line_on_standard_error(separable):
 def test_the_default_searches_and_proves(penguins_text, separable):
     result = penguins_text
     assert (result.code, result.err) == (0, "")
-    assert "LogisticRegression, trained again on all 344 rows" in result.out
+    assert "LogisticRegression, retrained on all 344 rows" in result.out
     found = re.search(r"Taken: logistic-regression with C (\S+): its accuracy is with", result.out)
     assert float(found[1]) in LEARNERS["logistic-regression"].strength.values
     assert "Compared by 5 folds of 258 rows, encoded once; strengths by log loss," in result.out
@@ -210,7 +210,7 @@ def test_rows_without_a_target_are_left_out_and_counted(separable):
     args = ["train", write(text), "--target", "y", *QUICK]
     told = json.loads(separable(*args, "--json").out)
     assert (told["rows"], told["rows_without_target"]) == (60, 2)
-    assert "2 missing, rows left out" in separable(*args).out
+    assert "2 missing, rows skipped" in separable(*args).out
 
 
 def test_options_about_columns(separable):
@@ -361,7 +361,7 @@ def test_a_missing_file_is_exit_code_1(separable):
     [
         (["-o", "data.csv"], "-o data.csv would overwrite the data"),
         (["-o", "./data.csv"], "would overwrite the data"),
-        (["-o", "-"], "-o -: a model does not go to standard output. Name a file."),
+        (["-o", "-"], "-o -: a model cannot be written to standard output. Name a file."),
         (["--drop", "y"], "cannot be left out"),
         (["--target", "x"], "'--target': given 2 times (y, x). Give it once."),
         (["--number", "y", "--category", "y"], "The target y is named in --number and --category."),

@@ -106,8 +106,8 @@ def test_unseen_levels_are_counted(separable):
     Path("2.csv").write_bytes(b"size,city,kind,amount\n1.0,Quito,a,3\n-1.0,Quito,b,\n,Oslo,,1\n")
     found = separable("update", "m", "2.csv")
     assert found.code == 0
-    assert "city: 2 of a level not met in training: no effect ('Quito')" in found.out
-    assert "1 more without a target left out" in found.out
+    assert "city: 2 with a level not seen in training: no effect ('Quito')" in found.out
+    assert "1 more without a target skipped" in found.out
     assert "Wrote the model in place" in found.out
 
 
@@ -127,7 +127,7 @@ def test_svmlight_goes_on(separable):
         (b"size,city,kind\n1,Rome,z\n", "holds 'z' in data row 1, which is not among the classes "),
         (b"size,city,type\n1,Rome,a\n", "2.csv has no column 'kind'"),
         (b"size,kind\n1,a\n", "'city'"),
-        (b"size,city,kind\n1,Rome,\n", "no row could be learned from: 1 row without a target"),
+        (b"size,city,kind\n1,Rome,\n", "no row can be used for training: 1 row without a target"),
         (b"size,city,kind\nbig,Rome,a\n", "'big'"),
     ],
 )
@@ -148,7 +148,7 @@ def test_models_that_cannot_go_on(separable, monkeypatch):
     assert separable("train", "1.csv", *args, "--model", "linear-svm", "--set", "C=1").code == 0
     found = separable("update", "m", "2.csv")
     assert found.code == 1
-    assert "m: LinearSVM needs all rows at once and cannot go on learning." in found.err
+    assert "m: LinearSVM needs all rows at once and cannot be updated." in found.err
     assert "separable train DATA --target COL --stream" in found.err
     monkeypatch.setattr(saving, "LARGEST_STATE", 10)
     assert separable("train", "1.csv", *args, "--model", "perceptron", "--stream").code == 0

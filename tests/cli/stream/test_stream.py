@@ -234,7 +234,7 @@ def test_encoding_is_that_of_the_first_rows(separable):
         "train", "a.csv", "--target", "kind", "--drop", "note", "--stream", "--encode-rows", 100
     )
     assert found.code == 0
-    assert "2 later values of other levels: no effect ('Quito')" in found.out
+    assert "2 later values with new levels: no effect ('Quito')" in found.out
     encoder = load("a.safetensors").encoder
     data = read("a.csv", "kind", column_types={"kind": "category"}).table
     size = np.asarray(read("a.csv").table.slice(0, 100)["size"]).astype(float)

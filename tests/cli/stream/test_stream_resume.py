@@ -171,7 +171,7 @@ def test_a_checkpoint_that_is_not_there(separable):
     Path("a.csv").write_bytes(table_text(30))
     found = separable(*command("sgd"), "--resume", "c")
     assert found.code == 1
-    assert "c: there is no such checkpoint. Check the path of --resume." in found.err
+    assert "c: checkpoint not found. Check the path of --resume." in found.err
 
 
 def test_ctrl_c_before_a_row_was_learned_from(separable, monkeypatch):

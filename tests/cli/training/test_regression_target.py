@@ -98,11 +98,11 @@ def test_penguins(separable, regressors):
     result = separable("train", PENGUINS, *MASS)
     assert (result.code, result.err) == (0, "")
     for expected in (
-        "body_mass_g        target    2700 to 6300, mean 4201.75; 2 missing, rows left out",
+        "body_mass_g        target    2700 to 6300, mean 4201.75; 2 missing, rows skipped",
         "species            category  3 levels",
         "Held out 86 of 342 rows, at random:",
         "always 42",
-        "Plane, trained again on all 342 rows with 1",
+        "Plane, retrained on all 342 rows with 1",
         "  root mean squared error 2",
         "raises the prediction",
         "lowers the prediction",
@@ -236,7 +236,7 @@ def test_the_target_decides_without_a_learner(separable):
     result = separable("train", PENGUINS, "--target", "body_mass_g")
     assert result.code == 0
     assert "Note: The target 'body_mass_g' looks like a quantity, so its numbers are" in result.err
-    assert "Ridge, trained again on all 342 rows" in result.out
+    assert "Ridge, retrained on all 342 rows" in result.out
     assert re.search(r"Taken: ridge with alpha \S+: ", result.out)
     args = ["train", PENGUINS, "--target", "body_mass_g", "--task", "regression"]
     named = separable(*args, "--folds", 2)

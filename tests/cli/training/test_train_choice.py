@@ -139,7 +139,7 @@ def test_the_metric_decides(separable):
         *args[:-3], "--metric", "log_loss", "--model", "linear-svm", "--model", "lda"
     )
     assert "linear-svm failed: LinearSVM gives no probabilities" in result.out
-    assert "; less is better:" in result.out
+    assert "; lower is better:" in result.out
 
 
 def test_positive_is_the_rarer_of_two_unless_named(separable):

@@ -108,7 +108,7 @@ def test_time_in_numbers_and_in_the_report(separable):
     args = ["train", write(columns), "--target", "y", "--time", "t", *FAST]
     result = separable(*args)
     assert "Held out 20 of 80 rows, the latest by t:" in result.out
-    assert "not learned from: what is held out is later" in result.out
+    assert "not a feature: time of the row" in result.out
     found = told(separable(*args, "--json"))
     x = np.column_stack([columns["x"], columns["z"]])
     assert found["held_out"]["rows"] == 20
@@ -243,9 +243,13 @@ def test_weights_count_in_the_comparison(separable):
     [
         ({"g": ["a"] * 80}, ["--group", "g"], "--group g: all rows are of one group"),
         ({}, ["--group", "g"], "data.csv has no column 'g'"),
-        ({"w": [1] * 79 + [-1]}, ["--weight", "w"], "data.csv:81:17: column 'w': -1 is no weight"),
+        (
+            {"w": [1] * 79 + [-1]},
+            ["--weight", "w"],
+            "data.csv:81:17: column 'w': -1 is not a weight",
+        ),
         ({"w": [1] * 79 + [""]}, ["--weight", "w"], "column 'w': a weight is missing"),
-        ({"w": [1] * 79 + ["inf"]}, ["--weight", "w"], "column 'w': inf is no weight"),
+        ({"w": [1] * 79 + ["inf"]}, ["--weight", "w"], "column 'w': inf is not a weight"),
         ({"w": [0] * 80}, ["--weight", "w"], "--weight w: every weight is 0"),
         ({"w": ["a"] * 80}, ["--weight", "w"], "'a' is not a number"),
         ({"t": ["soon"] * 80}, ["--time", "t"], "column 't': 'soon' is not a date"),
@@ -264,7 +268,7 @@ def test_groups_that_leave_one_class(separable):
     columns = {**rows(), "g": ["a" if y == "yes" else "b" for y in rows()["y"]]}
     result = separable("train", write(columns), "--target", "y", "--group", "g", *FAST)
     assert result.code == 1
-    assert "The rows left for training are all of class" in result.err
+    assert "All training rows are of class" in result.err
 
 
 def test_a_column_has_one_part_to_play(separable):
@@ -294,7 +298,7 @@ def test_a_test_file_or_a_share(separable):
 def test_a_share_is_a_number(separable):
     result = separable("train", write(rows()), "--target", "y", *FAST, "--test-size", "nan")
     assert result.code == 2
-    assert "nan is no share. Give a number from 0 to less than 1." in result.err
+    assert "nan is not a fraction. Give a number from 0 to less than 1." in result.err
 
 
 def test_a_rare_class_of_several_takes_no_folds_away(separable):

@@ -20,7 +20,7 @@ FOUND = 3
 
 
 @command(
-    short_help="Look for leakage, slips and traps in a table before training on it.",
+    short_help="Check a table for target leakage and data errors before training.",
     examples=(
         "separable check bank.csv --target y",
         "separable check bank.csv --target y --drop duration --fail-on warning  # for pipelines",
@@ -32,21 +32,21 @@ FOUND = 3
 @click.option(
     "--task",
     type=click.Choice(["classification", "regression"]),
-    help="Whether the target is classes or numbers.  [default: as it looks]",
+    help="Type of the target.  [default: detected]",
 )
 @click.option("--number", multiple=True, metavar="COL", help="Treat a column as numbers.")
 @click.option("--category", multiple=True, metavar="COL", help="Treat a column as categories.")
-@click.option("--boolean", multiple=True, metavar="COL", help="Treat a column as yes or no.")
+@click.option("--boolean", multiple=True, metavar="COL", help="Treat a column as boolean.")
 @click.option("--date", multiple=True, metavar="COL", help="Treat a column as dates.")
 @click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text.")
-@click.option("--drop", multiple=True, metavar="COL", help="Leave a column out.")
-@click.option("--weight", metavar="COL", help="The column with the weights of rows.")
-@click.option("--group", metavar="COL", help="The column by which rows belong together.")
-@click.option("--time", metavar="COL", help="The column with the time of a row.")
+@click.option("--drop", multiple=True, metavar="COL", help="Ignore a column.")
+@click.option("--weight", metavar="COL", help="Sample weights.")
+@click.option("--group", metavar="COL", help="Groups of rows.")
+@click.option("--time", metavar="COL", help="Time of each row.")
 @click.option(
     "--fail-on",
     type=click.Choice(["warning", "note"]),
-    help=f"End with exit code {FOUND} if there is a warning; or anything, with note.",
+    help=f"Exit with code {FOUND} if there is a warning (or, with note, any finding).",
 )
 @json_option()
 @reading_options
@@ -58,13 +58,12 @@ def check(
     reading: ReadingOptions,
     **asked: Any,
 ) -> None:
-    """Look for what makes a model of DATA, or its measured error, wrong.
+    """Check DATA for problems that bias a model or its measured error.
 
-    Warnings are about columns that give the target away, identifiers, rows that come again or
-    contradict each other, numbers that stand for missing values, slips in texts; notes about what
-    is worth knowing. Each says what to do, where there is one as an option of train. The columns
-    are listed with the type that train takes them for. Columns of more than 100 000 rows are
-    compared in a sample of so many.
+    Warnings cover target leakage, identifiers, duplicate and contradicting rows, numbers that stand
+    for missing values, and inconsistent texts; notes are worth knowing. Each finding names a
+    remedy, if there is one as an option of train. The columns are listed with the type that train
+    detects. With more than 100 000 rows, columns are compared on a sample of that size.
     """
     from separable.cli.render.check_text import check_dict, check_text, checked
 

@@ -34,16 +34,16 @@ __all__ = ["compare"]
         "-o",
         "--output",
         metavar="FILE",
-        help="Write the leaderboard as CSV; - is standard output.",
+        help="Write the leaderboard as CSV (- for standard output).",
     ),
 )
 @json_option()
 @talk_options
 def compare(data: str, output: str | None, asked: ProblemOptions, as_json: bool) -> None:
-    """Compare learners on DATA by cross-validation on all of its rows; nothing is saved.
+    """Compare learners on all rows of DATA by cross-validation; nothing is saved.
 
-    Every learner is measured on the same folds, each with the best of its strengths. Names of
-    learners, columns, metrics and folds are given as to separable train.
+    Every learner is evaluated on the same folds, with its regularization searched. Learners,
+    columns, metrics and folds are specified as for separable train.
     """
     from separable.cli.render.leaderboard_text import board_text
     from separable.cli.training.learner_comparison import compare_all_rows

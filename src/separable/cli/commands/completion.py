@@ -14,7 +14,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 @command(
-    short_help="Print the script that lets a shell complete command lines.",
+    short_help="Print the shell completion script.",
     examples=(
         'eval "$(separable completion bash)"  # in ~/.bashrc',
         'eval "$(separable completion zsh)"  # in ~/.zshrc, after compinit',
@@ -27,9 +27,8 @@ SHELLS = ("bash", "zsh", "fish")
 def completion(shell: str, as_json: bool) -> None:
     """Print the completion script for SHELL: bash, zsh or fish.
 
-    The line of the examples, once in the file that it names, lets new shells complete the names of
-    commands, options, learners and metrics, and behind options such as --target the columns of the
-    file that stands before them.
+    Add the line of the examples to the file that it names. New shells then complete commands,
+    options, learners and metrics, and for options such as --target the columns of the data file.
     """
     from click.shell_completion import get_completion_class
 

@@ -12,19 +12,19 @@ __all__ = ["demo"]
 
 STEPS = (
     (
-        "Train on 344 penguins: which species is it?",
+        "Train a model that predicts the species of 344 penguins:",
         "train penguins.csv --target species",
     ),
     (
-        "What does the model look at?",
+        "Which features are most important?",
         "explain penguins.safetensors --top 3",
     ),
     (
-        "Predict five of them from a file that does not name the species:",
+        "Predict five rows of a file without the species column:",
         "predict penguins.safetensors five.csv",
     ),
     (
-        "Why is the third of these what the model says it is?",
+        "Explain the prediction of the third row:",
         "explain penguins.safetensors five.csv --row 3",
     ),
 )
@@ -33,23 +33,23 @@ STEPS = (
 FIVE = (2, 5, 160, 230, 300)
 
 NEXT = (
-    ("separable train YOUR.csv --target COLUMN", "the same with a file of yours"),
-    ("    ... --report report.html", "and a page to hand on"),
-    ("separable inspect YOUR.safetensors", "what is inside a model"),
-    ("separable --help", "all commands; docs/reference/command_line.md tells more"),
+    ("separable train YOUR.csv --target COLUMN", "the same with your file"),
+    ("    ... --report report.html", "also write a report"),
+    ("separable inspect YOUR.safetensors", "show the contents of a model file"),
+    ("separable --help", "all commands; more in docs/reference/command_line.md"),
 )
 
 
 @command(
-    short_help="Train, explain and predict on the penguins that come along.",
-    examples=("separable demo", "separable demo --json  # what each command gives to programs"),
+    short_help="Train, explain and predict on the included penguins data.",
+    examples=("separable demo", "separable demo --json  # the JSON output of each command"),
 )
-@json_option("One JSON object a line instead of text: what each command gives with --json.")
+@json_option("Print the JSON output of each command, one object per line.")
 @talk_options
 def demo(as_json: bool) -> None:
-    """Train, explain and predict on the Palmer penguins, showing each command.
+    """Train, explain and predict on the Palmer penguins, and show each command.
 
-    Everything happens in a temporary folder, which is removed at the end.
+    Everything runs in a temporary folder, which is removed at the end.
     """
     import contextlib
     import tempfile
@@ -60,7 +60,7 @@ def demo(as_json: bool) -> None:
         for title, line in STEPS:
             _run(title, " ".join([line, *filter(None, flags)]), talk=as_json)
     shown = [f"  {line.ljust(42)}# {what}" for line, what in NEXT]
-    text = "\n".join(["Your turn:", *shown])
+    text = "\n".join(["Next:", *shown])
     say(text) if as_json else click.echo(text)
 
 

@@ -39,7 +39,7 @@ MISSED = 3
 
 
 @command(
-    short_help="Measure a model on a file whose truth is known.",
+    short_help="Evaluate a model on labelled data.",
     examples=(
         "separable evaluate penguins.safetensors penguins.csv",
         "separable evaluate spam.safetensors new.csv --fail-under f1=0.9 --json",
@@ -48,28 +48,26 @@ MISSED = 3
 )
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
-@click.option(
-    "--target", metavar="COL", help="The column with the truth.  [default: as in training]"
-)
-@click.option("--weight", metavar="COL", help="How much each row counts; 0 leaves it out.")
+@click.option("--target", metavar="COL", help="Target column.  [default: as in training]")
+@click.option("--weight", metavar="COL", help="Column of sample weights; 0 ignores a row.")
 @click.option(
     "--positive",
     metavar="CLASS",
-    help="Precision, recall, F1 and ROC AUC are of this class.  [default: as in training, else the "
-    "second of two]",
+    help="Positive class for precision, recall, f1, roc_auc and average_precision.  [default: as "
+    "in training, else the second of two]",
 )
-@click.option("--column", metavar="COL", help="The texts, for a model of nothing but texts.")
+@click.option("--column", metavar="COL", help="Text column, for a model of texts only.")
 @click.option(
     "--fail-under",
     multiple=True,
     metavar="FIGURE=X",
-    help="End with exit code 3 where a figure is smaller, such as accuracy=0.9.",
+    help="Exit with code 3 if a metric is smaller, e.g. accuracy=0.9.",
 )
 @click.option(
     "--fail-over",
     multiple=True,
     metavar="FIGURE=X",
-    help="The same where an error is larger, such as rmse=3.2.",
+    help="Exit with code 3 if a metric is larger, e.g. rmse=3.2.",
 )
 @json_option()
 @reading_options
@@ -87,14 +85,14 @@ def evaluate(
     as_json: bool,
     reading: ReadingOptions,
 ) -> None:
-    """Measure the predictions of MODEL for the rows of DATA, beside the best constant answer.
+    """Evaluate MODEL on the rows of DATA, beside the best constant prediction.
 
-    That answer is the most common class of the training rows, or their mean. Rows without a target
-    are left out and counted. A label that the model does not know is answered wrongly, whatever the
-    model says, and such labels are told.
+    The best constant is the most common class of the training rows, or their mean. Rows without a
+    target are skipped and counted. A label that the model does not know counts as misclassified,
+    and such labels are reported.
 
-    With --fail-under or --fail-over the exit code is 3 where a figure was missed, so that a script
-    can stop a model that is not good enough.
+    With --fail-under or --fail-over the exit code is 3 if a limit is missed, so that a script can
+    reject a model that is not good enough.
     """
     from separable.cli.commands.evaluate import check_task, missed_limits, read_limits
     from separable.cli.io.measured_rows import positive_of, refuse_several_targets
@@ -153,7 +151,7 @@ def _measured(
     if not len(whole):
         raise ValueError(
             f"{file_name(data)}: no row has a {target_named(target)}, so there is nothing to "
-            "measure."
+            "evaluate."
         )
     found = evaluation(
         answers_from(model, np.concatenate(scores)),
@@ -180,7 +178,10 @@ def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> N
         note(seen.text())
     weighted = remembered(model).get("weight")
     if weight is None and weighted:
-        note(f"The rows of the training had weights: --weight {weighted} gives them here.")
+        note(
+            f"The training rows had sample weights. Use --weight {weighted} to evaluate with "
+            "weights."
+        )
 
 
 def _title(told: dict[str, Any]) -> str:
@@ -215,11 +216,11 @@ class Limit:
         figure = found.figures.get(self.metric)
         option = f"{OPTIONS[metric.greater_is_better]} {self.metric}={self.value:g}"
         if figure is None:
-            return f"{option}: there is no {self.metric}, for {found.left_out[self.metric]}."
+            return f"{option}: {self.metric} is not available: {found.left_out[self.metric]}."
         if metric.greater_is_better and not figure >= self.value:
-            return f"{option}: {self.metric} is {figure:.6g}, below it."
+            return f"{option}: {self.metric} is {figure:.6g}, below the limit."
         if not metric.greater_is_better and not figure <= self.value:
-            return f"{option}: {self.metric} is {figure:.6g}, above it."
+            return f"{option}: {self.metric} is {figure:.6g}, above the limit."
         return None
 
 
@@ -243,7 +244,7 @@ def check_task(limits: list[Limit], task: Any) -> None:
         if METRICS[limit.metric].task != task:
             names = ", ".join(name for name, metric in METRICS.items() if metric.task == task)
             raise click.UsageError(
-                f"{limit.metric} is a figure of {METRICS[limit.metric].task}, and the model does "
+                f"{limit.metric} is a metric for {METRICS[limit.metric].task}, and the model does "
                 f"{task}. Use one of: {names}."
             )
 
@@ -253,12 +254,12 @@ def _limit(text: str, greater_is_better: bool) -> Limit:
     name, sign, value = (each.strip() for each in text.partition("="))
     metric = METRICS.get(name)
     if metric is None:
-        raise click.UsageError(f"{option} {text}: there is no figure {name!r}. There are: "
+        raise click.UsageError(f"{option} {text}: unknown metric {name!r}. Metrics: "
                                f"{', '.join(METRICS)}.")  # fmt: skip
     if metric.greater_is_better != greater_is_better:
         better = "larger" if metric.greater_is_better else "smaller"
         raise click.UsageError(
-            f"{option} {text}: of {name} {better} is better. Use "
+            f"{option} {text}: for {name}, {better} is better. Use "
             f"{OPTIONS[metric.greater_is_better]} {text}."
         )
     try:
@@ -266,5 +267,5 @@ def _limit(text: str, greater_is_better: bool) -> Limit:
     except ValueError:
         number = math.nan
     if not sign or not math.isfinite(number):
-        raise click.UsageError(f"{option} {text}: write a figure and a number: {name}=0.9.")
+        raise click.UsageError(f"{option} {text}: expected METRIC=NUMBER, such as {name}=0.9.")
     return Limit(name, number)

@@ -25,9 +25,9 @@ __all__ = ["explain"]
 
 
 @command(
-    short_help="Show the weights of a model, or take one prediction apart.",
+    short_help="Show the weights of a model, or explain one prediction.",
     examples=(
-        "separable explain penguins.safetensors  # its strongest weights",
+        "separable explain penguins.safetensors  # the largest weights",
         "separable explain penguins.safetensors penguins.csv --row 3  # one prediction",
         'separable explain reviews.safetensors --text "A dull film, but well played."',
     ),
@@ -38,14 +38,18 @@ __all__ = ["explain"]
     "--row",
     type=click.IntRange(min=1),
     metavar="N",
-    help="The row of DATA to explain: 1 is the first below the header line.  [default: 1]",
+    help="Row of DATA to explain, counted from 1 below the header line.  [default: 1]",
 )
-@click.option("--text", metavar="TEXT", help="A text to explain, instead of a row of DATA.")
+@click.option("--text", metavar="TEXT", help="Text to explain, instead of a row of DATA.")
 @click.option(
-    "--column", metavar="COL", help="The column of texts, where the model has several or no names."
+    "--column", metavar="COL", help="Text column, if the model has several or does not name them."
 )
 @click.option(
-    "--top", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show."
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Number of features to show.",
 )
 @json_option()
 @reading_options
@@ -61,21 +65,21 @@ def explain(
     as_json: bool,
     reading: ReadingOptions,
 ) -> None:
-    """Show the strongest weights of MODEL; with DATA or --text, one prediction's contributions.
+    """Show the largest weights of MODEL; with DATA or --text, the contributions to one prediction.
 
-    The contributions and the intercept sum to the score, or where a number is predicted to that
-    number. With three or more classes the score is that of the predicted class.
+    The contributions and the intercept sum to the score, or for a regressor to the prediction. With
+    three or more classes the score is that of the predicted class.
 
-    Texts are shown as they were written, the words that count in colour: green for, red against,
-    the stronger ones bold or underlined. A pair of words that counts lends half of its part to each
-    of them. Without colours, as in a file or with NO_COLOR, words are marked: [great +0.42].
+    Texts are shown in full, with the contributing words in colour: green for, red against, larger
+    ones bold or underlined. A pair of words gives half of its contribution to each word. Without
+    colours, as in a file or with NO_COLOR, words are marked: [great +0.42].
     """
     from separable.cli.io.model_rows import load_model
 
     if data is None and row is not None:
         raise click.UsageError("--row needs DATA: the file that has the row.")
     if data is not None and text is not None:
-        raise click.UsageError("DATA and --text: give one of them.")
+        raise click.UsageError("DATA and --text exclude each other. Give one of them.")
     loaded = load_model(model)
     if text is not None:
         _write(_of_text(loaded, text, column), top, as_json)
@@ -128,7 +132,7 @@ def _model_line(model: Model) -> str:
     encoder: Any = model.encoder
     columns = counted(len(set(encoder.sources)), "column")
     scaled = "number" in encoder.column_types.values() and encoder.scale
-    rule = " Numbers are standardised: a weight is for one standard deviation." if scaled else ""
+    rule = " Numbers are standardized: a weight is per standard deviation." if scaled else ""
     return f"{features} from {columns}.{rule}"
 
 
@@ -166,7 +170,7 @@ def _of_text(model: Model, text: str, column: str | None) -> ExplainedRow:
         return ExplainedRow(model.explain([text]), {"text": text}, "The text")
     others = [each for each in encoder.column_types if each != name]
     if others:
-        note(f"What else the model takes is missing: {list_names(others, 10)}.")
+        note(f"The other columns of the model are taken as missing: {list_names(others, 10)}.")
     record = {**dict.fromkeys(encoder.column_types), name: text}
     return ExplainedRow(model.explain(encoder.encode([record])), record, "The text")
 

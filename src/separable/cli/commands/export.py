@@ -29,7 +29,7 @@ NAMES = ("onnx", "sql", "c", "js", "python")
 
 
 @command(
-    short_help="Write a model as Python, JavaScript, C, SQL or ONNX.",
+    short_help="Export a model as Python, JavaScript, C, SQL or ONNX.",
     examples=(
         "separable export penguins.safetensors --to python -o penguins_model.py",
         "separable export penguins.safetensors --to js --rows penguins.csv -o penguins_model.js",
@@ -42,19 +42,17 @@ NAMES = ("onnx", "sql", "c", "js", "python")
 @click.option(
     "--rows",
     metavar="FILE",
-    help="Take the first 20 rows of this file as test rows.  [default: made up]",
+    help="Use the first 20 rows of this file as test rows.  [default: synthetic rows]",
 )
-@click.option(
-    "--column", metavar="COL", help="The texts of --rows, for a model of nothing but texts."
-)
-@click.option("--table", metavar="NAME", help="SQL: the table that is read.  [default: rows]")
+@click.option("--column", metavar="COL", help="Text column of --rows, for a model of texts only.")
+@click.option("--table", metavar="NAME", help="SQL: name of the input table.  [default: rows]")
 @click.option("--keep", "--id", "keep", multiple=True, metavar="COL",
-              help="SQL: copy this column along; may be given several times.")  # fmt: skip
+              help="SQL: copy this column to the output; repeatable.")  # fmt: skip
 @heading(
     OUTPUT,
-    click.option("-o", "--output", metavar="FILE", help="Write to a file, not to standard output."),
+    click.option("-o", "--output", metavar="FILE", help="Output file.  [default: standard output]"),
 )
-@json_option("One JSON object about the file that -o names.")
+@json_option("Print a JSON summary of the file of -o.")
 @reading_options
 @patterns_option
 @talk_options
@@ -69,19 +67,19 @@ def export(
     as_json: bool,
     reading: ReadingOptions,
 ) -> None:
-    """Write MODEL as scoring code that needs no separable, preprocessing included.
+    """Export MODEL as scoring code that does not need separable, preprocessing included.
 
-    The file holds a few rows with their scores and predictions, and tests itself with them. Models
-    of tables can be written in every language; models of texts in Python and JavaScript, since
-    SQL, C and ONNX cannot cut texts into the same words. Missing values, unseen levels and the like
-    do what they do in `predict`; docs/guides/export.md says where a language differs.
+    The file contains a few test rows with their scores and predictions, and tests itself. Models of
+    tables can be exported to every language; models of texts to Python and JavaScript, since SQL, C
+    and ONNX cannot tokenize texts in the same way. Missing values and unseen levels are handled as
+    in `predict`; docs/guides/export.md lists the differences between languages.
     """
     from separable.export.exporting import exported
 
     to_file = output is not None and output != "-"
     _check_usage(to, to_file=to_file, as_json=as_json, table=table, keep=keep)
     if column is not None and rows is None:
-        raise click.UsageError("--column names the texts of --rows, which is not given.")
+        raise click.UsageError("--column needs --rows: it names the text column of that file.")
     if to_file:
         assert output is not None
         check_output(output, model=model, **({} if rows is None else {"rows": rows}))
@@ -104,9 +102,11 @@ def _check_usage(
         option = "--table" if table is not None else "--keep"
         raise click.UsageError(f"{option} is for --to sql.")
     if as_json and not to_file:
-        raise click.UsageError("--json tells about a file: name one with -o.")
+        raise click.UsageError("--json describes the written file: name one with -o.")
     if to == "onnx" and not to_file and sys.stdout.isatty():
-        raise click.UsageError("ONNX is not for a terminal: name a file with -o.")
+        raise click.UsageError(
+            "ONNX is binary and is not written to a terminal: name a file with -o."
+        )
 
 
 def _model_and_rows(

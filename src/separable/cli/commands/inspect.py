@@ -1,4 +1,4 @@
-"""``separable inspect``: what is inside a model file, without trusting it."""
+"""``separable inspect``: show the contents of a model file file, without trusting it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDEST = 100
 
 
 @command(
-    short_help="Show what is inside a model file, without trusting it.",
+    short_help="Show show the contents of a model file file, without trusting it.",
     examples=(
         "separable inspect penguins.safetensors",
         "separable inspect penguins.safetensors -v  # all tensors, not the first 20",
@@ -34,11 +34,10 @@ WIDEST = 100
 @json_option()
 @talk_options
 def inspect(model: str, as_json: bool) -> None:
-    """Show the learner, its parameters, classes, columns, evidence and tensors of MODEL.
+    """Show the learner, parameters, classes, columns, evidence and tensors of MODEL.
 
-    Nothing in the file is run or believed: sizes, types and the SHA-256 over everything are
-    checked. Of a damaged file it shows what can still be read, says what is wrong, and the exit
-    code is 1.
+    Nothing in the file is executed or trusted: sizes, types and the SHA-256 checksum are verified.
+    For a damaged file it shows the readable parts and the problems, and the exit code is 1.
     """
     from separable.model.files.inspection import inspect_file
     from separable.model.files.model_file import ModelFileError
@@ -78,7 +77,7 @@ def _title(found: Inspection) -> str:
     from separable.model.words import shown
 
     if not found.fields:
-        return f"{counted(found.bytes, 'byte')}, of which nothing can be read as a model"
+        return f"{counted(found.bytes, 'byte')}, not readable as a model"
     kind = "a model that votes" if found.voted else "a linear model"
     return f"{kind} of {shown(found.fields.get('learner', 'an unknown learner'))}"
 
@@ -98,7 +97,7 @@ def _facts(found: Inspection) -> Iterator[tuple[str, str]]:
         yield "features", _first(found.n_features, found.feature_names)
     if found.encoder is not None:
         yield "encoder", shown(found.encoder["kind"])
-    yield "state", "there, so that separable update can go on" if found.state else "none"
+    yield "state", "present: separable update can continue" if found.state else "none"
     size = sum(tensor["bytes"] for tensor in found.tensors)
     yield "tensors", f"{len(found.tensors)} of {size} bytes together, in a file of {found.bytes}"
     told = {True: "matches", False: "does not match", None: "cannot be checked"}

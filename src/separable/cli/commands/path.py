@@ -14,7 +14,7 @@ __all__ = ["path"]
 
 
 @command(
-    short_help="Show the strengths of a learner: score, weights, largest features.",
+    short_help="Show the regularization path of a learner: score and weights by C or alpha.",
     examples=(
         "separable path reviews.csv --target sentiment --model logistic-regression",
         "separable path houses.csv --target price --model lasso --metric mae",
@@ -25,7 +25,7 @@ __all__ = ["path"]
 @heading(
     OUTPUT,
     click.option(
-        "-o", "--output", metavar="FILE", help="Write the path as CSV; - is standard output."
+        "-o", "--output", metavar="FILE", help="Write the path as CSV (- for standard output)."
     ),
     click.option(
         "--top",
@@ -33,18 +33,18 @@ __all__ = ["path"]
         default=3,
         show_default=True,
         metavar="N",
-        help="How many of the largest features to name.",
+        help="Number of largest features to name.",
     ),
 )
 @json_option()
 @talk_options
 def path(data: str, output: str | None, top: int, asked: ProblemOptions, as_json: bool) -> None:
-    """Learn DATA with every strength of one learner, and show what becomes of it.
+    """Show the regularization path of a learner on DATA.
 
-    For each strength: the score of cross-validation with its standard error, the length of the
-    weights of a fit to all rows, how many are not 0, the relative gap to the optimum, and the
-    largest features. The best mean is marked, and the strongest penalty within one standard error
-    of it.
+    For each value of C or alpha: the cross-validation score with its standard error, the norm of
+    the weights of a fit to all rows, the number of nonzero weights, the relative duality gap, and
+    the largest features. The best mean is marked, and the most regularized fit within one standard
+    error of it.
     """
     from separable.cli.training.path_search import strength_path
 

@@ -42,20 +42,22 @@ __all__ = ["predict"]
 )
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
-@click.option("--column", metavar="COL", help="The texts, for a model of nothing but texts.")
+@click.option("--column", metavar="COL", help="Text column, for a model of texts only.")
 @heading(
     OUTPUT,
-    click.option("-o", "--output", metavar="FILE", help="Write to a file, not to standard output."),
+    click.option("-o", "--output", metavar="FILE", help="Output file.  [default: standard output]"),
     click.option("--output-format", type=click.Choice(["csv", "jsonl", "parquet"]),
-                 help="What to write.  [default: as the name of FILE ends, else csv]"),
+                 help="Output format.  [default: by the extension of FILE, else csv]"),
     click.option("--keep", "--id", "keep", multiple=True, metavar="COL",
-                 help="Copy this column of DATA along; may be given several times."),
+                 help="Copy this column of DATA to the output; repeatable."),
     click.option("--probabilities/--no-probabilities", default=None,
-                 help="Write the probability of each class.  [default: where there are such]"),
+                 help="Write the probability of each class.  [default: if the model has "
+                      "probabilities]"),
     click.option("--explain", type=click.IntRange(min=1), is_flag=False, flag_value=3,
-                 metavar="[N]", help="Also the N (3) strongest contributions to each prediction."),
+                 metavar="[N]", help="Also write the N (3) largest contributions to each "
+                                     "prediction."),
 )  # fmt: skip
-@json_option("One JSON object a row instead of CSV, as --output-format jsonl.")
+@json_option("Write one JSON object per row, as --output-format jsonl.")
 @reading_options
 @patterns_option
 @talk_options
@@ -71,18 +73,18 @@ def predict(
     as_json: bool,
     reading: ReadingOptions,
 ) -> None:
-    """Predict the rows of DATA, a table as `train` takes it (- is standard input), with MODEL.
+    """Predict the rows of DATA, a table as in `train` (- is standard input), with MODEL.
 
-    Writes one line for each row: the columns to keep; the prediction; of a class its score too,
-    with three or more classes the score of each; and where the scores are log-odds, as a logistic
-    model's, or were calibrated, the probability of each class. With two classes a score above 0 is
-    the second of them. A number that is predicted has no other score.
+    Writes one line per row: the columns to keep and the prediction. Classifiers add the score (with
+    three or more classes, one per class) and, if the scores are log-odds or were calibrated, the
+    probability of each class. With two classes, a score above 0 means the second class. Regressors
+    have no other score.
 
-    Columns that the model does not use, the target too, may be there or not. What was missing or
-    not met in training is counted on standard error. Files are read in parts, so they may be larger
-    than memory, and rows of CSV or JSON lines on standard input are answered as they come. An error
-    leaves no file behind; on standard output the rows before it may have been written, and the exit
-    code is 1.
+    Columns that the model does not use, such as the target, may be present or absent. Missing and
+    unseen values are counted on standard error. Files are read in chunks, so they may be larger
+    than memory, and rows of CSV or JSON lines on standard input are answered as they arrive. After
+    an error no output file is left; on standard output the rows before it may have been written,
+    and the exit code is 1.
     """
     from separable.cli.io.model_rows import ModelRows, load_model, tell_reports
     from separable.cli.io.row_source import RowSource
@@ -133,13 +135,19 @@ def _format(asked: OutputFormat | None, as_json: bool, output: str | None) -> Ou
     from separable.cli.render.predictions_table import output_format
 
     if as_json and asked not in (None, "jsonl"):
-        raise click.UsageError(f"--json and --output-format {asked}: give one of them.")
+        raise click.UsageError(
+            f"--json and --output-format {asked} contradict each other. Give one of them."
+        )
     named = output_format(output)
     if as_json and asked is None and named == "parquet":
-        raise click.UsageError(f"--json, and -o {output} asks for parquet: give one of them.")
+        raise click.UsageError(
+            f"--json contradicts -o {output}, which is Parquet. Give one of them."
+        )
     form = asked or ("jsonl" if as_json else named)
     if form == "parquet" and output is None and sys.stdout.isatty():
-        raise click.UsageError("Parquet is not for a terminal: name a file with -o.")
+        raise click.UsageError(
+            "Parquet is binary and is not written to a terminal: name a file with -o."
+        )
     return form
 
 
@@ -150,7 +158,7 @@ def _check(model: Model, probabilities: bool | None, keep: tuple[str, ...]) -> N
     )
     if probabilities and not has_them:
         raise ValueError(
-            f"--probabilities: this {model.learner} model gives none, for its scores are not "
+            f"--probabilities: this {model.learner} model has no probabilities: its scores are not "
             "log-odds. Leave the option out, or train a logistic model."
         )
     taken = {"prediction", "score", "because"}
@@ -159,5 +167,5 @@ def _check(model: Model, probabilities: bool | None, keep: tuple[str, ...]) -> N
     for name in keep:
         if name in taken:
             raise click.UsageError(
-                f"--keep {name}: predictions have a column of that name. Rename it in DATA."
+                f"--keep {name}: the output already has a column of that name. Rename it in DATA."
             )

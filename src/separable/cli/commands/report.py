@@ -24,32 +24,30 @@ __all__ = ["report"]
 
 
 @command(
-    short_help="Write a model as one HTML page to show around.",
+    short_help="Write a report on a model as one HTML page.",
     examples=(
-        "separable report penguins.safetensors  # what the file remembers",
+        "separable report penguins.safetensors  # from the model file alone",
         "separable report penguins.safetensors new.csv -o new.html  # measured on new rows",
         'separable report spam.safetensors new.csv --title "Spam, in May"',
     ),
 )
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="[DATA]", required=False)
-@click.option(
-    "--target", metavar="COL", help="The column with the truth.  [default: as in training]"
-)
-@click.option("--weight", metavar="COL", help="How much each row counts; 0 leaves it out.")
+@click.option("--target", metavar="COL", help="Target column.  [default: as in training]")
+@click.option("--weight", metavar="COL", help="Column of sample weights; 0 ignores a row.")
 @click.option(
     "--positive",
     metavar="CLASS",
-    help="Precision, recall, F1 and ROC AUC are of this class.  [default: as in training, else the "
-    "second of two]",
+    help="Positive class for precision, recall, f1, roc_auc and average_precision.  [default: as "
+    "in training, else the second of two]",
 )
-@click.option("--column", metavar="COL", help="The texts, for a model of nothing but texts.")
-@click.option("--title", metavar="TEXT", help="What the page is called.")
+@click.option("--column", metavar="COL", help="Text column, for a model of texts only.")
+@click.option("--title", metavar="TEXT", help="Title of the page.")
 @heading(
     OUTPUT,
-    click.option("-o", "--output", metavar="FILE", help="The page.  [default: MODEL's name.html]"),
+    click.option("-o", "--output", metavar="FILE", help="HTML file.  [default: MODEL's name.html]"),
 )
-@json_option("One JSON object about the page.")
+@json_option("Print a JSON summary of the report.")
 @reading_options
 @patterns_option
 @talk_options
@@ -65,13 +63,13 @@ def report(
     as_json: bool,
     reading: ReadingOptions,
 ) -> None:
-    """Write what MODEL is, from what it learned and how good it is as one HTML page.
+    """Write a report on MODEL as one HTML page: its training, evaluation and weights.
 
-    The page needs nothing else: it asks no address for anything, and can be sent by mail. Without
-    DATA it says what the model file remembers: the learners that were compared, the figures of the
-    rows held out, the weights and their certificate. With DATA, rows whose truth is known, the
-    model is measured on these, and there are curves, the rows it is most wrong about, whether the
-    classes are separable, and what more rows would bring.
+    The page is self-contained: it makes no network requests and can be sent by mail. Without DATA
+    it shows what the model file holds: the learners that were compared, the metrics on held-out
+    rows, the weights and their certificate. With DATA, labelled rows, the model is evaluated on
+    them, and the page adds ROC, precision-recall and calibration curves, the worst errors,
+    separability and a learning curve.
 
     `train --report` writes the same page with all of this.
     """
@@ -82,7 +80,7 @@ def report(
     if data is None:
         for name, value in given.items():
             if value is not None:
-                raise click.UsageError(f"--{name} {value} is about DATA, which is not given.")
+                raise click.UsageError(f"--{name} {value} needs DATA.")
     path = output or f"{Path(model).name.partition('.')[0] or 'model'}.html"
     check_report(
         path,

@@ -22,12 +22,12 @@ TEST_SIZE = 0.25
 
 def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
     if value is not None and math.isnan(value):
-        raise click.BadParameter("nan is no share. Give a number from 0 to less than 1.")
+        raise click.BadParameter("nan is not a fraction. Give a number from 0 to less than 1.")
     return value
 
 
 @command(
-    short_help="Compare learners on a table, test the best on rows held out, save it.",
+    short_help="Compare learners by cross-validation, test the best on held-out rows, save it.",
     examples=(
         "separable train reviews.csv --target sentiment",
         "separable train houses.csv --target price --metric mae",
@@ -41,26 +41,25 @@ def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> f
 @problem_options
 @heading(
     TESTING,
-    click.option(
-        "--test", metavar="FILE", help="A file to test on; all of DATA is learned from then."
-    ),
+    click.option("--test", metavar="FILE", help="Test on this file, and train on all of DATA."),
     click.option(
         "--test-size",
         type=click.FloatRange(0, 1, max_open=True),
         callback=_share,
-        metavar="SHARE",
-        help=f"The share of rows to hold out; 0 tests nothing.  [default: {TEST_SIZE}]",
+        metavar="FRACTION",
+        help="Fraction of rows to hold out for testing; 0 disables the test.  [default: "
+        f"{TEST_SIZE}]",
     ),
 )
 @heading(
     OUTPUT,
     click.option(
-        "-o", "--output", metavar="FILE", help="The model file.  [default: DATA's name.safetensors]"
+        "-o", "--output", metavar="FILE", help="Model file.  [default: DATA's name.safetensors]"
     ),
     click.option(
         "--report",
         metavar="FILE",
-        help="Write a report too: one HTML page to open in a browser.",
+        help="Also write a report as one HTML page.",
     ),
 )
 @json_option()
@@ -75,17 +74,17 @@ def train(
     asked: ProblemOptions,
     as_json: bool,
 ) -> None:
-    """Train a model on DATA, a table: CSV, JSON lines or Parquet, compressed or not.
+    """Train a model on DATA, a table: CSV, JSON lines or Parquet, optionally compressed.
 
-    - is standard input; a glob or a folder is read as one table. Columns of a file without a header
-    line are called c1, c2, ...
+    DATA may be - (standard input), or a glob or a folder, which is read as one table. The columns
+    of a file without a header line are named c1, c2, ...
 
-    Part of the rows is held out. On the others the learners that suit the data are compared by
-    cross-validation, each with the best of its strengths; the best one is tested on the rows held
-    out, trained again on all rows, and saved. Numbers are standardised (naive Bayes of counts takes
-    them as they are), categories become one number for each level, free text words and pairs of
-    words; missing values are allowed. Columns of --group, --time and --weight are not learned from.
-    Options about columns may be given several times.
+    Part of the rows is held out. On the rest, the learners that suit the data are compared by
+    cross-validation, with their regularization searched. The best learner is tested on the held-out
+    rows, retrained on all rows, and saved. Numbers are standardized (except for naive Bayes of
+    counts), categories are one-hot encoded, free text becomes words and pairs of words; missing
+    values are allowed. The columns of --group, --time and --weight are not features. Options that
+    name a column are repeatable.
     """
     from separable.cli.io.saving import model_path, save_model
     from separable.cli.io.saving_report import check_report, write_report
@@ -95,8 +94,8 @@ def train(
 
     if test is not None and test_size is not None:
         raise click.UsageError(
-            f"--test-size and --test {test}: rows are held out, or a file is tested on. Leave one "
-            "of the two out."
+            f"--test-size and --test {test} exclude each other: the test uses held-out rows or a "
+            "file. Leave one of the two out."
         )
     inputs = {} if test is None else {"test": test}
     path = model_path(output, data, **inputs)

@@ -34,7 +34,7 @@ __all__ = ["update"]
 
 
 @command(
-    short_help="Let a model go on learning from new rows.",
+    short_help="Update a model with new rows.",
     examples=(
         "separable update clicks.safetensors today.csv",
         "separable update clicks.safetensors today.csv -o newer.safetensors",
@@ -44,12 +44,12 @@ __all__ = ["update"]
 @click.argument("data", metavar="DATA")
 @heading(
     OUTPUT,
-    click.option(
-        "-o", "--output", metavar="FILE", help="The model file to write.  [default: MODEL]"
-    ),
+    click.option("-o", "--output", metavar="FILE", help="Output model file.  [default: MODEL]"),
 )
 @click.option("--target", metavar="COL", help="The column to predict.  [default: as in training]")
-@click.option("--weight", metavar="COL", help="The weight of each row.  [default: as in training]")
+@click.option(
+    "--weight", metavar="COL", help="Column of sample weights.  [default: as in training]"
+)
 @json_option()
 @reading_options
 @patterns_option
@@ -63,15 +63,15 @@ def update(
     as_json: bool,
     reading: ReadingOptions,
 ) -> None:
-    """Let MODEL go on learning from the rows of DATA, and write it in place.
+    """Update MODEL with the rows of DATA, and write it in place.
 
-    DATA is read as `train --stream` reads it: in bounded memory, - is standard input. Columns are
-    encoded as in training; levels that were not there have no effect and are counted. Each row is
-    predicted before it is learned from, by the model as it was and as it is by then.
+    DATA is read as by `train --stream`: in bounded memory, - is standard input. Columns are encoded
+    as in training; new levels have no effect and are counted. Each row is predicted before it is
+    learned, by the model before the update and by the current one.
 
-    Learners that see one row at a time (SGD, the perceptrons, Widrow-Hoff) and those that add up
-    sums (ridge, least squares, LDA, naive Bayes) can go on: the result is that of learning from all
-    rows, in this order. The others cannot, and say so.
+    Learners that see one row at a time (SGD, the perceptrons, Widrow-Hoff) and learners based on
+    sums (ridge, least squares, LDA, naive Bayes) can be updated: the result is the same as training
+    on all rows in this order. The command refuses the others.
     """
     from separable.cli.io.saving import model_path, save_model
 
@@ -173,20 +173,20 @@ class _Update:
         name = "rmse" if "rmse" in told["before"] else "accuracy"
         of_what = "root mean squared error" if name == "rmse" else "accuracy"
         rows: list[tuple[str, ...]] = [
-            (f"{of_what} of the model as it was", f"{told['before'][name]:.4f}"),
-            ("as it went on, each row before it was learned", f"{told['progressive'][name]:.4f}"),
+            (f"{of_what} of the model before the update", f"{told['before'][name]:.4f}"),
+            ("progressive, each row before it was learned", f"{told['progressive'][name]:.4f}"),
         ]
         if told["loss"] is not None:
-            rows.append((f"{told['loss']}, the same", f"{told['progressive']['mean_loss']:.4f}"))
+            rows.append((f"{told['loss']}, progressive", f"{told['progressive']['mean_loss']:.4f}"))
         after = self.trained.get("rows")
         since = "" if after is None else f", after {after} before"
-        lines = [f"{file_name(self.data)}: {counted(told['rows'], 'row')} learned from{since}"]
+        lines = [f"{file_name(self.data)}: {counted(told['rows'], 'row')} learned{since}"]
         if told["rows_without_target"]:
-            lines.append(f"  {told['rows_without_target']} more without a target left out")
+            lines.append(f"  {told['rows_without_target']} more without a target skipped")
         for column, met in told["unseen"].items():
             first = ", ".join(repr(shown(level)) for level in met["first"])
             lines.append(
-                f"  {shown(column)}: {met['count']} of a level not met in training: no effect "
+                f"  {shown(column)}: {met['count']} with a level not seen in training: no effect "
                 f"({first})"
             )
         place = "in place" if path == self.path else f"to {path}"
@@ -206,7 +206,7 @@ class _Update:
             if not source.is_sparse:
                 raise ValueError(
                     f"{self.path}: this model has no encoder for tables such as {where}: it was "
-                    "trained on svmlight or Vowpal Wabbit text, and goes on with such files."
+                    "trained on svmlight or Vowpal Wabbit text and needs such files."
                 )
             return SparseStream(source, Wanted(None), self._target(), self.model.n_features)
         if source.is_sparse or not isinstance(encoder, TableEncoder):
@@ -226,22 +226,22 @@ class _Update:
         where = f"{file_name(self.data)}: the target{column}"
         if self.model.classes is None:
             return Quantities(where)
-        remedy = "A model learns no new class: train one on all rows, with all classes."
+        remedy = "A model cannot learn a new class: train one on all rows, with all classes."
         return Labels(where, self.model.classes, "of the model", remedy)
 
     def _refuse_unable(self) -> None:
         if self.model.state is not None:
             return
         name = self.model.learner
-        again = "Train on all rows again, or train a model that can go on: separable train DATA "
+        again = "Retrain on all rows, or train a model that supports updates: separable train DATA "
         again += "--target COL --stream"
         if not hasattr(_learner_class(self.model), "partial_fit"):
             raise ValueError(
-                f"{self.path}: {name} needs all rows at once and cannot go on learning. {again}"
+                f"{self.path}: {name} needs all rows at once and cannot be updated. {again}"
             )
         raise ValueError(
-            f"{self.path}: this {name} model was saved without its training state, as it is when "
-            f"that is large or comes from fewer rows than features. {again}"
+            f"{self.path}: this {name} model was saved without its training state, because the "
+            f"state is large or comes from fewer rows than features. {again}"
         )
 
 
@@ -251,4 +251,4 @@ def _learner_class(model: Model) -> Any:
     for learner in LEARNERS.values():
         if learner.place.endswith(f":{model.learner}"):
             return learner.load()
-    raise ValueError(f"A {model.learner} model is not one that separable train makes.")
+    raise ValueError(f"{model.learner} models are not made by separable train.")

@@ -84,7 +84,7 @@ def table_of(
 def skipped_text(data: str, count: int, first: object) -> str:
     """Return in words how many lines of a file were left out, and the first of them."""
     lines = counted(count, "line")
-    return f"{file_name(data)}: {lines} left out that cannot be read, the first: {first}"
+    return f"{file_name(data)}: {lines} skipped that cannot be read, the first: {first}"
 
 
 def in_options(message: str) -> str:

@@ -41,7 +41,7 @@ def rows_with_truth(
         target = target or remembered(model).get("target")
         if target is None:
             raise click.UsageError(
-                "The model does not say what its target is called. Name the column with --target."
+                "The model does not name its target column. Name it with --target."
             )
         besides[target] = "number" if model.classes is None else "category"
     elif target is not None:

@@ -94,8 +94,8 @@ class _NumberFeed(Feed):
                 raise CellError(
                     name,
                     row,
-                    "it is missing or not finite, and this model, which has no encoder, takes "
-                    "nothing but numbers. Fill it.",
+                    "it is missing or not finite. This model has no encoder and needs finite "
+                    "numbers. Fill it in.",
                 )
         return as_rows(values), None
 
@@ -129,7 +129,7 @@ def feed_of(model: Model, source: RowSource, besides: Sequence[str], column: str
     if kind != "text" and column is not None:
         from click import UsageError
 
-        raise UsageError("--column names the texts for a model of nothing but texts.")
+        raise UsageError("--column is for a model of texts only.")
     if kind == "table":
         from separable.features.table.table_encoder import TableEncoder
 
@@ -149,7 +149,7 @@ def _sparse_feed(
         needed = "the model needs" if kind is not None else f"{besides[0]!r} would be one of"
         raise TableError(
             f"{file_name(source.data)}: {source.kind} text has no named columns, which {needed}. "
-            "Give a table: CSV, JSON lines or Parquet."
+            "Use a table: CSV, JSON lines or Parquet."
         )
     if source.kind == "vw" and model.feature_names is not None:
         return _SparseFeed(model, {})
@@ -176,7 +176,7 @@ def _text_name(source: RowSource, besides: Sequence[str], column: str | None) ->
     others = [name for name in names if name not in besides]
     if len(others) != 1 and "text" not in others:
         raise TableError(
-            f"{file_name(source.data)}: the model takes one column of texts, and there are "
+            f"{file_name(source.data)}: the model takes one text column, and there are "
             f"{len(others)}: {list_names(others, 10)}. Name it with --column."
         )
     return others[0] if len(others) == 1 else "text"
@@ -194,10 +194,10 @@ def _number_names(model: Model, source: RowSource, besides: Sequence[str]) -> li
     if len(others) != model.n_features:
         raise TableError(
             f"{where}: this {model.learner} model takes {model.n_features} numbers a row and does "
-            f"not name them, so the columns are taken in their order; there are {len(others)}: "
-            f"{list_names(others, 10)}. Leave the others out (predict sets those of --keep apart)."
+            f"not name them, so the columns are taken in order; there are {len(others)}: "
+            f"{list_names(others, 10)}. Remove the others (predict does not count those of --keep)."
         )
-    note(f"The model does not name its features: columns are taken in the order of {where}.")
+    note(f"The model does not name its features: it takes the columns of {where} in order.")
     return others
 
 

@@ -117,7 +117,7 @@ class ModelRows:
                 first_row += len(dataset)
         raise ValueError(
             f"{file_name(self.data)} has {counted(first_row, 'data row')}, so there is no row "
-            f"{place + 1}. Rows are counted from 1, the header line not counted."
+            f"{place + 1}. Rows are counted from 1 below the header line."
         )
 
     def _part(self, dataset: Dataset, first_row: int) -> Part:
@@ -140,7 +140,7 @@ class ModelRows:
                     raise TableError(
                         f"{file_name(self.data)} lacks {counted(len(absent), 'column')} that the "
                         f"model was trained with: {list_names(absent, 5)}. It has "
-                        f"{list_names(names, 10)}. Add them, empty where the values are not known."
+                        f"{list_names(names, 10)}. Add them, empty where the values are unknown."
                     ) from None
             raise
 
@@ -165,15 +165,15 @@ def load_model(path: str) -> Model:
     if kind not in (None, "table", "text"):
         raise ValueError(
             f"{path}: this {model.learner} model takes rows through a "
-            f"{type(model.encoder).__name__}, which the commands do not read files for. Load it in "
+            f"{type(model.encoder).__name__}, which the command line does not support. Load it in "
             "Python with separable.load."
         )
     texts: Any = getattr(model.encoder, "text_encoders", {"text": model.encoder})
     for encoder in texts.values() if model.encoder is not None else ():
         if encoder.input != "content":
             raise ValueError(
-                f"{path}: this {model.learner} model takes the names of files for texts, which the "
-                "commands do not open. Load it in Python with separable.load."
+                f"{path}: this {model.learner} model reads its texts from files by name, which the "
+                "command line does not support. Load it in Python with separable.load."
             )
     return model
 
@@ -209,15 +209,15 @@ def text_column_of(model: Model, column: str | None) -> str:
     texts = list(encoder.text_encoders) if kind == "table" else []
     if not texts:
         raise ValueError(
-            f"This {model.learner} model has no column of texts. Explain a row of a file instead: "
-            "DATA --row N."
+            f"This {model.learner} model has no text column. Explain a row of a file instead: DATA "
+            "--row N."
         )
     if column is None and len(texts) > 1:
-        raise ValueError(f"The model has several columns of texts: {', '.join(texts)}. Name one "
-                         "with --column.")  # fmt: skip
+        raise ValueError(f"The model has several text columns: {', '.join(texts)}. "
+                         "Name one with --column.")  # fmt: skip
     if column is not None and column not in texts:
         raise ValueError(
-            f"{column!r} is not a column of texts of this model. There is: {', '.join(texts)}."
+            f"{column!r} is not a text column of this model. Text columns: {', '.join(texts)}."
         )
     return column or texts[0]
 

@@ -100,7 +100,9 @@ def check_output(output: str, **inputs: str) -> None:
 def check_csv_output(output: str | None, data: str, *, as_json: bool) -> None:
     """Refuse -o and --json together, and what `check_output` refuses."""
     if output is not None and as_json:
-        raise click.UsageError("-o writes CSV and --json goes to standard output. Keep one.")
+        raise click.UsageError(
+            "-o writes CSV and --json writes to standard output. Give one of them."
+        )
     if output is not None and output != "-":
         check_output(output, data=data)
 
@@ -167,10 +169,10 @@ def _column_lines(column: ColumnReport, shift: int) -> Iterator[str]:
     if column.missing:
         rows = ", ".join(str(row + shift) for row in column.missing_rows)
         more = ", ..." if column.missing > len(column.missing_rows) else ""
-        met = "as in training" if column.missing_trained else "none was in training: no effect"
+        met = "as in training" if column.missing_trained else "none in training: no effect"
         yield f"{name}: {column.missing} missing (data row {rows}{more}; {met})"
     if column.unseen:
         examples = ", ".join(
             f"{shown(level)!r} in data row {row + shift}" for row, level in column.unseen_examples
         )
-        yield f"{name}: {column.unseen} of a level not met in training: no effect ({examples})"
+        yield f"{name}: {column.unseen} with a level not seen in training: no effect ({examples})"

@@ -32,7 +32,7 @@ def weights_of(columns: Columns, name: str, rows: Rows) -> NDArray[np.float64]:
     if len(bad):
         place = int(bad[0])
         missing = np.isnan(weight[place])
-        found = "a weight is missing" if missing else f"{weight[place]:g} is no weight"
+        found = "a weight is missing" if missing else f"{weight[place]:g} is not a weight"
         raise CellError(
             name, place, f"{found}. Weights are finite numbers >= 0; 0 leaves a row out."
         )
@@ -42,7 +42,7 @@ def weights_of(columns: Columns, name: str, rows: Rows) -> NDArray[np.float64]:
 def refuse_no_weight(name: str, weight: NDArray[np.float64]) -> None:
     """Refuse weights that leave every row out."""
     if not weight.any():
-        raise TableError(f"--weight {name}: every weight is 0, so no row is left.")
+        raise TableError(f"--weight {name}: all weights are 0, so no row is left.")
 
 
 def groups_of(columns: Columns, name: str, rows: Rows) -> NDArray[np.int64]:
@@ -53,8 +53,8 @@ def groups_of(columns: Columns, name: str, rows: Rows) -> NDArray[np.int64]:
     found, groups = np.unique(codes, return_inverse=True)
     if len(found) < 2:
         raise TableError(
-            f"--group {name}: all rows are of one group, so none can be held out. Name a column "
-            "with two or more."
+            f"--group {name}: all rows are in one group, so none can be held out. Name a column "
+            "with two or more groups."
         )
     return groups.astype(np.int64)
 
@@ -66,7 +66,9 @@ def times_of(columns: Columns, name: str, rows: Rows) -> NDArray[Any]:
     if isinstance(column, Numbers | Dates):
         times = column.values[rows]
     elif isinstance(column, Booleans):
-        raise TableError(f"--time {name}: true and false are no times. Name dates or numbers.")
+        raise TableError(
+            f"--time {name}: true and false are not times. Name a column of dates or numbers."
+        )
     else:
         times = dates_from(name, column)[rows]
     missing = np.flatnonzero(np.isnan(times) if times.dtype.kind == "f" else np.isnat(times))
@@ -76,6 +78,6 @@ def times_of(columns: Columns, name: str, rows: Rows) -> NDArray[Any]:
         )
     if times.min() == times.max():
         raise TableError(
-            f"--time {name}: all rows are of one time, so none is later than the others."
+            f"--time {name}: all rows have the same time, so none is later than the others."
         )
     return times

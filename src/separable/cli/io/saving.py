@@ -34,7 +34,7 @@ def model_path(output: str | None, data: str, **inputs: str) -> str:
     """
     path = output or _named_as(data)
     if path == "-":
-        raise click.UsageError("-o -: a model does not go to standard output. Name a file.")
+        raise click.UsageError("-o -: a model cannot be written to standard output. Name a file.")
     check_output(path, data=data, **inputs)
     return path
 
@@ -83,6 +83,6 @@ def save_model(model: Model, path: str) -> bool:
     if model.state is not None and not keeps:
         note(
             f"The training state of this {model.learner} model ({size / 1e6:.0f} MB) is not in "
-            f"{path}, so that the file stays small: separable update cannot go on from it."
+            f"{path}, to keep the file small: separable update cannot continue from it."
         )
     return keeps

@@ -31,7 +31,9 @@ def check_report(path: str, option: str, **others: str) -> None:
     from separable.report.page.writing import check_extra
 
     if path == "-":
-        raise click.UsageError(f"{option} -: a page does not go to standard output. Name a file.")
+        raise click.UsageError(
+            f"{option} -: a report cannot be written to standard output. Name a file."
+        )
     for what, other in others.items():
         if other != "-" and _is_same(Path(path), Path(other)):
             raise click.UsageError(f"{option} {path} would overwrite the {what}. Name another.")

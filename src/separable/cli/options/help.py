@@ -20,7 +20,7 @@ HEADING = "separable_heading"
 OTHERS = "Options"
 
 #: Headings of options that several commands have. They are listed last, in this order.
-RUNNING, READING, OUTPUT = "How it runs", "How the file is read", "Output and talk"
+RUNNING, READING, OUTPUT = "Execution", "Input format", "Output"
 LAST = (RUNNING, OUTPUT, READING)
 
 

@@ -42,7 +42,7 @@ def _quiet(ctx: click.Context, param: click.Parameter, given: bool) -> None:
         return
     level = -1 if param.name == "quiet" else 1
     if ctx.meta.setdefault(VERBOSITY, level) != level:
-        raise click.UsageError("-q and -v cannot both be given.")
+        raise click.UsageError("-q and -v exclude each other.")
 
 
 def _debug(ctx: click.Context, param: click.Parameter, given: bool) -> None:  # noqa: ARG001
@@ -61,7 +61,7 @@ def patterns_option(command: F) -> F:
         is_flag=True,
         expose_value=False,
         callback=_allow_patterns,
-        help="Load a model file whose token pattern may take very long on some texts. Only for "
+        help="Load a model file whose token pattern may be very slow on some texts. Only for "
         "files that you trust.",
     )
     return heading(READING, option)(command)
@@ -80,15 +80,15 @@ def talk_options(command: F) -> F:
     return heading(
         OUTPUT,
         click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_quiet,
-                     help="Tell nothing but results, warnings and errors."),
+                     help="Print only results, warnings and errors."),
         click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_quiet,
-                     help="Tell more: details, and the time of each step."),
+                     help="Print more details, and the time of each step."),
         click.option("--debug", is_flag=True, expose_value=False, callback=_debug,
-                     help="With an error, show where in the program it was raised."),
+                     help="Print a traceback after an error."),
     )(command)  # fmt: skip
 
 
-def json_option(help: str = "One JSON object instead of text.") -> Callable[[F], F]:  # noqa: A002
+def json_option(help: str = "Print one JSON object instead of text.") -> Callable[[F], F]:  # noqa: A002
     """Add ``--json``; the command gets it as ``as_json``."""
     return heading(OUTPUT, click.option("--json", "as_json", is_flag=True, help=help))
 
@@ -101,7 +101,7 @@ def seed_option(command: F) -> F:
         metavar="N",
         default=0,
         show_default=True,
-        help="Where all that is random starts: the same seed gives the same result.",
+        help="Random seed. The same seed gives the same result.",
     )
     return heading(RUNNING, option)(command)
 
@@ -113,7 +113,7 @@ def threads_option(command: F) -> F:
         type=click.IntRange(min=1),
         metavar="N",
         default=_all_threads,
-        help="How many threads to use.  [default: one a core]",
+        help="Number of threads.  [default: one per core]",
     )
     return heading(RUNNING, option)(command)
 
@@ -175,22 +175,23 @@ class ReadingOptions:
 
 _READING = (
     click.option("--format", type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw"]),
-                 metavar="KIND", help="What kind of file it is: csv, jsonl, parquet, svmlight or "
-                 "vw.  [default: by name and content]"),
-    click.option("--delimiter", metavar="CHAR", help="What stands between values in a CSV file."),
+                 metavar="KIND", help="File format: csv, jsonl, parquet, svmlight or vw.  "
+                                      "[default: detected]"),
+    click.option("--delimiter", metavar="CHAR", help="Delimiter of a CSV file."),
     click.option("--header/--no-header", default=None,
-                 help="Whether the first line names the columns, else c1, c2, ..."),
+                 help="Whether the first line names the columns; if not, they are c1, c2, ..."),
     click.option("--no-quoting", "quoting", flag_value=False, type=bool, default=None,
-                 help="Quotes are text like any other."),
-    click.option("--encoding", metavar="NAME", help="Such as latin-1.  [default: found]"),
-    click.option("--decimal", type=click.Choice([".", ","]), help="What numbers are written with."),
+                 help="Treat quotes as text."),
+    click.option("--encoding", metavar="NAME", help="Character encoding, such as latin-1.  "
+                                                    "[default: detected]"),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark."),
     click.option("--missing", multiple=True, metavar="TEXT",
-                 help="What stands for a missing value; may be given several times."),
-    click.option("--comment", metavar="TEXT", help="Leave out lines that begin with this."),
+                 help="Text that means a missing value; repeatable."),
+    click.option("--comment", metavar="TEXT", help="Skip lines that begin with this text."),
     click.option("--skip-rows", type=click.IntRange(min=0), default=0, metavar="N",
-                 help="Leave out the first N lines."),
+                 help="Skip the first N lines."),
     click.option("--skip-bad-lines", is_flag=True,
-                 help="Leave out lines that cannot be read, and count them."),
+                 help="Skip and count lines that cannot be read."),
 )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ __all__ = ["COLUMN_KINDS", "TESTING", "ProblemOptions", "only", "problem_options
 F = TypeVar("F", bound="Callable[..., Any]")
 
 #: Headings of these options.
-LEARNING, LEARNING_FROM, TESTING = "What to learn", "What to learn from", "How it is tested"
+LEARNING, LEARNING_FROM, TESTING = "Task and learners", "Features", "Evaluation"
 
 #: What a column can be said to be; each is an option, and a parameter of `TableEncoder`.
 COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
@@ -106,7 +106,7 @@ def _models(
     if AUTO in names:
         if len(names) > 1:
             raise click.BadParameter(
-                f"{AUTO} is all learners that suit the data. Leave it out, or the names."
+                f"{AUTO} means all learners that suit the data. Leave out {AUTO}, or the names."
             )
         return ()
     tasks = {LEARNERS[name].task for name in names}
@@ -127,7 +127,7 @@ class _Models(_Choice):
         self.choices = (AUTO, *sorted(LEARNERS))
         plain = str(value).removesuffix("-cv")
         if plain != value and plain in LEARNERS:
-            self.fail(f"{plain} searches its strength by itself: name that.", param, ctx)
+            self.fail(f"{plain} searches its regularization itself: name that.", param, ctx)
         begin_so = [name for name in self.choices if name.startswith(str(value))]
         if value not in self.choices and begin_so:
             self.fail(f"{value!r} is not a learner. Did you mean {begin_so[0]}?", param, ctx)
@@ -137,8 +137,8 @@ class _Models(_Choice):
 def _learners_help() -> str:
     classes, numbers = (", ".join(names_of(task)) for task in ("classification", "regression"))
     return (
-        f"A learner; train and compare take several. {AUTO}: all that suit the data. For classes: "
-        f"{classes}; for numbers: {numbers}."
+        f"Learner; repeatable in train and compare. {AUTO}: all that suit the data. For "
+        f"classification: {classes}; for regression: {numbers}."
     )
 
 
@@ -154,7 +154,7 @@ _OPTIONS = {
         click.option(
             "--task",
             type=click.Choice(["classification", "regression"]),
-            help="Whether classes or numbers are predicted.  [default: by the target]",
+            help="Type of the task.  [default: by the target]",
         ),
         click.option(
             "--model",
@@ -170,7 +170,7 @@ _OPTIONS = {
             "settings",
             multiple=True,
             metavar="NAME=VALUE",
-            help="A parameter of the learner, such as C=1: it is not searched then.",
+            help="Set a parameter of the learner, such as C=1, instead of searching it.",
         ),
     ),
     LEARNING_FROM: (
@@ -178,14 +178,12 @@ _OPTIONS = {
         click.option(
             "--category", multiple=True, metavar="COL", help="Treat a column as categories."
         ),
-        click.option(
-            "--boolean", multiple=True, metavar="COL", help="Treat a column as yes or no."
-        ),
+        click.option("--boolean", multiple=True, metavar="COL", help="Treat a column as boolean."),
         click.option("--date", multiple=True, metavar="COL", help="Treat a column as dates."),
         click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text."),
-        click.option("--drop", multiple=True, metavar="COL", help="Leave a column out."),
+        click.option("--drop", multiple=True, metavar="COL", help="Ignore a column."),
         click.option(
-            "--weight", metavar="COL", help="How much each row counts, in learning and in figures."
+            "--weight", metavar="COL", help="Column of sample weights, for training and metrics."
         ),
     ),
     TESTING: (
@@ -193,23 +191,24 @@ _OPTIONS = {
             "--metric",
             type=click.Choice(list(METRICS)),
             metavar="NAME",
-            help=f"What decides: {', '.join(METRICS)}.  [default: accuracy or rmse]",
+            help=f"Metric that ranks the learners: {', '.join(METRICS)}.  [default: accuracy or "
+            "rmse]",
         ),
         click.option(
             "--positive",
             metavar="CLASS",
-            help="The class that precision, recall, f1, roc_auc and average_precision are of."
-            "  [default: the rarer of two]",
+            help="Positive class for precision, recall, f1, roc_auc and average_precision.  "
+            "[default: the rarer of two]",
         ),
         click.option(
             "--group",
             metavar="COL",
-            help="Rows with the same value stay together: all held out, or none.",
+            help="Group column: rows of a group are held out together.",
         ),
         click.option(
             "--time",
             metavar="COL",
-            help="A date or number: what is held out is later than what is learned from.",
+            help="Time column (dates or numbers): held-out rows are later than training rows.",
         ),
         click.option(
             "--folds",
@@ -217,14 +216,14 @@ _OPTIONS = {
             default=5,
             show_default=True,
             metavar="N",
-            help="Parts of the cross-validation.",
+            help="Number of cross-validation folds.",
         ),
         click.option(
             "--compare-rows",
             type=click.IntRange(min=0),
             metavar="N",
-            help="Compare on a random part of so many rows; 0: on all.  "
-            "[default: 100000, fewer where that takes long]",
+            help="Compare on a random sample of N rows; 0: all rows.  [default: 100000, fewer for "
+            "slow fits]",
         ),
     ),
 }

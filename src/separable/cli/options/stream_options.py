@@ -60,26 +60,27 @@ class StreamOptions:
 
 _OPTIONS = (
     click.option("--stream", is_flag=True,
-                 help="Learn from DATA as a stream, in bounded memory: each row is a test before "
-                 "it is learned from, and nothing is held out. The options below go with it."),
+                 help="Train on DATA as a stream, in bounded memory. Progressive validation: "
+                      "each row is predicted before it is learned; nothing is held out. The "
+                      "options below need --stream."),
     click.option("--passes", type=click.IntRange(min=1), metavar="N",
-                 help="Read DATA so many times.  [default: 1]"),
+                 help="Number of passes over DATA.  [default: 1]"),
     click.option("--classes", metavar="A,B,...",
-                 help="All classes of the target.  [default: those of the first rows]"),
+                 help="All classes of the target.  [default: the classes of the first rows]"),
     click.option("--encode-rows", type=click.IntRange(min=1), metavar="N",
-                 help="The first N rows, or 16 MB of them, say how columns are encoded."
-                 "  [default: 100000]"),
+                 help="Derive the encoding of the columns from the first N rows (at most 16 MB). "
+                      " [default: 100000]"),
     click.option("--bits", type=click.IntRange(1, 31), metavar="N",
                  help="Hash texts, or the features of Vowpal Wabbit text, into 2^N columns."
                  "  [default: words for the former, 18 for the latter]"),
     click.option("--features", type=click.IntRange(min=1), metavar="N",
-                 help="How many columns an svmlight file has.  [default: counted]"),
+                 help="Number of columns of an svmlight file.  [default: counted]"),
     click.option("--checkpoint", metavar="FILE",
-                 help="Save from time to time, and at Ctrl-C, what is needed to go on."),
+                 help="Save a checkpoint at intervals and on Ctrl-C."),
     click.option("--every", type=_EveryType(), metavar="N|Ns",
-                 help="After how many rows or seconds.  [default: 60s]"),
+                 help="Checkpoint interval in rows or seconds.  [default: 60s]"),
     click.option("--resume", metavar="FILE",
-                 help="Go on from a checkpoint, to the same model, bit for bit."),
+                 help="Continue from a checkpoint. The model is the same, bit for bit."),
 )  # fmt: skip
 
 
@@ -101,9 +102,9 @@ def stream_options(command: F) -> F:
         for each in fields(StreamOptions):
             if getattr(given, each.name) is not None:
                 name = each.name.replace("_", "-")
-                raise click.UsageError(f"--{name} goes with --stream. Add it, or leave this out.")
+                raise click.UsageError(f"--{name} needs --stream. Add it, or leave this out.")
         return command(*args, **options)
 
     decorated: Any = train_or_stream
-    result: F = heading("Learning from a stream", *_OPTIONS)(decorated)
+    result: F = heading("Streams", *_OPTIONS)(decorated)
     return result

@@ -46,8 +46,8 @@ TYPES: dict[str, ColumnType] = {
 APART = ("target", "weight", "group", "time")
 
 HEADINGS = {
-    "warning": "what makes a model, or its measured error, wrong",
-    "note": "what is worth knowing",
+    "warning": "problems that bias the model or its measured error",
+    "note": "worth knowing",
 }
 
 
@@ -119,7 +119,7 @@ def check_text(found: Checked, data: str) -> str:
         if each:
             sections.append(_section(severity, each))
     if not findings:
-        sections.append("Nothing found that speaks against training on it.")
+        sections.append("No problems found.")
     if found.asked["target"] is not None and data != "-":
         sections.append(f"Next:\n  {_command(found, data)}")
     return "\n\n".join(sections)
@@ -129,7 +129,7 @@ def _columns_text(found: Checked, data: str) -> str:
     findings = found.findings
     sampled = ""
     if findings.n_sampled < findings.n_rows:
-        sampled = f"; columns compared in a sample of {findings.n_sampled}"
+        sampled = f"; columns compared on a sample of {findings.n_sampled}"
     lines = [f"{file_name(data)}: {counted(findings.n_rows, 'row')}{sampled}"]
     told = []
     for column in found.columns[:LISTED]:

@@ -20,7 +20,7 @@ TOP_WEIGHTS = 5
 WEIGHT_GROUPS = 2 * SHOWN_CLASSES
 
 #: Said above the weights of a model that votes.
-MEAN_WEIGHTS = "The model votes; these are the weights of the mean of all its voters."
+MEAN_WEIGHTS = "The model votes; these are the mean weights of its voters."
 
 
 def column_lines(columns: Sequence[tuple[str, str, str]]) -> list[str]:
@@ -38,6 +38,6 @@ def saved_text(path: str, report: str | None) -> str:
 def weights_text(model: Model) -> str:
     """Return the most telling weights of a model."""
     groups = model.top_weights(TOP_WEIGHTS).groups
-    more = "\n... and those of the other classes" if len(groups) > WEIGHT_GROUPS else ""
+    more = "\n... and the other classes" if len(groups) > WEIGHT_GROUPS else ""
     mean = "" if isinstance(model, LinearModel) else f"\n{MEAN_WEIGHTS}"
-    return f"Most telling features{mean}\n{TopWeights(groups[:WEIGHT_GROUPS])}{more}"
+    return f"Most important features{mean}\n{TopWeights(groups[:WEIGHT_GROUPS])}{more}"

@@ -59,7 +59,7 @@ def legend(explanation: Explanation, terms: Terms, *, colour: bool) -> str:
     if explanation.model.classes is None:
         what = "raises the prediction", "lowers it"
     else:
-        what = f"speaks for {shown(terms.label)}", "against it"
+        what = f"for {shown(terms.label)}", "against it"
     if not colour:
         return f"+ {what[0]}, - {what[1]}"
     return f"{click.style('green', fg='green')} {what[0]}, {click.style('red', fg='red')} {what[1]}"

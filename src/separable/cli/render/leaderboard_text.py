@@ -62,16 +62,20 @@ def _beyond_noise(board: Leaderboard) -> list[str]:
     if not others:
         return []
     apart = [each.name for each in others if each.differs]
-    told = f"Worse by more than noise: {', '.join(apart) or 'none'}."
+    told = f"Significantly worse (5 %): {', '.join(apart) or 'none'}."
     return [fill(told, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)]
 
 
 def _title(comparison: Comparison, board: Leaderboard) -> str:
     of = rows_text(comparison.rows, comparison.of_rows)
-    less = "" if board.greater_is_better else "; less is better"
+    less = "" if board.greater_is_better else "; lower is better"
     chooses = comparison.score.chooses
     searched = any(len(each.tried) > 1 for each in board)
-    by = f"; strengths by {METRICS[chooses].text}, where there are probabilities" if chooses else ""
+    by = (
+        (f"; regularization chosen by {METRICS[chooses].text} for models with probabilities")
+        if chooses
+        else ""
+    )
     title = (
         f"Compared by {board.n_folds} folds of {of}, encoded once{less}{by if searched else ''}:"
     )
@@ -82,36 +86,36 @@ def choice_text(comparison: Comparison) -> str:
     """Return which learner was taken, and why."""
     name, board = comparison.candidate.name, comparison.board
     if board is None:
-        return f"Taken: {name}. There are too few rows to compare learners or strengths."
+        return f"Chosen: {name}. There are too few rows to compare learners or regularization."
     taken = board[name]
     with_ = f" with {settings_text(taken.params)}" if taken.params else ""
     why = _why(board, taken)
-    return "\n  ".join([f"Taken: {name}{with_}{': ' * bool(why)}{why}.", *_remarks(board, taken)])
+    return "\n  ".join([f"Chosen: {name}{with_}{': ' * bool(why)}{why}.", *_remarks(board, taken)])
 
 
 def why_taken(board: Leaderboard, taken: Standing) -> str:
     """Return why a learner was taken, in sentences."""
     why = " ".join(_why(board, taken).split())
-    told = f"{taken.name} was taken{': ' * bool(why)}{why}."
+    told = f"{taken.name} was chosen{': ' * bool(why)}{why}."
     return " ".join([told, *_remarks(board, taken)])
 
 
 def _remarks(board: Leaderboard, taken: Standing) -> list[str]:
     """Return which others are as good, and whether the strength is at the edge."""
     alike = [each.name for each in board.as_good() if each is not taken]
-    told = f"Others not worse by more than the standard error: {', '.join(alike)}."
+    told = f"Others within one standard error: {', '.join(alike)}."
     return [*[told] * bool(alike), *filter(None, [_edge(taken)])]
 
 
 def _why(board: Leaderboard, taken: Standing) -> str:
     """Say why a learner was taken."""
     if len(board) == 1:
-        return "the best of its strengths" if taken.params else ""
+        return "the best regularization" if taken.params else ""
     if taken is board.best:
         return f"the best mean {board.metric}"
     return (
-        f"its {board.metric} is within the standard error of\n  that of {board.best.name}, and it "
-        "is preferred where there is no more between them"
+        f"its {board.metric} is within one standard error of {board.best.name},\n  and earlier in "
+        "the order of preference"
     )
 
 
@@ -124,12 +128,12 @@ def _edge(best: Standing) -> str:
     if min(tried) < value < max(tried):
         return ""
     edge = "smallest" if value == min(tried) else "largest"
-    return f"It is the {edge} {name} that was tried."
+    return f"It is the {edge} {name} tried."
 
 
 def rows_text(rows: int, of_rows: int) -> str:
     """Return in words on which rows was compared."""
-    return f"{rows} of {of_rows} rows, chosen at random" if rows < of_rows else f"{rows} rows"
+    return f"a random sample of {rows} of {of_rows} rows" if rows < of_rows else f"{rows} rows"
 
 
 def settings_text(params: Mapping[str, Any]) -> str:

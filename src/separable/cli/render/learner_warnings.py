@@ -35,8 +35,8 @@ def fit_warning(
         return " ".join(str(message).split())
     which = f" for at least one of its {k} one-vs-rest models" if k > 1 else ""
     return (
-        f"{model.learner} stopped after {counted(evidence['epochs'], 'epoch')} and has not "
-        f"converged: {evidence['training_mistakes']} of {n_rows} training rows are on the "
-        f"wrong side{which}. The classes may not be linearly separable: "
-        "--model logistic-regression makes the best of that."
+        f"{model.learner} stopped after {counted(evidence['epochs'], 'epoch')} and did not "
+        f"converge: {evidence['training_mistakes']} of {n_rows} training rows are "
+        f"misclassified{which}. The classes may not be linearly separable: try --model "
+        "logistic-regression."
     )

@@ -62,7 +62,7 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Tell what is worth knowing, unless ``-q`` was given."""
+    """Print a note, unless ``-q`` was given."""
     say(f"Note: {text}")
 
 

@@ -246,7 +246,7 @@ class _Sink(io.RawIOBase):
 
 
 def reasons(explanation: Explanation, n: int) -> pa.Array[Any]:
-    """Return for each row its n largest contributions that are not 0, largest first.
+    """Return for each row its n largest contributions that are nonzero, largest first.
 
     Parameters
     ----------

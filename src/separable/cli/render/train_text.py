@@ -32,12 +32,12 @@ ALIKE = 8
 
 #: What is told of columns that are not learned from.
 ROLES = {
-    "group": "not learned from: its rows stay together",
-    "time": "not learned from: what is held out is later",
-    "weight": "not learned from: how much a row counts",
+    "group": "not a feature: groups of rows",
+    "time": "not a feature: time of the row",
+    "weight": "not a feature: sample weight",
 }
 
-NOT_HELD_OUT = "Nothing was held out, so the error on new rows is not known."
+NOT_HELD_OUT = "No rows were held out, so the error on new rows is unknown."
 
 
 def training_dict(training: Training) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _about(problem: Problem, column: dict[str, Any]) -> str:
     if "reason" in column:
         notes.append(shown(column["reason"], 150))
     if column["missing"]:
-        rows = ", rows left out" if column["type"] == "target" else ""
+        rows = ", rows skipped" if column["type"] == "target" else ""
         notes.append(f"{column['missing']} missing{rows}")
     return "; ".join(notes)
 
@@ -155,7 +155,7 @@ def _runs(told: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
 def _model_text(training: Training) -> str:
     model, evidence = training.model, training.model.evidence
     held_out = training.held_out
-    again = "trained" if held_out is None or held_out.own_file else "trained again"
+    again = "trained" if held_out is None or held_out.own_file else "retrained"
     lines = [
         f"{model.learner}, {again} on all {len(training.problem)} rows with "
         f"{counted(model.n_features, 'feature')}:",
@@ -181,11 +181,11 @@ def _certificate(model: Model) -> str:
     gaps: Any = model.evidence["relative_gap"]
     if gaps is None:
         return f"certificate: {model.evidence['claim']}"
-    asked = f"(asked {model.evidence['tol']:.0e})"
+    asked = f"(requested {model.evidence['tol']:.0e})"
     if not isinstance(gaps, list):
-        return f"certificate: relative gap {gaps:.1e} {asked}"
+        return f"certificate: relative duality gap {gaps:.1e} {asked}"
     models = f"in each of {len(gaps)} one-vs-rest models"
-    return f"certificate: relative gap at most {max(gaps):.1e} {models} {asked}"
+    return f"certificate: relative duality gap at most {max(gaps):.1e} {models} {asked}"
 
 
 def _end(model: Model) -> str:
@@ -199,7 +199,7 @@ def _end(model: Model) -> str:
         return "converged: an epoch without a mistake"
     k = model.n_scores
     models = f" of the {k} one-vs-rest models together" if k > 1 else ""
-    return f"{counted(mistakes[-1], 'mistake')}{models} on the way through the last"
+    return f"{counted(mistakes[-1], 'mistake')}{models} in the last epoch"
 
 
 def _next_text(training: Training, path: str, report: str | None) -> str:

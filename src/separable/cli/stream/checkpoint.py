@@ -74,7 +74,7 @@ def read_checkpoint(path: str) -> tuple[Model, Checkpoint]:
     from separable.model.files.model_file import load
 
     if not Path(path).exists():
-        raise ValueError(f"{path}: there is no such checkpoint. Check the path of --resume.")
+        raise ValueError(f"{path}: checkpoint not found. Check the path of --resume.")
     model = load(path)
     found = dict(model.evidence).get(KEY)
     if found is None or model.state is None:
@@ -107,8 +107,8 @@ def refuse_changed_data(path: str, checkpoint: Checkpoint, source: Source) -> No
         else:
             continue
         raise ValueError(
-            f"{where}: {what} when {path} was made. A stream goes on with the same data only: give "
-            f"it, or learn from the new rows with separable update {path} {source.data}"
+            f"{where}: {what} when {path} was made. A stream can only be resumed with the same "
+            f"data. Give it, or learn the new rows with separable update {path} {source.data}"
         )
 
 

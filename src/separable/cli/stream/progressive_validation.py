@@ -73,7 +73,7 @@ class Line:
     label, predicted : object
         Of the last example.
     features : int
-        How many numbers of it are not 0, or all if rows are dense.
+        How many numbers of it are nonzero, or all if rows are dense.
     """
 
     examples: int

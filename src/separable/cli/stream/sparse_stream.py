@@ -80,8 +80,8 @@ class SparseStream(RowStream):
     def _counted_width(self) -> int:
         if not self.source.again:
             raise click.UsageError(
-                f"How many columns {file_name(self.source.data)} has must be known before it is "
-                "read: give --features N."
+                f"The number of columns of {file_name(self.source.data)} must be known before "
+                "reading: give --features N."
             )
         with step(f"Counting the columns of {file_name(self.source.data)}"):
             return max(chunk.rows.n_features for chunk in self.source.chunks() if chunk.rows)

@@ -149,7 +149,7 @@ class StreamLearner:
             raise
         if not self.record.lines:
             raise ValueError(
-                f"{file_name(self.stream.source.data)}: no row could be learned from: "
+                f"{file_name(self.stream.source.data)}: no row can be used for training: "
                 f"{counted(self.record.missing, 'row')} without a target."
             )
 

@@ -263,7 +263,7 @@ def stream_text(run: StreamRun, path: str, report: str | None = None) -> str:
     """Return what was found as text for a terminal; files are those that were written."""
     rate = run.rows_read / max(run.seconds, 1e-9)
     rows = counted(run.rows_read, "row")
-    say(f"{rows} learned from in {run.seconds:.1f} s, {rate:.0f} a second.")
+    say(f"{rows} learned in {run.seconds:.1f} s, {rate:.0f} per second.")
     model = shlex.quote(path)
     data = "NEW.csv" if run.stream.encoder is not None else "NEW"
     sections = [
@@ -293,7 +293,7 @@ def _rows_text(run: StreamRun) -> str:
     record, told = run.record, run.stream.target
     rows = f"{file_name(run.data)}: {counted(record.lines[-1].examples, 'row')}"
     if record.missing:
-        rows += f", {record.missing} more without a target left out"
+        rows += f", {record.missing} more without a target skipped"
     lines = [rows]
     columns = []
     if run.target_name is not None:
@@ -304,7 +304,7 @@ def _rows_text(run: StreamRun) -> str:
         for column in _columns(run) or []
     ]
     if columns:
-        lines += [*column_lines(columns), "  (as the first rows have them)"]
+        lines += [*column_lines(columns), "  (types from the first rows)"]
     return "\n".join(lines)
 
 
@@ -320,7 +320,7 @@ def _about(run: StreamRun, column: dict[str, Any]) -> str:
         notes.append(counted(column["features"], "feature"))
     if column["unseen"]:
         first = ", ".join(repr(shown(x)) for x in run.record.unseen[column["name"]]["first"])
-        notes.append(f"{column['unseen']} later values of other levels: no effect ({first})")
+        notes.append(f"{column['unseen']} later values with new levels: no effect ({first})")
     return "; ".join(notes)
 
 
@@ -334,8 +334,8 @@ def _tail_text(run: StreamRun) -> str:
     if tail["mean_loss"] is not None:
         rows.append((f"{run.gauge}", _cell(tail["mean_loss"]), ""))
     title = (
-        f"Rows {tail['first']} to {tail['last']}, each predicted before it was learned from, by "
-        f"weights at most {min(PIECE, tail['last'] // SHARE)} rows old:"
+        f"Rows {tail['first']} to {tail['last']}, each predicted before it was learned, by weights "
+        f"at most {min(PIECE, tail['last'] // SHARE)} rows old:"
     )
     return "\n".join([title, aligned(rows)])
 
@@ -345,5 +345,7 @@ def _passes_text(run: StreamRun) -> str:
         return ", after one pass"
     losses = [loss for loss in run.record.pass_losses if loss is not None]
     told = ", ".join(number(loss) for loss in losses)
-    later = f"; {run.gauge} in each: {told} (rows were new in the first only)" if losses else ""
+    later = (
+        (f"; {run.gauge} per pass: {told} (rows were new in the first pass only)") if losses else ""
+    )
     return f", after {run.passes} passes{later}"

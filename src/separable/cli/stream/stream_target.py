@@ -26,7 +26,7 @@ __all__ = ["Labels", "Quantities", "StreamTarget", "order_warning", "settled_tar
 #: In so many rows, classes that change less than this share of what chance gives are in order.
 ENOUGH_ROWS, ORDERED = 50, 0.2
 
-SHUFFLE = "A stream is learned from in its order: shuffle the rows if they are sorted by class."
+SHUFFLE = "A stream is learned in order: shuffle the rows if they are sorted by class."
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Quantities:
             odd = next(place for place, level in enumerate(levels) if not is_number(level))
             row = first_row + int(np.flatnonzero(codes == odd)[0])
             raise TableError(
-                f"{self.where} holds {levels[odd]!r} in data row {row + 1}, which is no number, "
+                f"{self.where} holds {levels[odd]!r} in data row {row + 1}, which is not a number, "
                 "but the first rows look like a quantity. Correct it, or name a classifier with "
                 "--model."
             ) from None
@@ -122,9 +122,9 @@ class Quantities:
         odd = np.flatnonzero(np.abs(numbers) > LARGEST)
         if len(odd):
             raise TableError(
-                f"{self.where} holds {numbers[odd[0]]:g} in data row {first_row + int(odd[0]) + 1},"
-                " which is too large to be predicted. Correct it, use a larger unit, or leave it "
-                "empty: the row is then left out."
+                f"{self.where} holds {numbers[odd[0]]:g} in data row "
+                f"{first_row + int(odd[0]) + 1}, which is too large to predict. Correct it, use a "
+                "larger unit, or leave it empty to skip the row."
             )
         there = ~np.isnan(numbers)
         return numbers[there], there
@@ -179,21 +179,22 @@ def settled_target(
     if len(found) > most_classes(rows, numbers=numbers, sure=task is not None):
         if numbers and task is None:
             note(
-                f"{where} looks like a quantity, so its numbers are predicted. For classes name a "
-                "classifier with --model."
+                f"{where} looks like a quantity, so the task is regression. For classification "
+                "name a classifier with --model."
             )
             return Quantities(where)
         looks = "a quantity" if numbers else "an identifier or free text"
         instead = "predict numbers with --model sgd-regressor, " if numbers else ""
         raise TableError(
             f"{where} looks like {looks}: {len(found)} different values in the first {rows} rows. "
-            f"For classes {instead}name another column, or name the classes with --classes."
+            f"For classification {instead}name another column, or name the classes with --classes."
         )
     labels = _as_labels([_text(value) for value in found.tolist()], texts=texts)
     if len(labels) == 1:
         raise TableError(
             f"{where} holds a single class, {labels.tolist()[0]!r}, in the first {rows} rows. "
-            f"{SHUFFLE} If others come later, name all: --classes {labels.tolist()[0]},..."
+            f"{SHUFFLE} If other classes come later, name them all: --classes "
+            f"{labels.tolist()[0]},..."
         )
     return Labels(where, labels, f"of the first {rows} rows")
 
@@ -216,8 +217,8 @@ def order_warning(target: StreamTarget, y: NDArray[Any]) -> str:
         return ""
     return (
         f"{target.where} changes {changes} times in the first {len(y)} rows; in random order it "
-        f"would be about {expected:.0f} times. What is learned last counts most in a stream: "
-        "shuffle the rows first, or train without --stream."
+        f"would change about {expected:.0f} times. In a stream the last rows count most: shuffle "
+        "the rows first, or train without --stream."
     )
 
 

@@ -98,7 +98,7 @@ def train_stream(
     source = Source(data, asked.reading)
     if (stream.passes or 1) > 1 and not source.again:
         raise click.UsageError(
-            f"--passes {stream.passes}: {file_name(data)} can be read once. Save it in a file."
+            f"--passes {stream.passes}: {file_name(data)} can be read only once. Save it to a file."
         )
     run = _Training(source, stream, asked, as_typed(ctx)).run()
     save_model(run.model, path)
@@ -198,7 +198,7 @@ class _Training:
         stream = self._stream(kind(), target, model)
         estimator = kind.from_model(model)
         say(
-            f"Going on from {path}: {counted(found.record.row, 'row')} of pass "
+            f"Continuing from {path}: {counted(found.record.row, 'row')} of pass "
             f"{found.record.passes + 1} done."
         )
         return stream, estimator, found.record, model
@@ -224,7 +224,7 @@ class _Training:
                 raise click.UsageError(f"--task {task}: {self.learner} is for {own}.")
             task = own
         if given.classes is not None and task == "regression":
-            raise click.UsageError("--classes: numbers are predicted here, which have none.")
+            raise click.UsageError("--classes: the task is regression, which has no classes.")
         return Wanted(
             target=asked.target or None,
             task=task or ("classification" if given.classes is not None else None),
@@ -247,8 +247,8 @@ class _Training:
         made = new_learner(name, self.asked.seed, **given)
         if name == "voted-perceptron":
             raise click.UsageError(
-                f"--model {name} keeps every row that it was wrong about, so its memory has no "
-                "bound. Use --model averaged-perceptron, which predicts much the same."
+                f"--model {name} stores every misclassified row, so its memory is unbounded. Use "
+                "--model averaged-perceptron, whose predictions are similar."
             )
         if not hasattr(made, "partial_fit"):
             can = [each for each, one in LEARNERS.items() if hasattr(one.load()(), "partial_fit")]
@@ -259,7 +259,7 @@ class _Training:
         online = LEARNERS[name].place.startswith("separable.online")
         if (self.given.passes or 1) > 1 and not online:
             raise click.UsageError(
-                f"--passes {self.given.passes}: {name} needs each row once. Leave it out."
+                f"--passes {self.given.passes}: {name} needs only one pass. Leave it out."
             )
         return made
 
@@ -288,14 +288,14 @@ class _Training:
     def _tell_interrupt(self, learner: StreamLearner) -> None:
         path, record = self.given.checkpoint, learner.record
         if path is None:
-            say("Interrupted: nothing was saved. --checkpoint FILE keeps what was learned.")
+            say("Interrupted: nothing was saved. Use --checkpoint FILE to keep what was learned.")
         elif not Path(path).exists():
-            say("Interrupted: nothing was saved, for too little was learned by then.")
+            say("Interrupted: nothing was saved, because too little was learned.")
         else:
             rows, of_pass = counted(record.row, "row"), ""
             if not record.is_first_pass:
                 of_pass = f" of pass {record.passes + 1}"
-            say(f"Interrupted after {rows}{of_pass}. To go on, type the same with:")
+            say(f"Interrupted after {rows}{of_pass}. To continue, repeat the command with:")
             say(f"  --resume {path}")
 
 
@@ -338,15 +338,15 @@ def _refuse_others(ctx: click.Context) -> None:
     for name in NOT_TAKEN:
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(
-                f"--{name.replace('_', '-')} does not go with --stream, where each row is a test "
-                "before it is learned from. Leave one of them out."
+                f"--{name.replace('_', '-')} cannot be used with --stream, which validates "
+                "progressively. Leave one of them out."
             )
 
 
 def _check_checkpoint(data: str, output: str, stream: StreamOptions) -> None:
     if stream.checkpoint is None:
         if stream.every is not None:
-            raise click.UsageError("--every goes with --checkpoint FILE.")
+            raise click.UsageError("--every needs --checkpoint FILE.")
         return
     if Path(stream.checkpoint).resolve() == Path(output).resolve():
         raise click.UsageError(f"--checkpoint {stream.checkpoint} and -o are the same file.")

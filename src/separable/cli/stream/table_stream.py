@@ -107,11 +107,11 @@ class TableStream(RowStream):
         for each in (asked, *wanted.columns.values()):
             require_columns(each, names, where)
         if self.name in wanted.columns.get("drop", ()):
-            raise click.UsageError(f"--drop {self.name}: the target cannot be left out.")
+            raise click.UsageError(f"--drop {self.name}: the target cannot be dropped.")
         if not set(names) - set(asked):
             raise TableError(
-                f"{where}: there is no column to learn from: {', '.join(map(repr, names))} is all. "
-                "Add the columns that the target is to be predicted from."
+                f"{where}: no feature columns: {', '.join(map(repr, names))} is all. Add the "
+                "columns to predict the target from."
             )
 
     def _fitted(self, table: pa.Table) -> TableEncoder:
@@ -147,7 +147,7 @@ class TableStream(RowStream):
         except NotANumberError as error:
             remedy = "Correct it, or leave it empty."
             if error.column == self.name:
-                remedy = "For classes name a classifier with --model sgd-classifier."
+                remedy = "For classification use --model sgd-classifier."
             elif error.column in self.wanted.columns.get("number", ()):
                 remedy = f"Or use it as a category: --category {shlex.quote(error.column)}."
             raise TableError(f"{error} {remedy}") from None

@@ -32,8 +32,8 @@ COMPARE_ROWS = 100_000
 ELSEWHERE = {
     "random_state": "use --seed",
     "n_jobs": "use --threads",
-    "callback": "it is a function of Python",
-    "warm_start": "a command learns from the start",
+    "callback": "it is a Python function",
+    "warm_start": "a command always trains from scratch",
 }
 
 
@@ -94,7 +94,7 @@ def checked_settings(asked: ProblemOptions) -> dict[str, Any]:
         if name in ELSEWHERE:
             raise click.UsageError(f"--set {text}: {ELSEWHERE[name]}.")
         if name in settings:
-            raise click.UsageError(f"--set {name} is given twice. Keep one.")
+            raise click.UsageError(f"--set {name} is given twice. Give it once.")
         settings[name] = _value(value)
     for model in asked.models:
         _check_settings(model, settings)
@@ -156,7 +156,8 @@ def candidates_for(
     if not names:
         told = ", ".join(settings)
         raise click.UsageError(
-            f"--set {told}: no learner that suits the data has it. Name one with --model."
+            f"--set {told}: no learner that suits the data has this parameter. Name one with "
+            "--model."
         )
     for name in names:
         _check_settings(name, settings)

@@ -66,7 +66,7 @@ class Classes(Target):
             row = int(np.flatnonzero(codes == odd)[0])
             raise TableError(
                 f"{what} holds {levels[odd]!r} in data row {row + 1}, which is not a plain whole "
-                f"number. Correct it, or leave out --number {name}: the classes are then texts."
+                f"number. Correct it, or leave out --number {name} to treat the classes as texts."
             )
         _refuse_quantity(levels, codes, what, sure=sure)
         labels: NDArray[Any] = text_array(levels)
@@ -90,7 +90,7 @@ class Classes(Target):
         if len(classes) == 1:
             raise TableError(
                 f"{what} holds a single class, {classes[0].item()!r}, {in_all_rows(rows)}. A "
-                "classifier needs rows of two classes or more."
+                "classifier needs at least two classes."
             )
 
     def truth(self, table: pa.Table, name: str, where: str) -> Self:
@@ -142,7 +142,7 @@ class Classes(Target):
         mistakes = int((predicted != self.values).sum())
         return Finding(
             {"training_mistakes": mistakes},
-            f"{mistakes} of {len(self.values)} training rows predicted wrongly",
+            f"{mistakes} of {len(self.values)} training rows misclassified",
         )
 
 
@@ -183,5 +183,5 @@ def _refuse_quantity(
     predict = "predict the number itself (--model ridge, or another regressor), " if numbers else ""
     raise (QuantityError if numbers else TableError)(
         f"{what} looks like {looks}: {different} different values in {rows} rows. This learner is "
-        f"a classifier: {predict}name a column of classes, or group the values into a few."
+        f"a classifier: {predict}name a column of classes, or group the values into a few classes."
     )

@@ -1,4 +1,4 @@
-"""What ``train`` warns of in the data: what makes a model, or its measured error, wrong."""
+"""What ``train`` warns of in the data: problems that bias the model or its measured error."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def shared_rows(train: pa.Table, test: pa.Table) -> list[str]:
     """Warn of rows tested on that were learned from too."""
     from separable.data.checks.checking import duplicates_between
 
-    with step("Comparing the parts"):
+    with step("Comparing training and test rows"):
         count, examples = duplicates_between(train, test)
     if count < SHARED * test.num_rows:
         return []
     are = "is" if count == 1 else "are"
     return [
-        f"{count} of the {test.num_rows} rows tested on {are} also among those learned from, such "
-        f"as row {examples[0][1] + 1} of the test part: the figures may be too good. Leave out "
-        "duplicates, or keep rows that belong together in one part with --group."
+        f"{count} of the {test.num_rows} test rows {are} also in the training rows, such as row "
+        f"{examples[0][1] + 1} of the test rows: the metrics may be too optimistic. Remove "
+        "duplicates, or keep related rows together with --group."
     ]

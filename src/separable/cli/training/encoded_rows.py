@@ -102,9 +102,9 @@ def refuse_negative(rows: Rows, encoder: TableEncoder, learner: str) -> None:
     raise CellError(
         column,
         row,
-        f"{rows.values.reshape(-1)[place]:g} is below 0, and {name} adds up counts. Leave the "
-        f"column out (--drop {quoted}), use it as a category (--category {quoted}), or train with "
-        "--model bernoulli-nb, which asks only whether a number is above its mean.",
+        f"{rows.values.reshape(-1)[place]:g} is negative, and {name} models counts. Ignore the "
+        f"column (--drop {quoted}), use it as a category (--category {quoted}), or train with "
+        "--model bernoulli-nb, which only uses whether a number is above its mean.",
     )
 
 
@@ -114,6 +114,6 @@ def notes_on_numbers(learner: str, encoder: TableEncoder, model: Model) -> Itera
         return
     name = LEARNERS[learner].load().__name__
     if not encoder.scale:
-        yield f"{name} adds up counts, so numbers are taken as they are, not standardised."
+        yield f"{name} models counts, so numbers are not standardized."
     elif model.threshold is not None:
-        yield f"Of each number {name} sees only whether it is above its mean in the training data."
+        yield f"{name} only uses whether a number is above its training mean."

@@ -45,8 +45,8 @@ def how_held_out(problem: Problem) -> str:
     if problem.times is not None:
         return f"the latest by {problem.asked.time}"
     if problem.groups is not None:
-        return f"no {problem.asked.group} in both parts"
-    return "each class in proportion" if problem.task == "classification" else "at random"
+        return f"no {problem.asked.group} in both training and test rows"
+    return "stratified by class" if problem.task == "classification" else "at random"
 
 
 def _last_in_time(times: NDArray[Any], test_size: float) -> tuple[Rows, Rows]:
@@ -128,6 +128,6 @@ def refuse_one_class(problem: Problem, train: Rows) -> None:
     classes = np.unique(problem.target.values[train])
     if len(classes) < 2:
         raise TableError(
-            f"The rows left for training are all of class {classes[0]!r}: {how_held_out(problem)}. "
-            "Change --test-size or --seed, or name another column."
+            f"All training rows are of class {classes[0]!r}: {how_held_out(problem)}. Change "
+            "--test-size or --seed, or name another column."
         )

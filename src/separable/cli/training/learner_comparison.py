@@ -89,7 +89,7 @@ def _positive(problem: Problem) -> Any:
     given = problem.asked.positive
     if problem.task == "regression":
         if given is not None:
-            raise click.UsageError("--positive names a class, and numbers are predicted.")
+            raise click.UsageError("--positive names a class, and the task is regression.")
         return None
     classes, counts = np.unique(problem.target.values, return_counts=True)
     if given is not None:
@@ -170,8 +170,8 @@ def compare_all_rows(
     comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)
     if comparison.board is None:
         raise TableError(
-            f"{file_name(data)}: {len(problem)} rows are too few for folds: of each class, and of "
-            "all rows, some are held out and some learned from."
+            f"{file_name(data)}: {len(problem)} rows are too few for cross-validation: each fold "
+            "needs training and test rows of every class."
         )
     return encoded, comparison
 

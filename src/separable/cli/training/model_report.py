@@ -87,7 +87,7 @@ def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Co
         hard_rows_about=about,
     )
     of_what = f" of {data_name(given.data)}"
-    with step("Looking for a hyperplane"):
+    with step("Testing for separability"):
         contents = replace(contents, **separability_part(scored, of_what))
     with step("Measuring the learning curve"):
         return replace(contents, **growth_of(scored, f"{of_what}, encoded as in training"))
@@ -118,7 +118,7 @@ def _certified_solution(model: Model, given: MeasuredOn) -> ScoredRows:
     if not len(truth):
         raise ValueError(
             f"{file_name(given.data)}: no row has a {target_named(target)}, so there is nothing to "
-            "measure."
+            "evaluate."
         )
     whole = stack_rows(rows, model.n_features)
     raw = None

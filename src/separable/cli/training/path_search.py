@@ -84,7 +84,7 @@ class PathFound:
 
     def to_text(self) -> str:
         """Return a table for a terminal, and below it the largest features."""
-        lines = [("", self.name, self.metric, "|w|", "not 0", "relative gap")]
+        lines = [("", self.name, self.metric, "|w|", "nonzero", "relative gap")]
         for each in self.steps:
             error = np.nan if each.standard_error is None else each.standard_error
             gap = "" if each.relative_gap is None else f"{each.relative_gap:.0e}"
@@ -106,13 +106,14 @@ class PathFound:
             for each in self.steps
         ]
         width = max(len(strength) for strength, _ in largest)
-        less = "" if self.greater_is_better else "; less is better"
+        less = "" if self.greater_is_better else "; lower is better"
         of = rows_text(self.compared_rows, self.rows)
         return "\n".join(
             [
-                f"{self.learner}, {len(self.steps)} strengths by {self.folds} folds of {of}{less}:",
+                f"Regularization path of {self.learner}: {len(self.steps)} values of {self.name}, "
+                f"{self.folds} folds of {of}{less}:",
                 table(lines),
-                "  * the best mean; + the strongest penalty within its standard error",
+                "  * best mean; + most regularized within one standard error of it",
                 "",
                 f"The largest features at each {self.name}",
                 *(f"  {strength.rjust(width)}  {names}" for strength, names in largest),
@@ -161,7 +162,8 @@ def _learner(asked: ProblemOptions) -> str:
     strength = LEARNERS[asked.models[0]].strength
     if strength is None:
         raise click.UsageError(
-            f"--model {asked.models[0]} has no strength to vary. These have one: {', '.join(have)}."
+            f"--model {asked.models[0]} has no regularization to vary. These learners have: "
+            f"{', '.join(have)}."
         )
     if any(text.partition("=")[0] == strength.name for text in asked.settings):
         raise click.UsageError(f"--set {strength.name}: path varies it. Leave it out.")
@@ -204,7 +206,7 @@ def _fits(
     """Return the weights and the relative gap of each strength, from all rows."""
     encoder, rows = encoded(counts=candidate.counts)
     y, weight = encoded.problem.target.values, encoded.problem.weight
-    with step(f"Fitting {len(strengths)} strengths"), warnings.catch_warnings():
+    with step(f"Fitting {len(strengths)} points of the path"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return list(_learned(candidate, encoder, rows, y, weight, strengths))
 

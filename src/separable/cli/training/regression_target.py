@@ -40,7 +40,7 @@ class Numbers(Target):
     task: ClassVar[Task] = "regression"
     column_type: ClassVar[ColumnType] = "number"
     remedy: ClassVar[str] = (
-        f"This learner is a regressor, its target must be numbers: for classes use {CLASSIFIER}."
+        f"This learner is a regressor and needs a numeric target. For classes use {CLASSIFIER}."
     )
 
     @classmethod
@@ -56,8 +56,8 @@ class Numbers(Target):
         """Return the numbers of a table; see `Target.read`."""
         if kind == "category":
             raise click.UsageError(
-                f"--category {name}: this learner is a regressor, its target is read as numbers. "
-                f"Leave out the option, or predict categories with {CLASSIFIER}."
+                f"--category {name}: this learner is a regressor and needs a numeric target. Leave "
+                f"out the option, or predict categories with {CLASSIFIER}."
             )
         target = cls._of(table, name, where)
         target.check(f"{where}: the target column {name!r}")
@@ -122,10 +122,10 @@ def _refuse_too_large(values: NDArray[np.float64], name: str) -> None:
     if np.isinf(values[row]):
         problem = (
             "infinity, or a number too large for float64, cannot be predicted. Correct it, or "
-            "leave it empty: the row is then left out."
+            "leave it empty to skip the row."
         )
     else:
-        problem = f"{values[row]:g} is too large to be predicted. Use a larger unit."
+        problem = f"{values[row]:g} is too large to predict. Use a larger unit."
     raise CellError(name, row, problem)
 
 
@@ -134,5 +134,5 @@ def _refuse(values: NDArray[np.float64], what: str) -> None:
     if values.min() == values.max():
         raise TableError(
             f"{what} holds the same number, {number(values[0])}, {in_all_rows(len(values))}. A "
-            "regressor needs rows with different numbers."
+            "regressor needs different values."
         )

@@ -67,7 +67,7 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
             hard_rows=found,
             hard_rows_about=about,
         )
-    with step("Looking for a hyperplane"):
+    with step("Testing for separability"):
         contents = replace(contents, **_separability(training))
     with step("Measuring the learning curve"):
         return replace(contents, **_learning_curve(training, seconds))
@@ -94,8 +94,8 @@ def _learning_curve(training: Training, seconds: float) -> dict[str, Any]:
     assert kept is not None
     candidate, chosen = comparison.candidate, kept.compared.chosen
     encoder, rows = kept.compared(counts=candidate.counts)
-    held = " of the training part" if len(chosen) < len(problem) else ""
-    in_time = "; the held-out part of the report is later in time, those of the curve are not"
+    held = " of the training rows" if len(chosen) < len(problem) else ""
+    in_time = "; the report's held-out rows are later in time, those of the curve are not"
     curve, about = learning_curve_of(
         candidate.for_comparing(encoder, **comparison.params),
         rows.to_matrix(),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["data_of", "raw_values", "strengths_of", "tried_of"]
 
-TOO_FEW = "There are too few rows to compare learners or strengths on folds."
+TOO_FEW = "There are too few rows to compare learners or regularization by cross-validation."
 
 
 def data_of(problem: Problem, model: Model) -> Data:

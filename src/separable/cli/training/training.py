@@ -200,8 +200,8 @@ def _due_to_hold_out(error: TableError, part: int, rows: int) -> TableError:
     if part == rows:
         return error
     return TableError(
-        f"{error} It is so in the training part ({part} of {rows} rows), not in the whole file: "
-        "hold out fewer rows with a smaller --test-size, or none with --test-size 0."
+        f"{error} This holds for the training rows ({part} of {rows} rows), not for the whole "
+        "file: hold out fewer rows with a smaller --test-size, or none with --test-size 0."
     )
 
 

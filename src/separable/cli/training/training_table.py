@@ -137,7 +137,7 @@ def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         told = counted(len(weight) - len(kept), "row")
-        notes.append(f"{told} of weight 0 left out.")
+        notes.append(f"{told} of weight 0 skipped.")
         target = replace(problem.target, values=problem.target.values[kept], rows=rows[kept])
         target.check(f"{file_name(problem.data)}: the target column {asked.target!r}")
         problem, weight = replace(problem, target=target), weight[kept]
@@ -151,13 +151,13 @@ def _notes_on_task(problem: Problem) -> list[str]:
     name, values = problem.asked.target, problem.target.values
     if problem.task == "regression":
         return [
-            f"The target {name!r} looks like a quantity, so its numbers are predicted. For classes "
-            "use --task classification."
+            f"The target {name!r} looks like a quantity, so the task is regression. For "
+            "classification use --task classification."
         ]
     if values.dtype.kind == "i" and (n := len(np.unique(values))) > 2:
         return [
-            f"The {n} whole numbers of the target {name!r} are taken as classes. To predict "
-            "numbers use --task regression."
+            f"The {n} whole numbers of the target {name!r} are taken as classes. For regression "
+            "use --task regression."
         ]
     return []
 
@@ -173,7 +173,7 @@ def _refuse_two_splits(asked: ProblemOptions) -> None:
     if asked.group is not None and asked.time is not None:
         raise click.UsageError(
             f"--group {asked.group} and --time {asked.time}: rows are held out by one of the two. "
-            "Leave the other one out, with --drop if it is not to be learned from."
+            "Leave the other option out; --drop ignores its column."
         )
 
 
@@ -228,7 +228,7 @@ def _set_target_apart(asked: ProblemOptions) -> ProblemOptions:
     """Take the target, and columns that are no features, out of those that options name."""
     target, columns = asked.target, asked.columns
     if target in columns["drop"]:
-        raise click.UsageError(f"--drop {target}: the target cannot be left out.")
+        raise click.UsageError(f"--drop {target}: the target cannot be dropped.")
     if target in columns["number"] and target in columns["category"]:
         raise click.UsageError(
             f"The target {target} is named in --number and --category. Keep one."
@@ -251,6 +251,6 @@ def _refuse_no_columns(features: pa.Table, asked: ProblemOptions, where: str) ->
     )
     is_only = "are the only ones" if others else "is the only one"
     raise TableError(
-        f"{where}: there is no column to learn from: the target {asked.target!r}{others} "
-        f"{is_only}. Add the columns that it is to be predicted from."
+        f"{where}: no feature columns: the target {asked.target!r}{others} {is_only}. Add the "
+        "columns to predict it from."
     )
