@@ -328,7 +328,7 @@ class Contents:
         Figures, curves and hard rows are of these rows.
     learning_curve : LearningCurve or Absent
         Of the same learner with the same parameters.
-    strengths : StrengthCurve or Absent
+    strengths : RegularizationCurve or Absent
     separability : Verdict or Absent
     separability_rows : str
         Which rows and columns the verdict is about, in words.

@@ -56,7 +56,7 @@ def memory_of(
     ----------
     data : Data
     tried : Tried or Absent
-    strengths : StrengthCurve or Absent
+    strengths : RegularizationCurve or Absent
     reproduction : Reproduction
     how : str or None
         How rows were held out, in words.

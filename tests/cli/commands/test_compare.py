@@ -51,7 +51,7 @@ def test_json_and_csv(separable):
 def test_wrong_use(separable):
     result = separable(*ARGS, "--json", "-o", "x.csv")
     assert result.code == 2
-    assert "Keep one." in result.err
+    assert "Give one of them." in result.err
     result = separable("compare", PENGUINS)
     assert result.code == 2
     result = separable(*ARGS, "-o", "no/x.csv")
@@ -62,7 +62,7 @@ def test_too_few_rows(separable):
     Path("few.csv").write_text("x,y\n1,a\n2,b\n3,b\n")
     result = separable("compare", "few.csv", "--target", "y")
     assert result.code == 1
-    assert "few.csv: 3 rows are too few for folds" in result.err
+    assert "few.csv: 3 rows are too few for cross-validation" in result.err
 
 
 @pytest.mark.parametrize(("target", "folds"), [("species", 2), ("body_mass_g", 5)])

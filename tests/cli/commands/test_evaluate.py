@@ -83,7 +83,9 @@ def test_what_training_remembers(separable):
     told = json.loads(result.out)
     assert (told["positive"], told["constant"]) == ("no", "yes")
     assert told["recall"] == model.evaluate(X[:, None], TRUTH, positive="no").figures["recall"]
-    assert "Note: The rows of the training had weights: --weight w gives them here." in result.err
+    assert (
+        "Note: The training rows had sample weights. Use --weight w to evaluate with weights."
+    ) in result.err
     saved(["no", "yes"], evidence={"train": {"target": "y", "positive": 7, "constant": [1]}})
     assert (
         json.loads(separable("evaluate", "m.safetensors", "d.csv", "--json").out)["positive"]
@@ -138,7 +140,7 @@ def test_rows_without_a_target_are_left_out(separable, monkeypatch):
     table(np.full(300, ""))
     result = separable("evaluate", "m.safetensors", "d.csv", "--target", "y")
     assert (result.code, result.out) == (1, "")
-    assert "no row has a target y, so there is nothing to measure" in result.err
+    assert "no row has a target y, so there is nothing to evaluate" in result.err
 
 
 def test_numbers(separable):
@@ -165,10 +167,10 @@ def test_numbers(separable):
         (["--fail-over", "log_loss=9", "--fail-under", "f1=0.99"], 3, "f1 is 0."),
         (["--fail-under", "log_loss=0.1"], 2, "smaller is better. Use --fail-over log_loss=0.1."),
         (["--fail-over", "f1=0.1"], 2, "larger is better. Use --fail-under f1=0.1."),
-        (["--fail-under", "acc=0.1"], 2, "there is no figure 'acc'. There are: accuracy, "),
-        (["--fail-under", "accuracy"], 2, "write a figure and a number: accuracy=0.9."),
-        (["--fail-under", "accuracy=nan"], 2, "write a figure and a number"),
-        (["--fail-under", "r2=0.5"], 2, "r2 is a figure of regression, and the model does class"),
+        (["--fail-under", "acc=0.1"], 2, "unknown metric 'acc'. Metrics: accuracy, "),
+        (["--fail-under", "accuracy"], 2, "expected METRIC=NUMBER, such as accuracy=0.9."),
+        (["--fail-under", "accuracy=nan"], 2, "expected METRIC=NUMBER"),
+        (["--fail-under", "r2=0.5"], 2, "r2 is a metric for regression, and the model does class"),
         (["--positive", "maybe"], 2, "--positive maybe: there is no such class. There are 'no'"),
         (["--weight", "absent"], 1, "d.csv has no column 'absent'"),
         (["--target", "absent"], 1, "d.csv has no column 'absent'"),
@@ -192,7 +194,7 @@ def test_a_figure_that_is_not_there_is_missed(separable):
     result = separable(*args)
     assert result.code == 3
     assert json.loads(result.out)["missed"] == [
-        "--fail-over log_loss=1: there is no log_loss, for the model gives no probabilities."
+        "--fail-over log_loss=1: log_loss is not available: the model gives no probabilities."
     ]
 
 
@@ -201,7 +203,7 @@ def test_a_target_has_to_be_named(separable):
     table()
     result = separable("evaluate", "m.safetensors", "d.csv")
     assert (result.code, result.out) == (2, "")
-    assert "Name the column with --target" in result.err
+    assert "Name it with --target" in result.err
 
 
 def test_standard_input(separable, monkeypatch):

@@ -134,7 +134,7 @@ def test_a_text_that_is_typed(separable, reviews):
     assert lines[3].split() == ["not", "good", "1", "-3", "-3"]
     assert lines[-4].split() == ["score", f"{score:+g}"]
     # not: -0.5 and half of -3; the first good: 1.5 and the other half; the second good: 1.5
-    assert lines[-3] == "Words: + speaks for pos, - against it"
+    assert lines[-3] == "Words: + for pos, - against it"
     assert "\n".join(lines[-2:]) == "[NOT -2] the\n good [film +0.38], [GOOD +1.5]\\x1b[31m!"
 
 
@@ -158,7 +158,7 @@ def test_words_in_colour(separable, reviews, monkeypatch):
     assert out.endswith(
         f"{strong} the\n good {weak}, \x1b[32m\x1b[1m\x1b[4mGOOD\x1b[0m\\x1b[31m!\n"
     )
-    assert "\x1b[32mgreen\x1b[0m speaks for pos, \x1b[31mred\x1b[0m against it" in out
+    assert "\x1b[32mgreen\x1b[0m for pos, \x1b[31mred\x1b[0m against it" in out
     assert "\x1b[32m  good" in separable("explain", "reviews.safetensors").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in separable("explain", "reviews.safetensors", "--text", TEXT).out
@@ -186,7 +186,7 @@ def test_texts_in_a_table(separable):
     result = separable("explain", "m.st", "d.csv")
     assert result.out.endswith("review: [Good +2],\nbut [bad -1]\n")
     result = separable("explain", "m.st", "--text", "Good!")
-    assert result.err == "Note: What else the model takes is missing: 'stars'.\n"
+    assert result.err == "Note: The other columns of the model are taken as missing: 'stars'.\n"
     assert result.out.endswith("[Good +2]!\n")
     assert "score +2" in result.out
     same = separable("explain", "m.st", "--text", "Good!", "--column", "review")
@@ -202,7 +202,7 @@ def test_two_columns_of_texts(separable):
     LinearModel(weights, [0], ["neg", "pos"], "score", encoder=encoder).save("m.st")
     result = separable("explain", "m.st", "--text", "good")
     assert result.code == 1
-    assert "several columns of texts: a, b. Name one with --column." in result.err
+    assert "several text columns: a, b. Name one with --column." in result.err
     assert separable("explain", "m.st", "--text", "red", "--column", "b").code == 0
 
 
@@ -218,7 +218,7 @@ def test_characters_are_not_marked(separable):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["d.csv", "--text", "good"], "DATA and --text: give one of them"),
+        (["d.csv", "--text", "good"], "DATA and --text exclude each other"),
         (["--column", "text"], "--column needs --text or DATA"),
     ],
 )
@@ -231,7 +231,7 @@ def test_wrong_use_of_text(separable, reviews, args, message):
 def test_a_model_without_texts_has_none_to_explain(separable, penguins_model):
     result = separable("explain", penguins_model, "--text", "good")
     assert result.code == 1
-    assert "has no column of texts. Explain a row of a file instead" in result.err
+    assert "has no text column. Explain a row of a file instead" in result.err
 
 
 # --- plain numbers ---

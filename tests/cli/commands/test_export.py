@@ -105,7 +105,7 @@ def test_json_tells_about_the_file(separable, penguins_model):
         ((), "Missing option '--to'"),
         (("--to", "c", "--table", "t"), "--table is for --to sql"),
         (("--to", "c", "--keep", "t"), "--keep is for --to sql"),
-        (("--to", "c", "--json"), "--json tells about a file: name one with -o"),
+        (("--to", "c", "--json"), "--json describes the written file: name one with -o"),
     ],
 )
 def test_wrong_usage(separable, penguins_model, args, problem):
@@ -146,5 +146,5 @@ def test_what_cannot_be_exported_leaves_no_file(separable):
     result = separable("export", "d.safetensors", "--to", "sql", "-o", "d.sql")
     assert "DictEncoder, which have no fixed columns, as rows in SQL have" in result.err
     result = separable("export", "d.safetensors", "--to", "js", "--rows", PENGUINS)
-    assert "DictEncoder, which the commands do not read files for" in result.err
+    assert "DictEncoder, which the command line does not support" in result.err
     assert not list(Path().glob("*.sql")) + list(Path().glob("v.js"))

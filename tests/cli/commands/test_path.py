@@ -53,7 +53,9 @@ def test_text_and_csv(separable):
     result = separable(*ARGS, "--top", 2)
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
-    assert lines[0] == "logistic-regression, 10 strengths by 5 folds of 344 rows:"
+    assert lines[0] == (
+        "Regularization path of logistic-regression: 10 values of C, 5 folds of 344 rows:"
+    )
     assert any(line.startswith("  *") for line in lines)
     assert "The largest features at each C" in lines
     assert all(line.count(",") == 1 for line in lines[-10:])
@@ -102,7 +104,7 @@ def test_naive_bayes_of_counts(separable):
         ),
         (["--model", "linear-svm", "--model", "logistic-regression"], "Name one learner"),
         (["--model", "linear-svm", "--set", "C=1"], "--set C: path varies it. Leave it out."),
-        (["--model", "linear-svm", "--json", "-o", "x"], "Keep one."),
+        (["--model", "linear-svm", "--json", "-o", "x"], "Give one of them."),
     ],
 )
 def test_wrong_use(separable, args, message):

@@ -301,8 +301,8 @@ def test_bad_models(separable):
     for model, message in (
         ("absent.safetensors", "no model file 'absent.safetensors'"),
         ("d.csv", "Cannot load 'd.csv'"),
-        ("dict.safetensors", "takes rows through a DictEncoder, which the commands do not read"),
-        ("files.safetensors", "takes the names of files for texts, which the commands do not open"),
+        ("dict.safetensors", "takes rows through a DictEncoder, which the command line"),
+        ("files.safetensors", "reads its texts from files by name, which the command line"),
     ):
         result = separable("predict", model, "d.csv")
         assert (result.code, result.out) == (1, "")
@@ -343,12 +343,12 @@ def test_unused_columns_are_not_looked_at(separable, binary):
 @pytest.mark.parametrize(
     ("flags", "code", "message"),
     [
-        (["--keep", "score"], 2, "--keep score: predictions have a column of that name"),
+        (["--keep", "score"], 2, "--keep score: the output already has a column of that name"),
         (["--keep", "absent"], 1, "d.csv has no column 'absent'"),
-        (["--probabilities"], 1, "--probabilities: this LinearModel model gives none"),
+        (["--probabilities"], 1, "--probabilities: this LinearModel model has no probabilities"),
         (["--json", "--output-format", "csv"], 2, "--json and --output-format csv: give one"),
-        (["--json", "-o", "x.parquet"], 2, "--json, and -o x.parquet asks for parquet"),
-        (["--column", "x"], 2, "--column names the texts for a model of nothing but texts"),
+        (["--json", "-o", "x.parquet"], 2, "--json contradicts -o x.parquet"),
+        (["--column", "x"], 2, "--column is for a model of texts only"),
     ],
 )
 def test_wrong_options(separable, binary, flags, code, message):
@@ -553,7 +553,7 @@ def test_plain_numbers_by_place(separable, plain):
     Path("d.csv").write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in ROWS))
     result = separable("predict", plain, "d.csv")
     assert scores_of(result) == EXPECTED
-    assert "does not name its features: columns are taken in the order of d.csv" in result.err
+    assert "does not name its features: it takes the columns of d.csv in order" in result.err
     Path("e.csv").write_text(
         "id,a,b,c\n" + "\n".join(f"r{i}," + ",".join(map(str, row)) for i, row in enumerate(ROWS))
     )
@@ -621,7 +621,7 @@ def test_texts(separable):
     assert scores_of(separable("predict", "m.st", "e.csv", "--id", "id")) == expected
     assert scores_of(separable("predict", "m.st", "e.csv", "--column", "review")) == expected
     result = separable("predict", "m.st", "e.csv")
-    assert "takes one column of texts, and there are 2: 'id', 'review'" in result.err
+    assert "takes one text column, and there are 2: 'id', 'review'" in result.err
     assert "Name it with --column" in result.err
 
 

@@ -15,7 +15,7 @@ from separable import LinearModel, LogisticRegression, TextEncoder, load
 from separable.data import read
 from separable.datasets import PENGUINS
 from separable.geometry.verdict import Verdict
-from separable.report.contents import Absent, Contents, Measured, StrengthCurve, Tried
+from separable.report.contents import Absent, Contents, Measured, RegularizationCurve, Tried
 from separable.report.page import writing
 from separable.select.curves.learning_results import LearningCurve
 
@@ -135,10 +135,10 @@ def test_what_was_tried_and_the_strengths(separable, told):
     assert (tried.metric, tried.folds, tried.rows, tried.of_rows) == ("accuracy", 2, 258, 258)
     assert {each.learner for each in tried.standings} == {"logistic-regression", "lda"}
     assert all(each.seconds is not None and each.seconds > 0 for each in tried.standings)
-    assert tried.why.startswith(f"{tried.taken} was taken: ")
+    assert tried.why.startswith(f"{tried.taken} was chosen: ")
     assert "\n" not in tried.why
     taken = next(each for each in tried.standings if each.learner == tried.taken)
-    assert isinstance(strengths, StrengthCurve)
+    assert isinstance(strengths, RegularizationCurve)
     assert (strengths.parameter, strengths.metric) == ("C", "log_loss")
     assert not strengths.greater_is_better
     assert strengths.chosen == taken.params["C"]
@@ -229,7 +229,7 @@ def test_nothing_held_out_and_too_few_rows_for_folds(separable, told):
     (contents,) = told
     absent = ("tried", "measured", "learning_curve", "strengths", "hard_rows")
     assert all(isinstance(getattr(contents, name), Absent) for name in absent)
-    assert contents.measured.reason.startswith("Nothing was held out")
+    assert contents.measured.reason.startswith("No rows were held out")
     assert "too few rows to compare" in contents.tried.reason
     assert contents.separability.kind == "separable"
 
@@ -266,7 +266,7 @@ def test_a_stream_has_a_report_of_what_it_remembers(separable, told):
     assert "The report is r.html" in result.out
     (contents,) = told
     assert contents.measured.reason.startswith(
-        "Nothing was held out: the model learned from a stream. Rows "
+        "No rows were held out: the model learned from a stream. Rows "
     )
     assert "of the best constant answer." in contents.measured.reason
     assert contents.data.rows == 344
@@ -306,7 +306,7 @@ def test_an_updated_model_says_so(separable, told):
 @pytest.mark.parametrize(
     ("path", "problem"),
     [
-        ("-", "--report -: a page does not go to standard output. Name a file."),
+        ("-", "--report -: a report cannot be written to standard output. Name a file."),
         ("data.csv", "--report data.csv would overwrite the data."),
         ("./link.csv", "--report ./link.csv would overwrite the data."),
         ("data.safetensors", "--report data.safetensors would overwrite the model."),
@@ -369,7 +369,7 @@ def test_what_a_model_file_remembers(separable, told, penguins_model):
         each["learner"] for each in kept["leaderboard"]
     ]
     assert {each.seconds for each in contents.tried.standings} == {None}
-    assert isinstance(contents.strengths, StrengthCurve | Absent)
+    assert isinstance(contents.strengths, RegularizationCurve | Absent)
     assert contents.data.target_counts[0] == ("Adelie", 152)
     assert {each.name: each.missing for each in contents.data.columns}["sex"] == 11
     assert isinstance(contents.hard_rows, Absent)
@@ -493,7 +493,7 @@ def test_models_from_python(separable, told):
 def test_usage(separable, penguins_model):
     result = separable("report", penguins_model, "--target", "species")
     assert result.code == 2
-    assert "--target species is about DATA, which is not given." in result.err
+    assert "--target species needs DATA." in result.err
     result = separable("report", penguins_model, PENGUINS, "-o", penguins_model)
     assert result.code == 2
     assert "would overwrite the model" in result.err

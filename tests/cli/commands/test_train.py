@@ -111,7 +111,7 @@ def test_the_saved_model_is_trained_on_all_rows(separable):
 def test_perceptrons_converge_and_say_so(separable, model):
     result = separable("train", write(points()), "--target", "y", "--model", model)
     assert (result.code, result.err) == (0, "")
-    assert "0 of 60 training rows predicted wrongly" in result.out
+    assert "0 of 60 training rows misclassified" in result.out
     assert "converged: an epoch without a mistake" in result.out
 
 
@@ -137,8 +137,8 @@ def test_unconverged_is_one_line_on_standard_error(separable):
     result = separable(*args)
     assert result.code == 0
     assert result.err.count("\n") == 1
-    assert result.err.startswith("Warning: Perceptron stopped after 10000 epochs and has not")
-    assert "may not be linearly separable: --model logistic-regression makes" in result.err
+    assert result.err.startswith("Warning: Perceptron stopped after 10000 epochs and did not")
+    assert "may not be linearly separable: try --model logistic-regression" in result.err
     for untypeable in ("LogisticRegressionCV", "pocket", "limit", "one-vs-rest"):
         assert untypeable not in result.err
     assert separable("train", "data.csv", "--target", "y", *QUICK).code == 0
@@ -148,10 +148,13 @@ def test_the_default_searches_and_proves(penguins_text, separable):
     result = penguins_text
     assert (result.code, result.err) == (0, "")
     assert "LogisticRegression, retrained on all 344 rows" in result.out
-    found = re.search(r"Taken: logistic-regression with C (\S+): its accuracy is with", result.out)
+    found = re.search(r"Chosen: logistic-regression with C (\S+): its accuracy is with", result.out)
     assert float(found[1]) in LEARNERS["logistic-regression"].strength.values
-    assert "Compared by 5 folds of 258 rows, encoded once; strengths by log loss," in result.out
-    assert re.search(r"certificate: relative gap \S+ \(asked 1e-06\)", result.out)
+    assert (
+        "Compared by 5 folds of 258 rows, encoded once; regularization chosen by log loss"
+        in result.out
+    )
+    assert re.search(r"certificate: relative duality gap \S+ \(requested 1e-06\)", result.out)
     args = ["train", PENGUINS, "--target", "species", "--model", "linear-svm", "--folds", 2]
     svm = separable(*args)
     assert re.search(r"\n  1\*  linear-svm  C \S+ +0\.9\d+ \+- 0\.\d+ ", svm.out)
@@ -163,14 +166,14 @@ def test_the_edge_of_the_grid_is_told(separable):
                        "--metric", "log_loss")  # fmt: skip
     assert result.code == 0
     assert "'x' is the target 'y' in other words" in result.err
-    assert "It is the largest C that was tried." in result.out
+    assert "It is the largest C tried." in result.out
 
 
 def test_a_class_of_one_row_is_learned_without_search(separable):
     text = "x,y\n1,a\n2,a\n3,a\n4,b\n"
     result = separable("train", write(text), "--target", "y", "--test-size", "0")
     assert result.code == 0
-    assert "There are too few rows to compare learners or strengths." in result.out
+    assert "There are too few rows to compare learners or regularization." in result.out
     assert "LogisticRegression, trained on all 4 rows" in result.out
 
 
@@ -181,12 +184,11 @@ def test_of_several_models_it_is_said_what_is_counted(separable):
     result = separable(*args)
     told = json.loads(separable(*args, "--json").out)
     wrong, last = told["evidence"]["training_mistakes"], told["evidence"]["mistakes"][-1]
-    assert (
-        f" {wrong} of 60 training rows are on the wrong side for at least one of its 3 one-vs"
-        in (result.err)
+    assert f" {wrong} of 60 training rows are misclassified for at least one of its 3 one-vs" in (
+        result.err
     )
-    assert f"{told['training_mistakes']} of 60 training rows predicted wrongly" in result.out
-    assert f"{last} mistakes of the 3 one-vs-rest models together on the way through" in result.out
+    assert f"{told['training_mistakes']} of 60 training rows misclassified" in result.out
+    assert f"{last} mistakes of the 3 one-vs-rest models together in the last epoch" in result.out
 
 
 def test_other_warnings_are_passed_on():
@@ -284,12 +286,12 @@ def test_many_classes_show_the_weights_of_the_first(separable):
     assert "12 classes (0 20, 1 20, 2 20, 3 20, 4 20, 5 20, 6 20, 7 20, ...)" in result.out
     assert "towards 7" in result.out
     assert "towards 8" not in result.out
-    assert "... and those of the other classes" in result.out
+    assert "... and the other classes" in result.out
 
 
 def test_nothing_held_out(separable):
     result = separable("train", write(points()), "--target", "y", "--test-size", 0, *QUICK)
-    assert "Nothing was held out" in result.out
+    assert "No rows were held out" in result.out
     told = json.loads(separable("train", write("x,y\n1,a\n2,b\n"), "--target", "y", "--json").out)
     assert told["held_out"] is None
 
@@ -309,8 +311,8 @@ def test_standard_input(separable, monkeypatch):
         ("x,y\n1,a\n2,a\n", ["--target", "y"], "holds a single class, 'a'"),
         ("x,y\n1,a\n2\n", ["--target", "y"], "data.csv:3: expected 2 values"),
         ("x,y\n1,a\n1,b\n", ["--target", "y"], "data.csv: No column is left to learn from"),
-        ("y\na\nb\n", ["--target", "y"], "data.csv: there is no column to learn from: the target"),
-        ("y\na\n\nb\n", ["--target", "y"], "there is no column to learn from: the target 'y'"),
+        ("y\na\nb\n", ["--target", "y"], "data.csv: no feature columns: the target"),
+        ("y\na\n\nb\n", ["--target", "y"], "no feature columns: the target 'y'"),
         (
             "x,y\n1,\n2,a\ninf,b\n3,a\n4,b\n",
             ["--target", "y"],
@@ -362,7 +364,7 @@ def test_a_missing_file_is_exit_code_1(separable):
         (["-o", "data.csv"], "-o data.csv would overwrite the data"),
         (["-o", "./data.csv"], "would overwrite the data"),
         (["-o", "-"], "-o -: a model cannot be written to standard output. Name a file."),
-        (["--drop", "y"], "cannot be left out"),
+        (["--drop", "y"], "cannot be dropped"),
         (["--target", "x"], "'--target': given 2 times (y, x). Give it once."),
         (["--number", "y", "--category", "y"], "The target y is named in --number and --category."),
     ],
@@ -389,9 +391,9 @@ def test_what_only_the_hold_out_spoils_is_not_blamed_on_the_file(separable):
     result = separable(*args)
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        "Error: data.csv: No column is left to learn from ('x': constant: every value is 1). It is "
-        "so in the training part (6 of 8 rows), not in the whole file: hold out fewer rows with a "
-        "smaller --test-size, or none with --test-size 0.\n"
+        "Error: data.csv: No column is left to learn from ('x': constant: every value is 1). This "
+        "holds for the training rows (6 of 8 rows), not for the whole file: hold out fewer rows "
+        "with a smaller --test-size, or none with --test-size 0.\n"
     )
     assert not Path("data.safetensors").exists()
     assert separable(*args, "--test-size", 0).code == 0
@@ -410,7 +412,7 @@ def test_a_held_out_value_too_far_from_the_others_is_named(separable):
     lines = [f"{value},{label}" for value, label in zip(values, labels, strict=True)]
     result = separable("train", write("\n".join(["x,y", *lines])), "--target", "y", *QUICK)
     assert f"data.csv:{row + 2}:1: column 'x': 1e+300 is too far from" in result.err
-    assert "in the training part (12 of 16 rows)" in result.err
+    assert "the training rows (12 of 16 rows)" in result.err
 
 
 def test_an_identifier_that_would_be_a_number_says_why_not(separable):

@@ -32,4 +32,4 @@ def test_a_large_state_is_left_out_and_told(tmp_path, monkeypatch, capsys):
     path = str(tmp_path / "m.safetensors")
     assert not save_model(Ridge().partial_fit(X, Y).model_, path)
     assert load(path).state is None
-    assert "separable update cannot go on from it" in capsys.readouterr().err
+    assert "separable update cannot continue from it" in capsys.readouterr().err

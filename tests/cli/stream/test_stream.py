@@ -307,21 +307,21 @@ def test_vowpal_wabbit_text(separable):
     ("args", "code", "told"),
     [
         (["--model", "linear-svm"], 2, "linear-svm needs all rows at once and cannot learn from a"),
-        (["--model", "voted-perceptron"], 2, "so its memory has no bound"),
-        (["--model", "ridge", "--passes", "2"], 2, "--passes 2: ridge needs each row once"),
-        (["--test-size", "0.5"], 2, "--test-size does not go with --stream"),
-        (["--group", "city"], 2, "--group does not go with --stream"),
-        (["--every", "10"], 2, "--every goes with --checkpoint FILE"),
+        (["--model", "voted-perceptron"], 2, "so its memory is unbounded"),
+        (["--model", "ridge", "--passes", "2"], 2, "--passes 2: ridge needs only one pass"),
+        (["--test-size", "0.5"], 2, "--test-size cannot be used with --stream"),
+        (["--group", "city"], 2, "--group cannot be used with --stream"),
+        (["--every", "10"], 2, "--every needs --checkpoint FILE"),
         (["--every", "soon", "--checkpoint", "c"], 2, "neither rows (100000) nor seconds (60s)"),
-        (["--model", "sgd-regressor", "--classes", "a,b"], 2, "--classes: numbers are predicted"),
+        (["--model", "sgd-regressor", "--classes", "a,b"], 2, "--classes: the task is regression"),
         (["--task", "regression", "--model", "lda"], 2, "lda is for classification"),
         (["--checkpoint", "a.safetensors"], 2, "and -o are the same file"),
         (["--checkpoint", "a.csv"], 2, "would overwrite the data"),
-        (["--resume", "nothing"], 1, "nothing: there is no such checkpoint"),
+        (["--resume", "nothing"], 1, "nothing: checkpoint not found"),
         (["--weight", "city"], 1, "'city'"),
-        (["--model", "sgd-regressor"], 1, "For classes name a classifier with --model"),
+        (["--model", "sgd-regressor"], 1, "For classification name a classifier with --model"),
         (["--classes", "a,c"], 1, "holds 'b' in data row 1, which is not among the classes named "),
-        (["--drop", "kind"], 2, "--drop kind: the target cannot be left out"),
+        (["--drop", "kind"], 2, "--drop kind: the target cannot be dropped"),
         (["--set", "eta=1", "--model", "sgd-classifier"], 2, "has no such parameter"),
         (["--model", "lda", "--model", "perceptron"], 2, "name one learner"),
         (["--bits", "4"], 2, "--bits: no column is free text"),
@@ -338,7 +338,7 @@ def test_refused(args, code, told, separable):
 def test_options_of_streams_alone_are_refused(separable):
     Path("a.csv").write_bytes(table_text(50))
     found = separable("train", "a.csv", "--target", "kind", "--passes", 2)
-    assert (found.code, "--passes goes with --stream" in found.err) == (2, True)
+    assert (found.code, "--passes needs --stream" in found.err) == (2, True)
     found = separable("train", "a.csv")
     assert (found.code, "Missing option '--target'" in found.err) == (2, True)
     found = separable("train", "a.csv", "--stream")
@@ -389,7 +389,7 @@ def test_svmlight_on_standard_input_needs_its_width(separable, monkeypatch):
     assert (found.code, "give --features N" in found.err) == (2, True)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(svmlight(50))))
     found = separable("train", "-", "--stream", "--format", "svmlight", "--passes", 2)
-    assert (found.code, "can be read once" in found.err) == (2, True)
+    assert (found.code, "can be read only once" in found.err) == (2, True)
     Path("a.svm").write_bytes(svmlight(50))
     found = separable("train", "a.svm", "--stream", "--bits", 3)
     assert (found.code, "svmlight files are numbers already" in found.err) == (2, True)

@@ -163,7 +163,7 @@ def test_between_the_passes_over_a_short_file(how, separable, monkeypatch):
         assert separable(*args, "-o", "m", "--checkpoint", "c", *every).code != 0
     found = separable(*[each for each in args if each != "-q"], "-o", "m", "--resume", "c")
     done = 3 if how == "killed" else 5  # 58 rows a pass have a target: 120 are full after three
-    assert f"Going on from c: 0 rows of pass {done + 1} done." in found.err
+    assert f"Continuing from c: 0 rows of pass {done + 1} done." in found.err
     assert Path("m").read_bytes() == Path("whole").read_bytes()
 
 
@@ -184,7 +184,7 @@ def test_ctrl_c_before_a_row_was_learned_from(separable, monkeypatch):
     args = [each for each in command("sgd") if each != "-q"]
     found = separable(*args, "-o", "m", "--checkpoint", "c")
     assert found.code == 130
-    assert "nothing was saved, for too little was learned by then" in found.err
+    assert "nothing was saved, because too little was learned" in found.err
 
 
 def test_ctrl_c_without_a_checkpoint(long_file, tmp_path):

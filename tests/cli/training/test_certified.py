@@ -18,8 +18,8 @@ def test_classes(separable, learner):
     result = separable(*TRAIN, "--target", "species", "--model", learner)
     assert result.code == 0
     together = learner == "logistic-regression"
-    assert ("certificate: relative gap at most " in result.out) != together
-    assert (" in each of 3 one-vs-rest models (asked 1e-06)" in result.out) != together
+    assert ("certificate: relative duality gap at most " in result.out) != together
+    assert (" in each of 3 one-vs-rest models (requested 1e-06)" in result.out) != together
     model = load("penguins.safetensors")
     assert np.max(model.evidence["relative_gap"]) <= 1e-6
     lines = separable("predict", "penguins.safetensors", str(PENGUINS)).out.splitlines()
@@ -33,8 +33,8 @@ def test_numbers(separable):
     given = ("--target", "body_mass_g", "--model", "linear-svr")
     result = separable(*TRAIN, *given)
     assert result.code == 0
-    assert "  certificate: relative gap " in result.out
-    assert " (asked 1e-06)" in result.out
+    assert "  certificate: relative duality gap " in result.out
+    assert " (requested 1e-06)" in result.out
     told = json.loads(separable(*TRAIN, *given, "--json").out)
     assert told["evidence"]["converged"] is True
     assert told["evidence"]["dual"] <= told["evidence"]["primal"] * (1 + 1e-12)
@@ -85,6 +85,6 @@ def test_a_local_optimum_is_told_as_such(separable):
     result = separable(*TRAIN, *given, "p=0")
     assert "certificate: a local optimum: no change of one weight" in result.out
     result = separable(*TRAIN, *given, "p=3/2")
-    assert "certificate: relative gap " in result.out
+    assert "certificate: relative duality gap " in result.out
     result = separable("path", *TRAIN[1:], *given, "p=1/2", "--json")
     assert {each["relative_gap"] for each in json.loads(result.out)["steps"]} == {None}

@@ -27,7 +27,7 @@ def test_counts_are_taken_as_they_are(separable, learner):
     args = ["train", write_counts(), "--target", "y", "--model", learner]
     result = separable(*args, "--set", "alpha=1")
     assert result.code == 0
-    assert "adds up counts, so numbers are taken as they are, not standardised" in result.err
+    assert "models counts, so numbers are not standardized" in result.err
     model = load("mail.safetensors")
     if learner == "multinomial-nb":
         table = np.genfromtxt("mail.csv", delimiter=",", skip_header=1, dtype=str)
@@ -43,7 +43,7 @@ def test_a_negative_number_is_named_with_ways_out(separable):
     data = write_counts(-1)
     result = separable("train", data, "--target", "y", "--model", "multinomial-nb")
     assert result.code == 1
-    assert "mail.csv:8:1: column 'free': -5 is below 0, and MultinomialNB" in result.err
+    assert "mail.csv:8:1: column 'free': -5 is negative, and MultinomialNB" in result.err
     assert "--drop free" in result.err
     result = separable(
         "train", data, "--target", "y", "--model", "multinomial-nb", "--drop", "free"
@@ -56,7 +56,7 @@ def test_bernoulli_sees_numbers_above_their_mean(separable):
     result = separable(*args, "--set", "alpha=1")
     assert result.code == 0
     (note,) = json.loads(result.out)["notes"]
-    assert note.startswith("Of each number BernoulliNB sees only whether it is above its mean")
+    assert note.startswith("BernoulliNB only uses whether a number is above its training mean")
     table = np.genfromtxt("mail.csv", delimiter=",", skip_header=1, dtype=str)
     X, y = table[:, :2].astype(float), table[:, 2]
     peer = BernoulliNB().fit(X - X.mean(axis=0), y)

@@ -71,9 +71,9 @@ def test_what_cannot_be_predicted(values, message):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("inf", "infinity, or a number too large for float64, cannot be .* row is then left out"),
+        ("inf", "infinity, or a number too large for float64, cannot be .* to skip the row"),
         ("-1e999", "infinity, or a number too large"),
-        ("-1e200", r"-1e\+200 is too large to be predicted. Use a larger unit."),
+        ("-1e200", r"-1e\+200 is too large to predict. Use a larger unit."),
     ],
 )
 def test_numbers_beyond_measure(value, message):
@@ -194,9 +194,9 @@ def test_three_rows(separable, regressors):
     [
         (
             lines(row7="cheap"),
-            "data.csv:8:3: column 'y': 'cheap' is not a number. Correct it, or leave it empty "
-            "if it is missing. This learner is a regressor, its target must be numbers: for "
-            "classes use --model logistic-regression.\n",
+            "data.csv:8:3: column 'y': 'cheap' is not a number. Correct it, or leave it empty if "
+            "it is missing. This learner is a regressor and needs a numeric target. For classes "
+            "use --model logistic-regression.\n",
         ),
         (lines(row7="inf"), "data.csv:8:3: column 'y': infinity, or a number too large"),
         (
@@ -204,7 +204,7 @@ def test_three_rows(separable, regressors):
             "data.csv: the target column 'y' holds the same number, 2, in all 3 rows. A regressor",
         ),
         ("x,y\n1,\n2,NA\n", "data.csv: the target column 'y' is empty in every row. Name"),
-        ("y\n1\n2\n", "data.csv: there is no column to learn from: the target 'y'"),
+        ("y\n1\n2\n", "data.csv: no feature columns: the target 'y'"),
     ],
 )
 def test_bad_data(separable, regressors, text, message):
@@ -220,7 +220,7 @@ def test_what_the_user_says_of_the_target(separable, regressors):
     assert separable(*args, "--number", "y").code == 0
     result = separable(*args, "--category", "y")
     assert result.code == 2
-    assert "--category y: this learner is a regressor, its target is read as numbers" in result.err
+    assert "--category y: this learner is a regressor and needs a numeric target" in result.err
     assert "predict categories with --model logistic-regression" in result.err
 
 
@@ -235,9 +235,11 @@ def test_a_classifier_names_the_regressors(separable, regressors):
 def test_the_target_decides_without_a_learner(separable):
     result = separable("train", PENGUINS, "--target", "body_mass_g")
     assert result.code == 0
-    assert "Note: The target 'body_mass_g' looks like a quantity, so its numbers are" in result.err
+    assert (
+        "Note: The target 'body_mass_g' looks like a quantity, so the task is regression"
+    ) in result.err
     assert "Ridge, retrained on all 342 rows" in result.out
-    assert re.search(r"Taken: ridge with alpha \S+: ", result.out)
+    assert re.search(r"Chosen: ridge with alpha \S+: ", result.out)
     args = ["train", PENGUINS, "--target", "body_mass_g", "--task", "regression"]
     named = separable(*args, "--folds", 2)
     assert named.err == ""

@@ -107,9 +107,9 @@ def test_set_in_auto_leaves_out_who_lacks_it(separable):
         ),
         (
             ["--model", "auto"],
-            "auto is all learners that suit the data. Leave it out, or the names",
+            "auto means all learners that suit the data. Leave out auto, or the names",
         ),
-        (["--model", "ridge-cv"], "ridge searches its strength by itself: name that."),
+        (["--model", "ridge-cv"], "ridge searches its regularization itself: name that."),
         (["--task", "regression"], "--task regression: logistic-regression is for classification."),
         (["--metric", "rmse"], "--metric rmse: 'rmse' is not a metric of classification."),
         (["--positive", "Emu"], "--positive Emu: there is no such class. There are 'Adelie'"),
@@ -126,7 +126,7 @@ def test_wrong_usage(separable, args, message):
 def test_no_learner_of_auto_takes_a_setting(separable):
     result = separable(*SPECIES, "--set", "colour=red")
     assert result.code == 2
-    assert "--set colour: no learner that suits the data has it." in result.err
+    assert "--set colour: no learner that suits the data has this parameter." in result.err
 
 
 def test_the_metric_decides(separable):
@@ -183,7 +183,7 @@ def test_many_rows_are_compared_in_part(separable):
     assert (part["rows"], part["compared_rows"]) == (200, 50)
     assert told(separable(*args, "--compare-rows", 0))["compared_rows"] == 200
     shown = separable(*args[:-1], "--compare-rows", 50).out
-    assert "Compared by 5 folds of 50 of 200 rows, chosen at random" in shown
+    assert "Compared by 5 folds of a random sample of 50 of 200 rows" in shown
 
 
 def test_hard_learners_get_fewer_rows():

@@ -69,7 +69,7 @@ def test_a_group_is_not_learned_from(separable):
     found = told(separable(*args, "--json"))
     assert {each["name"]: each["type"] for each in found["columns"]}["who"] == "group"
     assert found["n_features"] == 2
-    assert "no who in both parts" in separable(*args).out
+    assert "no who in both training and test rows" in separable(*args).out
     evidence = load("data.safetensors").evidence["train"]
     assert evidence["group"] == "who"
 
@@ -147,7 +147,7 @@ def test_rows_that_were_learned_from_are_told(separable):
     columns = rows()
     data, test = write(columns), write({k: v[:30] for k, v in columns.items()}, "test.csv")
     result = separable("train", data, "--target", "y", "--test", test, *FAST)
-    assert "30 of the 30 rows tested on are also among those learned from" in result.err
+    assert "30 of the 30 test rows are also in the training rows" in result.err
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_weight_of_k_is_the_row_k_times(separable):
     for name in ("r2", "rmse", "mae"):
         assert one["held_out"][name] == pytest.approx(two["held_out"][name], rel=1e-9)
     assert one["rows"] == np.count_nonzero(weight)
-    assert f"{np.count_nonzero(weight == 0)} rows of weight 0 left out." in one["notes"]
+    assert f"{np.count_nonzero(weight == 0)} rows of weight 0 skipped." in one["notes"]
 
 
 def test_weights_count_in_the_comparison(separable):
@@ -241,7 +241,7 @@ def test_weights_count_in_the_comparison(separable):
 @pytest.mark.parametrize(
     ("more", "args", "message"),
     [
-        ({"g": ["a"] * 80}, ["--group", "g"], "--group g: all rows are of one group"),
+        ({"g": ["a"] * 80}, ["--group", "g"], "--group g: all rows are in one group"),
         ({}, ["--group", "g"], "data.csv has no column 'g'"),
         (
             {"w": [1] * 79 + [-1]},
@@ -250,11 +250,11 @@ def test_weights_count_in_the_comparison(separable):
         ),
         ({"w": [1] * 79 + [""]}, ["--weight", "w"], "column 'w': a weight is missing"),
         ({"w": [1] * 79 + ["inf"]}, ["--weight", "w"], "column 'w': inf is not a weight"),
-        ({"w": [0] * 80}, ["--weight", "w"], "--weight w: every weight is 0"),
+        ({"w": [0] * 80}, ["--weight", "w"], "--weight w: all weights are 0"),
         ({"w": ["a"] * 80}, ["--weight", "w"], "'a' is not a number"),
         ({"t": ["soon"] * 80}, ["--time", "t"], "column 't': 'soon' is not a date"),
         ({"t": [1] * 79 + [""]}, ["--time", "t"], "column 't': the time is missing"),
-        ({"t": [1] * 80}, ["--time", "t"], "--time t: all rows are of one time"),
+        ({"t": [1] * 80}, ["--time", "t"], "--time t: all rows have the same time"),
     ],
 )
 def test_columns_that_do_not_do(separable, more, args, message):
@@ -291,7 +291,7 @@ def test_a_test_file_or_a_share(separable):
     args = ["train", write(rows()), "--target", "y", *FAST, "--test", "test.csv"]
     result = separable(*args, "--test-size", "0.25")
     assert result.code == 2
-    assert "--test-size and --test test.csv: rows are held out, or a file" in result.err
+    assert "--test-size and --test test.csv exclude each other" in result.err
     assert separable(*args).code == 0
 
 

@@ -41,7 +41,7 @@ def test_the_choices_of_a_learner_are_those_it_makes():
     assert line.values[display.one_se] == careful.C_
     assert display.metric == "log loss"
     assert np.allclose(drawn_mean(display), -best.cv_results_["mean_score"])
-    assert "less is better" in display.ax_.get_ylabel()
+    assert "lower is better" in display.ax_.get_ylabel()
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_score_that_more_is_better_of():
     found = LinearSVMCV(Cs=[0.01, 0.1, 1], standardize=True, scoring="accuracy").fit(X, y)
     display = CrossValidationDisplay.from_estimator(found)
     assert display.metric == "accuracy"
-    assert "more is better" in display.ax_.get_ylabel()
+    assert "higher is better" in display.ax_.get_ylabel()
 
 
 def test_a_line_for_each_mixture():
@@ -102,13 +102,13 @@ def test_two_parameters():
     assert best.mean[display.best] == pytest.approx(found.best_score_)
     other = CrossValidationDisplay.from_search(found, name="polynomialencoder__degree")
     assert len(other.lines) == 3
-    with pytest.raises(ValueError, match="has no numbers of 'C'"):
+    with pytest.raises(ValueError, match="has no numeric values of 'C'"):
         CrossValidationDisplay.from_search(found, name="C")
 
 
 def test_a_search_without_numbers_is_refused():
     found = GridSearchCV(LogisticRegression(), {"standardize": [True, False]}, cv=2).fit(*CANCER)
-    with pytest.raises(ValueError, match="varies no number"):
+    with pytest.raises(ValueError, match="varies no numeric parameter"):
         CrossValidationDisplay.from_search(found)
 
 
@@ -131,19 +131,19 @@ def test_a_validation_curve_with_the_rows_learned_from(scoring):
     assert np.allclose(np.abs(drawn_mean(display)), np.abs(found.mean)[[3, 1, 2, 0]])
     assert (drawn_mean(display) > 0).all()
     texts = [each.get_text() for each in display.ax_.get_legend().get_texts()]
-    assert "rows learned from" in texts
+    assert "training rows" in texts
 
 
 def test_a_validation_curve_of_words_is_refused():
     found = validation_curve(
         LogisticRegression(), *CANCER, name="multi_class", values=["ovr", "multinomial"], cv=2
     )
-    with pytest.raises(ValueError, match=r"values of multi_class are no numbers: \['ovr'"):
+    with pytest.raises(ValueError, match=r"values of multi_class are not numbers: \['ovr'"):
         CrossValidationDisplay.from_curve(found)
 
 
 def test_a_learner_without_a_search_is_refused():
-    with pytest.raises(TypeError, match="LogisticRegression has no scores by strength"):
+    with pytest.raises(TypeError, match="LogisticRegression has no cross-validated scores"):
         CrossValidationDisplay.from_estimator(LogisticRegression().fit(*CANCER))
 
 
@@ -175,7 +175,7 @@ def test_it_says_when_the_best_is_the_simplest_too():
     curve = validation_curve(LogisticRegression(standardize=True), *CANCER, name="C", values=values)
     assert curve.best == curve.one_se == 0.1
     labels = labels_of(CrossValidationDisplay.from_curve(curve))
-    assert "best, and simplest within\none standard error: C = 0.1" in labels
+    assert "best, also simplest\nwithin one standard error: C = 0.1" in labels
 
 
 def test_parameters_that_a_candidate_leaves_alone_are_not_named():

@@ -83,7 +83,7 @@ def test_errors():
         PathDisplay.from_path(found, feature_names=["a"])
     with pytest.raises(ValueError, match="top must be an int >= 1"):
         PathDisplay.from_path(found, top=0)
-    with pytest.raises(ValueError, match="label chooses among three classes"):
+    with pytest.raises(ValueError, match="label selects one of three or more classes"):
         PathDisplay.from_path(found, label=1)
     iris = path(LogisticRegression(), *load_iris(return_X_y=True), Cs=[1.0])
     with pytest.raises(ValueError, match="label=7 is not a class of the path"):

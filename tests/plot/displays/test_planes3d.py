@@ -24,7 +24,7 @@ def test_three_columns():
     assert len(drawn) == 3
     wrong = (svm.predict(X[50:, 1:]) != Y[50:]).sum()
     title = display.ax_.get_title(loc="left").replace("\n", " ")
-    assert f"{wrong} of 100 rows on the wrong side" in title
+    assert f"{wrong} of 100 rows misclassified" in title
 
 
 def test_more_columns_keep_the_true_plane():

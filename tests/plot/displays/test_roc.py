@@ -53,7 +53,7 @@ def test_each_of_several_classes_against_the_rest():
     wanted = [roc_auc_score(y == k, chances[:, k]) for k in range(3)]
     assert display.areas == pytest.approx(wanted)
     mean = roc_auc_score(y, chances, multi_class="ovr")
-    assert f"mean area {mean:.3f}" in display.ax_.get_title(loc="left")
+    assert f"mean AUC {mean:.3f}" in display.ax_.get_title(loc="left")
 
 
 def test_of_many_classes_the_lowest_have_names():
@@ -64,7 +64,7 @@ def test_of_many_classes_the_lowest_have_names():
     lowest = [display.labels[k] for k in np.argsort(display.areas)[:3]]
     texts = [each.get_text() for each in display.ax_.get_legend().get_texts()]
     assert [text.split(":")[0] for text in texts[:3]] == list(map(str, lowest))
-    assert texts[3:] == ["17 other classes", "chance: area 0.500"]
+    assert texts[3:] == ["17 other classes", "chance: AUC 0.500"]
 
 
 def test_errors():

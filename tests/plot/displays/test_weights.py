@@ -76,7 +76,7 @@ def test_errors():
         WeightsDisplay.from_estimator(model, top=0)
     with pytest.raises(ValueError, match="feature_names has 1 names, and the model 2"):
         WeightsDisplay.from_estimator(model, feature_names=["a"])
-    with pytest.raises(ValueError, match="classes chooses among the scores of three"):
+    with pytest.raises(ValueError, match="classes selects among the scores of three"):
         WeightsDisplay.from_estimator(model, classes=[0])
     three = LinearModel(np.eye(3), np.zeros(3), list("abc"), "score")
     with pytest.raises(ValueError, match="'z' is not a class of the model"):
@@ -105,7 +105,7 @@ def test_the_title_says_how_many_there_are():
         return WeightsDisplay.from_estimator(model, **more).ax_.get_title(loc="left")
 
     assert title([1.0, 2.0]) == "Me: all 2 weights"
-    assert title([1.0, 2.0], top=1) == "Me: the 1 strongest of 2 weights"
+    assert title([1.0, 2.0], top=1) == "Me: the 1 largest of 2 weights"
     assert title([1.0, 0.0]) == "Me: the one weight that is not 0 (of 2)"
 
 

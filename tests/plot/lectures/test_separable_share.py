@@ -54,7 +54,7 @@ def test_what_is_drawn():
     np.testing.assert_allclose(line.get_xdata(), np.arange(1, 6) / 6)
     expected = [7 / 32 - 1 / 32, 0.5, 26 / 32, 31 / 32, 1.0]
     np.testing.assert_allclose(line.get_ydata(), expected)
-    assert any("5 sets a point" in text for text in texts_of(display))
+    assert any("5 simulations per point" in text for text in texts_of(display))
 
 
 def test_refusals():

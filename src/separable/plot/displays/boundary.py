@@ -374,7 +374,7 @@ class BoundaryDisplay(Display):
         if self.wrong is None:
             return what
         n = len(self.points)
-        return f"{what}; {self.wrong} of {n} row{'s' * (n != 1)} on the wrong side"
+        return f"{what}; {self.wrong} of {n} row{'s' * (n != 1)} misclassified"
 
 
 def _classes_of(estimator: Any, scene: Scene) -> NDArray[Any]:

@@ -149,8 +149,8 @@ class CalibrationDisplay(Display):
             raise ValueError(f"bins must be an int >= 1. Got {bins!r}.")
         if case.positive is None:
             raise ValueError(
-                f"There are {case.n_known} classes, and a picture is of one: name it, for example "
-                f"positive={case.labels[0]!r}."
+                f"There are {case.n_known} classes, and the curve shows one. Choose it, for "
+                f"example positive={case.labels[0]!r}."
             )
         if case.probabilities is None:
             raise ValueError(
@@ -191,7 +191,7 @@ class CalibrationDisplay(Display):
         """
         axes = self._open(ax, size=(6.8, 5.2))
         (ideal,) = axes.plot(
-            [0, 1], [0, 1], color=GREY, linestyle=(0, (1, 2)), label="probabilities that are true"
+            [0, 1], [0, 1], color=GREY, linestyle=(0, (1, 2)), label="perfect calibration"
         )
         bars = axes.vlines(
             self.probability, self.low, self.high, color=BLUE, alpha=0.5, label="95 % interval"
@@ -203,9 +203,9 @@ class CalibrationDisplay(Display):
         name = called(self.label)
         describe(
             axes,
-            f"Are probabilities of {name} true? Brier score {self.brier:.3f}",
-            f"probability of {name} (mean of each bin)",
-            f"share of {name} among these rows",
+            f"Calibration curve of {name} (Brier score {self.brier:.3f})",
+            f"mean predicted probability of {name}",
+            f"fraction of {name}",
         )
         add_legend(axes, [line, bars, ideal])
         return self

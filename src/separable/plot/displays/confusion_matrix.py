@@ -191,9 +191,9 @@ class ConfusionMatrixDisplay(Display):
         self._name_classes(axes)
         describe(
             axes,
-            f"{self.accuracy:.1%} of {_amount(self.confusion.sum())} rows right (always the most "
-            f"common class: {self.constant:.1%})",
-            "class predicted",
+            f"Confusion matrix: accuracy {self.accuracy:.1%} on {_amount(self.confusion.sum())} "
+            f"rows (most common class: {self.constant:.1%})",
+            "predicted class",
             "true class",
         )
         axes.spines[:].set_visible(False)
@@ -202,7 +202,7 @@ class ConfusionMatrixDisplay(Display):
         self._name_classes(axes)
         size, room = text_size(axes, 9.0), room_of(axes)
         bar = axes.figure.colorbar(image, ax=axes, fraction=0.045, pad=0.03)
-        bar.set_label("share of the rows of the class", fontsize=size)
+        bar.set_label("fraction of the true class", fontsize=size)
         bar.ax.tick_params(labelsize=size)
         bar.outline.set_visible(False)
         if axes.figure.get_layout_engine() is None:

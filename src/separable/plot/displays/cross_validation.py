@@ -61,7 +61,7 @@ class CrossValidationDisplay(Display):
     sign : float
         -1 where scores are errors, which are drawn positive, less being better.
     train : ndarray, optional
-        Mean scores on the rows learned from, of the first line.
+        Mean scores on the training rows, of the first line.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class CrossValidationDisplay(Display):
 
     @classmethod
     def from_curve(cls, curve: ValidationCurve, *, ax: Axes | None = None, **look: Any) -> Self:
-        """Draw a validation curve, with the scores of the rows learned from where it has them.
+        """Draw a validation curve, with the scores of the training rows where it has them.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class CrossValidationDisplay(Display):
             values = np.array(curve.values, dtype=np.float64)
         except (TypeError, ValueError):
             raise ValueError(
-                f"The values of {curve.name} are no numbers: {list(curve.values)[:5]}. Use "
+                f"The values of {curve.name} are not numbers: {list(curve.values)[:5]}. Use "
                 "to_text() for a table of them."
             ) from None
         order = np.argsort(values, kind="stable")
@@ -207,13 +207,13 @@ class CrossValidationDisplay(Display):
         )
         handles = self._draw_lines(axes, places, look)
         handles += self._draw_train(axes, places[0]) + self._mark_choices(axes, places)
-        better = "less is better" if self.sign < 0 else "more is better"
+        better = "lower is better" if self.sign < 0 else "higher is better"
         best = self.lines[self.best_line]
         folds = f"best {self.sign * best.mean[self.best]:.4g}"
         learner = f"{self.learner}: " if self.learner else ""
         describe(
             axes,
-            f"{learner}{self.metric} on held-out rows by {shortened(self.name, 30)}; {folds}",
+            f"{learner}cross-validated {self.metric} by {shortened(self.name, 30)}; {folds}",
             strength_label(self.name, values),
             f"{self.metric} ({better})",
         )
@@ -264,7 +264,7 @@ class CrossValidationDisplay(Display):
         if self.train is None:
             return []
         look = {"color": GREY, "linestyle": "--", "marker": "s", "markersize": 3}
-        return list(axes.plot(places, self.sign * self.train, label="rows learned from", **look))
+        return list(axes.plot(places, self.sign * self.train, label="training rows", **look))
 
     def _mark_choices(self, axes: Any, places: list[Floats]) -> list[Any]:
         line, where = self.lines[self.best_line], places[self.best_line]
@@ -284,7 +284,7 @@ class CrossValidationDisplay(Display):
             )
 
         if self.one_se == self.best:
-            return [mark(self.best, "o", "best, and simplest within\none standard error")]
+            return [mark(self.best, "o", "best, also simplest\nwithin one standard error")]
         handles = [mark(self.best, "o", "best")]
         if self.one_se is not None:
             handles.append(mark(self.one_se, "D", "simplest within one\nstandard error"))

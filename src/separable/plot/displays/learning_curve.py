@@ -1,4 +1,4 @@
-"""Performance against the number of rows learned from, and where it goes."""
+"""Performance against the number of training rows, and where it goes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["LearningCurveDisplay"]
 
 @dataclass(eq=False)
 class LearningCurveDisplay(Display):
-    """Performance on held-out rows by the number of rows learned from, with a forecast.
+    """Performance on held-out rows by the number of training rows, with a forecast.
 
     Parameters
     ----------
@@ -114,12 +114,12 @@ class LearningCurveDisplay(Display):
         if forecast:
             handles += self._draw_law(axes)
         _count_ticks(axes, sizes)
-        better = "" if curve.greater_is_better else " (less is better)"
+        better = "" if curve.greater_is_better else " (lower is better)"
         learner = shortened(curve.learner, 40)
         describe(
             axes,
-            f"{learner}: {curve.metric} {curve.mean[-1]:.3g} after learning from {last} rows",
-            "rows learned from (logarithmic)",
+            f"Learning curve of {learner}: {curve.metric} {curve.mean[-1]:.3g} with {last} rows",
+            "training rows (log scale)",
             f"{curve.metric} on held-out rows{better}",
         )
         add_legend(axes, handles)

@@ -167,16 +167,18 @@ class MarginsDisplay(Display):
     def _title(self) -> str:
         n, wrong = len(self.margins), int(np.count_nonzero(self.margins <= 0))
         return (
-            f"Margins: {wrong} of {n} row{'s' * (n != 1)} on the wrong side, smallest "
+            f"Margins: {wrong} of {n} row{'s' * (n != 1)} misclassified, smallest "
             f"{self.margins.min():.3g}"
         )
 
     def _x_label(self) -> str:
         if self.unit == "distance":
-            return "distance to the boundary in units of the columns (below 0: wrong side)"
+            return (
+                "signed distance to the boundary, in units of the columns (below 0: misclassified)"
+            )
         if len(self.classes) > 2:
-            return "margin: score of the true class less the best other (below 0: wrong side)"
-        return "margin: score towards the true class, y (w.x + b) (below 0: wrong side)"
+            return "margin: score of the true class minus the best other (below 0: misclassified)"
+        return "functional margin y (w.x + b) (below 0: misclassified)"
 
 
 def _from_zero(edges: Floats) -> Floats:

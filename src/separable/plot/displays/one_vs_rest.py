@@ -36,7 +36,7 @@ def case_from_estimator(
         answers = Answers(found.predictions, found.decision, found.probabilities, found.classes)
     if answers.classes is None:
         raise ValueError(
-            f"{type(fitted).__name__} predicts numbers. Curves of classes need a classifier."
+            f"{type(fitted).__name__} predicts numbers. This curve needs a classifier."
         )
     return checked(case_of(y, answers, sample_weight, positive))
 
@@ -69,15 +69,15 @@ def case_from_scores(
         values = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"scores must be numbers, one a row or one column a class: {error}. For predicted "
-            "classes there is ConfusionMatrixDisplay.from_predictions."
+            f"scores must be numbers, one per row or one column per class: {error}. For predicted "
+            "classes use ConfusionMatrixDisplay.from_predictions."
         ) from None
     wide = values.shape[1] if values.ndim == 2 else 2
     if values.ndim not in (1, 2) or len(labels) != wide:
         raise ValueError(
-            f"scores of shape {values.shape} do not fit {len(labels)} classes: two classes have "
-            "one score a row, (n,), or two columns, more have a column each. Classes that y does "
-            "not hold are named by classes=."
+            f"scores of shape {values.shape} do not fit {len(labels)} classes: two classes need "
+            "one score per row, (n,), or two columns, more classes one column each. Name classes "
+            "that are not in y with classes=."
         )
     if probabilities and not ((values >= 0) & (values <= 1)).all():
         raise ValueError(

@@ -202,9 +202,9 @@ class PathDisplay(Display):
         handles = self._draw_named(axes, places, look) + self._draw_others(axes, places)
         describe(
             axes,
-            f"{self.learner}: {self.what} by strength of the penalty",
+            f"Regularization path of {self.learner}: {self.what}",
             strength_label(self.strength, self.strengths),
-            "weight" if "length" not in self.what else "length of the weights",
+            "weight" if "norm" not in self.what else "norm of the weights",
         )
         self._write_counts(axes, places)
         add_legend(axes, handles)
@@ -249,8 +249,8 @@ class PathDisplay(Display):
         upper.minorticks_off()
         size = text_size(axes, 8.0)
         upper.set_xticks(places[every], self.nonzeros[every].tolist(), fontsize=size)
-        what = "columns whose weights" if "length" in self.what else "weights that"
-        upper.set_xlabel(f"{what} are not 0", fontsize=size)
+        what = "columns" if "norm" in self.what else "weights"
+        upper.set_xlabel(f"nonzero {what}", fontsize=size)
         upper.tick_params(length=2)
         upper.spines[:].set_visible(False)
 
@@ -259,11 +259,13 @@ def _weights_of(path: Path, label: Any) -> tuple[Floats, str]:
     k = path.coefs.shape[1]
     if k == 1:
         if label is not None:
-            raise ValueError("label chooses among three classes and more, and there is one score.")
+            raise ValueError(
+                "label selects one of three or more classes, but the path has one score."
+            )
         return path.coefs[:, 0], "weights"
     if label is None:
         lengths: Floats = np.sqrt((path.coefs**2).sum(axis=1))
-        return lengths, f"length of the weights over {k} classes"
+        return lengths, f"norm of the weights over {k} classes"
     known = [] if path.classes is None else path.classes.tolist()
     if label_value(label) not in known:
         raise ValueError(f"label={label!r} is not a class of the path. There are: {known[:8]}.")

@@ -260,7 +260,7 @@ class Planes3dDisplay(Display):
             return what
         n = len(self.points)
         wrong = np.count_nonzero((self.points @ self.weights + self.intercept > 0) != self.codes)
-        return f"{what}; {wrong} of {n} row{'s' * (n != 1)} on the wrong side"
+        return f"{what}; {wrong} of {n} row{'s' * (n != 1)} misclassified"
 
 
 def _patch(look: dict[str, Any], level: float) -> Any:

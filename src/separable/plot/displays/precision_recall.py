@@ -169,23 +169,23 @@ class PrecisionRecallDisplay(Display):
         ]
         steps = {"drawstyle": "steps-pre", **look}
         found = self.average_precision
-        self.lines_ = draw_curves(axes, curves, self.labels, found, "average", steps)
+        self.lines_ = draw_curves(axes, curves, self.labels, found, "AP", steps)
         one = len(self.labels) == 1
         handles = list(self.lines_)
         if one:
-            label = f"every row taken for it: {self.shares[0]:.3f}"
+            label = f"no skill: {self.shares[0]:.3f}"
             line = axes.axhline(self.shares[0], color=GREY, linestyle=(0, (1, 2)), label=label)
             handles.append(line)
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
-        name = called(self.labels[0]) if one else "a class"
+        name = called(self.labels[0]) if one else ""
         describe(
             axes,
-            f"Precision and recall of {name}"
+            f"Precision-recall curve of {name}"
             if one
-            else f"Precision and recall of {len(self.labels)} classes, each against the rest; "
-            f"mean average precision {np.mean(found):.3f}",
-            f"recall: share of {name} that is found",
-            "precision: share of finds that are right",
+            else f"Precision-recall curves of {len(self.labels)} classes, one-vs-rest; mean "
+            f"average precision {np.mean(found):.3f}",
+            "recall" + f" (share of {name} found)" * one,
+            "precision" + f" (share of predicted {name} that is right)" * one,
         )
         add_legend(axes, handles)
         return self

@@ -106,7 +106,7 @@ def differences_view(X: Any, weights: Floats) -> View:
         first = steps[np.argmax((steps**2).sum(axis=1))]
         first = first / np.linalg.norm(first)
         basis = np.array([first, _largest_spread(X, _mean(X), first[None])]).T
-    label = "direction in the plane of the differences of weights"
+    label = "direction in the plane of the weight differences"
     labels = tuple(f"{word} {label}" for word in ("first", "second"))
     return View(np.ascontiguousarray(basis.T), np.zeros(2), _mean(X), labels)
 
@@ -156,9 +156,9 @@ def _spread_label(direction: Floats, names: Sequence[str] | None, step: int) -> 
     from separable.model.words import feature_name
     from separable.plot.style.theme import shortened
 
-    label = "direction of largest remaining spread"
+    label = "direction of largest remaining variance"
     if step > 1:
-        label = "direction of next largest spread"
+        label = "direction of next largest variance"
     most = int(np.argmax(np.abs(direction)))
     share = float(direction[most] ** 2)
     if share < MOSTLY:

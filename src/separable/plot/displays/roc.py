@@ -162,21 +162,21 @@ class RocDisplay(Display):
         """
         axes = self._open(ax, size=(6.8, 4.6))
         curves = list(zip(self.fpr, self.tpr, strict=True))
-        self.lines_ = draw_curves(axes, curves, self.labels, self.areas, "area", look)
+        self.lines_ = draw_curves(axes, curves, self.labels, self.areas, "AUC", look)
         (chance,) = axes.plot(
-            [0, 1], [0, 1], color=GREY, linestyle=(0, (1, 2)), label="chance: area 0.500"
+            [0, 1], [0, 1], color=GREY, linestyle=(0, (1, 2)), label="chance: AUC 0.500"
         )
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         one = len(self.labels) == 1
-        name = called(self.labels[0]) if one else "a class"
+        name = called(self.labels[0]) if one else ""
         describe(
             axes,
             f"ROC curve of {name}"
             if one
-            else f"ROC curves of {len(self.labels)} classes, each against the rest; mean area "
+            else f"ROC curves of {len(self.labels)} classes, one-vs-rest; mean AUC "
             f"{np.mean(self.areas):.3f}",
-            f"share of other rows taken for {name}",
-            f"share of {name} that is found",
+            "false positive rate" + f" (share of others predicted {name})" * one,
+            "true positive rate" + f" (share of {name} found)" * one,
         )
         add_legend(axes, [*self.lines_, chance])
         return self

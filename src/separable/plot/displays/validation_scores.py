@@ -78,9 +78,9 @@ def lines_of_learner(learner: Any) -> tuple[str, list[Line], str | None]:
         if hasattr(learner, "fit"):
             check_is_fitted(learner)
         raise TypeError(
-            f"This {type(learner).__name__} has no scores by strength. Pass a fitted learner that "
-            "searches its own, such as separable.LogisticRegressionCV or separable.LassoCV, or a "
-            "search to from_search."
+            f"This {type(learner).__name__} has no cross-validated scores. Pass a fitted learner "
+            "that searches its regularization, such as separable.LogisticRegressionCV or "
+            "separable.LassoCV, or a search to from_search."
         )
     error = np.asarray(table["standard_error"], dtype=np.float64)
     ratios = np.asarray(table.get("l1_ratio", np.zeros(len(error))))
@@ -121,9 +121,7 @@ def _metric_of(search: Any, scoring: str | None) -> str:
     there: list[str] = [key[10:] for key in search.cv_results_ if key.startswith("mean_test_")]
     if scoring is not None:
         if scoring not in there:
-            raise ValueError(
-                f"scoring={scoring!r} is not a score of the search. There are: {there}."
-            )
+            raise ValueError(f"scoring={scoring!r} is not a score of the search. Scores: {there}.")
         return scoring
     decided = getattr(search, "refit", None) or getattr(search, "_scored", there)[0]
     return next((each for each in there if each == decided), there[0])
@@ -143,11 +141,13 @@ def _axis_of(columns: dict[str, Any], name: str | None) -> str:
     numbers = {key: _count_of_numbers(column) for key, column in columns.items()}
     able = [key for key, count in numbers.items() if count]
     if name is not None and name not in able:
-        raise ValueError(f"The search has no numbers of {name!r}. There are: {able}.")
+        raise ValueError(
+            f"The search has no numeric values of {name!r}. Numeric parameters: {able}."
+        )
     if not able:
         raise ValueError(
-            f"The search varies no number, so there is no curve: it varies {list(columns)}. "
-            "cv_results_ has its scores as a table."
+            f"The search varies no numeric parameter, only {list(columns)}, so there is no curve. "
+            "cv_results_ has the scores as a table."
         )
     return name if name is not None else max(able, key=lambda key: numbers[key])
 

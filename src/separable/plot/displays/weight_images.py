@@ -128,8 +128,8 @@ class WeightImagesDisplay(Display):
 
     def _words(self) -> str:
         if self.of_classes:
-            return "Weights as images: red for the class, blue against it"
-        return "Weights as images: red raises the prediction, blue lowers it"
+            return "Weights as images (red: for the class, blue: against it)"
+        return "Weights as images (red raises the prediction, blue lowers it)"
 
 
 def _titles(classes: Any, count: int) -> tuple[str, ...]:

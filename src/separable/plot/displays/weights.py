@@ -156,7 +156,7 @@ class WeightsDisplay(Display):
         size = float(np.clip(0.65 * height / max(count, 1), 3.0, text_size(axes, 9.0)))
         axes.set_yticks(places, names, fontsize=size)
         to = "prediction" if self.classes is None else "score"
-        what = f"weight: what one unit more of the feature adds to the {to}"
+        what = f"weight: change of the {to} per unit of the feature"
         describe(axes, self._title(), f"{self._signs()}\n{what}", "")
         axes.tick_params(axis="y", length=0, labelsize=size)
         if len(self.scores) > 1:
@@ -180,9 +180,9 @@ class WeightsDisplay(Display):
         if self.classes is not None and len(self.classes) > 2:
             k, n = len(self.scores), len(self.classes)
             some = f"{n} classes" if k == n else f"{k} of {n} classes"
-            return f"{self.learner}: strongest weights of {some} ({columns})"
+            return f"{self.learner}: largest weights of {some} ({columns})"
         what = f" that {'are' if self.n_nonzero > 1 else 'is'} not 0 (of {self.n_features})" * few
-        some = f"the {drawn} strongest of {self.n_nonzero}"
+        some = f"the {drawn} largest of {self.n_nonzero}"
         if drawn == self.n_nonzero:
             some = f"all {drawn}" if drawn > 1 else "the one"
         return f"{self.learner}: {some} weight{'s' * (self.n_nonzero > 1)}{what}"
@@ -219,7 +219,7 @@ def _scores_to_draw(model: LinearModel, classes: Sequence[Any] | None) -> list[i
     if classes is None:
         return list(range(min(model.n_scores, SCORES)))
     if model.classes is None or model.n_scores == 1:
-        raise ValueError("classes chooses among the scores of three classes and more.")
+        raise ValueError("classes selects among the scores of three or more classes.")
     known = model.classes.tolist()
     wanted = [label_value(label) for label in classes]
     strange = [label for label in wanted if label not in known]

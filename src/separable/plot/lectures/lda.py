@@ -129,10 +129,10 @@ class LdaDisplay(Display):
         for ends in self.borders.values():
             (border,) = self.ax_.plot(*ends.T, "--", color=DARK, linewidth=1.8)
         if self.borders:
-            border.set_label("border: both are as probable")
+            border.set_label("boundary: equal probability")
             handles.append(border)
         box = box_around(np.vstack([self.X, *self.ellipses]))
         self.ax_.set(xlim=box[:, 0], ylim=box[:, 1])
-        describe(self.ax_, "LDA: classes with one covariance, straight borders", *self.names)
+        describe(self.ax_, "LDA: a shared covariance gives linear boundaries", *self.names)
         add_legend(self.ax_, handles)
         return self

@@ -211,7 +211,7 @@ class Lda1dDisplay(Display):
         self._draw_boundaries()
         self.ax_.set(xlim=(low, high), ylim=(0, None))
         title = "LDA: the boundary is where the densities cross"
-        describe(self.ax_, title, self.name, "density times share of the class")
+        describe(self.ax_, title, self.name, "prior times density")
         add_legend(self.ax_)
         return self
 

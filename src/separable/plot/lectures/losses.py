@@ -128,8 +128,8 @@ class LossesDisplay(Display):
         ax.axvline(0, color=GREY, linewidth=0.8)
         low, high = float(self.margins.min()), float(self.margins.max())
         ax.set(xlim=(low, high), ylim=(-0.1, 4.2))
-        margin = "wrong side  ←  0  →  right side\nmargin m = y (w.x + b)"
-        describe(ax, "Losses: what a row costs, by its margin", margin, "loss of the row")
+        margin = "misclassified  ←  0  →  correct\nmargin m = y (w.x + b)"
+        describe(ax, "Loss functions of the margin", margin, "loss")
         add_legend(ax)
         return self
 

@@ -218,8 +218,8 @@ class LpBallsDisplay(Display):
             self._draw(axes, solution, reach)
         if ax is None:
             self.figure_.suptitle(
-                "L_p penalties: the solution (●) is where the ball (blue) touches the lowest "
-                f"ellipse\nof the squared error about its minimum (✕); alpha = {self.alpha:g}",
+                "L_p penalties: at the solution (●) the L_p ball (blue) touches a contour of the "
+                f"squared\nerror around its minimum (✕); alpha = {self.alpha:g}",
                 fontsize=11,
             )
         return self

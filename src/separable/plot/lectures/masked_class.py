@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["MaskedClassDisplay"]
 
 TITLES = {
-    "least squares": "Least squares: one line a class",
-    "LDA": "LDA: one discriminant a class",
+    "least squares": "Least squares: one linear score per class",
+    "LDA": "LDA: one discriminant per class",
 }
 
 
@@ -133,6 +133,6 @@ class MaskedClassDisplay(Display):
         if missing:
             told = shortened(f"never chosen: {', '.join(map(str, missing))}", 44)
         describe_panel(
-            ax, f"{TITLES[learner]}\n{told}", self.name, "score (the highest, grey, wins)"
+            ax, f"{TITLES[learner]}\n{told}", self.name, "score (the highest, grey, decides)"
         )
         ax.set_ylim(rug - 0.08 * (high - low), high)

@@ -174,7 +174,7 @@ class NormalDisplay(Display):
         )  # fmt: skip
         curve = values, self.density(values, column)
         ax.plot(*(curve if column == 0 else curve[::-1]), color=ORANGE, linewidth=1.8)
-        words = f"{self.names[column]} alone:\nN({m:.3g}, {s**2:.3g})"
+        words = f"marginal of {self.names[column]}:\nN({m:.3g}, {s**2:.3g})"
         ax.text(0.98, 0.95, words, transform=ax.transAxes, ha="right", va="top", fontsize=8)
         if column == 0:
             ax.set_ylabel("density")

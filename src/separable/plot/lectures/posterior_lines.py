@@ -132,16 +132,16 @@ class PosteriorLinesDisplay(Display):
         """Draw it on ``ax`` or in a new figure; return self."""
         ax = self._open(ax, size=(7.6, 4.4))
         half = self.deviations * self.std
-        band = f"predictions: mean ± {self.deviations:g} deviations"
+        band = f"predictive mean ± {self.deviations:g} standard deviations"
         ax.fill_between(
             self.grid, self.mean - half, self.mean + half, color=SKY, alpha=0.3, lw=0, label=band
         )
         for place, line in enumerate(self.lines):
-            words = f"{len(self.lines)} draws from the posterior" if place == 0 else None
+            words = f"{len(self.lines)} posterior samples" if place == 0 else None
             ax.plot(self.grid, line, color=BLUE, linewidth=0.7, alpha=0.5, label=words)
-        ax.plot(self.grid, self.mean, color=ORANGE, linewidth=2.2, label="mean of the posterior")
+        ax.plot(self.grid, self.mean, color=ORANGE, linewidth=2.2, label="posterior mean")
         ax.plot(self.X, self.y, "o", color=DARK, markersize=4.5, label="data")
         ax.set_xlim(self.grid[0], self.grid[-1])
-        describe(ax, "Bayesian regression: surer where there are data", *self.names)
+        describe(ax, "Bayesian regression: less uncertainty near the data", *self.names)
         add_legend(ax)
         return self

@@ -139,7 +139,7 @@ class RegressionAsClassifierDisplay(Display):
         self.figure_, self.axes_ = panels_for(ax, 2, size=(4.6, 4.6), share=True)
         self.ax_ = self.axes_[0]
         box = box_around(self.X)
-        titles = "Two clouds", f"{int(self.far.sum())} more points, far on their right side"
+        titles = "Two clouds", f"{int(self.far.sum())} more points, far away and correct"
         for panel, axes in enumerate(self.axes_):
             part = self._parts()[panel]
             handles = draw_classes(axes, self.X[part], self.y[part], self.classes, alpha=0.6)

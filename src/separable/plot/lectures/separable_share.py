@@ -146,14 +146,15 @@ class SeparableShareDisplay(Display):
                 self.n_columns[own] / n, share, yerr=np.sqrt(share * (1 - share) / self.repeats),
                 linestyle="", markersize=6, capsize=2, label=f"n = {n}: simulated", **look,
             )  # fmt: skip
-        ax.axvline(
-            0.5, color=GREY, linestyle="--", linewidth=1, label="half as many columns as rows"
-        )
+        ax.axvline(0.5, color=GREY, linestyle="--", linewidth=1, label="d = n / 2")
         ax.set(xlim=(0, max(1.0, 1.05 * float(ratios.max()))), ylim=(-0.03, 1.03))
         told = f", {self.undecided} undecided" if self.undecided else ""
-        title = f"Enough columns separate anything ({self.repeats} sets a point{told})"
-        share = "share of random labellings that are separable"
-        describe(ax, title, "columns by rows, d / n", share)
+        title = (
+            f"Cover's theorem: separable random labellings ({self.repeats} simulations per "
+            f"point{told})"
+        )
+        share = "fraction of random labellings that are separable"
+        describe(ax, title, "columns per row, d / n", share)
         add_legend(ax)
         return self
 

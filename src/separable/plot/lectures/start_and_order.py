@@ -40,7 +40,7 @@ LINES = (
 )
 TITLES = {
     "start": "Start: same rows, same order",
-    "order": "Order: start at 0, shuffled",
+    "order": "Order: start at 0, shuffled rows",
     "step": "Step: same start, same order",
 }
 
@@ -155,7 +155,7 @@ class StartAndOrderDisplay(Display):
             describe_panel(axes, TITLES[what], *self.names)
             legend_below(axes, lines)
         if ax is None:
-            self.figure_.suptitle("The perceptron's answer is one of many")
+            self.figure_.suptitle("The perceptron solution depends on start, order and step size")
         return self
 
     @staticmethod

@@ -141,7 +141,7 @@ class TrainingFramesDisplay(Display):
         ring = self.X[row] if row >= 0 else [np.nan, np.nan]
         ax.plot(
             *ring, "o", markersize=13, markerfacecolor="none", markeredgecolor=DARK,
-            markeredgewidth=1.6, linestyle="", label="row learned from",
+            markeredgewidth=1.6, linestyle="", label="row of the update",
         )  # fmt: skip
         describe_panel(ax, self.title(frame), *self.names)
 

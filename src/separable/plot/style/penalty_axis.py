@@ -17,7 +17,7 @@ __all__ = ["simplicity", "strength_label", "strength_places"]
 #: Values are on a logarithmic axis where the largest is so many times the smallest.
 LOGARITHMIC = 20.0
 #: What a larger value of a parameter does.
-EFFECTS = {"C": "larger: weaker penalty", "alpha": "larger: stronger penalty"}
+EFFECTS = {"C": "larger: less regularization", "alpha": "larger: more regularization"}
 
 
 def _last(name: str) -> str:
