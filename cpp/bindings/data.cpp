@@ -216,9 +216,9 @@ void bind_data(nb::module_& m) {
         .def("largest_squared_norm", &largest_norm, nb::arg("chosen") = nb::none(),
              "max |x|^2 over the chosen rows, or all.")
         .def("squared_norms", &write_squared_norms, nb::arg("out"),
-             "|x|^2 of each row, in which no column stands twice.")
+             "|x|^2 of each row, in which no column occurs twice.")
         .def("hashes", &write_hashes, nb::arg("out"),
-             "A 64-bit hash of each row, in which no column stands twice.")
+             "A 64-bit hash of each row, in which no column occurs twice.")
         .def(
             "has_repeats", [](const BoundRows& rows) { return !rows.repeats().empty(); },
             "Whether a row has a column more than once.")

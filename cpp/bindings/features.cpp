@@ -263,7 +263,7 @@ void bind_features(nb::module_& m) {
              "Write the dense matrix.");
     m.def("polynomial_counts", &polynomial_counts, nb::arg("n_columns"), nb::arg("least"),
           nb::arg("highest"), nb::arg("repeat"), nb::arg("constant"), nb::arg("sizes"),
-          nb::arg("out"), "How many products rows with so many columns have.");
+          nb::arg("out"), "The number of products of rows with the given numbers of columns.");
     m.def("polynomial_rows", &polynomial_rows, nb::arg("rows"), nb::arg("least"),
           nb::arg("highest"), nb::arg("repeat"), nb::arg("constant"), nb::arg("starts"),
           nb::arg("values"), nb::arg("indices").none(), "Write the products of columns.");

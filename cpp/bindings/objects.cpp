@@ -207,7 +207,7 @@ std::string shown(PyObject* value) {
     return letters;
 }
 
-// What stands in rows that are dicts: `number(key, x)` or `level(key, text)` for each entry.
+// The entries of rows that are dicts: calls `number(key, x)` or `level(key, text)` for each.
 template <class Visitor>
 class DictReader {
    public:

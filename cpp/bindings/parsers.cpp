@@ -34,7 +34,7 @@ class Bytes {
 
 // A NumPy array that owns what has grown.
 template <class T>
-nb::object to_array(Growing<T>&& grown) {
+nb::object to_array(GrowableArray<T>&& grown) {
     grown.shrink();
     return nb::cast(owned(std::move(grown)));
 }

@@ -123,7 +123,7 @@ std::tuple<bool, bool, bool> group_sums(const BoundRows& rows, std::int64_t firs
     const Block block(rows, first, n_rows, group, weight,
                       Const<double>(total.data(), {total.size()}));
     check(block.fits(sums), "sums do not fit");
-    const std::vector<bool> none;  // sums do not mind a column that stands twice
+    const std::vector<bool> none;  // duplicate columns do not matter to sums
     const std::vector<bool>& repeats = threshold ? rows.repeats() : none;
     ReleasedGil no_gil;
     const SeenValues seen = std::visit(

@@ -24,10 +24,10 @@ class Rows:
         """max |x|^2 over the chosen rows, or all."""
 
     def squared_norms(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None:
-        """|x|^2 of each row, in which no column stands twice."""
+        """|x|^2 of each row, in which no column occurs twice."""
 
     def hashes(self, out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]) -> None:
-        """A 64-bit hash of each row, in which no column stands twice."""
+        """A 64-bit hash of each row, in which no column occurs twice."""
 
     def has_repeats(self) -> bool:
         """Whether a row has a column more than once."""
@@ -240,7 +240,7 @@ class Parts:
         """Write the dense matrix."""
 
 def polynomial_counts(n_columns: int, least: int, highest: int, repeat: bool, constant: bool, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """How many products rows with so many columns have."""
+    """The number of products of rows with the given numbers of columns."""
 
 def polynomial_rows(rows: Rows, least: int, highest: int, repeat: bool, constant: bool, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
     """Write the products of columns."""

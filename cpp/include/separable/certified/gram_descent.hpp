@@ -3,7 +3,7 @@
 //   minimise over w   1/2 (q - 2 c'w + w'Gw) + sum_j (l_j |w_j| + m_j / 2 w_j^2),   w >= 0 on
 //   request
 //
-// Given: G = Z'Z, c = Z'y and q = y'y of columns and a target that are centred where there is an
+// Given: G = Z'Z, c = Z'y and q = y'y of columns and a target that are centered if there is an
 // intercept, with weights and divided by their sum; penalties l_j = l L_j and m_j = m M_j.
 // Returns: w, and the duality gap, computed from G, c and q anew rather than from running sums.
 //

@@ -187,7 +187,7 @@ class MultinomialDescent {
     }
 
     // 3: adds losses and gaps. With d = s - u less its mean under p, both are made of
-    // log sum p e^d = log(1 + sum p (e^d - 1 - d)), no term of which is negative.
+    // log sum p e^d = log(1 + sum p (e^d - 1 - d)), all terms non-negative.
     void add_gaps(std::int64_t row) {
         for (int l = 0; l < lanes_; ++l) change_[l] = p_[l] * (s_[l] - u_[l]);
         over_.sums(change_.data(), mean_);

@@ -19,7 +19,7 @@
 //             Lawrence, Corless, Jeffrey, Complex double-precision evaluation of the Wright omega
 //             function (2012), after Fritsch, Shafer, Crowley (1973)
 //
-// Lanes are classes: in a line stand the classes of W / P models, P lanes each, or W classes of one
+// Lanes are classes: a line holds the classes of W / P models, P lanes each, or W classes of one
 // model that has several lines. Values of a model are repeated in all lanes of its segment of a
 // line. Segments are independent; once its m has converged a segment does not change.
 #pragma once

@@ -8,16 +8,16 @@
 #include <string_view>
 #include <utility>
 
-#include "separable/data/growing.hpp"
+#include "separable/data/growable_array.hpp"
 
 namespace separable {
 
 // Rows handed out; the columns are in one of the two, and so are the places where rows start.
 struct CsrArrays {
     bool wide = false;  // int64, else int32
-    Growing<double> values;
-    Growing<std::int32_t> index, start;
-    Growing<std::int64_t> wide_index, wide_start;
+    GrowableArray<double> values;
+    GrowableArray<std::int32_t> index, start;
+    GrowableArray<std::int64_t> wide_index, wide_start;
 };
 
 // Columns are int32 until one does not fit.
@@ -25,7 +25,7 @@ class CsrStore {
    public:
     std::int64_t n_rows() const { return static_cast<std::int64_t>(ends_.size()) - first_row_; }
 
-    // Room for so many more values and rows.
+    // Reserve capacity for more values and rows.
     void reserve(std::size_t n_values, std::size_t n_rows) {
         values_.reserve(values_.size() + n_values);
         if (wide_)
@@ -101,10 +101,10 @@ class CsrStore {
 
    private:
     bool wide_ = false;
-    Growing<double> values_;
-    Growing<std::int32_t> index_;
-    Growing<std::int64_t> wide_index_;
-    Growing<std::int64_t> ends_;
+    GrowableArray<double> values_;
+    GrowableArray<std::int32_t> index_;
+    GrowableArray<std::int64_t> wide_index_;
+    GrowableArray<std::int64_t> ends_;
     std::int64_t first_row_ = 0;  // rows before it are handed out
 
     std::size_t capacity() const { return values_.capacity(); }
@@ -127,7 +127,7 @@ class CsrStore {
     }
 
     template <class Index>
-    void starts(Growing<Index>& out, std::int64_t n, std::int64_t begin) const {
+    void starts(GrowableArray<Index>& out, std::int64_t n, std::int64_t begin) const {
         out.reserve(static_cast<std::size_t>(n) + 1);
         out.data()[0] = 0;
         for (std::int64_t i = 0; i < n; ++i)
@@ -144,9 +144,9 @@ class RowNumbers {
     // Numbers for rows that had none.
     void fill_to(std::size_t n, T value) { numbers_.fill_to(first_ + n, value); }
 
-    Growing<T> take(std::size_t n) {
+    GrowableArray<T> take(std::size_t n) {
         if (first_ == 0 && n == numbers_.size()) return std::exchange(numbers_, {});
-        Growing<T> out;
+        GrowableArray<T> out;
         out.append(numbers_.data() + first_, n);
         first_ += n;
         if (2 * first_ >= numbers_.size()) numbers_.drop_front(std::exchange(first_, 0));
@@ -154,14 +154,14 @@ class RowNumbers {
     }
 
    private:
-    Growing<T> numbers_;
+    GrowableArray<T> numbers_;
     std::size_t first_ = 0;  // numbers before it are handed out
 };
 
 // Texts one after the other; text i ends at ends[i].
 struct Texts {
-    Growing<char> bytes;
-    Growing<std::int64_t> ends;
+    GrowableArray<char> bytes;
+    GrowableArray<std::int64_t> ends;
 
     void push(std::string_view text) {
         bytes.append(text.data(), text.size());

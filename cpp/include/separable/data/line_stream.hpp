@@ -56,7 +56,7 @@ struct Faults {
     }
 };
 
-// What an error shows of the text: as far as a blank or a comment, so many bytes at most.
+// The text that an error quotes: up to a blank or a comment, at most this many bytes.
 inline constexpr std::size_t kShown = 200;
 
 inline const char* line_end(const char* p) { return static_cast<const char*>(rawmemchr(p, '\n')); }

@@ -9,7 +9,7 @@
 
 namespace separable {
 
-// Readers look at up to so many bytes behind the byte that ends a number.
+// Readers may read up to this many bytes past the byte that ends a number.
 inline constexpr std::size_t kBytesAhead = 32;
 
 __extension__ using Wide = unsigned __int128;

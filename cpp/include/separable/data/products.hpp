@@ -44,7 +44,7 @@ void add_up_columns(NonZeros<T>& row) {
     }
 }
 
-// Writes the values of a row that are not 0; if columns stand twice, added up.
+// Writes the values of a row that are not 0; if columns occur twice, added up.
 template <Row R, class T>
 void write_non_zeros(const R& row, bool repeats, NonZeros<T>& out) {
     const std::int64_t n = row.size();

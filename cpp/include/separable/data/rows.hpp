@@ -90,7 +90,7 @@ struct Dense {
 };
 
 // CSR: row i has the columns index[start[i] ... start[i + 1] - 1], in any order. Sums of products
-// do not mind a column that stands twice; norms do. There is one pair of index types, whatever the
+// do not mind a column that occurs twice; norms do. There is one pair of index types, whatever the
 // caller's arrays have: each format multiplies the code of every kernel.
 template <class Value>
 struct Csr {
@@ -155,7 +155,7 @@ struct Csr {
     }
 };
 
-// |x|^2 of a row in which no column stands twice.
+// |x|^2 of a row in which no column occurs twice.
 template <Row R>
 double sum_of_squares(const R& row) {
     constexpr int P = kPerLine<double>;
@@ -189,7 +189,7 @@ template <class T>
     row.resize(kept);
 }
 
-// |x|^2. A column that stands twice counts once, with the sum of its values.
+// |x|^2. A column that occurs twice counts once, with the sum of its values.
 template <Row R>
 double squared_norm(const R& row) {
     double sum = 0;

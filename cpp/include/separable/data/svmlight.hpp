@@ -81,7 +81,7 @@ struct Parsed {
 //   2. The label, up to a blank: a number, or text.
 //   3. qid:n, if it comes next.
 //   4. Pairs column:value.
-//   5. Columns that do not ascend are sorted; one that stands twice is refused.
+//   5. Columns that do not ascend are sorted; one that occurs twice is refused.
 class BlockParser {
    public:
     BlockParser(const SvmlightOptions& options, Parsed& out) : options_(options), out_(out) {
@@ -308,10 +308,10 @@ class BlockParser {
 struct SvmlightBatch {
     CsrArrays rows;
     std::int64_t n_features = 0;
-    Growing<double> label;
+    GrowableArray<double> label;
     Texts label_text;
     bool is_text = false, has_qid = false;
-    Growing<std::int64_t> qid;
+    GrowableArray<std::int64_t> qid;
 };
 
 // Reads a stream of chunks. The index base and the kind of labels, where they are not given, are

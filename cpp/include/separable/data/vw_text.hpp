@@ -40,7 +40,7 @@ enum class VwReason : std::uint8_t {
 };
 
 struct VwOptions {
-    std::optional<int> bits;  // columns are hashes of so many bits; none: a vocabulary
+    std::optional<int> bits;  // columns are hashes of this many bits; none: a vocabulary
     bool skip = false;
     int n_threads = 1;
 };
@@ -92,7 +92,7 @@ inline const char* name_end(const char* p) {
     }
 }
 
-// The columns of one row, and where they stand: finds repeated ones. The table is so large that two
+// The columns of one row and their positions: finds duplicates. The table is so large that two
 // columns seldom meet, and whether a column is new, which cannot be foreseen, costs no branch.
 class SeenColumns {
    public:
@@ -146,7 +146,7 @@ struct Parsed {
 //      the others are label, importance and base.
 //   3. After each bar: the name of a namespace and its scale, unless a blank follows the bar.
 //   4. Features: a name, a colon and a value, or a name alone, which counts as 1.
-//   5. A column that stands twice in the row has the sum of its values.
+//   5. A column that occurs twice in the row has the sum of its values.
 class BlockParser {
    public:
     BlockParser(const VwOptions& options, Parsed& out) : options_(options), out_(out) {
@@ -464,7 +464,7 @@ class BlockParser {
 struct VwBatch {
     CsrArrays rows;
     std::int64_t n_features = 0;
-    Growing<double> label, weight, base;
+    GrowableArray<double> label, weight, base;
     Texts tag;
 };
 

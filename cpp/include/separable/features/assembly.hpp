@@ -1,9 +1,9 @@
-// Encoded columns laid side by side as rows, dense or CSR.
+// Horizontal concatenation of encoded columns into a dense or CSR matrix.
 //
-// Given parts, each with the first of its places among the d numbers out: a column of numbers (one
-// place), one-hot codes (a place by code, or none) or rows in CSR (a block of places). Parts come
-// in ascending order of places and share none. Returns the n x d matrix: CSR in two passes, the
-// first counts the numbers of each row, the second writes them; numbers that are 0 are left out.
+// Given parts, each with its first output column: numbers (one output column), one-hot codes (one
+// per code, or none) or CSR rows (a block). Parts are in ascending order and do not overlap.
+// Returns the n x d matrix: CSR in two passes, the first counts the numbers of each row, the second
+// writes them; numbers that are 0 are left out.
 //
 // Both passes go through blocks of rows and, within a block, part by part: short loops without a
 // branch on the kind of part, over rows that stay in the cache. Blocks can be shared out to

@@ -1,7 +1,7 @@
-// Different values of a column, numbered in the order in which they first appear.
+// Distinct values of a column, numbered in order of first appearance.
 //
 // Given values v_1 ... v_n, returns codes c_i with c_i = c_j exactly when v_i = v_j, and for each
-// code the first place where it appears. Open addressing; a slot keeps the hash beside the code,
+// code the index of its first appearance. Open addressing; a slot keeps the hash beside the code,
 // so that values are compared only when the whole hash agrees.
 #pragma once
 

@@ -1,12 +1,12 @@
-// What a column of numbers is standardised by.
+// Mean and scale of a column of numbers, for standardization.
 //
 //   given     finite values, or NaN where one is missing
-//   returns   how many there are, the least and the largest, their mean in two parts, and the root
+//   returns   their count, minimum and maximum, their mean in two parts, and the root
 //             mean square around it
 //   steps     1. count, least and largest
 //             2. the mean of values divided by a power of two, which is exact, so that no sum
 //                overflows
-//             3. the mean of what is left around it, which corrects it
+//             3. the mean of the residuals, which corrects it
 //             4. squares of the differences alone, divided by a power of two likewise; and what the
 //                mean in one double still lacks
 //

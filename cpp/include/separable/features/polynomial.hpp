@@ -1,5 +1,5 @@
 // Products of columns: all x_{i1} x_{i2} ... x_{id} with i1 <= i2 <= ... <= id (or <, where a
-// column may stand in a product once only), for d from the least degree to the highest.
+// column may occur in a product only once), for d from the least degree to the highest.
 //
 // Given a row, its columns in ascending order. Returns the products in the order of their columns
 // out: first by degree, then in dictionary order of (i1, ..., id). In a sparse row only products of
@@ -20,7 +20,7 @@ namespace separable {
 struct PolynomialPlan {
     std::int64_t n_columns;
     std::int64_t least_degree, highest_degree;  // 1 <= least <= highest
-    bool repeat;                                // whether a column may stand in a product twice
+    bool repeat;                                // whether a column may occur in a product twice
     bool constant;                              // whether the first column out is 1
 
     // C(m, r), 0 where m < r; above 2^40 it is 2^40, far more than anyone can use.

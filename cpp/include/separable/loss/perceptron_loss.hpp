@@ -1,4 +1,4 @@
-// max(0, -y s): what the perceptron's rule is the gradient step of, a score of 0 being a mistake.
+// max(0, -y s): the perceptron rule is its gradient step; a score of 0 is a mistake.
 #pragma once
 
 namespace separable {

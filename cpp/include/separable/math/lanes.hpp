@@ -264,7 +264,7 @@ inline std::size_t whole_lines(std::size_t n) {
 // The weights w[index[0]], ..., w[index[P - 1]].
 template <class T>
 inline Line<T> gather(const T* w, const std::int32_t* index) {
-    Line<T> line;
+    [[maybe_unused]] Line<T> line;
 #if defined(__AVX512F__)
     if constexpr (std::is_same_v<T, float>) {
         line.part[0] = reinterpret_cast<typename Line<T>::Register>(
@@ -406,7 +406,7 @@ struct Single {
         (void)row, (void)w;
     }
 
-    // The sum of a_k z_k over numbers that stand side by side: n of them, and zeros up to a whole
+    // The sum of a_k z_k over contiguous numbers: n of them, and zeros up to a whole
     // line. Every add() starts with the first partial sum.
     class Sum {
        public:

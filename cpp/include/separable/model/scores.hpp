@@ -1,4 +1,4 @@
-// Scores of rows: one order of summation, whatever stands beside a row.
+// Scores of rows: one order of summation, whatever the batch.
 //
 //   problem   S = X W' + b, n x K, so that a score S_ik depends on row i, on w_k and on b_k alone:
 //             it has the same bits alone and in every batch, dense and sparse, at every CPU level
@@ -14,7 +14,7 @@
 //
 // A sum that starts at +0 is never -0, so adding a product of 0 changes no bit: a value that is
 // absent from a CSR row is a 0 of a dense one. CSR rows with columns out of order are sorted first,
-// and the values of a column that stands more than once are added in float64, in the order they
+// and the values of a column that occurs more than once are added in float64, in the order they
 // stand.
 //
 // Chains of additions are independent of each other, so rows and classes run side by side; columns

@@ -42,7 +42,7 @@ struct DenseSums {
     std::int64_t n_columns;
     const double *origin, *scale;
     double weight;
-    double *offset, *scatter;  // p, and p x p in C order, of which the upper triangle counts
+    double *offset, *scatter;  // p, and p x p in C order; the upper triangle is used
 };
 
 template <class Value>

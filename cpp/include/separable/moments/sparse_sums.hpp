@@ -9,7 +9,7 @@
 //   returns   sums added to what is there; sums by group also whether all values were finite and
 //             whether one had a minus sign
 //   steps     one pass over the non-zeros; for products, over the pairs of each row's non-zeros
-// A column that stands twice in a row has the sum of its values: products over pairs see to that by
+// A column that occurs twice in a row has the sum of its values: products over pairs see to that by
 // themselves, squares by adding up first (`repeats`).
 #pragma once
 
@@ -37,7 +37,7 @@ struct Binarizer {
     double operator()(double x) const { return threshold ? (x > *threshold ? 1.0 : 0.0) : x; }
 };
 
-// The non-zeros of a row, columns that stand twice added up.
+// The non-zeros of a row, columns that occur twice added up.
 template <class R>
 class DistinctValues {
    public:

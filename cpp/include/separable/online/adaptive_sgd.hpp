@@ -1,10 +1,10 @@
-// The descent with a step for each weight, from what its column and its gradients were so far.
+// Adaptive SGD: a step size per weight, from the scale of its column and its past gradients.
 //
 //   problem   see descent.hpp; penalty(w) = l2 |w|^2 / 2 + l1 |w|_1, b is free
 //   given     eta, a pure number
-//   returns   w and b, in the units and from the centres that columns.hpp keeps; with u their mean
+//   returns   w and b, in the units and centers of column_scales.hpp; with u their mean
 //   steps     of one row:
-//             1. columns.hpp takes the row in: z, the values from their centres, and rates 1 / s
+//             1. column_scales.hpp: z, the centered values, and rates 1 / s
 //             2. s = w.z + b
 //             3. g = d loss / d s; A_0 += g^2 and A_j += g^2 z_j^2
 //             4. D_0 = eta / sqrt(A_0) and D_j = eta z_j / (s_j sqrt(A_j))
@@ -153,7 +153,7 @@ class AdaptiveDescent {
     }
 
     void scale(std::int64_t j, double by) {
-        if (set_.given_start) return;  // weights that somebody knew are not due to odd first rows
+        if (set_.given_start) return;  // given weights do not come from atypical first rows
         T* w = w_of(j);
         for (int lane = 0; lane < width; ++lane)
             set_weight(j, lane, w[lane], static_cast<T>(w[lane] * by));
@@ -177,7 +177,7 @@ class AdaptiveDescent {
     static constexpr T kTiny = std::numeric_limits<T>::min() * T(1e8);
     static constexpr T kMostGain = T(1e30), kMost = std::numeric_limits<T>::max() / 4;
 
-    // Of columns in play, side by side: w, A, and the D of a row. Zeros up to a whole line.
+    // Of active columns, side by side: w, A, and the D of a row. Zeros up to a whole line.
     struct Numbers {
         LineVector<T> w, a, step;
 

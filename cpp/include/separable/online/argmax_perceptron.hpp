@@ -249,7 +249,7 @@ class ArgmaxPocket {
             class_scores(x_, i, state, s.data());
             const std::int64_t r = best_rival(s, state.met, state.n_classes, problem_.label[i]);
             if (r >= 0 && s[problem_.label[i]] <= s[r]) wrong += problem_.weight_of(i);
-            budget_.row_looked_at();
+            budget_.row_evaluated();
             heartbeat_.row();
             if (wrong >= mistakes) return;
         }
@@ -261,7 +261,7 @@ class ArgmaxPocket {
     const Products<Lane>& x_;
     const OnlineProblem& problem_;
     std::span<const std::int64_t> rows_;
-    LookBudget budget_;
+    EvaluationBudget budget_;
     Heartbeat& heartbeat_;
     std::int64_t run_ = 0, record_ = 0;
 

@@ -39,7 +39,7 @@ struct BatchRun {
     std::vector<BatchStop> stop;     // why each lane stopped
 };
 
-// Delta of each lane, and what it is made of.
+// Delta of each lane and its parts.
 template <class Lane>
 struct BatchDelta {
     std::vector<double> w, b;            // [feature][lane], [lane]

@@ -1,15 +1,15 @@
-// What a stream has shown of each column: its scale, and its centre where it has one.
+// Running scale of each column of a stream, and its center if it has one.
 //
 //   problem   learn from columns of unknown scale and center
 //   given     rows, one after the other, with weights k
-//   returns   for each row the columns in play with their values in the column's own units and
+//   returns   for each row the active columns with their values in the column's own units and
 //             the rate 1 / s_j, s_j being the column's deviation so far
 //   steps     of one row, t being the sum of weights with it:
 //             1. a column first seen gets a unit, the power of two below |x|; all numbers here
 //                are in units, so neither float32 nor squares overflow
 //             2. a column that at least half of the rows have (2 count >= t) is centred from then
-//                on: it is in play in every row, 0 or not, with z = x - mean
-//             3. the others are in play where they are not 0, with z = x
+//                on: it is active in every row, 0 or not, with z = x - mean
+//             3. the others are active where they are not 0, with z = x
 //             4. where the deviation jumps the column's weights are scaled down with it, so that
 //                a scale learned from odd first rows does no harm
 //             5. when the number of rows is a power of two, columns that less than a quarter of
@@ -55,7 +55,7 @@ struct ColumnClock {
     double centred = 0;          // how many columns are
 };
 
-// Columns in play, side by side: the i-th has the value z[i] and the rate 1 / s. Up to a whole line
+// Active columns, side by side: the i-th has the value z[i] and the rate 1 / s. Up to a whole line
 // they go on with zeros.
 template <class T>
 struct Strip {
@@ -73,8 +73,8 @@ inline bool jumps(double count_before, double count, double squares_before, doub
     return squares * count_before > kJump * squares_before * count;
 }
 
-// The two loops over numbers that stand side by side are functions of their own, not inlined: only
-// so do compilers believe that the arrays are apart, and use vectors.
+// The two loops over contiguous numbers are not inlined: as functions with __restrict parameters
+// they vectorize.
 
 // n loose columns take x in, weighted k: counts, squares, z and rates. Returns whether one of them
 // is odd: it needs step 1, 2 (its count being `join` or more) or 4, which it has not got yet.
@@ -104,11 +104,11 @@ template <class T>
                                      double* __restrict mean, double* __restrict spread,
                                      const double* __restrict record, T* __restrict before,
                                      T* __restrict drift, T* __restrict z, T* __restrict rate) {
-    const double share = k / total;
+    const double fraction = k / total;
     const T rounded_total = static_cast<T>(total);
     std::int64_t jump = 0;
     for (std::size_t c = 0; c < n; ++c) {
-        const double z_before = x[c] - mean[c], by = z_before * share;
+        const double z_before = x[c] - mean[c], by = z_before * fraction;
         const double mean_now = mean[c] + by, z_now = x[c] - mean_now;
         const double spread_now = spread[c] + k * z_before * z_now;
         const double noise = kConstant * mean_now;
@@ -141,7 +141,7 @@ class ColumnScales {
     const std::int64_t* centred_index() const { return c_.index; }
 
     // Takes a row in. Weights are told of changes of units, scales and centres, and which columns
-    // are in play.
+    // are active.
     template <class Weights>
     void present(const NonZeros<T>& row, double k, Weights& weights) {
         clock_.rows += 1;
@@ -153,7 +153,7 @@ class ColumnScales {
         centre(k, weights);
     }
 
-    // Writes what the i-th loose column is now.
+    // Writes back the i-th loose column.
     void put_back(std::size_t i, double k) {
         Column& column = columns_[loose_index[i]];
         column.count = count_[i], column.squares = squares_[i];
@@ -272,7 +272,7 @@ class ColumnScales {
         count_[i] = count, squares_[i] = squares;
         if (can_join() && 2 * count >= clock_.total) {  // 2
             join(j, x, k, weights);
-            loose_x_[i] = 0, loose.z[i] = 0, loose.rate[i] = 0;  // it is in play elsewhere
+            loose_x_[i] = 0, loose.z[i] = 0, loose.rate[i] = 0;  // it is active elsewhere
             weights.leave_out(i);
             return;
         }

@@ -2,11 +2,11 @@
 //
 //   problem   minimise (1/n) sum of loss(w.x_i + b, y_i) + penalty(w), one model a lane; in the
 //             lane of class c, y_i = +1 if row i is of class c, else -1; in regression a number
-//   given     rows, targets, weights, a loss, and a descent, which knows the steps to take
-//   returns   what the descent made of w and b; the sum of losses before learning, by epoch
-//   steps     for each row in the epoch's order, as often as its weight says:
+//   given     rows, targets, sample weights, a loss, and an optimizer (sgd.hpp, adaptive_sgd.hpp)
+//   returns   the optimizer's w and b; the sum of losses before each step, by epoch
+//   steps     for each row in the order of the epoch, repeated by its sample weight:
 //             1. s = w.x + b
-//             2. the loss before learning is noted
+//             2. the loss before the step is recorded (progressive validation)
 //             3. a step against the gradient of the loss, as the optimizer defines it; the last
 //                presentation of a weight k + f counts f
 //   source    Robbins, Monro 1951; Bottou 2012, Stochastic gradient descent tricks

@@ -1,4 +1,4 @@
-// What every online learner shares: whose turn it is, how often a row is presented, when to stop.
+// Epochs of online learners: the order of the rows, repetitions by sample weight, stopping.
 #pragma once
 
 #include <algorithm>

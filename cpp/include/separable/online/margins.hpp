@@ -1,5 +1,5 @@
-// How final weights sort the rows they were learned from: what an online fit claims is checked
-// here, in float64, from data and weights alone.
+// Margins of final weights on the training rows, in float64, from data and weights alone: the
+// check of an online fit.
 //
 //   given     rows x_i, labels, weights in lanes
 //   returns   for each model the smallest margin, the number of rows with a mistake in some model,

@@ -1,15 +1,15 @@
 // The pocket (Gallant 1990, with the ratchet): the best weights met, lane by lane.
 //
 //   given     the weights before each update
-//   keeps     weights with the fewest training mistakes among those looked at
+//   keeps     the weights with the fewest training mistakes among those evaluated
 //   steps     1. count how many rows in a row each lane gets right
-//             2. when a mistake ends a run, look at the weights before they change: count the
+//             2. when a mistake ends a run, evaluate the weights before they change: count the
 //                lane's mistakes on all rows, up to those of the pocket
 //             3. fewer than the pocket's: the weights go into the pocket
-//             The last weights are looked at too.
+//             The last weights are evaluated too.
 //
-// Every run is looked at while looking is cheap: fifty million numbers read, or four times what the
-// training has read. So on small data all weights met are looked at; beyond that only runs that set
+// Every run is evaluated while that is cheap: fifty million numbers read, or four times what the
+// training has read. So on small data all weights are evaluated; beyond that only runs that set
 // a record, which happens about log(n) times.
 #pragma once
 
@@ -27,25 +27,25 @@
 
 namespace separable {
 
-// When the pocket looks: step 2.
-class LookBudget {
+// When the pocket evaluates: step 2.
+class EvaluationBudget {
    public:
-    LookBudget(std::size_t n_rows, std::int64_t n_values)
+    EvaluationBudget(std::size_t n_rows, std::int64_t n_values)
         : n_rows_(static_cast<std::int64_t>(n_rows)),
           cheap_rows_(kCheapValues / std::max<std::int64_t>(1, n_values) * n_rows_) {}
 
     void row_presented() { ++presented_; }
-    void row_looked_at() { ++looked_; }
+    void row_evaluated() { ++evaluated_; }
 
     bool allows(std::int64_t run, std::int64_t& record) const {
         const bool sets_record = run > record;
         record = std::max(record, run);
-        return sets_record || looked_ + n_rows_ <= std::max(cheap_rows_, kTimes * presented_);
+        return sets_record || evaluated_ + n_rows_ <= std::max(cheap_rows_, kTimes * presented_);
     }
 
    private:
     static constexpr std::int64_t kTimes = 4, kCheapValues = 50'000'000;
-    std::int64_t n_rows_, cheap_rows_, presented_ = 0, looked_ = 0;
+    std::int64_t n_rows_, cheap_rows_, presented_ = 0, evaluated_ = 0;
 };
 
 template <class Lane>
@@ -107,7 +107,7 @@ class Pocket {
                 if (!right) wrong[lane] += problem_.weight_of(i);
                 hope |= wrong[lane] < mistakes[lane];
             }
-            budget_.row_looked_at();
+            budget_.row_evaluated();
             heartbeat_.row();
             if (!hope) return;
         }
@@ -125,7 +125,7 @@ class Pocket {
     std::span<const std::int64_t> rows_;
     std::function<Score(std::int64_t)> targets_;
     int n_lanes_;
-    LookBudget budget_;
+    EvaluationBudget budget_;
     Heartbeat& heartbeat_;
     std::vector<std::int64_t> run_, record_;
 

@@ -1,17 +1,17 @@
-// The descent with one step size for all weights, eta_t, which a schedule gives.
+// SGD with one step size eta_t for all weights, from a schedule.
 //
 //   problem   see descent.hpp; penalty(w) = l2 |w|^2 / 2 + l1 |w|_1, b is free
 //   given     a schedule of eta_t
 //   returns   w = c v and b; with u the mean of all w as (a v - u) / count
 //   steps     of one row:
-//             1. the l1 penalty that is due is taken from the weights of the non-zeros only, so a
-//                weight that no row touches costs nothing
+//             1. lazy l1 penalty: the accumulated penalty is applied only to the weights of the
+//                non-zeros
 //             2. s = c v.x + b
 //             3. c *= max(0, 1 - eta l2)
 //             4. v -= eta g x / c, b -= eta g
 //             5. due += eta l1 / c, for every v
 //             6. a += c, count += 1: the mean of c v over all steps
-//   source    the l1 penalty by cumulated dues, which gives zeros: Tsuruoka, Tsujii, Ananiadou
+//   source    cumulative l1 penalty: Tsuruoka, Tsujii, Ananiadou
 //             2009; the scale c: Shalev-Shwartz, Singer, Srebro 2007; t_0 of "optimal": Bottou 2012
 #pragma once
 

@@ -1,4 +1,4 @@
-// Which characters make words, which are white space, and what their lower case is.
+// Character classes: word characters, white space, and lower case.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Blocks: the documents shared out to threads, each a run of them.
+// Blocks: runs of documents, distributed over threads.
 #pragma once
 
 #include <algorithm>

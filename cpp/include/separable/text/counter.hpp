@@ -1,11 +1,11 @@
-// Counter: how often each word or n-gram occurs, and in how many documents.
+// Counter: term and document frequencies of words and n-grams.
 //
 // Problem   df_j = number of documents with gram j, tf_j = number of its occurrences.
 // Given     documents as tokens; the range of n; tokens to leave out.
-// Returns   the grams with df and tf; if asked, the counts of every document.
+// Returns   the n-grams with df and tf; on request the counts of every document.
 // Steps     1. look up every token of the document, leave out stop words;
 //           2. for n = 2, 3, ...: look up (gram of n - 1 tokens at i, token i + n - 1);
-//           3. count each gram in the list of the document: its slot says where it stands there;
+//           3. count each gram in the list of the document: its slot has its position;
 //           4. at the end of the document add the list to df and tf.
 #pragma once
 

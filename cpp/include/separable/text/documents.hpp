@@ -1,4 +1,4 @@
-// Documents: the UTF-8 bytes of many texts, which somebody else keeps alive.
+// Documents: the UTF-8 bytes of many texts, owned by the caller.
 #pragma once
 
 #include <algorithm>

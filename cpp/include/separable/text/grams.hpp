@@ -1,7 +1,7 @@
 // Grams: every word or n-gram met, each with a number.
 //
 // A gram is a token, or a gram followed by one more token. So an n-gram is found by two numbers,
-// that of its first n - 1 tokens and that of its last, and no text is joined until somebody asks
+// that of its first n - 1 tokens and that of its last, and no text is joined until it is requested
 // for its name. Numbers rise: a gram comes after its parts.
 #pragma once
 

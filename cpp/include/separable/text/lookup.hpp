@@ -1,4 +1,4 @@
-// Lookup: the counts of a document by column of a vocabulary that is fixed.
+// Lookup: the counts of a document by column of a fixed vocabulary.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Scanner: one document to tokens in lower case.
 //
-// Characters stand one behind the other, so that the bytes of an n-gram are those from the start
-// of its first token to the end of its last. Words stand where they stood in the document; `join`
-// lays them one behind the other with a space between, so that the same holds for them.
+// Characters are contiguous, so that the bytes of an n-gram are those from the start of its first
+// token to the end of its last. Words keep their position in the document; `join` concatenates them
+// with spaces, so that the same holds for them.
 #pragma once
 
 #include <algorithm>

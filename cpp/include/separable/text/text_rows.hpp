@@ -1,4 +1,4 @@
-// TextRows: the counts of documents, by gram or by column, and how they become a CSR matrix.
+// TextRows: the counts of documents, by n-gram or by column, and their conversion to CSR.
 #pragma once
 
 #include <algorithm>

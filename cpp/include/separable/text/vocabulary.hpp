@@ -1,4 +1,4 @@
-// Vocabulary: the grams that are kept, in the order of their names, which is that of code points.
+// Vocabulary: the kept n-grams, sorted by name in code point order.
 //
 // Problem   number the kept grams by their names, tokens joined with a space, without joining any.
 // Given     grams; for each, whether it is kept. A space sorts below every character of a token,

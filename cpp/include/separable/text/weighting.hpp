@@ -1,4 +1,4 @@
-// Weighting: the counts of a document to numbers, in the order in which scikit-learn rounds.
+// Weighting: tf-idf values of the counts of a document, rounded in the order of scikit-learn.
 //
 // Problem   x_j = tf_j * idf_j / |tf * idf|, tf_j the count or 1 + log(count).
 // Given     the counts of a document by ascending column; idf, or none; the logarithms of counts.

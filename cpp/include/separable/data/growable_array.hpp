@@ -89,16 +89,16 @@ class Pages {
 };
 
 template <class T>
-class Growing {
+class GrowableArray {
     static_assert(std::is_trivially_copyable_v<T>);
 
    public:
-    Growing() = default;
-    Growing(Growing&& other) noexcept
+    GrowableArray() = default;
+    GrowableArray(GrowableArray&& other) noexcept
         : pages_(std::move(other.pages_)),
           size_(std::exchange(other.size_, 0)),
           capacity_(std::exchange(other.capacity_, 0)) {}
-    Growing& operator=(Growing&& other) noexcept {
+    GrowableArray& operator=(GrowableArray&& other) noexcept {
         pages_ = std::move(other.pages_);
         size_ = std::exchange(other.size_, 0);
         capacity_ = std::exchange(other.capacity_, 0);
@@ -111,7 +111,7 @@ class Growing {
     std::size_t capacity() const { return capacity_; }
     std::span<T> span() { return {data(), size_}; }
 
-    // Room for so many, none of it touched.
+    // Capacity for n elements; the pages are not touched.
     void reserve(std::size_t n) {
         if (n > capacity_) set_capacity(std::max(n, capacity_ + capacity_ / 2));
     }
