@@ -18,17 +18,17 @@ pytestmark = pytest.mark.native
     ("kind", "limits"),
     [
         ("_Together", {}),
-        ("_ClassByClass", {"FEW": 0}),
-        ("_Diagonal", {"MOST_SQUARED": 0}),
-        ("_Together", {"SAMPLE": 1}),
-        ("_ClassByClass", {"FEW": 0, "SAMPLE": 1}),
+        ("_ClassByClass", {"MAX_HESSIAN_SIZE": 0}),
+        ("_Diagonal", {"MAX_GRAM_COLUMNS": 0}),
+        ("_Together", {"ROWS_PER_WEIGHT": 1}),
+        ("_ClassByClass", {"MAX_HESSIAN_SIZE": 0, "ROWS_PER_WEIGHT": 1}),
     ],
 )
 def test_any_preconditioner(kind, limits, fit_intercept, monkeypatch):
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     expected = LogisticRegression(C=2.0, fit_intercept=fit_intercept).fit(X, y)
-    monkeypatch.setattr(softmax_l2_driver, "FEW", 0)
+    monkeypatch.setattr(softmax_l2_driver, "MAX_HESSIAN_SIZE", 0)
     for name, value in limits.items():
         monkeypatch.setattr(softmax_newton_steps, name, value)
     used = []
