@@ -1,1 +1,1 @@
-"""Learners of convex problems, with a proof of how far from the optimum they stopped."""
+"""Convex learners with a certificate: a bound on the suboptimality, from the duality gap."""

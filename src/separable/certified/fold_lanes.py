@@ -39,7 +39,7 @@ __all__ = ["FoldLanes", "Learned", "LearnsFolds", "all_rows", "has_lanes", "lane
 
 
 def has_lanes(learner: Any) -> bool:
-    """Say whether models of many strengths are learned together: one by calibration is not."""
+    """Return whether models of many strengths are learned jointly: one by calibration is not."""
     if not isinstance(learner, CertifiedEstimator) or getattr(learner, "probability", False):
         return False
     return learner._regularization_name in learner.get_params(deep=False)
@@ -63,7 +63,7 @@ class Learned:
     codes : list of int
         The numbers of the classes that the fold learned from; empty in regression.
     columns : list of int
-        The class of each column of weights: the one that is +1, or one of those learned together.
+        The class of each column of weights: the one that is +1, or one of those learned jointly.
     """
 
     fold: int
@@ -90,7 +90,7 @@ class Learned:
         ----------
         learner : CertifiedEstimator
             With the parameters of this fit.
-        fold_data : Material
+        fold_data : FoldData
         X : Any
             What the columns are named after.
         warn : bool, default False
@@ -136,10 +136,10 @@ class FoldLanes:
     ----------
     learner : CertifiedEstimator
         Says the loss, and what is done with columns and classes.
-    fold_data : Material
+    fold_data : FoldData
     splits : sequence of Split
     regularizations : ndarray, shape (s,)
-    solver_options : Request
+    solver_options : SolverOptions
     keep_weights : bool, default True
         Without them a model of many columns costs no memory; held-out scores are kept always.
     """
@@ -287,7 +287,7 @@ class FoldLanes:
     ) -> CertifiedSolution:
         """Return what is kept of a lane: the scores of the rows held out, and its intercepts.
 
-        Of classes that are learned together, those that the fold has.
+        Of classes that are learned jointly, those that the fold has.
         """
         columns = [0] if one.width == 1 else codes
         k = len(columns)

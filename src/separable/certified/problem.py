@@ -1,13 +1,13 @@
-"""A convex problem over rows, and the many models, one a lane, that are learned from it.
+"""Regularized empirical risk minimization: one design matrix, one model a lane.
 
-In each lane, over weights u of the problem's columns z = (x - shift) scale, and b,
+Each lane minimises, over weights u of the scaled columns z = (x - shift) scale and an intercept b,
 
-    minimise  value (penalty(u) + sum_i c_i loss(y_i, u.z_i + b)),   c_i = C weight_i / value
+    value (penalty(u) + sum_i c_i loss(y_i, u.z_i + b)),   c_i = C weight_i / value
 
-with its own class, C and fold: c_i is 0 for rows held out. The penalty is 1/2 |u|^2, or a mixture
-with |u|_1 (`Penalty`). Without standardisation the columns are as they were but for a common power
-of two, whose square is ``value``; then it is the objective of raw weights w = scale u, if |u|_1
-costs 1 / sqrt(value) as much. With it, scale is 1 / standard deviation and value is 1.
+with its own positive class, C and fold; c_i = 0 for held-out rows. The penalty is 1/2 |u|^2 or an
+elastic net (`Penalty`). With standardization, scale is 1 / standard deviation and ``value`` is 1.
+Without it, scale is a common power of two with square ``value``: this is the objective of the raw
+weights w = scale u, with the l1 weight divided by sqrt(value).
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ __all__ = [
     "in_lines",
 ]
 
-#: Numbers of a block of rows that is read, centred or written out at a time.
+#: Cells of a block of rows that is read, centred or densified at a time.
 BLOCK = 1 << 16
-#: Numbers of a problem that is small enough to be solved to rounding, whatever was asked.
+#: Problems with at most this many cells are solved to rounding, whatever tol is.
 SMALL = 1_000_000
-#: An alpha that is larger, or smaller than its inverse, leaves too few numbers for sums of losses.
+#: The largest alpha times total weight, and the inverse of the smallest, that float64 can handle.
 LARGEST = 1e300
-#: Doubles of a cache line.
+#: Doubles per cache line.
 LINE = 8
-#: The target of a lane that learns all classes together.
+#: The target of a multinomial lane, which learns all classes jointly.
 TOGETHER = -1
 
 
 def in_lines(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers by lane, shape (m, k), with zeros up to whole lines; one lane stays alone.
+    """Return values by lane, shape (m, k), zero-padded to whole cache lines unless k = 1.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def in_lines(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def dense_blocks(rows: Rows) -> Iterator[tuple[int, Floats]]:
-    """Yield blocks of dense rows in float64, and where they start."""
+    """Yield the first row and the values of each block of dense rows, in float64."""
     step = max(1, BLOCK // max(1, rows.n_features))
     for start in range(0, rows.n_rows, step):
         yield start, np.asarray(rows.values[start : start + step], dtype=np.float64)
@@ -84,16 +84,16 @@ def dense_blocks(rows: Rows) -> Iterator[tuple[int, Floats]]:
 
 @dataclass(frozen=True)
 class Lane:
-    """What one model learns.
+    """One model of a problem: its C, positive class and held-out fold.
 
     Parameters
     ----------
     C : float
-        C.
+        Inverse regularization strength; inf: no penalty.
     target : int
-        The class that is +1 against the rest, or `TOGETHER`; of no use in regression.
+        The positive class, one-vs-rest, or `TOGETHER`; unused in regression.
     fold : int
-        Rows of this fold are held out; -1: none.
+        The held-out fold; -1: none.
     """
 
     C: float
@@ -103,14 +103,14 @@ class Lane:
 
 @dataclass(frozen=True)
 class Penalty:
-    """l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2.
+    """The elastic net penalty l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2.
 
     Parameters
     ----------
     l1_ratio : float
         From 0, the l2 penalty, to 1, the l1 penalty.
     positive : bool
-        Weights below 0 are not allowed.
+        Constrain the weights to be non-negative.
     """
 
     l1_ratio: float = 0.0
@@ -118,22 +118,22 @@ class Penalty:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether it is the l2 penalty and nothing else."""
+        """Whether it is the plain l2 penalty."""
         return self.l1_ratio == 0 and not self.positive
 
 
 @dataclass(frozen=True)
 class Columns:
-    """How the problem sees columns: z = (x - shift) scale.
+    """The affine map of the columns: z = (x - shift) scale.
 
     Parameters
     ----------
     shift : ndarray, shape (d,), or None
-        Only of dense rows; None: 0.
+        Dense rows only; None: 0.
     scale : ndarray, shape (d,), or None
         None: 1.
     level : float
-        What was taken off the target, and belongs to the intercept.
+        The offset subtracted from the target, part of the intercept.
     """
 
     shift: Floats | None = None
@@ -141,13 +141,13 @@ class Columns:
     level: float = 0.0
 
     def raw(self, u: Floats, b: Floats) -> tuple[Floats, Floats]:
-        """Return weights, shape (d, k), and intercepts, shape (k,), of the columns as they came."""
+        """Return the weights, shape (d, k), and intercepts, shape (k,), for the raw columns."""
         w = u if self.scale is None else u * self.scale[:, None]
         b = b if self.shift is None else b - self.shift @ w
         return w, b + self.level if self.level else b
 
     def seen(self, w: Floats, b: Floats) -> tuple[Floats, Floats]:
-        """Return the u and b of weights, shape (d, k), and intercepts of the columns as they came.
+        """Return u and b for given raw weights, shape (d, k), and intercepts.
 
         Examples
         --------
@@ -165,18 +165,18 @@ class Columns:
 
 @dataclass(frozen=True)
 class RowSize:
-    """Bounds on the size of rows, for bounds on rounding.
+    """Bounds on the size of the rows, for bounds on rounding errors.
 
     Parameters
     ----------
     extent : ndarray, shape (d,)
-        No |x - shift| of a column is larger.
+        Upper bounds of |x - shift| for each column.
     length, largest : float
-        Of the problem's columns z: no row is longer, no value larger.
+        Upper bounds of |z_i| and |z_ij|, in the scaled columns.
     far : ndarray, shape (d,)
-        No |x| of a column is larger.
+        Upper bounds of |x| for each column.
     terms : int
-        Most values of a row.
+        Maximum number of stored values of a row.
     """
 
     extent: Floats
@@ -202,7 +202,7 @@ class RowSize:
 
 
 def _norm(x: Floats) -> float:
-    """Return the length of a vector whose squares may overflow."""
+    """Return the Euclidean norm of a vector whose squares may overflow."""
     most = float(np.abs(x).max(initial=0.0))
     if not 0 < most < np.inf:
         return most
@@ -210,7 +210,7 @@ def _norm(x: Floats) -> float:
 
 
 def extents(rows: Rows, shift: Floats | None) -> Floats:
-    """Return the largest |x| of each column after a shift; of sparse rows that of all."""
+    """Return max |x - shift| of each column; for sparse rows the maximum of all columns."""
     if rows.values.size == 0:
         return np.zeros(rows.n_features)
     if rows.is_sparse:
@@ -224,26 +224,26 @@ def extents(rows: Rows, shift: Floats | None) -> Floats:
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows and targets.
+    """Rows, targets, loss and penalty of one or more models.
 
     Parameters
     ----------
     rows : Rows
-        Finite; of sparse rows no column twice.
+        Finite; sparse rows have no duplicate columns.
     loss : Loss
     target : ndarray of int32 or float64, shape (n,)
-        Classes by number, or the numbers to predict.
+        Class codes, or the values to predict.
     weight : ndarray, shape (n,), or None
-        Above 0.
+        Positive sample weights.
     fold : ndarray of int32, shape (n,), or None
     fit_intercept : bool
     columns : Columns
     value : float
     penalty : Penalty
     n_classes : int
-        Of lanes that learn all classes together; of no use to others.
+        K of multinomial lanes; unused otherwise.
     extent : ndarray, shape (d,), or None
-        No |x - shift| of a column is larger, where that is known.
+        Known upper bounds of |x - shift| for each column.
     """
 
     rows: Rows
@@ -260,31 +260,31 @@ class Problem:
 
     @cached_property
     def core(self) -> portable.Rows:
-        """The rows as the compiled core takes them."""
+        """The rows in the format of the compiled core."""
         return core_rows(self.rows)
 
     @cached_property
     def size(self) -> RowSize:
-        """How large rows are, at most."""
+        """Bounds on the size of the rows."""
         extent = extents(self.rows, self.columns.shift) if self.extent is None else self.extent
         return RowSize.of(self.rows, self.columns, extent)
 
     @property
     def is_small(self) -> bool:
-        """Whether it is solved to rounding, whatever was asked."""
+        """Whether it is solved to rounding, whatever tol is."""
         return self.rows.n_rows * self.rows.n_features <= SMALL
 
     @property
     def is_regression(self) -> bool:
-        """Whether numbers are predicted."""
+        """Whether the target is numeric."""
         return self.target.dtype == np.float64
 
     # ------------------------------------------------------------------ lanes
 
     def alpha_lane(self, alpha: float, target: int = 1, fold: int = -1) -> Lane:
-        """Return the lane whose objective, times alpha, is the mean loss and alpha times a penalty.
+        """Return the lane that minimises mean loss + alpha penalty, after division by alpha.
 
-        The mean is that of the rows that it learns from, by their weights.
+        The mean is the weighted mean over the training rows.
         """
         weight = np.ones(self.rows.n_rows) if self.weight is None else self.weight
         total = float((weight if self.fold is None else weight[self.fold != fold]).sum())
@@ -297,13 +297,13 @@ class Problem:
         return Lane(1.0 / (alpha * total), target, fold)
 
     def targets(self, lane: Lane) -> Floats:
-        """Return y of each row: +1 or -1, or the number."""
+        """Return y of each row: +1 or -1, or the numeric target."""
         if self.is_regression:
             return np.asarray(self.target, dtype=np.float64)
         return np.where(self.target == lane.target, 1.0, -1.0)
 
     def costs(self, lane: Lane) -> Floats:
-        """Return c of each row."""
+        """Return the cost c_i of each row."""
         c = np.full(self.rows.n_rows, lane.C / self.value)
         if self.weight is not None:
             c *= self.weight
@@ -312,7 +312,7 @@ class Problem:
         return c
 
     def in_lanes(self, lanes: Sequence[Lane]) -> native.LaneTargets:
-        """Return targets and costs of all rows in each lane, as the compiled core takes them."""
+        """Return the targets and costs of all lanes in the format of the compiled core."""
         target: Any = self.target
         label, number = (None, target) if self.is_regression else (target, None)
         return native.LaneTargets(
@@ -330,7 +330,7 @@ class Problem:
     # ------------------------------------------------------------------ products
 
     def rmatvec(self, r: Floats) -> Floats:
-        """Return Z'r for r of shape (n, k), in the problem's columns."""
+        """Return Z'r for r of shape (n, k)."""
         if self.rows.is_sparse:
             wide = in_lines(r)
             sums = aligned_zeros((self.rows.n_features, wide.shape[1]), wide.dtype)
@@ -357,9 +357,9 @@ class Problem:
         return scores
 
     def blocks(self) -> Iterator[tuple[int, Floats]]:
-        """Yield blocks of dense rows, shifted but not scaled, in float64, and where they start.
+        """Yield the first row and the values of each block of dense rows, shifted but not scaled.
 
-        A block may be written over when the next is asked for.
+        A block may be overwritten when the next one is requested.
         """
         shift, centred = self.columns.shift, None
         for start, block in dense_blocks(self.rows):

@@ -62,7 +62,7 @@ def standard_errors(scores: Floats) -> Floats:
 
 
 def edge_of(values: Floats, place: int) -> str | None:
-    """Say whether a value is the "smallest" or the "largest" of several, or neither."""
+    """Return whether a value is the "smallest" or the "largest" of several, or neither."""
     value, low, high = values[place], values.min(), values.max()
     if low == high or low < value < high:
         return None

@@ -1,4 +1,4 @@
-"""Rows as the engines see them that learn all classes together: products with K columns at once."""
+"""Rows as the engines see them that learn all classes jointly: products with K columns at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging weights under a penalty that is a sum over blocks, in float64 and from the rows."""
+"""Duality gap of block-separable penalties: group lasso, lp and max norm."""
 
 from __future__ import annotations
 
@@ -24,59 +24,59 @@ __all__ = ["BlockPenalty", "ConvexPenalty", "Evaluation", "balanced", "correlati
 
 
 class ConvexPenalty(Protocol):
-    """What a certificate asks of a penalty."""
+    """The interface of a penalty that certificates use."""
 
     def value(self, u: Floats) -> float:
         """Return the penalty."""
 
     def dual_scaling(self, v: Floats) -> float:
-        """Return how many times v has a conjugate that is finite."""
+        """Return the largest t for which the conjugate is finite at t * v (the dual scaling)."""
 
     def conjugate(self, v: Floats) -> float:
-        """Return the conjugate of the penalty at v, which is in reach."""
+        """Return the conjugate of the penalty at v, which is in its domain."""
 
     def gap(self, u: Floats, v: Floats) -> float:
-        """Return penalty(u) + conjugate(v) - u.v, from terms that are not negative."""
+        """Return the Fenchel-Young gap penalty(u) + conjugate(v) - u.v, from non-negative terms."""
 
 
 class BlockPart(SmoothPart, Protocol):
-    """The penalty of some blocks."""
+    """The penalty restricted to a subset of blocks."""
 
     def used(self, u: Floats) -> NDArray[np.bool_]:
-        """Return which blocks are not 0."""
+        """Return the mask of non-zero blocks."""
 
     def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the columns of some blocks, one block after the other."""
+        """Return the columns of the given blocks, in block order."""
 
     def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
-        """Bring u close to the minimum of 1/2 u'hu and the penalty, if an interior point can.
+        """Move u close to the minimum of 1/2 u'hu - q'u + penalty(u) by a barrier method.
 
-        u and its pull g are changed; ``size`` is the value of the objective, about.
+        u and g = q - hu are updated in place; ``size`` is roughly the objective value.
         """
 
 
 class BlockPenalty(ConvexPenalty, Protocol):
-    """A penalty that is a sum over blocks of weights."""
+    """A block-separable penalty."""
 
     @property
     def is_sparse(self) -> bool:
-        """Whether it sets weights to 0, so that few columns do the work."""
+        """Whether it sets weights to 0, so that a working set pays."""
 
     @property
     def n_blocks(self) -> int:
         """The number of blocks."""
 
     def used(self, u: Floats) -> NDArray[np.bool_]:
-        """Return which blocks are not 0."""
+        """Return the mask of non-zero blocks."""
 
     def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the columns of some blocks, one block after the other."""
+        """Return the columns of the given blocks, in block order."""
 
     def part(self, blocks: NDArray[np.intp]) -> BlockPart:
-        """Return the penalty of some blocks, of their columns one after the other."""
+        """Return the penalty restricted to the given blocks, columns in block order."""
 
     def violations(self, u: Floats, v: Floats) -> Floats:
-        """Return of each block that is 0 how far its pull is beyond what holds it there."""
+        """Return the violation of the optimality condition of each block that is 0."""
 
     def descend(
         self,
@@ -88,29 +88,29 @@ class BlockPenalty(ConvexPenalty, Protocol):
         enough: float,
         most: int,
     ) -> tuple[int, float]:
-        """Pass over some blocks of 1/2 u'hu, given u and its pull g; change both."""
+        """Run block coordinate descent on 1/2 u'hu - q'u + penalty(u); update u and g = q - hu."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What rows say of weights.
+    """Objective, gradient and curvature at given weights.
 
     Parameters
     ----------
     u : ndarray, shape (d,)
-        Of the problem's columns.
+        For the problem's columns.
     b : float
         The best intercept.
     scores : ndarray, shape (n,)
         With the intercept.
     correlation : ndarray, shape (d,)
-        Minus the slope of the loss along each weight.
+        Z'dual, minus the gradient of the loss in the weights.
     curvature : ndarray, shape (n,)
         The second derivative of the loss of each row.
     loss, primal : float
-        The loss, and with the penalty.
+        The loss without and with the penalty.
     dual : ndarray, shape (n,)
-        Minus the slope of the loss of each row; of sum 0 with an intercept, to the last digit.
+        Minus the derivative of the loss of each row; it sums to 0 with an intercept.
     """
 
     u: Floats
@@ -125,7 +125,7 @@ class Evaluation:
     def certified(
         self, problem: Problem, lane: Lane, penalty: ConvexPenalty, tol: float
     ) -> CertifiedSolution:
-        """Return the weights with their certificate: the slopes, made feasible, are the dual."""
+        """Return the weights with their certificate, from the dual-scaled residual."""
         y, c, loss = problem.targets(lane), problem.costs(lane), problem.loss
         z, v = self.dual, self.correlation
         dual_scaling = penalty.dual_scaling(v)
@@ -139,7 +139,7 @@ class Evaluation:
         return self.certified_solution(Certificate(self.primal, dual, gap, tol, convexity=0.0), z)
 
     def certified_solution(self, certificate: Certificate, dual: Floats) -> CertifiedSolution:
-        """Return the weights with what is said of them."""
+        """Return the weights with a given certificate and dual point."""
         return CertifiedSolution(
             self.u[:, None],
             np.array([self.b]),
@@ -150,14 +150,14 @@ class Evaluation:
 
 
 def correlation_at(problem: Problem, lane: Lane, u: Floats) -> Floats:
-    """Return minus the slope of the loss along each weight."""
+    """Return the correlations Z'z, minus the gradient of the loss in the weights."""
     return _evaluate(problem, lane, u, 0.0).correlation
 
 
 def evaluate(problem: Problem, lane: Lane, penalty: ConvexPenalty, u: Floats) -> Evaluation:
-    """Read the rows once for the scores of weights and once for their pull.
+    """Evaluate objective, gradient and curvature at u, with two passes over the rows.
 
-    What is not finite is refused: no solver would end with it.
+    Values that are not finite raise a ValueError.
     """
     return _evaluate(problem, lane, u, penalty.value(u))
 
@@ -184,7 +184,7 @@ def _evaluate(problem: Problem, lane: Lane, u: Floats, penalty: float) -> Evalua
 
 
 def balanced(loss: Loss, y: Floats, c: Floats, z: Floats) -> Floats:
-    """Return z in the range of its loss with a sum of 0: the heavier sign is scaled down."""
+    """Return z clipped to its domain and rescaled to sum 0: the heavier sign is scaled down."""
     z = loss.clip_dual(y, c, z)
     up, down = float(z[z > 0].sum()), -float(z[z < 0].sum())
     least = min(up, down)
@@ -192,7 +192,7 @@ def balanced(loss: Loss, y: Floats, c: Floats, z: Floats) -> Floats:
 
 
 def _best_scaling(loss: Loss, y: Floats, c: Floats, z: Floats) -> float:
-    """Return the multiple of z with the best dual value, where the conjugate is 0."""
+    """Return the multiple of z with the largest dual value if the penalty has conjugate 0."""
     if loss.name != "squared_error":
         return 1.0
     used = c > 0

@@ -1,4 +1,4 @@
-"""Certificates: a bound on how far a fit is from the optimum, from the data and a dual point."""
+"""Certificates: a bound on suboptimality from a feasible dual point (the duality gap)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ __all__ = ["Certificate"]
 
 @dataclass(frozen=True)
 class Certificate:
-    """dual <= optimum <= primal, so that the primal is at most ``gap`` above the optimum.
+    """A certificate of suboptimality: dual <= optimum <= primal.
 
     Parameters
     ----------
     primal : float
-        The objective at the weights of the model.
+        The objective at the weights.
     dual : float
-        The dual objective at a feasible point: no weights have a lower objective.
+        The dual objective at a feasible point, a lower bound of the optimum.
     gap : float
-        Their difference, summed row by row from terms that are not negative.
+        The duality gap, summed from non-negative terms of rows and columns.
     tol : float
-        The relative gap that was asked for.
+        The requested relative gap.
     is_penalised : bool, default True
-        Whether the objective has its penalty, so that weights are known as well as it is.
+        Whether the objective has a penalty, which bounds the error of the weights.
     convexity : float, default 1.0
-        The objective grows at least by half of this times the squared distance from the optimum:
-        the l2 part of the penalty; 0 without one.
+        The strong convexity constant: the l2 weight of the penalty, 0 without one.
     """
 
     primal: float
@@ -45,29 +44,28 @@ class Certificate:
 
     @property
     def converged(self) -> bool:
-        """Whether the relative gap asked for was reached."""
+        """Whether the requested relative gap was reached."""
         return self.relative_gap <= self.tol
 
     @property
     def is_local(self) -> bool:
-        """Whether only a local optimum is claimed, as of an objective that is not convex."""
+        """Whether only a local optimum is claimed: the objective is not convex."""
         return False
 
     @property
     def distance(self) -> float:
-        """The optimal weights are no further than this from those found, in penalised units.
+        """A bound on the distance to the optimal weights, in penalised units.
 
-        Without a penalty, or an l2 part of it: ``inf``, as a flat objective says nothing about
-        weights.
+        ``inf`` without an l2 penalty: then the objective is not strongly convex.
         """
         if not self.is_penalised or self.convexity == 0:
             return math.inf
         return math.sqrt(2.0 * self.gap / self.convexity)
 
     def times(self, value: float, *, convexity: float = 1.0) -> Certificate:
-        """Return the certificate of an objective that is so many times as large.
+        """Return the certificate of the objective multiplied by ``value``.
 
-        ``convexity`` says how many times as convex it is: as many, where the unit of weights stays.
+        ``convexity`` is the factor of the strong convexity constant.
         """
         return replace(
             self,

@@ -1,12 +1,13 @@
-"""Judging weights under a penalty with corners, l1 or elastic net.
+"""Duality gap of l1 and elastic net problems.
 
-With l1 = l1_ratio and l2 = 1 - l1_ratio, a dual point z with a sum of 0, and its pulls g = Z'z on
-the columns, split into t, what g exceeds l1 by, and the rest e:
+With l1 = l1_ratio, l2 = 1 - l1_ratio and a dual point z of sum 0, the correlations g = Z'z split
+into t, the soft-thresholded part (the excess over l1), and the rest e:
 
     dual  sum_i dual(y_i, c_i, z_i) - sum_j t_j^2 / (2 l2)
     gap   sum_i (a term of row i >= 0) + sum_j (l1 |u_j| - e_j u_j) + l2/2 (u_j - t_j / l2)^2
 
-Without an l2 part t has to be 0: the dual point is scaled down until it is.
+Without an l2 part t has to be 0: the dual point is scaled down until it is (dual scaling; El
+Ghaoui, Viallon and Rabbani, 2012).
 """
 
 from __future__ import annotations
@@ -36,29 +37,26 @@ if TYPE_CHECKING:
 
 __all__ = ["FEASIBLE_RATIO", "SparseWeights", "certify_l1", "column_terms", "l1_l2_weights"]
 
-#: Rounding must not leave a pull above the penalty.
+#: Dual scaling stops short of the bound by this factor, so that rounding cannot violate it.
 FEASIBLE_RATIO = 1.0 - 2.0**-51
-#: A dual point that moves by less than this share keeps its pulls, but for rounding.
+#: A dual point that changes by at most this fraction keeps its correlations, up to rounding.
 MAX_MOVED = 2.0**-44
 
 
 def l1_l2_weights(problem: Problem) -> tuple[float, float]:
-    """Return l1 and l2: what |u_j| and u_j^2 / 2 cost, in the objective over ``value``.
-
-    Columns in another unit have u in its inverse, so that l1 alone changes with it.
-    """
+    """Return the weights of |u_j| and u_j^2 / 2 in the objective divided by ``value``."""
     ratio = problem.penalty.l1_ratio
     return ratio / math.sqrt(problem.value), 1.0 - ratio
 
 
 @dataclass(frozen=True)
 class SparseWeights:
-    """The weights of k models that are not 0, one model after the other.
+    """The non-zero weights of k models, in CSC order.
 
     Parameters
     ----------
     start : ndarray of int, shape (k + 1,)
-        Where the weights of each model start; they may count from any number.
+        Where the weights of each model start; the offset is arbitrary.
     column, weight : ndarray
     n_columns : int
 
@@ -79,14 +77,14 @@ class SparseWeights:
     n_columns: int
 
     def dense(self) -> Floats:
-        """Return all weights, shape (d, k), those of a model side by side in memory."""
+        """Return the dense weights, shape (d, k), in column-major order."""
         table: Floats = native.spread_weights(
             self.start, self.column, self.weight, self.n_columns
         ).T
         return table
 
     def chosen(self) -> tuple[NDArray[np.intp], Floats]:
-        """Return the columns that have a weight in any model, and their weights, shape (m, k)."""
+        """Return the joint support of all models and its weights, shape (m, k)."""
         support, row = np.unique(self.column, return_inverse=True)
         counts = np.diff(self.start)
         u = np.zeros((len(support), len(counts)))
@@ -102,21 +100,21 @@ def certify_l1(
     tol: float,
     columns: ReadColumns | None = None,
 ) -> CertifiedSolution:
-    """Certify weights, in float64 and from the rows alone.
+    """Compute the duality gap of weights, in float64 and from the rows alone.
 
     Parameters
     ----------
     problem : Problem
     lanes : sequence of Lane
     z : ndarray, shape (n, k), or None
-        A dual point of each lane, with the sign of the target; made feasible here. None: the one
-        of the slopes of the losses at the weights.
+        A dual point of each lane, with the sign of the target; made feasible here. None: minus the
+        gradient of the loss at the weights.
     weights : ndarray, shape (d, k), or SparseWeights
-        Of the problem's columns; where these may not be negative they are not.
+        For the problem's columns; non-negative if the penalty says so.
     tol : float
-        The relative gap asked for.
+        The requested relative gap.
     columns : ReadColumns, optional
-        The columns; products are quicker by these, of dense rows where they are in float64.
+        The problem by columns, for faster products.
     """
     k = len(lanes)
     l1, l2 = l1_l2_weights(problem)
@@ -139,7 +137,7 @@ def certify_l1(
         dual = feasible(problem, lanes, z)
         if l2 > 0 or by is None or chosen is None:
             correlation = (problem.rmatvec(dual) if by is None else by.rmatvec(dual))[:, :k]
-        else:  # of other columns the largest pull says all
+        else:  # other columns matter only through the largest correlation
             most = by.max_correlations(dual, is_signed=problem.penalty.positive)[:k]
             correlation = chosen.rmatvec(dual)[:, :k]
     else:
@@ -176,14 +174,14 @@ def certify_l1(
 
 
 def _scores(problem: Problem, weights: Floats) -> Floats:
-    """Return scores by the rows, in whole lines of lanes."""
+    """Return the scores, padded to whole cache lines."""
     return in_lines(problem.matvec(weights))
 
 
 def column_terms(problem: Problem, u: Floats, correlation: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return what columns add to the gap, to the primal, and take from the dual, by lane.
+    """Return the terms of the gap, the penalty and its conjugate, summed over columns, by lane.
 
-    Columns without a weight and with a pull within the penalty add nothing.
+    Columns of weight 0 with a correlation of at most l1 contribute nothing.
     """
     l1, l2 = l1_l2_weights(problem)
     support = u.any(axis=1)
@@ -211,10 +209,10 @@ def column_terms(problem: Problem, u: Floats, correlation: Floats) -> tuple[Floa
 def _read_once(
     problem: Problem, lanes: Sequence[Lane], u: Floats
 ) -> tuple[Floats, Floats, Floats] | None:
-    """Return scores, a dual point and its pulls from one pass over dense rows; None: in two.
+    """Return scores, dual point and correlations from one pass over dense rows; None: impossible.
 
-    With centred columns the best intercept of squared errors is known before: the mean target.
-    Then the slopes are a dual point already, but for rounding.
+    With centred columns the best intercept of squared errors is the mean target, known in advance.
+    Then the residuals are dual feasible up to rounding.
     """
     centred = problem.columns.shift is not None or not problem.fit_intercept
     if problem.rows.is_sparse or not centred or len(lanes) > 1 or u.shape[1] > 1:
@@ -243,7 +241,7 @@ def _read_once(
 def _negative_gradients(
     problem: Problem, lanes: Sequence[Lane], targets: native.LaneTargets, scores: Floats
 ) -> Floats:
-    """Return minus the slopes of the losses, at the best intercepts."""
+    """Return minus the gradients of the losses at the best intercepts."""
     k = len(lanes)
     b = np.zeros(k)
     if problem.fit_intercept:
@@ -259,9 +257,9 @@ def _negative_gradients(
 def _scales(
     problem: Problem, lanes: Sequence[Lane], dual: Floats, most: Floats, l1: float
 ) -> Floats:
-    """Return what to scale dual points with so that no pull exceeds the l1 penalty.
+    """Return the dual scaling of each lane: no correlation may exceed the l1 weight.
 
-    ``most`` are the largest pulls, by lane.
+    ``most`` has the largest correlation of each lane.
     """
     best = np.ones(len(lanes))
     if problem.is_regression:  # the dual value is quadratic in the scale

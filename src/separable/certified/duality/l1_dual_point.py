@@ -1,9 +1,8 @@
-"""A dual point that fits weights better than the slopes of the losses do.
+"""A dual point refined on the support, where the residual is too inaccurate.
 
-Where columns have a large common part, rounding of weights moves all scores together, and pulls of
-the slopes on columns by much more. The same weights are proved by the nearest dual point, in the
-curvature of the losses, whose pulls on columns with a weight are what the penalty says, l1 sign(w)
-+ l2 w.
+If columns share a large common part, rounding of the weights moves all scores together, and the
+correlations of the residual by much more. The refined dual point is the nearest one, in the metric
+of the curvature, with the optimal correlations l1 sign(w) + l2 w on the support.
 """
 
 from __future__ import annotations
@@ -21,28 +20,28 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_CELLS", "fitted_dual"]
 
-#: Numbers of the columns that have a weight, at most.
+#: Maximum number of cells of the support.
 MAX_CELLS = 4_000_000
-#: A second time, for rounding of the first.
+#: Steps of iterative refinement.
 REFINEMENTS = 2
 
 
 def fitted_dual(
     x: Floats, h: Floats, z: Floats, correlation: Floats, *, is_centred: bool
 ) -> Floats:
-    """Return z moved so that its pulls on columns are as said.
+    """Return the dual point nearest to z with the given correlations.
 
     Parameters
     ----------
     x : ndarray, shape (m, n)
-        The columns with a weight.
+        The columns of the support.
     h : ndarray, shape (n,)
-        Curvatures of the losses; where they are 0 nothing moves.
+        Curvatures of the losses; rows of curvature 0 do not move.
     z : ndarray, shape (n,)
     correlation : ndarray, shape (m,)
-        What Xz is to be.
+        The target value of Xz.
     is_centred : bool
-        Whether z is to have a sum of 0.
+        Whether z must sum to 0.
 
     Examples
     --------

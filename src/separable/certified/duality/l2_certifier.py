@@ -1,4 +1,4 @@
-"""Judging dual points: made feasible, certified, and turned into weights."""
+"""Duality gap of l2-penalised binary problems: feasible dual points, weights, certificates."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ __all__ = ["CertifiedSolution", "certify", "feasible"]
 
 @dataclass(frozen=True)
 class CertifiedSolution:
-    """Weights of lanes with their certificates.
+    """Weights of one or more lanes with their certificates.
 
     Parameters
     ----------
     weights : ndarray of float32 or float64, shape (d, k)
-        Of the problem's columns.
+        For the problem's columns.
     intercept : ndarray, shape (k,)
     scores : ndarray, shape (n, k)
-        Of all rows, those held out too, with the intercept.
+        Of all rows, including held-out rows, with the intercept.
     certificates : list of Certificate
-        One a lane.
+        One for each lane.
     dual : ndarray, shape (n, k)
-        The feasible dual points that prove it, with the sign of the target.
+        The feasible dual points, with the sign of the target.
     width : int, default 1
-        Columns of a lane, side by side: 1, or one a class where they are learned together.
+        Columns of each lane: 1, or K if classes are learned jointly.
     """
 
     weights: NDArray[Any]
@@ -51,12 +51,12 @@ class CertifiedSolution:
     width: int = 1
 
     def times(self, value: float) -> CertifiedSolution:
-        """Return what is said of an objective that is so many times as large."""
+        """Return the solution of the objective multiplied by ``value``."""
         proofs = [one.times(value, convexity=value) for one in self.certificates]
         return replace(self, certificates=proofs, dual=value * self.dual)
 
     def lane(self, k: int) -> CertifiedSolution:
-        """Return what is said of one lane."""
+        """Return the solution of one lane."""
         one = slice(k * self.width, (k + 1) * self.width)
         return CertifiedSolution(
             self.weights[:, one],
@@ -68,13 +68,13 @@ class CertifiedSolution:
         )
 
     def is_better_than(self, other: CertifiedSolution) -> bool:
-        """Return whether the first lane has the smaller gap: shares of huge primals say nothing."""
+        """Return whether the first lane has the smaller absolute gap."""
         mine, theirs = self.certificates[0].gap, other.certificates[0].gap
         return mine < theirs or (math.isnan(theirs) and not math.isnan(mine))
 
     @staticmethod
     def side_by_side(parts: Sequence[CertifiedSolution]) -> CertifiedSolution:
-        """Return what is said of all lanes of several judgements."""
+        """Concatenate the lanes of several solutions."""
         if len(parts) == 1:
             return parts[0]
         return CertifiedSolution(
@@ -88,10 +88,10 @@ class CertifiedSolution:
 
 
 def feasible(problem: Problem, lanes: Sequence[Lane], z: Floats) -> Floats:
-    """Return z cut to the range of its loss and, with an intercept, with a sum of 0 in each lane.
+    """Project z onto the dual feasible set: clipped to the domain, with sum 0 for an intercept.
 
-    Where the sum is not 0, the values of the heavier sign are scaled down. Columns are filled up to
-    whole lines; those beyond the number of lanes are 0.
+    If the sum is not 0, the values of the sign with the larger sum are scaled down. Columns are
+    zero-padded to whole cache lines.
     """
     dual = in_lines(np.array(z, dtype=np.float64, order="C"))
     dual[:, len(lanes) :] = 0.0
@@ -106,19 +106,19 @@ def certify(
     tol: float,
     weights: Floats | None = None,
 ) -> CertifiedSolution:
-    """Certify the weights of dual points, in float64 and from the rows alone.
+    """Compute the duality gap of weights and dual points, in float64 and from the rows alone.
 
     Parameters
     ----------
     problem : Problem
     lanes : sequence of Lane
     z : ndarray, shape (n, k)
-        A dual point of each lane, with the sign of the target; made feasible here. Columns beyond
-        the number of lanes do not count.
+        A dual point of each lane, with the sign of the target; made feasible here. Padding
+        columns are ignored.
     tol : float
-        The relative gap asked for.
+        The requested relative gap.
     weights : ndarray of float32 or float64, shape (d, k), or None
-        Weights to certify, as many columns as z; None: those of the dual points, Z'z.
+        Weights to certify, with as many columns as z; None: Z'z.
     """
     k = len(lanes)
     dual = feasible(problem, lanes, z)

@@ -119,7 +119,7 @@ class Published:
     Parameters
     ----------
     weights : ndarray, shape (d, k)
-        Of the columns as they came.
+        Of the raw columns.
     intercept : ndarray, shape (k,)
     certificates : list of Certificate
         One a lane.
@@ -170,7 +170,7 @@ def publish(
     ----------
     problem : Problem
     lanes : sequence of Lane
-    solution : Judgement
+    solution : CertifiedSolution
         Of these lanes, with the scores and the dual points of all rows, in the problem's units.
     is_final : bool, default True
         Whether these are all models of a fit, and not some of a search: then small problems have
@@ -580,7 +580,7 @@ class _Model:
         return again, plain
 
     def _joint_certificate(self, u: Floats, correlation: Floats) -> Certificate:
-        """Return the certificate of all classes together as computed."""
+        """Return the certificate of all classes jointly as computed."""
         rows = RowClasses.of(self.problem, self.lane)
         cost = rows.c[:, None]
         probabilities = -np.divide(self.z, cost, out=np.zeros_like(self.z), where=cost > 0)

@@ -1,13 +1,13 @@
-"""Judging models of all classes together under a penalty with corners, l1 or elastic net.
+"""Duality gap of multinomial logistic regression with an l1 or elastic net penalty.
 
-Dual points are z_ik = c_i (1[y_i = k] - p_ik), as in `multinomial_judge`, and their pulls on the
-columns, g_k = Z'z_k, are split as in `l1_judge`: into t, what g exceeds l1 by, and the rest e:
+Dual points are z_ik = c_i (1[y_i = k] - p_ik), as in `softmax_l2_certifier`. Their correlations
+g_k = Z'z_k split as in `l1_certifier` into t, the excess over l1, and the rest e:
 
     dual  -sum_ik c_i p_ik log p_ik - sum_jk t_jk^2 / (2 l2)
     gap   sum_i c_i KL(p_i | softmax_i) + sum_jk (l1 |u_jk| - e_jk u_jk) + l2/2 (u_jk - t_jk / l2)^2
 
-Without an l2 part t has to be 0: all z are scaled down until it is. That mixes p with certainty of
-the class of each row, so that p stays a probability, and the sums of z stay 0.
+Without an l2 part t has to be 0: all z are scaled down until it is. That mixes p with the one-hot
+labels, so p stays a probability and the sums of z stay 0.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ __all__ = ["certify", "certify_softmax_l1", "room"]
 def certify_softmax_l1(
     problem: Problem, lane: Lane, p: NDArray[Any], tol: float, weights: NDArray[Any]
 ) -> CertifiedSolution:
-    """Certify weights by probabilities, in float64 and from the rows alone.
+    """Compute the duality gap of weights and probabilities, in float64 and from the rows alone.
 
     Parameters
     ----------
     problem : Problem
         With ``n_classes`` K.
     lane : Lane
-        Of all classes together, with a finite strength.
+        A multinomial lane with a finite C.
     p : ndarray of float32 or float64, shape (n, K)
         The probabilities of each row; made feasible here.
     tol : float
-        The relative gap asked for.
+        The requested relative gap.
     weights : ndarray of float32 or float64, shape (d, K)
 
     Returns
     -------
-    solution : Judgement
-        ``width`` is K. A class without rows in the lane has weights of 0 and the intercept -inf.
+    solution : CertifiedSolution
+        ``width`` is K. A class absent from the lane has weights 0 and intercept -inf.
     """
     rows = RowClasses.of(problem, lane)
     probabilities = make_feasible(rows, p, fit_intercept=problem.fit_intercept)
@@ -71,7 +71,7 @@ def certify_softmax_l1(
 
 
 def room(problem: Problem, correlation: Floats) -> float:
-    """Return what dual points with these pulls are scaled by, so that none exceeds the penalty."""
+    """Return the dual scaling for given correlations, at most 1."""
     l1, l2 = l1_l2_weights(problem)
     most = float(np.abs(correlation).max(initial=0.0))
     return 1.0 if l2 > 0 or most <= FEASIBLE_RATIO * l1 else FEASIBLE_RATIO * l1 / most
@@ -86,16 +86,16 @@ def certify(
     u: Floats,
     tol: float,
 ) -> Certificate:
-    """Return the certificate of weights u with these scores, by feasible probabilities.
+    """Return the certificate of weights and probabilities whose products are known.
 
     Parameters
     ----------
     problem : Problem
     rows : RowClasses
     probabilities : ndarray, shape (n, K)
-        Feasible but for the size of their pulls.
+        Feasible up to dual scaling.
     correlation : ndarray, shape (d, K)
-        Of the dual points of shares.
+        Of the dual points of the probabilities.
     scores : ndarray, shape (n, K)
         Of the weights, with the best intercepts.
     u : ndarray, shape (d, K)
@@ -110,7 +110,7 @@ def certify(
     c, probabilities, scores = rows.c[used], probabilities[used], scores[used]
     terms, penalty, over = (float(sums.sum()) for sums in column_terms(problem, u, correlation))
     primal = float(c @ losses(rows.y[used], scores)) + penalty
-    dual = min(float(c @ entropies(probabilities)) - over, primal)  # but for rounding it is below
+    dual = min(float(c @ entropies(probabilities)) - over, primal)  # weak duality, up to rounding
     gap = float(c @ divergences(probabilities, scores)) + terms
     convexity = l1_l2_weights(problem)[1]
     return Certificate(primal, dual, gap, tol, convexity=convexity).times(problem.value)

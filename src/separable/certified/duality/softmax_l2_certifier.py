@@ -1,10 +1,10 @@
-"""Judging models of all classes together: probabilities made feasible, certified, as weights.
+"""Duality gap of l2-penalised multinomial logistic regression.
 
-Over weights u_k and intercepts b_k of K classes,
+Over weights u_k and intercepts b_k of K classes, the primal
 
     P = 1/2 sum_k |u_k|^2 + sum_i c_i [log sum_k e^(u_k.z_i + b_k) - (u_y.z_i + b_y)]
 
-is at least, for probabilities p_i of each row with sum_i c_i (1[y_i = k] - p_ik) = 0 for every k,
+is bounded below, for probabilities p_i with sum_i c_i (1[y_i = k] - p_ik) = 0 for every k, by
 
     D = -sum_ik c_i p_ik log p_ik - 1/2 sum_k |v_k|^2,    v_k = sum_i c_i (1[y_i = k] - p_ik) z_i
 """
@@ -52,7 +52,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RowClasses:
-    """The rows of one lane: their classes and costs, and which classes they have."""
+    """Labels and costs of the rows of one lane, and the mask of classes present."""
 
     y: Labels
     c: Floats
@@ -60,7 +60,7 @@ class RowClasses:
 
     @classmethod
     def of(cls, problem: Problem, lane: Lane) -> RowClasses:
-        """Take them from the rows that are not held out."""
+        """Return those of the training rows of a lane."""
         y, c = problem.target.astype(np.int32, copy=False), problem.costs(lane)
         return cls(y, c, totals(y, c, problem.n_classes) > 0)
 
@@ -72,24 +72,24 @@ def softmax(scores: Floats) -> Floats:
 
 
 def feasible_probabilities(problem: Problem, lane: Lane, p: NDArray[Any]) -> Floats:
-    """Return probabilities in the simplex that, with an intercept, give each class its cost.
+    """Return feasible probabilities: in the simplex, with the class totals of the labels.
 
-    What classes are given too much is taken from their rows in proportion, and goes to those that
-    are given too little, in proportion to what they lack.
+    The totals matter only with an intercept. Excess probability of a class is taken from its rows
+    proportionally and moved to the classes with a deficit, in proportion to it.
 
     Parameters
     ----------
     problem : Problem
     lane : Lane
     p : ndarray of float32 or float64, shape (n, K)
-        Rows need no sum of 1; what is negative or not finite counts as 0.
+        Rows need not sum to 1; negative and non-finite values count as 0.
     """
     rows = RowClasses.of(problem, lane)
     return make_feasible(rows, p, fit_intercept=problem.fit_intercept)
 
 
 def make_feasible(rows: RowClasses, p: NDArray[Any], *, fit_intercept: bool) -> Floats:
-    """Return probabilities made feasible, as `feasible_probabilities` says."""
+    """Return feasible probabilities; see `feasible_probabilities`."""
     probabilities = np.where(rows.present & np.isfinite(p), np.maximum(p, 0.0), 0.0).astype(
         np.float64
     )
@@ -112,9 +112,9 @@ def make_feasible(rows: RowClasses, p: NDArray[Any], *, fit_intercept: bool) -> 
 
 
 def feasible_points(problem: Problem, lane: Lane, z: Floats) -> Floats:
-    """Return dual points z = c (1[y = k] - p_k), (n, K), whose p are made feasible for a lane.
+    """Return dual points z = c (1[y = k] - p_k), (n, K), made feasible for a lane.
 
-    Without a penalty, 0.
+    0 for a lane without penalty.
     """
     rows = RowClasses.of(problem, lane)
     if not np.isfinite(lane.C):
@@ -128,7 +128,7 @@ def dual_points(rows: RowClasses, probabilities: Floats) -> Floats:
     """Return the dual points z = c (1[y = k] - p_k) of probabilities, (n, K)."""
     z = -probabilities
     index = np.arange(len(z))
-    # 1 - p_y as the sum of the others keeps the digits of rows that are almost sure
+    # 1 - p_y as the sum of the other probabilities avoids cancellation
     z[index, rows.y] = 0.0
     z[index, rows.y] = -(z @ np.ones(z.shape[1]))
     z *= rows.c[:, None]
@@ -143,27 +143,27 @@ def certify_softmax(
     weights: NDArray[Any] | None = None,
     guess: Floats | None = None,
 ) -> CertifiedSolution:
-    """Certify the weights of probabilities, in float64 and from the rows alone.
+    """Compute the duality gap of weights and probabilities, in float64 and from the rows alone.
 
     Parameters
     ----------
     problem : Problem
         With ``n_classes`` K.
     lanes : sequence of Lane
-        Of all classes together, with finite strengths.
+        Multinomial lanes with finite C.
     p : ndarray of float32 or float64, shape (n, k K)
-        The probabilities of each row, K columns a lane; made feasible here.
+        Probabilities, K columns a lane; made feasible here.
     tol : float
-        The relative gap asked for.
+        The requested relative gap.
     weights : ndarray of float32 or float64, shape (d, k K), or None
-        Weights to certify; None: those of the dual points, Z'z.
+        Weights to certify; None: Z'z.
     guess : ndarray, shape (k K,), or None
-        Intercepts that may be near the best ones.
+        Initial intercepts.
 
     Returns
     -------
-    solution : Judgement
-        ``width`` is K. A class without rows in a lane has weights of 0 and the intercept -inf.
+    solution : CertifiedSolution
+        ``width`` is K. A class absent from a lane has weights 0 and intercept -inf.
     """
     K = problem.n_classes
     rows = [RowClasses.of(problem, lane) for lane in lanes]
@@ -199,14 +199,14 @@ def certify_softmax(
 
 
 def _in_lines(problem: Problem, numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers by lane as products with the problem's rows like them."""
+    """Return values by lane in the memory layout of products with the rows."""
     return in_lines(numbers) if problem.rows.is_sparse else np.ascontiguousarray(numbers)
 
 
 def _certificate(
     rows: RowClasses, probabilities: Floats, s: Floats, norms: Floats, tol: float
 ) -> Certificate:
-    """Return the certificate of one lane, of which |u|^2, |v|^2 and |u - v|^2 are known."""
+    """Return the certificate of one lane, given |u|^2, |v|^2 and |u - v|^2."""
     used = rows.c > 0
     c, probabilities, s = rows.c[used], probabilities[used], s[used]
     norm, dual_norm, away = (0.5 * float(one) for one in norms)

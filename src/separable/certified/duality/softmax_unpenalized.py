@@ -1,8 +1,9 @@
-"""C = inf for all classes together: certificates of the softmax loss alone.
+"""Duality gap of unpenalised multinomial logistic regression (C = inf).
 
-Without a penalty probabilities are feasible only if sum_i c_i (1[y_i = k] - p_ik) z_i = 0 for every
-class. What is left of it is projected away, in the metric of the rows' curvature; where that leaves
-the simplex, as it does where classes are separable and no optimum exists, the bound is 0.
+Without a penalty, probabilities are feasible only if sum_i c_i (1[y_i = k] - p_ik) z_i = 0 for
+every
+class. The residual is projected away in the metric of the Hessian. If the projection leaves the
+simplex, as for separable classes without an optimum, the lower bound is 0.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["certify_softmax_unpenalized"]
 
-#: What may be left of the sums, for the size of their terms.
+#: Maximum residual of the sums, relative to the size of their terms.
 MAX_RESIDUAL = 1e-11
 
 
@@ -38,7 +39,7 @@ def certify_softmax_unpenalized(
     weights: Floats,
     tol: float,
 ) -> CertifiedSolution:
-    """Certify weights, (d, K), of an objective without penalty; every class has a cost."""
+    """Compute the duality gap of unpenalised weights, (d, K); every class is present."""
     scores = problem.matvec(weights)
     b = objective.best_intercepts(scores)
     scores += b
@@ -56,7 +57,7 @@ def certify_softmax_unpenalized(
 def _project(
     x: MultinomialRows, objective: MultinomialObjective, q: Floats, p: Floats
 ) -> Floats | None:
-    """Return the feasible probabilities that are closest to p, or None."""
+    """Return the feasible probabilities closest to p; None if there are none nearby."""
     size = np.abs(objective.gradients(p))
     for _ in range(3):
         r = objective.gradients(p)

@@ -1,8 +1,8 @@
-"""C = inf: certificates of the logistic loss alone.
+"""Duality gap of unpenalised logistic regression (C = inf).
 
-Without a penalty a dual point is feasible only if Z'z = 0. What is left of it is projected away, in
-the metric of the rows' curvature; where that leaves the box, as it does where classes are separable
-and no optimum exists, 0 is the dual point: no loss is below it.
+Without a penalty a dual point is feasible only if Z'z = 0. The residual is projected away in the
+metric of the Hessian. If the projection leaves the box, as for separable classes without an
+optimum, the dual point is 0, with the trivial lower bound 0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["certify_unpenalized"]
 
-#: What may be left of Z'z, for the size of its terms.
+#: Maximum residual of Z'z, relative to the size of its terms.
 MAX_RESIDUAL = 1e-11
 
 
@@ -37,7 +37,7 @@ def certify_unpenalized(
     weights: Floats,
     tol: float,
 ) -> CertifiedSolution:
-    """Certify weights of an objective without penalty, sum_i c_i loss(y_i, w.z_i + b)."""
+    """Compute the duality gap of weights for the unpenalised sum_i c_i loss(y_i, w.z_i + b)."""
     loss, y, c = objective.loss, objective.y, objective.c
     scores = problem.matvec(weights[:, None])[:, 0]
     b = objective.best_intercept(scores) if problem.fit_intercept else 0.0
@@ -58,7 +58,7 @@ def certify_unpenalized(
 def _project(
     x: RowProducts, objective: Objective, s: Floats, z: Floats, *, fit_intercept: bool
 ) -> Floats:
-    """Return the feasible dual point that is closest to z, or 0."""
+    """Return the feasible dual point closest to z; 0 if there is none nearby."""
     loss, y, c = objective.loss, objective.y, objective.c
     z = loss.clip_dual(y, c, z)
     curvature = objective.derivatives(s)[1]

@@ -150,10 +150,10 @@ class TrainingData:
     weight : ndarray, shape (n,), or None
     classes : ndarray or None
         Sorted; None in regression.
-    given : Given
+    given : RowMask
         Which rows of those given these are.
     is_joint : bool, default False
-        Whether all classes are learned together, where they are more than two.
+        Whether all classes are learned jointly, where they are more than two.
     """
 
     rows: Rows
@@ -177,7 +177,7 @@ class TrainingData:
 
     @property
     def n_joint(self) -> int:
-        """How many classes are learned together; 2: none."""
+        """How many classes are learned jointly; 2: none."""
         joint = self.classes is not None and self.is_joint
         return len(self.classes) if joint and self.classes is not None else 2
 
@@ -189,7 +189,7 @@ class Fitted:
     Parameters
     ----------
     problem : Problem
-    solution : Judgement
+    solution : CertifiedSolution
     published : Published
         The numbers of the models and their certificates.
     passes : ndarray, shape (k,)
@@ -347,7 +347,7 @@ class CertifiedEstimator(LinearEstimator):
         return TrainingData(rows, target, weight, classes, given, self._is_joint())
 
     def _is_joint(self) -> bool:
-        """Say whether three classes and more are learned together."""
+        """Return whether three or more classes are learned jointly."""
         return False
 
     def _solver_options(self) -> SolverOptions:
@@ -448,7 +448,7 @@ class CertifiedEstimator(LinearEstimator):
         return Start(dual, np.resize(b, dual.shape[1]), weights[:, some])
 
     def _grows(self) -> bool:
-        """Say whether a warm start from fewer rows ends where a fit from nothing does."""
+        """Return whether a warm start from fewer rows ends where a fit from nothing does."""
         return "warm_start" in self.get_params(deep=False)
 
     def _meet_rows(self, n_more: int) -> None:
@@ -606,7 +606,7 @@ class CertifiedEstimator(LinearEstimator):
 
     @property
     def model_(self) -> LinearModel:
-        """What was learned, to predict, explain and save."""
+        """The fitted model, for prediction, explanation and saving."""
         return self._weights_only()
 
     def _weights_only(self) -> LinearModel:

@@ -34,7 +34,7 @@ ALPHA = Requirement(
     "a finite float > 0 (without a penalty use LeastSquares or LogisticRegression(C=inf))",
     POSITIVE.holds,
 )
-#: The relative gap asked for by default.
+#: The requested relative gap by default.
 TOL = 1e-6
 #: What these learners ask of their parameters: nothing is random here, and there is one thread.
 BLOCK_REQUIREMENTS = {

@@ -26,35 +26,35 @@ class GroupLasso(GroupLearner, CertifiedRegressor):
     Parameters
     ----------
     alpha : float, default 1.0
-        How much the penalty counts.
+        Multiplier of the penalty.
     groups : None, "columns", array-like or list of lists, default None
         Which columns go together: a label for each column, such as ``encoder.sources``, or lists of
         columns by number (a column that is in none is alone). "columns": those that one raw column
         became, so that a category enters or leaves whole; an encoder has to say it, which
         ``TableRegressor`` sees to. None: each column is alone.
     fit_intercept : bool, default True
-        Learn b.
+        Fit the intercept b.
     standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
     tol : float or None, default None
-        The relative gap asked for, 1e-6 by default. Small problems are solved to rounding in any
-        case.
+        The requested relative gap, 1e-6 by default. Small problems are always solved to rounding.
     max_iter : int, default 100_000
-        Most passes over the columns.
+        Maximum number of passes over the columns.
     warm_start : bool, default False
-        ``fit`` starts from the previous one.
+        ``fit`` starts from the previous solution.
     callback : callable, optional
-        Called with the number of a round and the relative gap so far; ``True`` ends the fit.
+        Called with the number of a round and the relative gap so far; returning ``True`` stops the
+        fit.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain and save.
+        The fitted model, for prediction, explanation and saving.
     certificate_ : Certificate
         ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
         objective below ``dual``.
     coef_, intercept_ : ndarray
-        Views of the model, (d,) and (1,).
+        Attributes of the model, (d,) and (1,).
     groups_ : Groups
         ``group``, the number of each column's group, and their ``names``.
     kept_groups_, dropped_groups_ : list

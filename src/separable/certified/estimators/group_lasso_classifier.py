@@ -27,40 +27,40 @@ class GroupLassoClassifier(GroupLearner, CertifiedClassifier):
 
     Minimises (1/W) sum_i c_i log(1 + exp(-y_i (w.x_i + b))) + alpha sum_g sqrt(p_g) |w_g|, with
     y_i = -1, +1, c_i the weight of a row, 1 by default, W their sum, and |w_g| the length of the
-    p_g weights of a group. b is never penalised. Three classes and more: one model a class against
-    the rest.
+    p_g weights of a group. b is never penalised. Three or more classes: one model a class,
+    one-vs-rest.
 
     Parameters
     ----------
     alpha : float, default 0.01
-        How much the penalty counts.
+        Multiplier of the penalty.
     groups : None, "columns", array-like or list of lists, default None
         Which columns go together, as in `GroupLasso`.
     fit_intercept : bool, default True
-        Learn b.
+        Fit the intercept b.
     standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     tol : float or None, default None
-        The relative gap asked for, 1e-6 by default. Small problems are solved to rounding in any
-        case.
+        The requested relative gap, 1e-6 by default. Small problems are always solved to rounding.
     max_iter : int, default 100_000
-        Most passes over the columns.
+        Maximum number of passes over the columns.
     warm_start : bool, default False
-        ``fit`` starts from the previous one.
+        ``fit`` starts from the previous solution.
     callback : callable, optional
-        Called with the number of a round and the relative gap so far; ``True`` ends the fit.
+        Called with the number of a round and the relative gap so far; returning ``True`` stops the
+        fit.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain and save.
+        The fitted model, for prediction, explanation and saving.
     certificate_ : Certificate
         ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
         objective below ``dual``. Of all models together; ``certificates_`` has one each.
     coef_, intercept_, classes_ : ndarray
-        Views of the model.
+        Attributes of the model.
     groups_ : Groups
         ``group``, the number of each column's group, and their ``names``.
     kept_groups_, dropped_groups_ : list

@@ -24,35 +24,36 @@ class Lasso(PenalisedSquares):
     Parameters
     ----------
     alpha : float, default 1.0
-        Strength of the penalty, above 0. From ``max_j |sum_i c_i (x_ij - mean_j) y_i| / W`` on all
-        weights are 0. ``LassoCV`` chooses it; ``LeastSquares`` has no penalty.
+        Multiplier of the penalty, above 0. From ``max_j |sum_i c_i (x_ij - mean_j) y_i| / W`` on
+        all weights are 0. ``LassoCV`` chooses it; ``LeastSquares`` has no penalty.
     fit_intercept : bool, default True
-        Learn b.
+        Fit the intercept b.
     standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
     positive : bool, default False
-        Allow no weight below 0.
+        Constrain the weights to be non-negative.
     tol : float or None, default None
-        The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
-        Small problems are solved to rounding in any case.
+        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are always solved to rounding.
     max_iter : int, default 1000
-        Most passes over the columns.
+        Maximum number of passes over the columns.
     warm_start : bool, default False
         ``fit`` starts from the weights of the previous one.
     n_jobs : int or None, default None
-        Threads where many models are learned, as in ``separable.select.search``; one fit has one.
+        Number of threads when many models are fitted, as in ``separable.select.search``.
     callback : callable, optional
-        Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
+        Called with the number of a pass and the relative gap so far; returning ``True`` stops the
+        fit.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain and save.
+        The fitted model, for prediction, explanation and saving.
     certificate_ : Certificate
         ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
         objective below ``dual``.
     coef_, intercept_ : ndarray
-        Views of the model, (d,) and (1,).
+        Attributes of the model, (d,) and (1,).
     dual_coef_ : ndarray, shape (1, n)
         The dual point that proves the certificate: its products with the columns are at most
         alpha.

@@ -68,50 +68,52 @@ class LinearSVM(CertifiedClassifier):
     ``loss="squared_hinge"`` the squares of these terms, with y_i = -1, +1 and c_i the weight of a
     row, 1 by default. b is never penalised, so the first is scikit-learn's
     ``SVC(kernel="linear")``, and both are its ``LinearSVC`` without intercept. With
-    ``penalty="l1"`` the first term is |w|_1, and many weights are 0. Three classes and more: one
-    model a class against the rest.
+    ``penalty="l1"`` the first term is |w|_1, and many weights are 0. Three or more classes: one
+    model a class, one-vs-rest.
 
     Parameters
     ----------
     C : float, default 1.0
-        How much rows count against the penalty.
+        Inverse regularization strength: smaller values penalise more.
     loss : {"hinge", "squared_hinge"}, default "hinge"
         What a row costs that is not on its side of the margin.
     penalty : {"l2", "l1"}, default "l2"
         What weights cost; "l1" goes with ``loss="squared_hinge"``.
     fit_intercept : bool, default True
-        Learn b.
+        Fit the intercept b.
     standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     probability : bool, default False
         Calibrate the scores, so that there is ``predict_proba``: five more models learn without
         a fifth of the rows each, and a sigmoid is fitted to their scores of these.
     tol : float or None, default None
-        The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
-        Small problems are solved to rounding in any case.
+        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are always solved to rounding.
     max_iter : int, default 1000
-        Most passes over the rows; with few columns, most steps, each of a few passes.
+        Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
+        few passes.
     warm_start : bool, default False
-        ``fit`` starts from the previous one.
+        ``fit`` starts from the previous solution.
     random_state : int, RandomState or None, default 0
         The order of rows in passes, and the folds. The weights depend on it only within the
         certificate.
     n_jobs : int or None, default None
-        Threads for many classes; None: 1, -1: all. The answer has the same bits with any number.
+        Threads for many classes; None: 1, -1: all. The result is bit-identical for any number.
     callback : callable, optional
-        Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
+        Called with the number of a pass and the relative gap so far; returning ``True`` stops the
+        fit.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain and save.
+        The fitted model, for prediction, explanation and saving.
     certificate_ : Certificate
         ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
         objective below ``dual``. Of all models together; ``certificates_`` has one each.
     coef_, intercept_, classes_ : ndarray
-        Views of the model.
+        Attributes of the model.
     dual_coef_ : ndarray, shape (k, n)
         The dual point that proves the certificate, with the sign of the target.
     n_iter_ : int
@@ -199,7 +201,7 @@ class LinearSVM(CertifiedClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, (n, K), by the sigmoid of held-out scores.
 
-        Three classes and more: the sigmoids divided by their sum. With two classes a probability
+        Three or more classes: the sigmoids divided by their sum. With two classes a probability
         above 1/2 is not always the class of a score above 0.
         """
         return self._weights_only().predict_proba(self._finite_rows(X))

@@ -32,36 +32,38 @@ class LinearSVR(CertifiedRegressor):
     Parameters
     ----------
     C : float, default 1.0
-        How much rows count against the penalty.
+        Inverse regularization strength: smaller values penalise more.
     epsilon : float, default 0.0
         Errors up to it cost nothing, in the units of y.
     fit_intercept : bool, default True
-        Learn b.
+        Fit the intercept b.
     standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
     tol : float or None, default None
-        The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
-        Small problems are solved to rounding in any case.
+        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are always solved to rounding.
     max_iter : int, default 1000
-        Most passes over the rows; with few columns, most steps, each of a few passes.
+        Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
+        few passes.
     warm_start : bool, default False
-        ``fit`` starts from the previous one.
+        ``fit`` starts from the previous solution.
     random_state : int, RandomState or None, default 0
-        The order of rows in passes. The answer depends on it only within the certificate.
+        The order of rows in passes. The result depends on it only within the certificate.
     n_jobs : int or None, default None
-        Threads where many models are learned, as in ``separable.select.search``; one fit has one.
+        Number of threads when many models are fitted, as in ``separable.select.search``.
     callback : callable, optional
-        Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
+        Called with the number of a pass and the relative gap so far; returning ``True`` stops the
+        fit.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain and save.
+        The fitted model, for prediction, explanation and saving.
     certificate_ : Certificate
         ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
         objective below ``dual``.
     coef_, intercept_ : ndarray
-        Views of the model, (d,) and (1,).
+        Attributes of the model, (d,) and (1,).
     dual_coef_ : ndarray, shape (1, n)
         The dual point that proves the certificate, with the sign of the error.
     n_iter_ : int

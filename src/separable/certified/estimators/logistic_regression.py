@@ -43,7 +43,7 @@ MULTI_CLASS = one_of("multinomial", "ovr")
 
 
 class Logits(CertifiedClassifier):
-    """A classifier whose scores are logits: all classes together, or one model a class."""
+    """A classifier whose scores are logits: all classes jointly, or one model a class."""
 
     multi_class: str
 
@@ -96,7 +96,7 @@ class LogisticRegression(Logits):
     """Logistic regression whose every fit says how far from the optimum it is.
 
     Minimises 1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i (w.x_i + b))) with y_i = -1, +1 and c_i the
-    weight of a row, 1 by default. Three classes and more are learned together: 1/2 sum_k |w_k|^2 +
+    weight of a row, 1 by default. Three or more classes are learned jointly: 1/2 sum_k |w_k|^2 +
     C sum_i c_i [log sum_k exp(w_k.x_i + b_k) - (w_y.x_i + b_y)], y the class of row i. These are
     scikit-learn's objectives; b is never penalised. Columns need no scaling for the optimum to be
     reached, but the penalty is in their units unless ``standardize=True``.
@@ -104,43 +104,45 @@ class LogisticRegression(Logits):
     Parameters
     ----------
     C : float, default 1.0
-        How much rows count against the penalty; ``inf``: no penalty.
+        Inverse regularization strength: smaller values penalise more; ``inf``: no penalty.
     l1_ratio : float, default 0.0
         From 0, the l2 penalty, to 1, the l1 penalty, which leaves weights at 0: the penalty is
-        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2, of classes learned together summed over these.
+        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2, of classes learned jointly summed over these.
     multi_class : {"multinomial", "ovr"}, default "multinomial"
-        Three classes and more: all together, with probabilities by the softmax; or one model a
+        Three or more classes: all together, with probabilities by the softmax; or one model a
         class against the rest. Two classes have one model in any case.
     fit_intercept : bool, default True
-        Learn b.
+        Fit the intercept b.
     standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     tol : float or None, default None
-        The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
-        Small problems are solved to rounding in any case.
+        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are always solved to rounding.
     max_iter : int, default 1000
-        Most passes over the rows; with few columns, most steps, each of a few passes.
+        Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
+        few passes.
     warm_start : bool, default False
-        ``fit`` starts from the previous one.
+        ``fit`` starts from the previous solution.
     random_state : int, RandomState or None, default 0
-        The order of rows in passes. The answer depends on it only within the certificate.
+        The order of rows in passes. The result depends on it only within the certificate.
     n_jobs : int or None, default None
-        Threads for many classes; None: 1, -1: all. The answer has the same bits with any number.
+        Threads for many classes; None: 1, -1: all. The result is bit-identical for any number.
     callback : callable, optional
-        Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
+        Called with the number of a pass and the relative gap so far; returning ``True`` stops the
+        fit.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain and save.
+        The fitted model, for prediction, explanation and saving.
     certificate_ : Certificate
         ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
         objective below ``dual``. Of all models together; ``certificates_`` has one each, which is
-        one where classes are learned together.
+        one where classes are learned jointly.
     coef_, intercept_, classes_ : ndarray
-        Views of the model. The intercepts of classes learned together have the sum 0.
+        Attributes of the model. The intercepts of classes learned jointly have the sum 0.
     dual_coef_ : ndarray, shape (k, n)
         The dual point that proves the certificate, with the sign of the target; of classes learned
         together C c_i (1 - p_i) for the class of row i, -C c_i p_i for others.
@@ -233,7 +235,7 @@ class LogisticRegression(Logits):
         As text (``print``), ``to_dict()`` or ``to_html()``; for fits without penalty (``C=inf``)
         that reached their optimum. Standard errors are those of maximum likelihood, from the
         inverse of the observed information. A row of weight k counts as k rows. Coefficients of
-        three classes and more are contrasts with the first class.
+        three or more classes are contrasts with the first class.
 
         Parameters
         ----------

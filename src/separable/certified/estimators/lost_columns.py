@@ -38,7 +38,7 @@ def dominated(training: TrainingData, extent: Floats | None = None) -> list[Domi
 
     Parameters
     ----------
-    training : Lesson
+    training : TrainingData
     extent : ndarray, shape (d,), optional
         No value of a dense column is farther from its mean.
     """

@@ -96,32 +96,32 @@ class LpRegression(BlockLearner, CertifiedRegressor):
     p : {0, 1/2, 2/3, 1, 4/3, 3/2, 2, inf}, default 1
         The power; as a number, or as text such as "2/3".
     alpha : float, default 1.0
-        How much the penalty counts.
+        Multiplier of the penalty.
     fit_intercept : bool, default True
-        Learn b.
+        Fit the intercept b.
     standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
     tol : float or None, default None
-        The relative gap asked for, 1e-6 by default; with p < 1 the share of the objective that a
-        change of one weight may still take away. Small problems are solved to rounding in any case.
+        The requested relative gap, 1e-6 by default; with p < 1 the share of the objective that a
+        change of one weight may still take away. Small problems are always solved to rounding.
     max_iter : int, default 100_000
-        Most passes over the columns; with p < 1 from each start.
+        Maximum number of passes over the columns; with p < 1 from each start.
     warm_start : bool, default False
-        ``fit`` starts from the previous one; with p < 1 that is one start of several.
+        ``fit`` starts from the previous solution; with p < 1 that is one start of several.
     callback : callable, optional
         Called with the number of a round and the relative gap so far, with p < 1 the share that one
-        weight could still take away; ``True`` ends the fit.
+        weight could still take away; returning ``True`` stops the fit.
 
     Attributes
     ----------
     model_ : LinearModel
-        What was learned, to predict, explain and save.
+        The fitted model, for prediction, explanation and saving.
     certificate_ : Certificate
         ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``, ``is_local``: where it is
         not local, no weights have an objective below ``dual``. Where it is, ``claim`` says in words
         what is known, and ``left`` how much one weight alone could still take away.
     coef_, intercept_ : ndarray
-        Views of the model, (d,) and (1,).
+        Attributes of the model, (d,) and (1,).
     dual_coef_ : ndarray, shape (1, n)
         The dual point that proves the certificate; 0 with p < 1.
     n_iter_ : int

@@ -86,11 +86,11 @@ class SquareLanes:
     ----------
     learner : PenalisedSquares
         Says the penalty, and what is done with columns.
-    fold_data : Material
+    fold_data : FoldData
     splits : sequence of Split
     alphas : ndarray, shape (s,)
         Alphas.
-    solver_options : Request
+    solver_options : SolverOptions
     """
 
     learner: PenalisedSquares

@@ -66,7 +66,7 @@ def refuse_not_finite(rows: Rows) -> None:
 
 
 def suits_sums(n_rows: int, n_columns: int, *, many: bool) -> bool:
-    """Say whether products of columns cost little beside what they save, of one model or many."""
+    """Return whether forming the Gram matrix pays, for one model or many."""
     least = ROWS_FOR_MANY if many else ROWS_A_COLUMN
     return n_columns <= MOST_COLUMNS and n_rows >= least * n_columns
 
@@ -93,7 +93,7 @@ class SquareModels:
     Parameters
     ----------
     weights : ndarray, shape (K, d)
-        Of the columns as they came.
+        Of the raw columns.
     intercept : ndarray, shape (K,)
     certificates : list of Certificate
     steps : ndarray, shape (K,)
@@ -143,7 +143,7 @@ def models_of(
     alphas : ndarray, shape (K,)
         In any order.
     penalty : Penalty
-    solver_options : Request
+    solver_options : SolverOptions
     rows : callable
         Returns the problem of the same rows.
     is_small : bool
@@ -222,7 +222,7 @@ def alpha_max(problem: Problem) -> float:
 def certify_alpha(
     problem: Problem, alpha: float, weights: Floats, tol: float
 ) -> tuple[CertifiedSolution, Published]:
-    """Certify weights of the columns as they came, from the rows, with the best intercept."""
+    """Certify weights of the raw columns, from the rows, with the best intercept."""
     lanes = [problem.alpha_lane(alpha)]
     u, _ = problem.columns.seen(weights[:, None], np.zeros(1))
     found = certify_l1(problem, lanes, None, u, tol)
@@ -243,7 +243,7 @@ def learn_from_rows(
 
 
 def start_at(problem: Problem, weights: Floats) -> Start:
-    """Return the start at weights of the columns as they came."""
+    """Return the start at weights of the raw columns."""
     u, b = problem.columns.seen(weights[:, None], np.zeros(1))
     return Start(np.zeros((problem.rows.n_rows, 1)), b, u)
 

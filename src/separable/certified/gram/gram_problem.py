@@ -42,13 +42,14 @@ class Limits:
     Parameters
     ----------
     tol : float
-        The relative gap asked for.
+        The requested relative gap.
     aim : float
         The relative gap to work for; smaller than ``tol`` where that is cheap.
     max_iter : int
-        Most passes over the columns, of each model.
+        Maximum number of passes over the columns, of each model.
     callback : callable, optional
-        Called with the number of passes and the relative gap so far; True ends the work.
+        Called with the number of passes and the relative gap so far; returning True stops the
+        solver.
     """
 
     tol: float
@@ -64,7 +65,7 @@ class GramPath:
     Parameters
     ----------
     weights : ndarray, shape (K, d)
-        Of the columns as they came.
+        Of the raw columns.
     intercept : ndarray, shape (K,)
     certificates : list of Certificate
         From the sums.
@@ -165,7 +166,7 @@ class GramProblem:
         )
 
     def _raw_weights(self, u: Floats) -> Floats:
-        """Return weights of the columns as they came, (K, d)."""
+        """Return weights of the raw columns, (K, d)."""
         weights = np.zeros_like(u)
         some = np.flatnonzero(u.any(axis=0))
         with np.errstate(over="ignore"):
@@ -220,7 +221,7 @@ class GramProblem:
         factors: tuple[Floats, Floats],
         tol: float,
     ) -> NDArray[np.bool_]:
-        """Say for which models rounding of G and c hardly shows in what is left."""
+        """Return for which models rounding of G and c hardly shows in what is left."""
         size = np.abs(u)
         there = np.flatnonzero(size.any(axis=0))
         l1, l2 = (each[there] for each in factors)

@@ -51,7 +51,7 @@ def check_optimum(
     problem : Problem
     lane : Lane
         Of infinite strength.
-    found : Judgement
+    found : CertifiedSolution
         Of this lane.
     classes : ndarray
         Those that the problem's target numbers.

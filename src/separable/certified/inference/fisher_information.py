@@ -182,7 +182,7 @@ class _Design:
 
 
 def _joint_roots(design: _Design, white: _White, c: Floats, shares: Floats) -> Floats:
-    """Return roots of the covariance of each class, of classes learned together."""
+    """Return roots of the covariance of each class, of classes learned jointly."""
     k, r = shares.shape[1], white.directions.shape[1]
     whole = np.zeros((k, r, k, r))
     for here, rows in design.blocks():

@@ -73,7 +73,7 @@ class Inference:
     Parameters
     ----------
     spreads : list of Spread
-        Of each model; of classes learned together one.
+        Of each model; of classes learned jointly one.
     n_rows : float
         The weight of all rows.
     log_likelihood, null_log_likelihood : ndarray, shape (models,)

@@ -61,7 +61,7 @@ class LeftOut:
 
     Parameters
     ----------
-    training : Lesson
+    training : TrainingData
         The rows that count: those below are these.
     fitted : Fitted
         The fit to all of them.
@@ -87,7 +87,7 @@ def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOut:
     ----------
     learner : CertifiedEstimator
         Its parameters are checked.
-    fold_data : Material
+    fold_data : FoldData
     """
     training = learner._training_data(fold_data)
     smooth = is_smooth(learner._loss())
@@ -217,7 +217,7 @@ def _kinks(
 
 
 def _by_rows(n: int, d: int, changes: Changes) -> bool:
-    """Say whether the space of the rows is taken: deviations are those of columns."""
+    """Return whether the space of the rows is taken: deviations are those of columns."""
     return d > (max(n, FEW) if changes.is_standardized else n)
 
 

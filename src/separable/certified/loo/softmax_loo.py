@@ -1,4 +1,4 @@
-"""Leave-one-out of classes learned together, from one fit: Newton's step from there.
+"""Leave-one-out of classes learned jointly, from one fit: Newton's step from there.
 
 As `left_out_smooth`, with K scores a row: its slope is g_i = c_i (p_i - e), e the class of the row,
 its curvature the K x K matrix W_i = c_i (diag p_i - p_i p_i'), and its leverage H_i, K x K, the

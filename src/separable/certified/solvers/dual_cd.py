@@ -104,17 +104,17 @@ def descend(
     lanes : sequence of Lane
         At most `most_lanes` of that type.
     tol, max_iter : float, int
-        The relative gap asked for, and the most passes.
+        The requested relative gap, and the maximum number of passes.
     seed : int
         Of the order of rows.
     start : Start, optional
     on_pass : callable, optional
         Called after each pass with its number and the largest relative gap as passing weights see
-        it; True ends the work.
+        it; returning True stops the solver.
 
     Returns
     -------
-    solution : Judgement
+    solution : CertifiedSolution
     passes : ndarray, shape (k,)
         How many each lane took part in.
     """

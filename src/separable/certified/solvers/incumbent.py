@@ -151,7 +151,7 @@ class Incumbents:
         return _Point(u, b, scores + b)
 
     def _with_intercepts(self, lane: Lane, u: Floats, scores: Floats) -> _Point:
-        """Do the same for classes learned together; one without rows scores -inf."""
+        """Do the same for classes learned jointly; one without rows scores -inf."""
         problem, rows = self._problem, RowClasses.of(self._problem, lane)
         u, b = np.where(rows.present, u, 0.0), np.where(rows.present, 0.0, -np.inf)
         scores = np.where(rows.present, scores, -np.inf)

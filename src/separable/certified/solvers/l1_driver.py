@@ -51,7 +51,7 @@ __all__ = [
 ROUNDING = 1e-14
 #: Numbers of a problem that is small enough for that with many strengths.
 SMALL_PATH = 100_000
-#: Of the relative gap asked for: what the engine aims at, and again after a certificate missed.
+#: Of the requested relative gap: what the engine aims at, and again after a certificate missed.
 AIM_FRACTION, TIGHTEN = 0.9, 0.1
 #: How often it is sent back to come closer.
 MAX_TIGHTENINGS = 4
@@ -106,7 +106,7 @@ class L1Solver:
     ----------
     problem : Problem
         The loss is squared error, log loss or squared hinge.
-    solver_options : Request
+    solver_options : SolverOptions
     """
 
     problem: Problem
@@ -114,7 +114,7 @@ class L1Solver:
 
     @property
     def tol(self) -> float:
-        """The relative gap asked for."""
+        """The requested relative gap."""
         if self.solver_options.tol is not None:
             return self.solver_options.tol
         few = min(self.problem.rows.shape) <= MAX_SECOND_ORDER_SIZE or self.problem.is_small

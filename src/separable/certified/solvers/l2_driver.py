@@ -45,7 +45,7 @@ FALLBACK_PASSES = 60
 FLOAT64_PASS_FACTOR, MAX_FLOAT64_PASSES = 2e-2, 900
 #: Weights with a larger relative gap are no start for another solver: it starts from 0.
 MAX_START_GAP = 0.5
-#: The relative gap asked for by default, with few columns and with many.
+#: The requested relative gap by default, with few columns and with many.
 TOL_SMALL, TOL_LARGE = 1e-6, 1e-4
 
 
@@ -56,15 +56,16 @@ class SolverOptions:
     Parameters
     ----------
     tol : float or None
-        The relative gap asked for. None: 1e-6 with few columns, 1e-4 with many.
+        The requested relative gap. None: 1e-6 with few columns, 1e-4 with many.
     max_iter : int
-        Most passes over the rows.
+        Maximum number of passes over the rows.
     seed : int
         Of the order of rows.
     n_jobs : int
         Threads, each with its own blocks of lanes.
     callback : callable, optional
-        Called with the number of a pass and the relative gap so far; True ends the work.
+        Called with the number of a pass and the relative gap so far; returning True stops the
+        solver.
     """
 
     tol: float | None = None
@@ -82,7 +83,7 @@ class Solved:
     ----------
     lane_indices : list of int
         Which lanes, by number.
-    solution : Judgement
+    solution : CertifiedSolution
     passes : ndarray, shape (k,)
     solvers : list of str
         What ended each lane's work: "newton", "interior-point", "descent", "newton-cg".
@@ -101,7 +102,7 @@ class L2Solver:
     Parameters
     ----------
     problem : Problem
-    solver_options : Request
+    solver_options : SolverOptions
     """
 
     problem: Problem
@@ -114,7 +115,7 @@ class L2Solver:
 
     @property
     def tol(self) -> float:
-        """The relative gap asked for."""
+        """The requested relative gap."""
         if self.solver_options.tol is not None:
             return self.solver_options.tol
         return TOL_SMALL if self.is_second_order else TOL_LARGE

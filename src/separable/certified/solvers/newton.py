@@ -113,10 +113,10 @@ def newton(
     fit_intercept : bool
     start : ndarray, shape (m,), or None
         Weights.
-    stopping_rule : Watch
+    stopping_rule : StoppingRule
         Sees each step and says when to stop.
     max_iter : int
-        Most steps.
+        Maximum number of steps.
 
     Returns
     -------

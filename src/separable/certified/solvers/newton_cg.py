@@ -53,17 +53,18 @@ def newton_cg(
     lane : Lane
         With a finite strength.
     tol : float
-        The relative gap asked for.
+        The requested relative gap.
     max_iter : int
         Most products with the rows there and back.
     start : ndarray, shape (d,), optional
         Weights of the problem's columns.
     on_step : callable, optional
-        Called with the number of products so far and the relative gap; True ends the work.
+        Called with the number of products so far and the relative gap; returning True stops the
+        solver.
 
     Returns
     -------
-    solution : Judgement
+    solution : CertifiedSolution
         Of the one lane.
     products : int
     """

@@ -104,17 +104,18 @@ class SecondOrderSolver:
         lane : Lane
             A strength of infinity asks for no penalty, of the logistic loss.
         tol : float
-            The relative gap asked for; small problems are solved to rounding.
+            The requested relative gap; small problems are solved to rounding.
         max_iter : int
-            Most steps.
+            Maximum number of steps.
         start : ndarray, shape (d,), optional
             Weights of the problem's columns.
         on_step : callable, optional
-            Called with the number of a step and the relative gap so far; True ends the work.
+            Called with the number of a step and the relative gap so far; returning True stops the
+            solver.
 
         Returns
         -------
-        solution : Judgement
+        solution : CertifiedSolution
             Of the one lane.
         steps : int
             Each passes over the rows two to four times.

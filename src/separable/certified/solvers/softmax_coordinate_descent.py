@@ -1,4 +1,4 @@
-"""Learning all classes together under a penalty with corners: Newton's method along the columns.
+"""Learning all classes jointly under a penalty with corners: Newton's method along the columns.
 
 Each step takes the quadratic model of the losses at the weights, whose curvature by the scores of a
 row is c (diag(p) - p p'), and minimises it with the penalty by coordinate descent over the weights

@@ -1,4 +1,4 @@
-"""Multinomial dual coordinate descent: all classes together, a few models in one pass.
+"""Multinomial dual coordinate descent: all classes jointly, a few models in one pass.
 
 Class k of model m stands in lane m x stride + k: classes fill whole cache lines, or models of few
 classes share one. Each model stops at its own certificate; see `run_phases`.
@@ -67,20 +67,20 @@ def descend(
     passed : PassedRows
         Its float type is that of the passes.
     lanes : sequence of Lane
-        Models of all classes together, with finite strengths; at most `most_models` of them.
+        Models of all classes jointly, with finite strengths; at most `most_models` of them.
     tol, max_iter : float, int
-        The relative gap asked for, and the most passes.
+        The requested relative gap, and the maximum number of passes.
     seed : int
         Of the order of rows.
     start : Start, optional
         Dual points c (1[y = k] - p_k) and intercepts, K columns a model.
     on_pass : callable, optional
         Called after each pass with its number and the largest relative gap as passing weights see
-        it; True ends the work.
+        it; returning True stops the solver.
 
     Returns
     -------
-    solution : Judgement
+    solution : CertifiedSolution
     passes : ndarray, shape (k,)
         How many each model took part in.
     """

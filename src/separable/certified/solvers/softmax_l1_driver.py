@@ -1,4 +1,4 @@
-"""Learning all classes together under a penalty with corners, along chains of strengths."""
+"""Learning all classes jointly under a penalty with corners, along chains of strengths."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ PATH_GAP, MAX_PATH_STEPS = 0.1, 8
 
 
 class L1MultinomialSolver(L1Solver):
-    """Learns lanes of one problem, each all classes together, with an l1 or elastic net penalty.
+    """Learns lanes of one problem, each all classes jointly, with an l1 or elastic net penalty.
 
     Lanes of one fold are a chain from small to large C, each starting from the weights of the one
     before.
@@ -56,7 +56,7 @@ class L1MultinomialSolver(L1Solver):
     ----------
     problem : Problem
         With ``n_classes``; its loss is log loss.
-    solver_options : Request
+    solver_options : SolverOptions
     """
 
     def _learn(
@@ -184,7 +184,7 @@ class PathStopping:
 
     Parameters
     ----------
-    stopping_rule : Watch
+    stopping_rule : StoppingRule
         Of the strength that is the aim; it counts steps.
     """
 

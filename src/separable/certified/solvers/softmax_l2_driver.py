@@ -1,4 +1,4 @@
-"""Learning all classes together: which engine takes a problem, and which takes over."""
+"""Learning all classes jointly: which engine takes a problem, and which takes over."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ class _Classes:
 
 
 class MultinomialSolver(L2Solver):
-    """Learns lanes of one problem, each all classes together.
+    """Learns lanes of one problem, each all classes jointly.
 
     Parameters
     ----------
     problem : Problem
         With ``n_classes``.
-    solver_options : Request
+    solver_options : SolverOptions
     """
 
     @cached_property
@@ -116,7 +116,7 @@ class MultinomialSolver(L2Solver):
 
     @property
     def tol(self) -> float:
-        """The relative gap asked for."""
+        """The requested relative gap."""
         if self.solver_options.tol is not None:
             return self.solver_options.tol
         return TOL_SMALL if self.is_second_order else TOL_LARGE

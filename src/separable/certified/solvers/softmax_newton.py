@@ -1,4 +1,4 @@
-"""Newton's method for all classes together."""
+"""Newton's method for all classes jointly."""
 
 from __future__ import annotations
 
@@ -160,10 +160,10 @@ def multinomial_newton(
     make_step : StepMaker
     start : ndarray, shape (m, K), or None
         Weights.
-    stopping_rule : Watch
+    stopping_rule : StoppingRule
         Sees each step and says when to stop.
     max_iter : int
-        Most steps.
+        Maximum number of steps.
     is_stopped : callable
         Whether the work is to end.
 

@@ -1,4 +1,4 @@
-"""Newton's steps for all classes together: by the whole Hessian, or by conjugate gradients.
+"""Newton's steps for all classes jointly: by the whole Hessian, or by conjugate gradients.
 
 Equal changes of all classes change no probability; steps have none, in weights and intercepts.
 """
@@ -105,7 +105,7 @@ class ConjugateSteps:
     Parameters
     ----------
     after_product : callable
-        Called after each product with the rows there and back; True ends the work.
+        Called after each product with the rows there and back; returning True stops the solver.
     """
 
     def __init__(self, after_product: Callable[[], bool]) -> None:

@@ -53,11 +53,12 @@ class StoppingRule:
     certify : callable
         Of a dual point and weights: the judgement of one lane.
     tol : float
-        The relative gap asked for.
+        The requested relative gap.
     to_rounding : bool
         Go on until a better certificate cannot be had.
     on_step : callable, optional
-        Called with the number of the step and the relative gap so far; True ends the work.
+        Called with the number of the step and the relative gap so far; returning True stops the
+        solver.
     """
 
     def __init__(

@@ -57,12 +57,13 @@ def accelerated(
     lane : Lane
     penalty : Proximal
     tol : float
-        The relative gap asked for.
+        The requested relative gap.
     max_iter : int
-        Most steps.
+        Maximum number of steps.
     start : ndarray, shape (d,), optional
     callback : callable, optional
-        Called with the number of a step and the relative gap so far; True ends the work.
+        Called with the number of a step and the relative gap so far; returning True stops the
+        solver.
     """
     x = np.zeros(problem.rows.n_features) if start is None else np.array(start, np.float64)
     extrapolated, momentum = x, 1.0

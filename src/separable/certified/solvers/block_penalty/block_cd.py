@@ -81,11 +81,12 @@ class BlockDescent:
     penalty : BlockPenalty
         Convex.
     tol : float
-        The relative gap asked for; small problems are solved to rounding.
+        The requested relative gap; small problems are solved to rounding.
     max_iter : int
-        Most passes over the columns.
+        Maximum number of passes over the columns.
     callback : callable, optional
-        Called with the number of a round and the relative gap so far; True ends the work.
+        Called with the number of a round and the relative gap so far; returning True stops the
+        solver.
     to_rounding : bool, optional
         Go on until a better certificate cannot be had. By default small problems do.
     """

@@ -179,10 +179,10 @@ def interior_point(
     y, c : ndarray, shape (n,)
         Targets and costs; rows of cost 0 do not count.
     fit_intercept : bool
-    stopping_rule : Watcher
+    stopping_rule : StoppingCriterion
         Sees each step and says when to stop.
     max_iter : int
-        Most steps.
+        Maximum number of steps.
     fixed : Fixed
         Rows besides, whose z is not to change.
 

@@ -1,4 +1,4 @@
-"""The interior point of `l1_interior` for classes learned together.
+"""The interior point of `l1_interior` for classes learned jointly.
 
 problem   minimise over u, (d, K), and b  sum_i c_i softmax loss(y_i, x_i u + b)
           + sum_jk (l1_j |u_jk| + l2_j u_jk^2 / 2)
@@ -45,7 +45,7 @@ SIGN = np.array([1.0, -1.0])[:, None, None]
 
 
 def suits_softmax(n_rows: int, n_columns: int, n_classes: int) -> bool:
-    """Say whether a step costs little."""
+    """Return whether a step costs little."""
     few = n_classes * min(n_rows, n_columns)
     return few <= MOST_EQUATIONS and n_rows * n_columns * n_classes**2 <= MOST_NUMBERS
 
