@@ -23,7 +23,7 @@ def test_indicators_of_dense_and_sparse_rows():
         made = rows.to_matrix()
         dense = made if isinstance(made, np.ndarray) else made.toarray()
         np.testing.assert_array_equal(dense, X > 0.5)
-    with pytest.raises(ValueError, match="The threshold -1 is below 0"):
+    with pytest.raises(ValueError, match="The threshold -1 is negative"):
         indicator_rows(as_rows(sp.csr_array(X)), -1.0)
 
 

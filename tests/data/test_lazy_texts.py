@@ -43,7 +43,9 @@ def alike(lazy: LazyTexts, plain: tuple[str, ...]) -> None:
     assert pickle.loads(pickle.dumps(lazy)) == plain
     assert np.array(lazy, dtype=object).tolist() == list(plain)
     for place in (len(plain), -len(plain) - 1):
-        with pytest.raises(IndexError, match=f"there is no text {place} among {len(plain)}"):
+        with pytest.raises(
+            IndexError, match=f"index {place} is out of range for {len(plain)} texts"
+        ):
             lazy[place]
 
 

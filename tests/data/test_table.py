@@ -17,5 +17,5 @@ def test_a_missing_column_suggests_close_names_and_lists_what_there_is():
 
 
 def test_a_header_line_that_reads_like_data_is_remarked_on():
-    with pytest.raises(TableError, match=r"reads like data.*a header line may be missing"):
+    with pytest.raises(TableError, match=r"looks like data.*a header line may be missing"):
         require_columns(["y"], ["5.1", "3.5", "setosa"], "iris.data")

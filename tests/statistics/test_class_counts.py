@@ -181,7 +181,7 @@ def test_sums_that_overflow_are_refused():
 def test_a_negative_threshold_needs_dense_rows():
     X = np.array([[-1.0, 0.0], [0.5, -3.0]])
     np.testing.assert_array_equal(counts_of(X, [0, 0], threshold=-0.5).sums, [[1, 1]])
-    with pytest.raises(ValueError, match=r"The threshold -0\.5 is below 0, .* Pass dense rows"):
+    with pytest.raises(ValueError, match=r"The threshold -0\.5 is negative, .* Pass dense rows"):
         counts_of(sp.csr_array(X), [0, 0], threshold=-0.5)
 
 

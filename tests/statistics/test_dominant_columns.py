@@ -51,7 +51,7 @@ def test_one_cell_of_1e20_is_named(learner, form):
     assert warned(learner, FORMS[form](X), y) == []
     X[17, 2] = 1e20
     (message,) = warned(learner, FORMS[form](X), y)
-    assert message.startswith("column 2 holds 1e+20 in row 17: so large that float64")
+    assert message.startswith("column 2 holds 1e+20 in row 17: so large that in float64")
     assert "leave out the row" in message
     weight = np.ones(60)
     weight[3:9] = 0.0

@@ -1,4 +1,4 @@
-"""Anything to rows: arrays, sparse matrices, frames, files and streams."""
+"""Data ingestion: arrays, sparse matrices, data frames, files and streams to rows and columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
     "scan",
 ]
 
-#: Where each public name lives; it is imported when it is asked for.
+#: Module of each public name, imported on first access.
 _HOMES = {
     "Dataset": "separable.data.dataset",
     "Finding": "separable.data.checks.findings",
@@ -57,5 +57,5 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
+if not TYPE_CHECKING:  # type checkers should see only the names above
     __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,8 +1,8 @@
-"""Small steps between Arrow and NumPy.
+"""Conversions between Arrow and NumPy.
 
-Only Arrow's buffers are read: ``to_numpy`` and ``pyarrow.array`` would import pandas.
+Arrow's buffers are read directly: ``to_numpy`` and ``pyarrow.array`` would import pandas.
 
-The different texts of an Arrow column, numbered by the compiled core.
+`text_codes` factorizes text columns in the compiled core.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def as_arrow(values: Any) -> Any:
-    """Return anything with Arrow's interface as an Arrow array, in chunks or not."""
+    """Return any object with Arrow's interface as an Arrow array, chunked or not."""
     import pyarrow as pa
 
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
@@ -53,12 +53,12 @@ def as_arrow(values: Any) -> Any:
         return pa.array(values)
     try:
         return pa.chunked_array(values)
-    except OSError:  # of polars at least to 1.30: categories and times come as plain integers
+    except OSError:  # polars up to at least 1.30 exports categories and times as integers
         return values.to_arrow()
 
 
 def one_chunk(values: Any) -> Any:
-    """Return anything with Arrow's interface as one Arrow array."""
+    """Return any object with Arrow's interface as one contiguous Arrow array."""
     import pyarrow as pa
 
     values = as_arrow(values)
@@ -66,37 +66,37 @@ def one_chunk(values: Any) -> Any:
         return values
     if values.num_chunks == 1:
         return values.chunk(0)
-    if pa.types.is_string(values.type):  # one chunk of more than 2 GB of text needs long offsets
+    if pa.types.is_string(values.type):  # a chunk of more than 2 GB of text needs 64-bit offsets
         values = values.cast(pa.large_string())
     return values.combine_chunks()
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a type is one of text."""
+    """Return whether an Arrow type is text."""
     from pyarrow import types
 
     return (
         types.is_string(kind)
         or types.is_large_string(kind)
-        or str(kind) == "string_view"  # older pyarrow cannot name it
+        or str(kind) == "string_view"  # older pyarrow has no predicate for it
     )
 
 
 def flat(array: Any, dtype: DTypeLike) -> NDArray[Any]:
-    """Return the values of an array of fixed width, without a copy; nulls are any value."""
+    """Return the values of a fixed-width array without a copy; nulls have arbitrary values."""
     values: NDArray[Any] = np.frombuffer(array.buffers()[1] or b"", dtype)
     return values[array.offset : array.offset + len(array)]
 
 
 def bits(array: Any, buffer: int) -> NDArray[np.bool_]:
-    """Return the bits of a buffer of an array, one a value."""
+    """Return the bits of a buffer of an array, one per value."""
     packed = np.frombuffer(array.buffers()[buffer] or b"", np.uint8)
     unpacked = np.unpackbits(packed, bitorder="little", count=array.offset + len(array))
     return unpacked[array.offset :].astype(np.bool_)
 
 
 def nulls(column: Any) -> NDArray[np.bool_]:
-    """Return where a column is null."""
+    """Return the null mask of a column."""
     parts = [np.zeros(0, np.bool_)]
     for chunk in getattr(column, "chunks", [column]):
         known = chunk.null_count and chunk.buffers()[0] is not None
@@ -105,7 +105,7 @@ def nulls(column: Any) -> NDArray[np.bool_]:
 
 
 def floats(column: Any) -> NDArray[np.float64]:
-    """Return a column of numbers as float64, NaN where it is null."""
+    """Return a numeric column as float64, NaN where null."""
     import pyarrow as pa
 
     chunks = getattr(column, "chunks", [column])
@@ -118,7 +118,7 @@ def floats(column: Any) -> NDArray[np.float64]:
 
 
 def float_columns(columns: Sequence[Any]) -> NDArray[np.float64]:
-    """Return `floats` of columns of float64 of one length as the rows of a matrix, by few calls.
+    """Return `floats` of float64 columns of equal length as the rows of a matrix.
 
     Parameters
     ----------
@@ -137,14 +137,14 @@ def float_columns(columns: Sequence[Any]) -> NDArray[np.float64]:
 
 
 def is_float_column(column: Any) -> bool:
-    """Whether `float_columns` takes a column."""
+    """Return whether `float_columns` accepts a column."""
     import pyarrow as pa
 
     return isinstance(column, pa.ChunkedArray) and column.type.id == pa.lib.Type_DOUBLE
 
 
 def integers(array: Any) -> NDArray[np.int32]:
-    """Return an array of int32, -1 where it is null."""
+    """Return an int32 array, -1 where null."""
     values = flat(array, np.int32).copy()
     if array.null_count:
         values[nulls(array)] = -1
@@ -152,7 +152,7 @@ def integers(array: Any) -> NDArray[np.int32]:
 
 
 def text_buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-    """Return the UTF-8 of an array of string or large_string, and where its texts start in it."""
+    """Return the UTF-8 bytes of a string or large_string array, and the offsets of its texts."""
     import pyarrow as pa
 
     dtype: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
@@ -167,7 +167,7 @@ def text_buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
 
 
 def mask(keep: NDArray[np.bool_]) -> Any:
-    """Return a mask as an Arrow array."""
+    """Return a boolean mask as an Arrow array."""
     import pyarrow as pa
 
     packed = pa.py_buffer(np.packbits(keep, bitorder="little").tobytes())
@@ -175,7 +175,7 @@ def mask(keep: NDArray[np.bool_]) -> Any:
 
 
 def number_array(values: NDArray[Any]) -> Any:
-    """Return numbers as an Arrow array of the same type, without a copy where they lie together."""
+    """Return numbers as an Arrow array of the same dtype, without a copy if contiguous."""
     import pyarrow as pa
 
     held: Any = np.ascontiguousarray(values)
@@ -184,7 +184,7 @@ def number_array(values: NDArray[Any]) -> Any:
 
 
 def strings(texts: Iterable[str]) -> pa.Array[Any]:
-    """Return texts as an Arrow array; a tuple is converted once."""
+    """Return texts as an Arrow array; tuples are cached."""
     return _strings_once(texts) if isinstance(texts, tuple) else _strings(texts)
 
 
@@ -203,7 +203,7 @@ def _strings(texts: Iterable[str]) -> pa.Array[Any]:
 
 
 def text_codes(array: Any) -> tuple[NDArray[np.int32], list[str]]:
-    """Return the code of each text, -1 where it is missing, and the texts by code.
+    """Factorize texts: return the code of each (-1 where missing) and the texts by code.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def text_codes(array: Any) -> tuple[NDArray[np.int32], list[str]]:
     -------
     codes : ndarray of int32
     texts : list of str
-        In the order in which they first appear.
+        In order of first appearance.
     """
     letters, starts = text_buffers(array)
     valid = array.buffers()[0] if array.null_count else None

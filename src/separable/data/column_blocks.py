@@ -1,8 +1,7 @@
-"""Blocks of columns: many columns of few rows are taken together, a long one alone.
+"""Blocks of columns: short columns are processed together, long ones alone.
 
-A call of NumPy or Arrow costs microseconds however few the rows are, so work on each of 100 000
-short columns is done for a block of them by one call. Long columns make blocks of one, which stay
-in the cache.
+A NumPy or Arrow call costs microseconds even for few rows, so 100 000 short columns are processed a
+block per call. A long column is a block of its own and stays in the cache.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ if TYPE_CHECKING:
 
 __all__ = ["blocks_of", "stacked"]
 
-#: Values of a block of columns, but for one column that has more.
+#: Values per block; a column with more is its own block.
 BLOCK_VALUES = 1 << 16
 
 Item = TypeVar("Item")
 
 
 def blocks_of(columns: Sequence[Item], n_rows: int) -> Iterator[Sequence[Item]]:
-    """Give columns of so many rows in blocks, in their order.
+    """Yield columns in blocks, in order.
 
     Parameters
     ----------
     columns : sequence
-        Columns, or one thing for each, such as its name.
+        Columns, or one item per column, such as its name.
     n_rows : int
     """
     size = max(1, BLOCK_VALUES // max(n_rows, 1))
@@ -39,7 +38,7 @@ def blocks_of(columns: Sequence[Item], n_rows: int) -> Iterator[Sequence[Item]]:
 
 
 def stacked(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return columns of one length as the rows of a matrix; one column is not copied."""
+    """Return columns of equal length as the rows of a matrix; a single column is not copied."""
     if len(columns) == 1:
         return np.ascontiguousarray(columns[0]).reshape(1, -1)
     return np.concatenate(columns).reshape(len(columns), -1)

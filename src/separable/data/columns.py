@@ -1,8 +1,8 @@
-"""Anything tabular to columns: Arrow tables, data frames, dicts of columns, lists of dicts.
+"""Tabular data as named columns: Arrow tables, data frames, dicts of columns, lists of dicts.
 
-A column is either ``Numbers`` or ``Categories``, held as NumPy arrays. Frames come in through
-``__arrow_c_stream__``; pandas and polars are never imported. Columns are converted when they are
-asked for, so one that nobody needs costs nothing and cannot fail.
+A column is ``Numbers`` or ``Categories``, held as NumPy arrays. Data frames are read through
+``__arrow_c_stream__``; pandas and polars are never imported. Columns are converted on first access,
+so an unused column costs nothing and cannot fail.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Numbers:
     Parameters
     ----------
     values : ndarray of float64
-        One number a row; NaN where it is missing.
+        One number per row; NaN where missing.
     """
 
     values: NDArray[np.float64]
 
     def as_categories(self) -> Categories:
-        """Return the numbers as text, whole numbers without a decimal point."""
-        levels, codes = np.unique(self.values, return_inverse=True)  # NaN, once, comes last
+        """Return the numbers as text, integers without a decimal point."""
+        levels, codes = np.unique(self.values, return_inverse=True)  # NaN comes last, once
         missing = len(levels) > 0 and bool(np.isnan(levels[-1]))
         if missing:
             codes[codes == len(levels) - 1] = -1
@@ -66,9 +66,9 @@ class Categories:
     Parameters
     ----------
     codes : ndarray of int32
-        For each row the place of its level in ``levels``; -1 where it is missing.
+        Index of each row's level in ``levels``; -1 where missing.
     levels : tuple of str
-        Different texts, in any order; not all need occur.
+        Distinct texts, in any order; not all need occur.
     """
 
     codes: NDArray[np.int32]
@@ -77,17 +77,17 @@ class Categories:
 
 Column: TypeAlias = Numbers | Categories
 
-#: Durations are numbers of seconds.
+#: Durations become seconds.
 _A_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
 def number_text(value: float) -> str:
-    """Write a number as a level: whole numbers without a decimal point."""
+    """Return a number as a level: integers without a decimal point."""
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
 class Columns(Mapping[str, Column]):
-    """Named columns of one length, each converted when it is asked for.
+    """Named columns of equal length, each converted on first access.
 
     Parameters
     ----------
@@ -101,11 +101,11 @@ class Columns(Mapping[str, Column]):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
+        """Column names, in order."""
         return tuple(self._raw)
 
     def raw(self, name: str) -> Any:
-        """Return what a column was made from."""
+        """Return the source of a column before conversion."""
         return self._raw[name]
 
     def __getitem__(self, name: str) -> Column:
@@ -122,13 +122,13 @@ class Columns(Mapping[str, Column]):
 
 
 def as_columns(data: Any) -> Columns:
-    """Turn a table of any kind into columns.
+    """Convert a table of any kind to columns.
 
     Parameters
     ----------
     data : pyarrow Table, data frame, dict of columns, list of dicts, or Columns
-        A frame is anything with ``__arrow_c_stream__`` (pandas, polars, DuckDB). In a list of
-        dicts each dict is a row, and a row that lacks a key misses that value.
+        A data frame is any object with ``__arrow_c_stream__`` (pandas, polars, DuckDB). In a list
+        of dicts each dict is a row; a missing key is a missing value.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def as_columns(data: Any) -> Columns:
     shape = f" of shape {data.shape}" if isinstance(data, np.ndarray) else ""
     raise TableError(
         f"Expected a table with named columns, got {type(data).__name__}{shape}. Pass a data "
-        "frame, a pyarrow Table, a dict of columns or a list of dicts, one a row."
+        "frame, a pyarrow Table, a dict of columns or a list of dicts, one per row."
     )
 
 
@@ -163,7 +163,10 @@ def _columns_from_dict(data: Mapping[Any, Any]) -> Columns:
         lengths_text = ", ".join(
             f"{name!r} has {length}" for name, length in list(lengths.items())[:5]
         )
-        raise TableError(f"The columns differ in length: {lengths_text}. Give each the same rows.")
+        raise TableError(
+            f"The columns differ in length: {lengths_text}. Give all columns the same number of "
+            "rows."
+        )
     n_rows = next(iter(lengths.values()), 0)
     return Columns({str(name): values for name, values in data.items()}, n_rows)
 
@@ -172,7 +175,7 @@ def _columns_from_records(data: Sequence[Any]) -> Columns:
     for row, record in enumerate(data):
         if not isinstance(record, Mapping):
             raise TableError(
-                f"Expected a list of dicts, one a row, but row {row} is a "
+                f"Expected a list of dicts, one per row, but row {row} is a "
                 f"{type(record).__name__}. Give each value its column name."
             )
     names = dict.fromkeys(name for record in data for name in record)
@@ -190,7 +193,7 @@ def _columns_from_stream(data: Any) -> Columns:
         except (pa.ArrowException, ValueError, OverflowError):
             if not hasattr(data, "items"):
                 raise
-            return _columns_from_dict(data)  # column by column: only one that is needed can fail
+            return _columns_from_dict(data)  # by column: only a column that is used can fail
     index = _pandas_index_columns(data.schema.metadata or {})
     if index:
         data = data.drop_columns([name for name in index if name in data.column_names])
@@ -200,7 +203,7 @@ def _columns_from_stream(data: Any) -> Columns:
 
 
 def _refuse_duplicates(names: list[str]) -> None:
-    """Refuse names, all written as text, that do not tell columns apart."""
+    """Reject names that are equal as text."""
     if len(set(names)) == len(names):
         return
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -211,7 +214,7 @@ def _refuse_duplicates(names: list[str]) -> None:
 
 
 def _pandas_index_columns(metadata: Mapping[bytes, bytes]) -> set[str]:
-    """Return the columns that hold a pandas index: row labels, not data."""
+    """Return the columns that hold a pandas index (row labels, not data)."""
     index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
     return {name for name in index if isinstance(name, str)}
 
@@ -225,7 +228,7 @@ def _column(name: str, values: Any) -> Column:
         except (pa.ArrowException, OverflowError):
             if isinstance(values, (pa.Array, pa.ChunkedArray)):
                 raise
-            # objects of several kinds, as pandas keeps them: one by one below
+            # objects of mixed types, as pandas stores them: converted individually below
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise TableError(f"Column {name!r} has {values.ndim} dimensions; it must have 1.")
@@ -236,7 +239,7 @@ def _column(name: str, values: Any) -> Column:
 
 
 def _column_from_objects(name: str, values: list[Any]) -> Column:
-    """Numbers when every value there is one, else the categories of their texts."""
+    """Return numbers if every present value is one, else categories of the texts."""
     present = {type(value) for value in values if not is_missing(value)}
     numeric = (int, float, complex, Decimal, np.number, dt.timedelta)
     if all(issubclass(kind, numeric) and kind is not bool for kind in present):
@@ -249,14 +252,14 @@ def _column_from_objects(name: str, values: list[Any]) -> Column:
 
 
 def _text(value: Any) -> str:
-    """Write a value as a level; a moment as in `_moment_text`, in its local time."""
+    """Return a value as a level; a timestamp as in `_moment_text`, in local time."""
     if isinstance(value, (dt.datetime, dt.time)):
         return _moment_text(str(value.replace(tzinfo=None)))
     return _moment_text(str(value)) if isinstance(value, np.datetime64) else str(value)
 
 
 def _moment_text(text: str) -> str:
-    """Write a moment as it is, whatever the unit it was held in: no zeros at the end."""
+    """Return a timestamp as text independent of its unit: without trailing zeros."""
     text = text.replace("T", " ")
     text = text.rstrip("0").removesuffix(".") if "." in text else text
     return text.removesuffix(" 00:00:00").removesuffix(" 00:00")
@@ -271,13 +274,15 @@ def _to_float(value: Any) -> float:
         return value.total_seconds()
     try:
         return float(value)
-    except OverflowError:  # a whole number beyond float64
+    except OverflowError:  # an integer beyond float64
         return np.inf
 
 
 def _refuse_complex(name: str, kinds: set[type]) -> None:
     if any(issubclass(kind, (complex, np.complexfloating)) for kind in kinds):
-        raise TableError(f"Column {name!r} holds complex numbers. Give their parts as columns.")
+        raise TableError(
+            f"Column {name!r} holds complex numbers. Store real and imaginary parts as columns."
+        )
 
 
 def _refuse_nested(name: str, values: list[Any], kinds: set[type]) -> None:
@@ -285,7 +290,7 @@ def _refuse_nested(name: str, values: list[Any], kinds: set[type]) -> None:
     if nested:
         row = next(i for i, value in enumerate(values) if type(value) is nested[0])
         raise TableError(
-            f"Column {name!r} holds a {nested[0].__name__} in row {row}. Give it one value a row."
+            f"Column {name!r} holds a {nested[0].__name__} in row {row}. Store one value per row."
         )
 
 
@@ -317,8 +322,8 @@ def _column_from_arrow(name: str, values: Any) -> Column:
     if types.is_temporal(kind):
         return _moments(array)
     raise TableError(
-        f"Column {name!r} holds {kind}, which is neither numbers nor text. Leave it out or "
-        "give it one value a row."
+        f"Column {name!r} holds {kind}, which is neither numbers nor text. Leave it out or store "
+        "one value per row."
     )
 
 
@@ -338,7 +343,7 @@ def _column_from_dictionary(array: Any) -> Categories:
 
     codes = integers(array.indices.cast(pa.int32()))
     levels = array.dictionary.cast(pa.large_string()).to_pylist()
-    if None in levels:  # a null may hide among the levels
+    if None in levels:  # a null may be one of the levels
         codes[codes == levels.index(None)] = -1
         levels = ["" if level is None else level for level in levels]
     if len(set(levels)) < len(levels):

@@ -1,4 +1,4 @@
-"""Rows as the compiled core takes them."""
+"""Rows for the compiled core."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["core_rows", "index_of_columns"]
 
 
 def core_rows(rows: Rows) -> portable.Rows:
-    """Return the rows as the compiled core takes them, their indices checked."""
+    """Return the rows for the compiled core, with checked indices."""
     try:
         return portable.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
     except ValueError:
-        check_indices(rows)  # says where
+        check_indices(rows)  # names the row
         raise
 
 
 def index_of_columns(columns: NDArray[np.intp], n_features: int) -> NDArray[np.int64]:
-    """Return where each column stands among some, -1: nowhere; for ``native.spread_columns``."""
+    """Return the index of each column within ``columns``, -1 if absent."""
     index = np.full(n_features, -1, np.int64)
     index[columns] = np.arange(len(columns))
     return index

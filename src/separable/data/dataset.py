@@ -1,4 +1,4 @@
-"""What `read` gives: the features, the target, and a report."""
+"""Datasets: the features, the target and the reading report that `read` returns."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Dataset:
-    """Features and target.
+    """Features and target of a data source.
 
-    ``X, y = dataset`` takes both.
+    ``X, y = dataset`` unpacks both.
 
     Parameters
     ----------
     table : pyarrow.Table or None
-        The features, for sources with named columns.
+        Features of sources with named columns.
     rows : Rows or None
-        The features, for sources of sparse rows or for a SciPy matrix.
+        Features of sparse sources and SciPy matrices.
     y : ndarray or None
-        The target: whole numbers as int64, other numbers as float64, text as str, true and false
-        as bool, dates as datetime64.
+        Target: int64 for integers, float64 for other numbers, str for text, bool for booleans,
+        datetime64 for dates.
     report : ReadingReport
-        What was found.
+        Format, column types, missing values and skipped lines.
     weights : ndarray or None
-        The weight of each row, where the format has one (Vowpal Wabbit).
+        Sample weights, if the format has them (Vowpal Wabbit).
     tags : list of str or None
-        The tag of each row, where the format has one (Vowpal Wabbit).
+        Tags, if the format has them (Vowpal Wabbit).
     qid : ndarray or None
-        The query of each row, where the format has one (svmlight).
+        Query ids, if the format has them (svmlight).
     feature_names : tuple of str or None
-        The names of the columns of ``rows``, where the format has names.
+        Column names of ``rows``, if the format has names.
     """
 
     table: pa.Table | None
@@ -69,7 +69,7 @@ class Dataset:
 
     @property
     def X(self) -> Any:  # noqa: N802
-        """The features: the table, or the rows as an ndarray or a SciPy ``csr_array``."""
+        """Features: the table, or the rows as an ndarray or a SciPy ``csr_array``."""
         return self.table if self.rows is None else self.rows.to_matrix()
 
     def __iter__(self) -> Iterator[Any]:
@@ -87,20 +87,22 @@ class Dataset:
 
 
 def column_name(column: str | int, names: Sequence[str], where: str) -> str:
-    """Return the name of a column given by name, or by its place counted from 1.
+    """Return the name of a column given by name or by its 1-based number.
 
-    Places below 0 count from the end: -1 is the last column.
+    Negative numbers count from the end: -1 is the last column.
     """
     if isinstance(column, str):
         require_columns([column], names, where)
         return column
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
-        raise TypeError(f"A column is named by a text or a whole number. Got {column!r} instead.")
+        raise TypeError(
+            f"A column must be a name (str) or a 1-based number (int). Got {column!r} instead."
+        )
     number = int(column)
     if not 1 <= abs(number) <= len(names):
         raise TableError(
-            f"{where} has no column number {number}: it has {len(names)}, counted from 1 (-1 is "
-            "the last)."
+            f"{where} has no column number {number}: it has {len(names)} columns, counted from 1 "
+            "(-1 is the last)."
         )
     return names[number - 1 if number > 0 else number]
 
@@ -108,7 +110,7 @@ def column_name(column: str | int, names: Sequence[str], where: str) -> str:
 def chosen_columns(
     names: Sequence[str], columns: Sequence[str | int] | None, target: Any, where: str
 ) -> tuple[list[str], str | None]:
-    """Return the columns to read, in the order of the table or as asked, and the target's name."""
+    """Return the columns to read, in table order or as requested, and the name of the target."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise TableError(
@@ -121,7 +123,9 @@ def chosen_columns(
     if columns is None:
         return list(names), label
     if isinstance(columns, str):
-        raise TypeError(f"The 'columns' parameter must be a list of columns. Got {columns!r}.")
+        raise TypeError(
+            f"The 'columns' parameter must be a list of columns. Got {columns!r} instead."
+        )
     known = set(names)
     resolved = (
         each if isinstance(each, str) and each in known else column_name(each, names, where)
@@ -133,17 +137,17 @@ def chosen_columns(
 
 
 def split_target(table: pa.Table, target: Any, label: str | None, report: ReadingReport) -> Dataset:
-    """Set the target apart from the features.
+    """Split a table into features and target.
 
-    Rows whose target is missing are left out and counted.
+    Rows with a missing target are dropped and counted in the report.
 
     Parameters
     ----------
     table : pyarrow.Table
     target : object
-        As the user gave it: None, a column, or an array.
+        Target as passed by the user: None, a column, or an array.
     label : str or None
-        The column that is the target.
+        Name of the target column.
     report : ReadingReport
     """
     if label is not None:
@@ -160,12 +164,12 @@ def split_target(table: pa.Table, target: Any, label: str | None, report: Readin
 
 
 def target_array(target: Any, n_rows: int) -> NDArray[Any]:
-    """Return a target that came as an array of its own."""
+    """Return a target passed as an array."""
     values = label_array(target)
     if values.shape != (n_rows,):
         raise TableError(
             f"The target has shape {values.shape}, but the data has {n_rows} rows. Give one value "
-            "for each row, or the name or number of a column."
+            "per row, or the name or number of a column."
         )
     return values
 
@@ -197,13 +201,13 @@ def target_values(column: Any, name: str) -> NDArray[Any]:
         return text_array(values.levels or ("",))[values.codes]
     if types.is_decimal(kind) and len(np.unique(values.values)) < len(column.unique()):
         raise TableError(
-            f"The target {name!r} has decimal numbers that differ by less than float64 can hold. "
-            "Round them, or make them text."
+            f"The target {name!r} has decimal numbers that are equal in float64 but different as "
+            "written. Round them, or convert them to text."
         )
     return whole_numbers(values.values)
 
 
 def whole_numbers(numbers: NDArray[np.float64]) -> NDArray[Any]:
-    """Return numbers as int64 if all of them are whole, else as they are."""
+    """Return integral numbers as int64, others unchanged."""
     whole = np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers))
     return numbers.astype(np.int64) if whole else numbers

@@ -1,4 +1,4 @@
-"""Rows as indicators: 1 where a value is above a threshold, 0 elsewhere."""
+"""Binarization of rows: 1 for values above a threshold, else 0."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ __all__ = ["distinct_rows", "indicator_rows", "refuse_negative_threshold"]
 
 
 def indicator_rows(rows: Rows, threshold: float) -> Rows:
-    """Return the rows with 1 for every value above the threshold and 0 for the others.
+    """Return the rows binarized at a threshold.
 
     Parameters
     ----------
     rows : Rows
-        Sparse ones stay sparse, which a threshold below 0 does not allow.
+        Sparse rows stay sparse, so the threshold must be >= 0.
     threshold : float
 
     Returns
     -------
     Rows
-        Of the same float type; in CSR every column stands at most once in a row.
+        Same float dtype; in CSR without duplicate columns.
     """
     refuse_negative_threshold(rows, threshold)
     rows = distinct_rows(rows)
@@ -30,20 +30,20 @@ def indicator_rows(rows: Rows, threshold: float) -> Rows:
 
 
 def refuse_negative_threshold(rows: Rows, threshold: float | None) -> None:
-    """Refuse a threshold that every value that is left out of sparse rows would exceed."""
+    """Reject a negative threshold for sparse rows: every implicit zero would exceed it."""
     if rows.is_sparse and threshold is not None and threshold < 0:
         raise ValueError(
-            f"The threshold {threshold:g} is below 0, so every zero that a sparse matrix leaves "
-            "out would be an indicator of 1. Pass dense rows, or a threshold >= 0."
+            f"The threshold {threshold:g} is negative, so every implicit zero of a sparse matrix "
+            "would become 1. Pass dense rows, or a threshold >= 0."
         )
 
 
 def distinct_rows(rows: Rows) -> Rows:
-    """Return the rows with every column at most once in a row; the same object if that is so."""
+    """Return the rows without duplicate columns; the same object if there are none."""
     if rows.indptr is None or rows.indices is None or len(rows.indices) < 2:
         return rows
     ascends = np.diff(rows.indices) > 0
-    starts = rows.indptr[1:-1]  # a row may start below the end of the one before
+    starts = rows.indptr[1:-1]  # a row may start below the end of the previous one
     ascends[starts[(starts > 0) & (starts < len(rows.indices))] - 1] = True
     if ascends.all():
         return rows

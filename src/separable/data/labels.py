@@ -1,6 +1,6 @@
-"""Labels as NumPy arrays that hold them exactly, or an error that says which cannot be held.
+"""Labels as NumPy arrays without loss, and the rule that decides whether a target has classes.
 
-When different values are too many to be classes: one rule, for `check` and for the commands.
+The rule is shared by `check` and the commands.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ __all__ = ["MANY_CLASSES", "label_array", "most_classes", "text_array", "whole_a
 
 
 def label_array(values: Any) -> NDArray[Any]:
-    """Return labels as an array of bool, int64, uint64, float64, str or, where unclear, object.
+    """Return labels as an array of bool, int64, uint64, float64, str or, if mixed, object.
 
     Parameters
     ----------
     values : array-like
-        NumPy arrays of any type but object are returned as they are.
+        NumPy arrays of any dtype but object are returned unchanged.
 
     Raises
     ------
     TableError
-        Where NumPy would make two labels one: whole numbers that float64 or 64 bits cannot hold,
+        If NumPy would merge two labels: integers beyond 64 bits or the exact range of float64,
         texts that end in NUL.
 
     Examples
@@ -56,7 +56,7 @@ def label_array(values: Any) -> NDArray[Any]:
 
 
 def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
-    """Return texts as an array of str; refuse one that such an array would change."""
+    """Return texts as an array of str; reject texts that NumPy would change."""
     bad = next((text for text in texts if text.endswith("\0")), None)
     if bad is not None:
         raise TableError(
@@ -66,15 +66,15 @@ def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
 
 
 def whole_array(numbers: Sequence[int]) -> NDArray[Any]:
-    """Return whole numbers as int64, or as uint64 where they need it."""
+    """Return integers as int64, or as uint64 if needed."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     if low >= -(2**63) and high < 2**63:
         return np.array(numbers, dtype=np.int64)
     if low >= 0 and high < 2**64:
         return np.array(numbers, dtype=np.uint64)
     raise TableError(
-        f"The labels are whole numbers from {low} to {high}, which 64 bits cannot hold. Write them "
-        "as text, for example with str."
+        f"The labels are integers from {low} to {high}, which do not fit in 64 bits. Convert them "
+        "to text, for example with str."
     )
 
 
@@ -92,13 +92,13 @@ def _floats(numbers: list[Any]) -> NDArray[np.float64]:
     if bad is not None:
         raise TableError(
             f"The labels are decimal numbers and {numbers[bad]} (row {bad}), which float64 cannot "
-            "hold. Make all of them whole numbers, or text."
+            "represent. Make all of them integers, or text."
         )
     return out
 
 
 def _objects(values: Any) -> NDArray[Any]:
-    """Return an array that has lost nothing: of objects where NumPy might change a value."""
+    """Return an array without loss: of objects if NumPy might change a value."""
     if isinstance(values, np.ndarray):
         return values
     if isinstance(getattr(values, "dtype", None), np.dtype) and hasattr(values, "to_numpy"):
@@ -112,24 +112,24 @@ def _objects(values: Any) -> NDArray[Any]:
     return np.array(values, dtype=object)
 
 
-#: More different values than this, and more than a share of the rows, are not classes.
+#: A target with more distinct values than this, and than a fraction of the rows, has no classes.
 MANY_CLASSES, NUMBER_SHARE, TEXT_SHARE = 20, 0.05, 0.5
 
-#: More different numbers than this are a quantity, unless classes are asked for.
+#: A numeric target with more distinct values is a quantity, unless classes are requested.
 MANY_NUMBERS = 100
 
 
 def most_classes(rows: int, *, numbers: bool, sure: bool) -> float:
-    """Return how many different values of a target may be classes.
+    """Return the maximum number of distinct target values that count as classes.
 
     Parameters
     ----------
     rows : int
-        How many rows have one.
+        Rows with a target.
     numbers : bool
-        Whether all values are numbers.
+        Whether all values are numeric.
     sure : bool
-        Whether classes are asked for.
+        Whether classes are requested.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Sequences of texts that behave as tuples and make each text when it is asked for.
+"""Lazy sequences of texts that behave as tuples and create each text on access.
 
-A model of ten million n-grams has as many names. As Python's ``str`` they would take ten times the
-room of their bytes, and hardly any is ever looked at.
+A model of ten million n-grams has ten million names. As Python ``str`` objects they would take ten
+times the memory of their bytes, and few are ever read.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ __all__ = [
     "is_texts",
 ]
 
-#: Texts decoded at once by one that goes through all of them.
+#: Texts decoded at a time during iteration.
 CHUNK = 1 << 14
-#: Texts up to here are all shown.
+#: Longest sequence shown in full.
 SHOWN = 32
 
 
 class LazyTexts(Sequence[str]):
-    """A sequence of texts, equal to the tuple of them.
+    """A sequence of texts, equal to the tuple of its items.
 
-    A subclass has ``__len__``, ``_at``, the text at a place that is there, and ``__iter__``.
+    A subclass implements ``__len__``, ``__iter__`` and ``_at``, the text at a valid index.
     """
 
     @overload
@@ -50,7 +50,7 @@ class LazyTexts(Sequence[str]):
         try:
             return self._at(indices[index])
         except IndexError:
-            raise IndexError(f"there is no text {index} among {len(self)}") from None
+            raise IndexError(f"index {index} is out of range for {len(self)} texts") from None
 
     def _at(self, index: int) -> str:
         raise NotImplementedError
@@ -73,13 +73,13 @@ class LazyTexts(Sequence[str]):
 
 
 class PackedTexts(LazyTexts):
-    """Texts as their UTF-8 bytes, one after the other, and where each starts.
+    """Texts as concatenated UTF-8 bytes and offsets.
 
     Parameters
     ----------
     utf8 : ndarray of uint8
     offsets : ndarray of int64
-        n + 1 ascending places in ``utf8``, each at the start of a character.
+        n + 1 ascending offsets into ``utf8``, each at the start of a character.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class PackedTexts(LazyTexts):
         self.utf8, self.offsets = utf8, offsets
 
     def part(self, start: int, stop: int) -> PackedTexts:
-        """Return some of the texts, not copied."""
+        """Return a slice of the texts, not copied."""
         offsets = self.offsets[start : stop + 1]
         utf8 = self.utf8[offsets[0] : offsets[-1]]
         return PackedTexts(utf8, offsets - offsets[0])
@@ -130,7 +130,7 @@ class PackedTexts(LazyTexts):
 
 
 class PrefixedTexts(LazyTexts):
-    """Texts with the same text before each.
+    """Texts with a common prefix.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class PrefixedTexts(LazyTexts):
 
 
 class ChainedTexts(LazyTexts):
-    """Sequences of texts, one after the other.
+    """Concatenation of sequences of texts.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class ChainedTexts(LazyTexts):
 
 
 class RepeatedText(LazyTexts):
-    """One text, again and again.
+    """One text repeated.
 
     Parameters
     ----------
@@ -199,20 +199,20 @@ class RepeatedText(LazyTexts):
 
 
 class DeferredTexts(LazyTexts):
-    """Texts whose number is known, made when the first of them is asked for.
+    """Texts of known number, created on first access.
 
     Parameters
     ----------
     count : int
     make : callable
-        Returns them all.
+        Returns all texts.
     """
 
     def __init__(self, count: int, make: Callable[[], Sequence[str]]) -> None:
         self._count, self._make = count, make
         self._made: Sequence[str] | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:  # what makes them need not be one to pickle
+    def __reduce__(self) -> tuple[Any, ...]:  # the function need not be picklable
         return tuple, (tuple(self),)
 
     @property
@@ -232,14 +232,14 @@ class DeferredTexts(LazyTexts):
 
 
 def is_texts(value: object) -> bool:
-    """Whether a value is a tuple of texts, or what stands for one."""
+    """Return whether a value is a tuple of texts or a lazy sequence of texts."""
     if isinstance(value, tuple):
         return all(isinstance(each, str) for each in value)
     return isinstance(value, LazyTexts)
 
 
 def groups_of(texts: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the different ones of some texts, by first place, and which of them each is."""
+    """Return the distinct texts by first appearance, and the code of each text."""
     parts = texts.parts if isinstance(texts, ChainedTexts) else (texts,)
     number: dict[str, int] = {}
     codes = []

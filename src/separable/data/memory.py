@@ -1,6 +1,6 @@
-"""How much memory there is.
+"""Available memory, and checks against it before large allocations.
 
-What does not fit in memory is refused before anything is allocated.
+Work that would not fit is rejected before anything is allocated.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["available_bytes", "check_column_products", "check_row_products"]
 
 
 def available_bytes() -> int:
-    """Return the memory that can be had now; where the system does not say, more than enough."""
+    """Return the available memory in bytes; `sys.maxsize` if the system does not report it."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123  # not a user's file
             for line in lines:
@@ -31,15 +31,15 @@ MATRICES = 4
 
 
 def check_column_products(n_columns: int, owner: str, instead: str, *, products: bool) -> None:
-    """Refuse products, or only squares, of columns that do not fit.
+    """Reject cross products, or squares, of columns that do not fit in memory.
 
     Parameters
     ----------
     n_columns : int
     owner, instead : str
-        Who needs them, and what to do instead: the message says both.
+        Caller and alternative, for the message.
     products : bool
-        Of all columns with each other; else squares of each.
+        Cross products of all columns; else squares only.
     """
     what = "products" if products else "squares"
     count = n_columns * (n_columns if products else 1)
@@ -47,7 +47,7 @@ def check_column_products(n_columns: int, owner: str, instead: str, *, products:
 
 
 def check_row_products(n_rows: int, owner: str, instead: str) -> None:
-    """Refuse products of all rows with each other that do not fit, in the same words."""
+    """Reject products of all pairs of rows that do not fit in memory."""
     _check(n_rows * n_rows, f"{owner} needs products of all {n_rows} rows", instead)
 
 
@@ -55,6 +55,6 @@ def _check(numbers: int, needed: str, instead: str) -> None:
     need, available = MATRICES * 8 * numbers, available_bytes()
     if need > available:
         raise MemoryError(
-            f"{needed}, {need / 2**30:.1f} GiB in all, and {available / 2**30:.1f} GiB are "
+            f"{needed} ({need / 2**30:.1f} GiB), but only {available / 2**30:.1f} GiB are "
             f"available. Instead, {instead}."
         )

@@ -1,4 +1,4 @@
-"""What stands for a missing value."""
+"""Missing values and the markers that denote them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 __all__ = ["MISSING", "checked_markers", "is_missing"]
 
-#: The texts that stand for a missing value, after trimming.
+#: Texts that denote a missing value, after trimming.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-")
 
 
 def is_missing(value: Any) -> bool:
-    """Whether an object is None, NaN, NaT, or pandas' NA or NaT."""
+    """Return whether an object is None, NaN, NaT or pandas' NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, (np.datetime64, np.timedelta64)):
@@ -25,7 +25,7 @@ def is_missing(value: Any) -> bool:
 
 
 def checked_markers(missing: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the markers to use: `MISSING` for None, else those given, trimmed."""
+    """Return the missing-value markers, trimmed: `MISSING` if None."""
     if missing is None:
         return MISSING
     if isinstance(missing, str) or not all(isinstance(marker, str) for marker in missing):

@@ -1,4 +1,4 @@
-"""How far reading is."""
+"""Progress of reading."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["Progress", "ProgressLine"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far reading is.
+    """Progress of a reader.
 
     Parameters
     ----------
     bytes_read : int
-        Of the files as they are on disk.
+        Bytes read, before decompression.
     bytes_total : int or None
-        None where it is not known, as for standard input.
+        Total size; None if unknown, as for standard input.
     rows : int
     """
 
@@ -29,7 +29,7 @@ class Progress:
 
     @property
     def share(self) -> float | None:
-        """How much was read, from 0 to 1."""
+        """Fraction read, from 0 to 1."""
         return self.bytes_read / self.bytes_total if self.bytes_total else None
 
     def __str__(self) -> str:
@@ -38,14 +38,14 @@ class Progress:
 
 
 class ProgressLine:
-    """Shows progress as one line of text that is written over again.
+    """Progress display on a single line that overwrites itself.
 
     Parameters
     ----------
     stream : text file, optional
-        By default standard error.
+        Standard error by default.
     every : float, default 0.2
-        Seconds between two updates.
+        Seconds between updates.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class ProgressLine:
         self._width = 0
 
     def __call__(self, progress: Progress) -> None:
-        """Show it, unless the last time was a moment ago."""
+        """Update the line, at most every ``every`` seconds."""
         ended = progress.share is not None and progress.share >= 1
         now = time.monotonic()
         if now - self._last < self._every and not ended:

@@ -1,4 +1,4 @@
-"""What a reading found: the format, the columns and their types, what was missing or left out."""
+"""Reading report: format, columns and types, missing values, skipped lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnFound", "ReadingReport"]
 
-#: So many skipped lines are kept as examples.
+#: Skipped lines kept as examples.
 EXAMPLES = 5
 
 
@@ -28,10 +28,9 @@ class ColumnFound:
     name : str
     type : {"number", "category", "boolean", "date"}
     why : str
-        What led to this type.
+        Reason for the type.
     missing : dict of str to int
-        How many values were missing, by what stood there. None stands for a value that was not
-        there at all, as null in JSON or Parquet.
+        Number of missing values by marker. None stands for null, as in JSON or Parquet.
     """
 
     name: str
@@ -41,38 +40,38 @@ class ColumnFound:
 
     @property
     def n_missing(self) -> int:
-        """How many values were missing."""
+        """Number of missing values."""
         return sum(self.missing.values())
 
 
 @dataclass
 class ReadingReport:
-    """What a reading found. Its text form is made to be read.
+    """Report of a reader. ``str(report)`` is meant for people.
 
     Parameters
     ----------
     sources : list of str
-        The files read so far.
+        Files read so far.
     format : str
         ``"csv"``, ``"jsonl"``, ``"parquet"``, ``"svmlight"``, ``"vw"`` or ``"memory"``.
     compression : str or None
     dialect : Dialect or None
-        How a CSV file is written.
+        Dialect of a CSV file.
     sniffed : str
-        How far the look went that settled the types of the columns.
+        Extent of the sample that determined the column types.
     rows : int
         Rows read so far.
     columns : list of ColumnFound
     n_features : int or None
-        The number of columns of sparse rows, which have no names.
+        Number of columns of sparse rows, which have no names.
     skipped : int
-        How many lines were left out because they could not be read.
+        Number of lines that could not be read.
     examples : list of SkippedLine
-        The first of them.
+        The first skipped lines.
     rows_without_target : int
-        Rows left out because their target was missing.
+        Rows dropped because their target was missing.
     notes : list of str
-        Whatever else there is to know.
+        Further remarks.
     """
 
     sources: list[str] = field(default_factory=list)
@@ -90,38 +89,38 @@ class ReadingReport:
 
     @property
     def column_types(self) -> dict[str, ColumnType]:
-        """The type of each column, as `read` takes it."""
+        """Type of each column, in the form that `read` accepts."""
         return {column.name: column.type for column in self.columns}
 
     @property
     def missing(self) -> dict[str, dict[str | None, int]]:
-        """How many values were missing, by column and by what stood there."""
+        """Number of missing values by column and marker."""
         return {c.name: dict(c.missing) for c in self.columns if c.missing}
 
     @property
     def n_free_examples(self) -> int:
-        """How many more lines that are skipped are kept as examples."""
+        """Number of skipped lines that may still be kept as examples."""
         return EXAMPLES - len(self.examples)
 
     def skip(
         self, source: str, line: int, reason: str, text: str, column: int | None = None
     ) -> None:
-        """Count a line that is left out, and keep it if it is one of the first."""
+        """Count a skipped line, and keep it if it is one of the first."""
         self.skipped += 1
         if len(self.examples) < EXAMPLES:
             self.examples.append(SkippedLine(source, line, reason, text, column))
 
     def skip_all(self, lines: SkippedLines) -> None:
-        """Count lines that a reader left out."""
+        """Count the lines that a reader skipped."""
         self.skipped += lines.count
         self.examples += lines.examples[: EXAMPLES - len(self.examples)]
 
     def found(self, name: str) -> ColumnFound:
-        """Return what is known of a column."""
+        """Return the entry of a column."""
         return next(column for column in self.columns if column.name == name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values; a missing value that is not text is ``null``."""
+        """Return the report as JSON values; a missing value that is not text is ``null``."""
         dialect = None if self.dialect is None else vars(self.dialect)
         columns = [
             {"name": c.name, "type": c.type, "why": c.why, "missing": _markers(c.missing)}

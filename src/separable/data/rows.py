@@ -1,8 +1,8 @@
-"""Rows: the one shape in which data reaches a learner or a model.
+"""Rows: the design matrix in the form that learners and models take.
 
-A ``Rows`` is an n x d matrix in one of two formats, dense (C order) or CSR, held as plain NumPy
-arrays of float32 or float64. ``as_rows`` turns what users hold into it, without a copy where the
-format already fits, and refuses what cannot be learned from with a message that names the place.
+A ``Rows`` is an n x d matrix, dense (C order) or CSR, held as NumPy arrays of float32 or float64.
+``as_rows`` converts user data, without a copy if the format fits, and rejects unusable values with
+an error that names row and column.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
     "largest_magnitude",
 ]
 
-FLOATS = "fd"  # the characters of float32 and float64, in the byte order of the machine
+FLOATS = "fd"  # dtype characters of native float32 and float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Rows:
     n_features : int
         The number of columns d.
     indices, indptr : ndarray of int32 or int64, optional
-        CSR only: the column of each value, in any order within a row, and the n + 1 places where
-        rows start. Both have the same dtype.
+        CSR only: the column of each value, in any order within a row, and the n + 1 row offsets.
+        Both have the same dtype.
     """
 
     values: NDArray[Any]
@@ -81,7 +81,7 @@ class Rows:
         return self.values, self.indices, self.indptr
 
     def empty_like(self, rows: NDArray[np.integer[Any]]) -> Rows:
-        """Return arrays with room for the given rows, not filled."""
+        """Return uninitialized arrays with space for the given rows."""
         if self.indptr is None or self.indices is None:
             return Rows(np.empty((len(rows), self.n_features), self.values.dtype), self.n_features)
         size = int((self.indptr[rows + 1] - self.indptr[rows]).sum())
@@ -99,12 +99,12 @@ class Rows:
         lengths = np.diff(self.indptr)[rows]
         indptr = np.zeros(len(rows) + 1, dtype=self.indptr.dtype)
         np.cumsum(lengths, out=indptr[1:])
-        # position of each kept value: its row's old start, moved by its place in the row
+        # position of each value: the old start of its row plus its offset in the row
         where = np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
         return Rows(self.values[where], self.n_features, self.indices[where], indptr)
 
     def slice(self, start: int, stop: int) -> Rows:
-        """Return rows ``start`` to ``stop`` as views where possible."""
+        """Return rows ``start`` to ``stop``, as views if possible."""
         if self.indptr is None or self.indices is None:
             return Rows(self.values[start:stop], self.n_features)
         first, last = self.indptr[start], self.indptr[stop]
@@ -116,7 +116,7 @@ class Rows:
         )
 
     def canonical(self) -> Rows:
-        """Return the rows with ascending columns, each once in a row; self if they have them."""
+        """Return the rows with sorted columns without duplicates; self if they are so already."""
         if self.indptr is None or self.indices is None:
             return self
         ascends = np.diff(self.indices) > 0
@@ -125,7 +125,7 @@ class Rows:
         return self if ascends.all() else self.sum_duplicates()
 
     def sum_duplicates(self) -> Rows:
-        """Return the rows with every column at most once in a row, its values added."""
+        """Return the rows with the values of duplicate columns summed."""
         if self.indptr is None or self.indices is None:
             return self
         row = np.repeat(np.arange(self.n_rows), np.diff(self.indptr))
@@ -140,24 +140,24 @@ class Rows:
         )
 
     def astype(self, dtype: np.dtype[Any]) -> Rows:
-        """Return the rows with values of another float type; the same object if it fits."""
+        """Return the rows with another float dtype; self if it is the same."""
         if self.values.dtype == dtype:
             return self
         return Rows(self.values.astype(dtype), self.n_features, self.indices, self.indptr)
 
 
 def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_values: bool = True) -> Rows:
-    """Turn arrays, SciPy sparse matrices and numeric frames into ``Rows``.
+    """Convert arrays, SciPy sparse matrices and numeric data frames to ``Rows``.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or Rows
-        float32 and float64 are kept; every other number becomes float64.
+        float32 and float64 are kept; other numbers become float64.
     dtype : dtype, optional
         Cast the values to this float type.
     check_values : bool, default True
-        Refuse NaN, infinity and column indices out of range. A caller that does without has to
-        call ``largest_magnitude`` and ``check_indices`` itself.
+        Reject NaN, infinity and column indices out of range. Without it, the caller must call
+        ``largest_magnitude`` and ``check_indices``.
 
     Returns
     -------
@@ -184,11 +184,11 @@ def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_values: bool = 
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the column names of a data frame, or None where there are none."""
+    """Return the column names of a data frame, or None."""
     columns = getattr(X, "columns", None)
     if columns is None or isinstance(X, np.ndarray):
         return None
-    names = getattr(X, "column_names", columns)  # pyarrow's `columns` are the data
+    names = getattr(X, "column_names", columns)  # pyarrow's `columns` holds the data
     names = tuple(names)
     return names if names and all(isinstance(name, str) for name in names) else None
 
@@ -199,7 +199,9 @@ def _is_float(dtype: np.dtype[Any]) -> bool:
 
 def is_scipy_sparse(X: Any) -> bool:
     """Return whether X is a SciPy sparse matrix or array, without importing SciPy."""
-    sparse = sys.modules.get("scipy.sparse")  # a SciPy matrix exists only once SciPy is imported
+    sparse = sys.modules.get(
+        "scipy.sparse"
+    )  # if SciPy is not imported, X cannot be one of its matrices
     return sparse is not None and bool(sparse.issparse(X))
 
 
@@ -220,17 +222,17 @@ def _rows_from_scipy(X: Any) -> Rows:
 
 
 def check_indices(rows: Rows) -> None:
-    """Refuse CSR rows with a column index outside 0 ... d - 1, naming the row."""
+    """Raise if a column index of CSR rows is outside 0 ... d - 1, naming the row."""
     if rows.indptr is None or rows.indices is None or len(rows.indices) == 0:
         return
-    unsigned = rows.indices.view(f"u{rows.indices.itemsize}")  # a negative index is a large one
+    unsigned = rows.indices.view(f"u{rows.indices.itemsize}")  # negative indices become large
     if unsigned.max() < rows.n_features:
         return
     bad = int(np.flatnonzero(unsigned >= rows.n_features)[0])
     row = int(np.searchsorted(rows.indptr, bad, side="right")) - 1
     raise ValueError(
-        f"The sparse matrix has column index {int(rows.indices[bad])} in row {row}, outside "
-        f"0 ... {rows.n_features - 1}. Rebuild it with a shape that holds every index."
+        f"The sparse matrix has column index {int(rows.indices[bad])} in row {row}, outside 0 ... "
+        f"{rows.n_features - 1}. Rebuild it with a shape that contains every index."
     )
 
 
@@ -269,7 +271,7 @@ def _stack_arrow_columns(table: Any) -> NDArray[Any]:
 def _floats_from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
     try:
         return array.astype(np.float64)
-    except TypeError:  # pandas' NA among numbers: let the check for NaN name its place
+    except TypeError:  # pandas' NA among numbers: the NaN check names its position
         missing = np.array([v is None or (v != v) is not False for v in array.reshape(-1)])
         return np.where(missing.reshape(array.shape), np.nan, array).astype(np.float64)
     except ValueError:
@@ -280,7 +282,7 @@ def _floats_from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _refuse_text_columns(X: Any) -> None:
-    """Refuse a data frame with columns of text or dates before converting any of it."""
+    """Reject a data frame with text or date columns before converting it."""
     names = column_names(X)
     if names is None:
         return
@@ -299,16 +301,16 @@ def _refuse_text_columns(X: Any) -> None:
 def _text_message(column: str, value: object, row: int | None) -> str:
     index = "" if row is None else f" in row {row}"
     return (
-        f"Column {column!r} holds text (could not convert string to float: {str(value)!r}{index}). "
-        "Encode it first, for example with separable.TableEncoder, which standardises numbers and "
-        "turns categories into one column each."
+        f"Column {column!r} holds text (could not convert string to float: "
+        f"{str(value)!r}{index}). Encode it first, for example with separable.TableEncoder, which "
+        "standardizes numbers and one-hot encodes categories."
     )
 
 
 def _date_message(column: str, dtype: object) -> str:
     return (
-        f"Column {column!r} holds dates or times ({dtype}). Turn them into numbers that mean "
-        "something for the question first: a year, a month, days since an event."
+        f"Column {column!r} holds dates or times ({dtype}). Convert them to meaningful numbers "
+        "first: a year, a month, days since an event."
     )
 
 
@@ -318,10 +320,10 @@ def _refuse_complex(dtype: np.dtype[Any]) -> None:
 
 
 def largest_magnitude(rows: Rows, X: Any) -> float:
-    """Return max |x|, 0 if there is none; refuse NaN and infinity, naming the place in X."""
+    """Return max |x|, 0 if empty; reject NaN and infinity, naming row and column of X."""
     if rows.values.size == 0:
         return 0.0
-    values = rows.values  # the ufuncs themselves: one row should cost a microsecond
+    values = rows.values  # ufuncs directly: a single row should cost a microsecond
     largest = float(
         max(np.maximum.reduce(values, axis=None), -np.minimum.reduce(values, axis=None))
     )
@@ -345,7 +347,7 @@ def largest_magnitude(rows: Rows, X: Any) -> float:
         "fill missing values first (for example with separable.TableEncoder or "
         "sklearn.impute.SimpleImputer) or drop the row"
         if what == "NaN"
-        else "look for an overflow or a division by zero where the column was made"
+        else "look for an overflow or a division by zero in the code that computed the column"
     )
     raise ValueError(
         f"Input X contains {what} in row {row}, column "

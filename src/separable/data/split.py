@@ -1,4 +1,4 @@
-"""A held-out part of the rows: at random, or each class in proportion."""
+"""Train/test splits: random, stratified, or by group."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["group_split", "random_split", "stratified_split"]
 def random_split(
     n_rows: int, test_size: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Choose rows to hold out at random; at least two stay in training.
+    """Hold out rows at random; at least two remain for training.
 
     Parameters
     ----------
     n_rows : int
     test_size : float
-        The share to hold out, 0 <= test_size < 1.
+        Fraction to hold out, 0 <= test_size < 1.
     seed : int
 
     Returns
     -------
     train, test : ndarray of int64
-        Rows, ascending.
+        Row indices, ascending.
     """
     held = max(0, min(math.floor(n_rows * test_size + 0.5), n_rows - 2))
     order = np.random.default_rng(seed).permutation(n_rows)
@@ -38,27 +38,27 @@ def random_split(
 def stratified_split(
     labels: NDArray[Any], test_size: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Choose rows to hold out at random, the same share of each class.
+    """Hold out the same fraction of each class at random.
 
-    At least one row of each class stays in training.
+    At least one row of each class remains for training.
 
     Parameters
     ----------
     labels : ndarray of shape (n,)
     test_size : float
-        The share to hold out, 0 <= test_size < 1.
+        Fraction to hold out, 0 <= test_size < 1.
     seed : int
 
     Returns
     -------
     train, test : ndarray of int64
-        Rows, ascending.
+        Row indices, ascending.
     """
     _, classes = np.unique(labels, return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(labels))
     by_class = order[np.argsort(classes[order], kind="stable")]
     counts = np.bincount(classes)
-    # the place of each row among those of its class, and how many of that class are held out
+    # rank of each row within its class, and the number of held-out rows of the class
     rank = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
     held = np.minimum(np.floor(counts * test_size + 0.5), counts - 1)
     is_test = rank < np.repeat(held, counts)
@@ -68,22 +68,22 @@ def stratified_split(
 def group_split(
     groups: NDArray[np.int64], test_size: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Choose groups to hold out at random, with about the share of rows asked for.
+    """Hold out whole groups at random, with about the requested fraction of rows.
 
-    At least one group stays in training, and one is held out.
+    At least one group remains for training, and at least one is held out.
 
     Parameters
     ----------
     groups : ndarray of int, shape (n,)
-        The number of each row's group, two at least, counted from 0.
+        Group code of each row, counted from 0; at least two groups.
     test_size : float
-        The share of the rows to hold out, 0 <= test_size < 1; 0: none.
+        Fraction of the rows to hold out, 0 <= test_size < 1; 0 holds out none.
     seed : int
 
     Returns
     -------
     train, test : ndarray of int64
-        Rows, ascending.
+        Row indices, ascending.
     """
     if test_size == 0:
         return np.arange(len(groups)), np.arange(0)

@@ -1,4 +1,4 @@
-"""Rows on top of each other."""
+"""Vertical concatenation of rows."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["stack_rows"]
 
 
 def stack_rows(parts: Sequence[Rows], n_features: int) -> Rows:
-    """Return the rows of all parts, in their order, as one matrix.
+    """Concatenate row blocks vertically, in order.
 
-    It is dense if all parts are, else CSR. The float type is the widest of the parts'; columns are
-    int32 where that holds them. Parts without rows do not count.
+    The result is dense if all parts are, else CSR. The float dtype is the widest of the parts;
+    indices are int32 if they fit. Parts without rows are ignored.
 
     Parameters
     ----------
     parts : sequence of Rows
     n_features : int
-        The number of columns of each part.
+        Number of columns of each part.
 
     Returns
     -------

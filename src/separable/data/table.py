@@ -1,4 +1,4 @@
-"""Tables: the types of their columns, the errors about them, and how names are told."""
+"""Tables: column types, errors, and formatting of names in messages."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)",
 
 
 class TableError(ValueError):
-    """A table that cannot be used: says where, what was found and what to do."""
+    """A table that cannot be used. The message says where, what and the remedy."""
 
 
 class CellError(TableError):
-    """One value that cannot be used.
+    """A single value that cannot be used.
 
     Parameters
     ----------
     column : str
-        The column it is in.
+        Its column.
     row : int
         Its row, counted from 0.
     problem : str
-        What was found and what to do about it.
+        Problem and remedy.
     """
 
     def __init__(self, column: str, row: int, problem: str) -> None:
@@ -57,13 +57,13 @@ class CellError(TableError):
 
 
 class NotANumberError(TableError):
-    """A text in a column that is to be read as numbers.
+    """A text in a column that must be numeric.
 
     Parameters
     ----------
     message : str
     column : str
-        The column it is in.
+        Its column.
     """
 
     def __init__(self, message: str, column: str) -> None:
@@ -75,7 +75,7 @@ class NotANumberError(TableError):
 
 
 def at_place(file: str, line: int, column: int | None = None) -> str:
-    """Return where something is in a file, as editors and compilers write it.
+    """Return a location in a file as editors and compilers write it.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def at_place(file: str, line: int, column: int | None = None) -> str:
     line : int
         Counted from 1.
     column : int, optional
-        The byte of the line, as UTF-8, counted from 1.
+        Byte of the line, as UTF-8, counted from 1.
 
     Examples
     --------
@@ -94,23 +94,23 @@ def at_place(file: str, line: int, column: int | None = None) -> str:
 
 
 def missing_counts(table: pa.Table) -> dict[str, int]:
-    """Count what was taken as missing in each column; columns without any are left out."""
+    """Return the number of missing values per column, without columns that have none."""
     pairs = zip(table.column_names, table.itercolumns(), strict=True)
     counts = {name: column.null_count for name, column in pairs}
     return {name: count for name, count in counts.items() if count}
 
 
 def require_columns(names: Iterable[str], present: Iterable[str], where: str) -> None:
-    """Refuse names that are not among the present ones, suggesting what was meant.
+    """Raise if a name is not a column, with suggestions.
 
     Parameters
     ----------
     names : iterable of str
-        The names asked for.
+        Requested names.
     present : iterable of str
-        The names there are.
+        Existing names.
     where : str
-        What has them, to begin the message: a file or "the table".
+        Start of the message: a file or "the table".
     """
     columns = list(present)
     known = set(columns)
@@ -123,7 +123,7 @@ def require_columns(names: Iterable[str], present: Iterable[str], where: str) ->
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """Return a clause that suggests names like the one given, or nothing."""
+    """Return a clause with similar names, or an empty text."""
     by_lower = {candidate.lower(): candidate for candidate in candidates}
     close = difflib.get_close_matches(name.lower(), by_lower, n=3)
     meant = " or ".join(repr(by_lower[match]) for match in close)
@@ -131,19 +131,19 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 
 
 def list_names(names: Iterable[str], limit: int = 20) -> str:
-    """Return names in quotes with commas, the first ones where there are many."""
+    """Return quoted names separated by commas, at most ``limit``."""
     quoted = [repr(name) for name in names]
     more = f" and {len(quoted) - limit} more" if len(quoted) > limit else ""
     return ", ".join(quoted[:limit]) + more
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a decimal number, or infinity."""
+    """Return whether a text is a decimal number or infinity."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def _headerless_hint(columns: list[str]) -> str:
-    """Return a remark where the header line reads like data."""
+    """Return a hint if the header line looks like data."""
     if sum(is_number(name) for name in columns) * 2 < max(len(columns), 1):
         return ""
-    return " The first line reads like data, not like names: a header line may be missing."
+    return " The first line looks like data, not names: a header line may be missing."

@@ -1,4 +1,4 @@
-"""Threads: how many ``n_jobs`` means, and work shared out among them."""
+"""Threads: resolution of ``n_jobs`` and a thread-pool map."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["in_threads", "n_threads"]
 
-#: Batches of items for each thread: a task of the pool costs more than a small item.
+#: Batches per thread: submitting a task costs more than a small item.
 BATCHES = 64
 
 Item = TypeVar("Item")
@@ -20,13 +20,13 @@ Made = TypeVar("Made")
 
 
 def n_threads(n_jobs: Any, owner: str) -> int:
-    """Return how many threads ``n_jobs`` means: None is one, -1 is one for each core.
+    """Return the number of threads for ``n_jobs``: None means 1, -1 all cores.
 
     Parameters
     ----------
     n_jobs : int or None
     owner : str
-        The class that has the parameter, for the error.
+        Class that has the parameter, for the error message.
     """
     if n_jobs is None:
         return 1
@@ -42,7 +42,7 @@ def n_threads(n_jobs: Any, owner: str) -> int:
 
 
 def in_threads(threads: int, make: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:
-    """Return what is made of each item, in their order."""
+    """Apply a function to each item in parallel and return the results in order."""
     if threads == 1:
         return [make(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor

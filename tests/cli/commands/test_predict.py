@@ -586,7 +586,7 @@ def test_svmlight(separable, plain):
     Path("e.svm").write_text("1 1:1 4:2\n")
     result = separable("predict", plain, "e.svm")
     assert result.code == 1
-    assert "lies outside the 3 columns" in result.err
+    assert "is outside the 3 requested columns" in result.err
     result = separable("predict", plain, "d.svm", "--id", "id")
     assert "svmlight text has no named columns, which 'id' would be one of" in result.err
 

@@ -165,7 +165,7 @@ def test_the_edge_of_the_grid_is_told(separable):
     result = separable("train", write(apart), "--target", "y", "--model", "logistic-regression",
                        "--metric", "log_loss")  # fmt: skip
     assert result.code == 0
-    assert "'x' is the target 'y' in other words" in result.err
+    assert "'x' encodes the target 'y'" in result.err
     assert "It is the largest C tried." in result.out
 
 
@@ -265,7 +265,7 @@ def test_a_slip_among_numbers_is_told_and_can_be_meant(separable, cells, told):
     result = separable(*args)
     assert result.code == 0
     assert result.err.count("\n") == 1
-    assert result.err.startswith(f"Warning: 'a b' is taken as text because {told}. Write numbers")
+    assert result.err.startswith(f"Warning: 'a b' is read as text because {told}. Write numbers")
     assert result.err.endswith("keep it as a category. (--category 'a b')\n")
     assert json.loads(separable(*args, "--json").out)["warnings"][0] in result.err
     assert separable(*args, "--category", "a b").err == ""

@@ -108,7 +108,7 @@ def test_values_inside_values(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("rows.jsonl").write_text('{"x": 1, "y": "a", "n": {"q": 1}}\n{"x": 2, "y": "b"}\n')
     assert run(["check", "rows.jsonl", "--target", "y"]) == 1
-    told_of = "column 'n': holds an object, not one value. Take it apart, or leave the column out"
+    told_of = "column 'n': holds an object, not a single value. Flatten it, or leave the column out"
     assert told_of in capsys.readouterr().err
 
 
@@ -127,7 +127,7 @@ def test_an_option_of_python_is_told_as_the_command_has_it(tmp_path, monkeypatch
     assert run(args) == 1
     told = capfd.readouterr().err
     assert ":3: expected 3 values" in told
-    assert "leave such lines out with --skip-bad-lines" in told
+    assert "skip such lines with --skip-bad-lines" in told
     assert run([*args, "--skip-bad-lines", "--test-size", "0"]) == 0
 
 

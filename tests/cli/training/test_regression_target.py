@@ -172,7 +172,7 @@ def test_warnings_are_one_line_each_and_told_once(separable, regressors, monkeyp
     result = separable("train", write(lines()), "--target", "y", "--model", "plane")
     assert result.code == 0
     assert result.err.endswith("\nWarning: nearly singular\nWarning: slow\n")
-    assert result.err.startswith("Warning: 'x' is the target 'y' in other words")
+    assert result.err.startswith("Warning: 'x' encodes the target 'y'")
     assert result.err.count("\n") == 3
 
 

@@ -83,7 +83,7 @@ def test_other_damage():
         as_rows(X)
     X = matrix("lil_array")
     X.rows[2].append(1)
-    with pytest.raises(ValueError, match="more indices than values"):
+    with pytest.raises(ValueError, match="numbers of indices and values differ"):
         as_rows(X)
     X = matrix("csr_array")
     X.indices = X.indices.astype(float)

@@ -254,18 +254,18 @@ def test_halfway_cases(mantissa, power, more):
 
 BAD = [
     (b"1:2 3:4", 1, "label_missing", "has no label"),
-    (b"1 1:1 x", 7, "pair_malformed", "'x' is no pair"),
-    (b"1 1:1 2", 7, "pair_malformed", "'2' is no pair"),
-    (b"1 1:1 :2", 7, "pair_malformed", "':2' is no pair"),
-    (b"1 1.5:2", 3, "pair_malformed", "'1.5:2' is no pair"),
-    (b"1 +1:2", 3, "pair_malformed", "no pair"),
-    (b"1 1:1 qid:3", 7, "pair_malformed", "'qid:3' is no pair"),
+    (b"1 1:1 x", 7, "pair_malformed", "'x' is not a pair"),
+    (b"1 1:1 2", 7, "pair_malformed", "'2' is not a pair"),
+    (b"1 1:1 :2", 7, "pair_malformed", "':2' is not a pair"),
+    (b"1 1.5:2", 3, "pair_malformed", "'1.5:2' is not a pair"),
+    (b"1 +1:2", 3, "pair_malformed", "not a pair"),
+    (b"1 1:1 qid:3", 7, "pair_malformed", "'qid:3' is not a pair"),
     (b"1 -2:1", 3, "column_negative", "negative"),
     (b"1 4611686018427387905:1", 3, "column_too_large", "above 2\\^62"),
     (b"1 99999999999999999999999:1", 3, "column_too_large", "above 2\\^62"),
     (b"1 18446744073709551617:1", 3, "column_too_large", "above 2\\^62"),
-    (b"1 3:", 5, "value_malformed", "the value '' is no decimal number"),
-    (b"1 3:a", 5, "value_malformed", "the value 'a' is no decimal"),
+    (b"1 3:", 5, "value_malformed", "the value '' is not a decimal number"),
+    (b"1 3:a", 5, "value_malformed", "the value 'a' is not a decimal"),
     (b"1 3:0x10", 5, "value_malformed", "0x10"),
     (b"1 3:1e", 5, "value_malformed", "1e"),
     (b"1 3:1_0", 5, "value_malformed", "1_0"),
@@ -273,16 +273,16 @@ BAD = [
     (b"1 3:1:2", 5, "value_malformed", "1:2"),
     (b"1 3:--1", 5, "value_malformed", "--1"),
     (b"1 3:nan", 5, "value_not_finite", "Leave the pair out"),
-    (b"1 3:-Inf", 5, "value_not_finite", "no finite number"),
-    (b"1 3:infinity", 5, "value_not_finite", "no finite number"),
-    (b"1 3:1e999", 5, "value_too_large", "too large for a float64"),
-    (b"1 3:" + b"9" * 1000, 5, "value_too_large", "'9{60}'\\.\\.\\. is too large"),
-    (b"1 3:1 4:2 3:5", 11, "column_twice", "'3:5' stands twice"),
+    (b"1 3:-Inf", 5, "value_not_finite", "not a finite number"),
+    (b"1 3:infinity", 5, "value_not_finite", "not a finite number"),
+    (b"1 3:1e999", 5, "value_too_large", "overflows float64"),
+    (b"1 3:" + b"9" * 1000, 5, "value_too_large", "'9{60}'\\.\\.\\. overflows float64"),
+    (b"1 3:1 4:2 3:5", 11, "column_twice", "'3:5' appears twice"),
     (b"1 3:1 3:5", 7, "column_twice", "Keep one"),
-    (b"1 qid:x 1:1", 3, "qid_no_number", "'qid:x' is no query"),
-    (b"1 qid:-1 1:1", 3, "qid_no_number", "whole number"),
-    (b"nan 1:1", 1, "label_not_finite", "the label 'nan' is no finite"),
-    (b"1e999 1:1", 1, "label_not_finite", "no finite"),
+    (b"1 qid:x 1:1", 3, "qid_no_number", "'qid:x' is not a query"),
+    (b"1 qid:-1 1:1", 3, "qid_no_number", "an integer"),
+    (b"nan 1:1", 1, "label_not_finite", "the label 'nan' is not a finite"),
+    (b"1e999 1:1", 1, "label_not_finite", "not a finite"),
     (b"a\0b 1:1", 1, "nul_byte", "NUL byte"),
     (b"1 1:1\0 2:2", 5, "nul_byte", "NUL byte"),
     (b"1\0 1:1", 1, "nul_byte", "UTF-8 text"),
@@ -305,11 +305,11 @@ def test_bad_lines_are_named(line, column, kind, match):
 
 
 def test_a_column_outside_is_named():
-    with pytest.raises(LineError, match=r":2:3: .*'4:1' lies outside the 3 columns"):
+    with pytest.raises(LineError, match=r":2:3: .*'4:1' is outside the 3 requested columns"):
         batch_of(b"1 3:1\n1 4:1\n", n_features=3)
     with pytest.raises(LineError, match=r":1:3: .*index_base=1 if"):
         batch_of(b"1 3:1\n", n_features=3, index_base=0)
-    with pytest.raises(ValueError, match=r"f:2: column 3 lies outside .*counts columns from 0"):
+    with pytest.raises(ValueError, match=r"f:2: column 3 is outside .*counts columns from 0"):
         batch_of(b"1 1:1\n1 3:1\n1 0:1\n", n_features=3, name="f")
 
 
@@ -317,7 +317,7 @@ def test_a_zero_after_rows_were_handed_out():
     reader = SvmlightReader(name="f")
     reader.feed(b"1 1:1\n")
     reader.take()
-    with pytest.raises(LineError, match=r"f:2:3: .*'0:1' is 0.* Give index_base=0"):
+    with pytest.raises(LineError, match=r"f:2:3: .*'0:1' is 0.* Pass index_base=0"):
         reader.feed(b"1 0:1\n")
 
 
@@ -325,9 +325,9 @@ def test_a_text_label_after_numbers_were_handed_out():
     reader = SvmlightReader()
     reader.feed(b"1 1:1\n")
     reader.take()
-    with pytest.raises(LineError, match=r":2:1: .*'spam' is no number.*labels='text'"):
+    with pytest.raises(LineError, match=r":2:1: .*'spam' is not a number.*labels='text'"):
         reader.feed(b"spam 1:1\n")
-    with pytest.raises(LineError, match="no number"):
+    with pytest.raises(LineError, match="not a number"):
         batch_of(b"spam 1:1\n", labels="number")
 
 
@@ -344,7 +344,7 @@ def test_only_the_first_skipped_lines_are_kept():
     _, reader = read(b"1 x\n" * 1000 + b"1 1:1\n", on_error="skip")
     assert reader.skipped.count == 1000
     assert [each.line for each in reader.skipped.examples] == list(range(1, 11))
-    assert str(reader.skipped.examples[0]).startswith("line 1, byte 3: 'x' is no pair")
+    assert str(reader.skipped.examples[0]).startswith("line 1, byte 3: 'x' is not a pair")
 
 
 @pytest.mark.parametrize(

@@ -88,11 +88,11 @@ def test_ordinary_and_heavy_tailed_columns_are_not_named(n):
         }
         rows = {name: each.tolist() for name, each in columns.items()}
         assert warned(lambda rows=rows: TableEncoder().fit(rows)) == []
-        assert not [each for each in check(rows) if "all but equal" in each.text]
+        assert not [each for each in check(rows) if "nearly equal" in each.text]
 
 
 def test_a_target_is_named_by_the_check():
     rows = table()
     rows["age"][3] = 1e20
-    (found,) = [each for each in check(rows, "age") if "all but equal" in each.text]
+    (found,) = [each for each in check(rows, "age") if "nearly equal" in each.text]
     assert "'age' is 1e+20 in data row 4" in found.text

@@ -209,27 +209,27 @@ Change = Callable[[dict[str, Any], dict[str, np.ndarray]], object]
         ),
         (
             lambda d, t: t.update({"feature_names:offsets": np.array([0, 12, 9])}),
-            "must rise from 0 to 9",
+            "must increase from 0 to 9",
         ),
         (
             lambda d, t: t.update({"feature_names:offsets": np.array([0, -4, 9])}),
-            "must rise from 0 to 9",
+            "must increase from 0 to 9",
         ),
         (
             lambda d, t: t.update({"feature_names:offsets": np.array([0, 4, 2**62])}),
-            "must rise from 0 to 9",
+            "must increase from 0 to 9",
         ),
         (
             lambda d, t: t.update({"feature_names:offsets": np.array([1, 4, 9])}),
-            "must rise from 0 to 9",
+            "must increase from 0 to 9",
         ),
         (
             lambda d, t: t.update({"feature_names:offsets": np.array([0.0, 4, 9])}),
-            "must be int64 in one row, not float64",
+            "must be a 1D array of int64, not float64",
         ),
         (
             lambda d, t: t.update({"feature_names:offsets": np.zeros(0, np.int64)}),
-            "must be int64 in one row",
+            "must be a 1D array of int64",
         ),
         (
             lambda d, t: t.update({"feature_names:utf8": np.full(9, 0xFF, np.uint8)}),
@@ -237,7 +237,7 @@ Change = Callable[[dict[str, Any], dict[str, np.ndarray]], object]
         ),
         (
             lambda d, t: t.update({"feature_names:utf8": np.ones((3, 3), np.uint8)}),
-            "must be uint8 in one row",
+            "must be a 1D array of uint8",
         ),
         (
             lambda d, t: t.update(

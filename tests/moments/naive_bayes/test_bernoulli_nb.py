@@ -42,7 +42,9 @@ def test_thresholds(binarize, classes, tmp_path):
     assert (values[~np.greater(X, binarize)] == 0).all()
     if binarize < 0:
         for act in (ours.predict, BernoulliNB(binarize=binarize).fit):
-            with pytest.raises(ValueError, match="below 0, so every zero that a sparse matrix"):
+            with pytest.raises(
+                ValueError, match="negative, so every implicit zero of a sparse matrix"
+            ):
                 act(*((sp.csr_array(X), y)[: 1 + (act != ours.predict)]))
     else:
         sparse = BernoulliNB(binarize=binarize).fit(sp.csr_array(X), y)

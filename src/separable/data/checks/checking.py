@@ -1,4 +1,4 @@
-"""`check`: what is wrong with a table, or may be, before a model is trained on it."""
+"""`check`: problems of a table before a model is trained on it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Findings", "check", "duplicates_between"]
 
-#: In the order in which findings are told.
+#: In reporting order.
 CHECKS = (
     leakage.leakage,
     column_checks.identifiers,
@@ -67,27 +67,27 @@ def check(
     task: Literal["classification", "regression"] | None = None,
     asked: Sequence[str] = (),
 ) -> Findings:
-    """Look for what makes a model, or its measured error, wrong.
+    """Check a table for problems that make a model, or its measured error, wrong.
 
-    Few findings that are worth reading are wanted, not many: each says what was found, what it
-    means and what to do. Columns of more than 100 000 rows are compared with each other and with
-    the target in a sample of so many, always the same; rows are compared in full.
+    Each finding names a problem, its consequence and the remedy. Checks are tuned to report little.
+    In tables of more than 100 000 rows, columns are compared with each other and with the target on
+    a fixed sample of 100 000 rows; duplicate rows are searched in all rows.
 
     Parameters
     ----------
     data : path, table or whatever `read` takes
-        With the target as one of its columns.
+        Includes the target as a column.
     target : str or int, optional
-        The column to predict, by name or by its place counted from 1 (-1 is the last).
+        Column to predict, by name or by its 1-based number (-1 is the last).
     weight, group, time : str, optional
-        Columns with the weight of a row, its group and its time. They are not learned from, so
-        they are not looked at; nor is it said that there should be a group or a time.
+        Columns with sample weights, groups and times. They are not features, so they are not
+        checked, and `check` does not suggest adding a group or a time.
     drop : sequence of str
-        More columns that are not learned from.
+        Other columns that are not features.
     task : {"classification", "regression"}, optional
-        What the target is; by default as it looks.
+        Task; inferred from the target by default.
     asked : sequence of str
-        Columns whose type was chosen: it is not questioned.
+        Columns whose type the user chose: it is not questioned.
 
     Returns
     -------
@@ -105,10 +105,10 @@ def check(
     ... }
     >>> for finding in check(table, "member"):
     ...     print(finding)
-    warning: 'paid' is the target 'member' in other words: each value goes with one of it. A model
-    would learn nothing else. Leave it out.
+    warning: 'paid' encodes the target 'member': the values correspond one to one. A model would
+    learn nothing else. Leave it out.
     ...
-    note: The same value in every row of 'country': nothing can be learned from it.
+    note: 'country': the same value in every row, so nothing can be learned.
     """
     columns = as_columns(_table(data))
     where = "The table"
@@ -124,7 +124,7 @@ def check(
         frozenset(asked),
         frozenset(how for how, given in split.items() if given is not None),
     )
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite values, and nearly so
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite and very large values
         findings = [finding for each in CHECKS for finding in each(look)] if look.n_rows else []
     return Findings(findings, look.n_rows, len(look.sample))
 
@@ -135,9 +135,9 @@ def _table(data: Any) -> Any:
 
         data = read(data)
         if data.table is None:
-            raise TableError("Sparse rows have no named columns, which a check needs.")
+            raise TableError("Sparse rows have no named columns, which check needs.")
         return data.table
     findings = table_or_rows(data)
     if isinstance(findings, Rows):
-        raise TableError("A sparse matrix has no named columns, which a check needs.")
+        raise TableError("A sparse matrix has no named columns, which check needs.")
     return findings

@@ -1,4 +1,4 @@
-"""What one column shows by its values alone: that it is empty, constant, an identifier, a code."""
+"""Checks of single columns: empty, constant, identifier, numeric code, group."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ __all__ = [
     "words_of",
 ]
 
-#: A column with fewer values than this share of the rows is nearly empty.
+#: A column with values in less than this fraction of rows is nearly empty.
 NEARLY_EMPTY = 0.02
 
-#: From so many rows and this share of different values on, texts are identifiers.
+#: Minimum rows, and minimum fraction of distinct values, of an identifier.
 FEWEST, DIFFERENT = 50, 0.95
 
 NOT_NUMBERS = (Categories, Booleans, Dates)
 
-#: Words in a name by which its numbers are codes: no number is more or less than another.
+#: Words in a name that mark its numbers as nominal codes.
 CODE_WORDS = {"zip", "zipcode", "postcode", "postal", "plz", "code", "id", "uid", "phone", "fips"}
 ID_WORDS = {"id", "uid", "uuid", "guid", "key", "index", "rowid", "rownames", "rowname", "number"}
 
-#: Words in a name by which rows belong together.
+#: Words in a name that mark a grouping of rows.
 GROUP_WORDS = {
     "patient", "subject", "user", "customer", "client", "person", "household", "family", "account",
     "session", "device", "author", "speaker", "student", "school", "player", "driver",
@@ -56,14 +56,14 @@ def words_of(name: str) -> set[str]:
 
 
 def empty_columns(look: Look) -> Iterator[Finding]:
-    """Find columns with hardly a value."""
+    """Find columns with few or no values."""
     limit = NEARLY_EMPTY * look.n_rows
     counts = _counts(look)
     empty = tuple(name for name, count in counts.items() if not count)
     if empty and look.n_rows:
         yield Finding(
             "empty", "note", empty, (),
-            f"No value at all in {listed(empty)}: nothing can be learned from it.",
+            f"{listed(empty)}: every value is missing, so nothing can be learned.",
             {"drop": empty},
         )  # fmt: skip
     for name, count in counts.items():
@@ -71,14 +71,14 @@ def empty_columns(look: Look) -> Iterator[Finding]:
             rows = first_rows(is_present(look.parsed(name)))
             yield Finding(
                 "nearly empty", "note", (name,), rows,
-                f"{quoted(name)} has a value in {count} of {look.n_rows} rows only (first in data "
-                f"row {rows[0] + 1}). Leave it out, unless that it is there at all says something.",
+                f"{quoted(name)} has a value in only {count} of {look.n_rows} rows (first in data "
+                f"row {rows[0] + 1}). Leave it out, unless the presence of a value is informative.",
                 {"drop": (name,)},
             )  # fmt: skip
 
 
 def _counts(look: Look) -> dict[str, int]:
-    """Return how many values each column has, in the order of the columns."""
+    """Return the number of values of each column, in column order."""
     n_distinct: dict[str, int] = {}
     for block in look.numbers:
         counts = look.n_rows - np.isnan(block.values).sum(axis=1)
@@ -90,7 +90,7 @@ def _counts(look: Look) -> dict[str, int]:
 
 
 def constant_columns(look: Look) -> Iterator[Finding]:
-    """Find columns with one value and nothing missing; nothing can be learned from them."""
+    """Find columns with a single value and no missing ones."""
     if look.n_rows < 2:
         return
     same = look.numbers_where(lambda values: (values == values[:, :1]).all(axis=1))
@@ -100,7 +100,7 @@ def constant_columns(look: Look) -> Iterator[Finding]:
     if names:
         yield Finding(
             "constant", "note", names, (),
-            f"The same value in every row of {listed(names)}: nothing can be learned from it.",
+            f"{listed(names)}: the same value in every row, so nothing can be learned.",
             {"drop": names},
         )  # fmt: skip
 
@@ -112,7 +112,7 @@ def _is_constant(look: Look, name: str) -> bool:
 
 
 def identifiers(look: Look) -> Iterator[Finding]:
-    """Find columns that give each row a name or a number of its own."""
+    """Find columns that identify rows."""
     if look.n_rows < FEWEST:
         return
     for name, column in look.of_type(Numbers, Categories):
@@ -120,8 +120,8 @@ def identifiers(look: Look) -> Iterator[Finding]:
             if name in look.whole and numbers_rows(name, column.values):
                 yield Finding(
                     "identifier", "warning", (name,), (),
-                    f"{quoted(name)} numbers the rows: it means nothing for a new one, and where "
-                    "rows are sorted it gives the target away. Leave it out.",
+                    f"{quoted(name)} numbers the rows: it means nothing for new rows, and if rows "
+                    "are sorted it leaks the target. Leave it out.",
                     {"drop": (name,)},
                 )  # fmt: skip
             continue
@@ -131,21 +131,21 @@ def identifiers(look: Look) -> Iterator[Finding]:
             yield Finding(
                 "identifier", "note", (name,), (),
                 f"{quoted(name)} is different in nearly every row ({len(column.levels)} texts in "
-                f"{n_present} values, such as {quoted(column.levels[0])}): as a category nothing "
-                "can be learned from it.",
+                f"{n_present} values, such as {quoted(column.levels[0])}): as a category it is "
+                "useless.",
                 {"drop": (name,)},
             )  # fmt: skip
 
 
 def _says_more(column: Categories) -> bool:
-    """Whether texts that are all different are more than names of rows."""
+    """Return whether texts that are all different are more than row identifiers."""
     levels = column.levels
     return is_free_text(column) or are_dates(levels) or are_mostly_numbers(levels)
 
 
 def numbers_rows(name: str, values: NDArray[np.float64]) -> bool:
-    """Whether a column of numbers counts the rows, or is an identifier by name and values."""
-    if not np.all(values == np.floor(values)):  # NaN among them too
+    """Return whether a numeric column counts the rows, or is an identifier by name and values."""
+    if not np.all(values == np.floor(values)):  # NaN included
         return False
     if np.all(np.diff(values) == 1):
         return True
@@ -153,7 +153,7 @@ def numbers_rows(name: str, values: NDArray[np.float64]) -> bool:
 
 
 def codes(look: Look) -> Iterator[Finding]:
-    """Find whole numbers that are names: zip codes and the like."""
+    """Find integers that are nominal codes, such as zip codes."""
     for name, column in look.of_type(Numbers):
         if name in look.typed_by_user or not words_of(name) & CODE_WORDS:
             continue
@@ -167,8 +167,9 @@ def codes(look: Look) -> Iterator[Finding]:
         if whole and 2 < levels <= len(values) / 2:
             yield Finding(
                 "code", "note", (name,), (),
-                f"{quoted(name)} is called a code, but its values are taken as numbers: a larger "
-                f"one would count for more. It has {levels} of them; take it as a category.",
+                f"By its name {quoted(name)} is a code, but its values are treated as numbers: "
+                f"larger values would count for more. It has {levels} distinct values; use it as "
+                "a category.",
                 {"category": (name,)},
             )  # fmt: skip
 
@@ -176,14 +177,14 @@ def codes(look: Look) -> Iterator[Finding]:
 def _identifier_by_name(name: str) -> Finding:
     return Finding(
         "identifier", "note", (name,), (),
-        f"{quoted(name)} is an identifier by its name, but its values are taken as numbers. Leave "
-        "it out; if rows that share it belong together, hold them out together.",
+        f"By its name {quoted(name)} is an identifier, but its values are treated as numbers. "
+        "Leave it out; if rows with the same value belong together, hold them out together.",
         {"drop": (name,)},
     )  # fmt: skip
 
 
 def groups(look: Look) -> Iterator[Finding]:
-    """Find columns by which rows belong together: held-out rows should be of other groups."""
+    """Find columns that group rows, so that whole groups should be held out."""
     if "group" in look.split or look.n_rows < FEWEST:
         return
     for name, _ in look.of_type(Numbers, Categories):
@@ -193,8 +194,8 @@ def groups(look: Look) -> Iterator[Finding]:
         if 5 <= levels <= len(look.sample) / 2:
             yield Finding(
                 "group", "note", (name,), (),
-                f"Rows share their {quoted(name)} ({levels} different in {len(look.sample)} rows). "
-                "If new rows will come from others, hold whole groups out, so that the error "
-                "measured is that of new ones.",
+                f"Rows share values of {quoted(name)} ({levels} distinct in {len(look.sample)} "
+                "rows). If new rows will come from other groups, hold out whole groups; "
+                "otherwise the measured error is too small.",
                 {"group": (name,)},
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Columns that say the same."""
+"""Redundant columns: equal up to scale or relabelling."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["duplicate_columns"]
 
-#: Rows below which two columns may agree by chance.
+#: Minimum rows: with fewer, two columns may agree by chance.
 FEWEST = 20
 
 
 def duplicate_columns(look: Look) -> Iterator[Finding]:
-    """Find columns with the same values, in the same or in other words."""
+    """Find columns with the same values, up to scale or relabelling."""
     if len(look.sample) < FEWEST:
         return
     for names in _groups(look):
@@ -34,14 +34,14 @@ def duplicate_columns(look: Look) -> Iterator[Finding]:
         how = "the same values as" if _equal(look, first, others[0]) else "one to one with"
         yield Finding(
             "duplicate columns", "note", tuple(names), (),
-            f"{listed(others)}: {how} {quoted(first)}. It adds nothing, and the weight is shared "
+            f"{listed(others)}: {how} {quoted(first)}. It adds nothing, and the weight is split "
             "between them: keep one.",
             {"drop": tuple(others)},
         )  # fmt: skip
 
 
 def _groups(look: Look) -> list[list[str]]:
-    """Return columns that say the same: numbers up to their unit, categories up to their words."""
+    """Return groups of redundant columns: numbers up to scale, categories up to relabelling."""
     numbers: dict[object, list[str]] = {}
     levels: dict[object, list[str]] = {}
     standards = dict(_standards(look))
@@ -58,14 +58,14 @@ def _groups(look: Look) -> list[list[str]]:
 
 
 def _with_category(look: Look, names: list[str], known: set[str]) -> list[str]:
-    """Return those that a category says: it first, then others and numbers."""
+    """Return the columns equivalent to a category: it first, then the others."""
     categories = [name for name in names if isinstance(look.parsed(name), Categories)]
     others = [name for name in names if name not in categories and name not in known]
     return [*categories, *others] if categories else []
 
 
 def _patterns(codes: NDArray[np.int64]) -> list[int | None]:
-    """Return what columns with the same levels in other words share; None where they are ids."""
+    """Return a hash of each column up to relabelling; None for identifiers."""
     counts: list[int] = (codes.max(axis=1) + 1).tolist()
     return [
         hash(_by_appearance(each, levels).tobytes()) if 2 <= levels <= len(each) / 2 else None
@@ -74,7 +74,7 @@ def _patterns(codes: NDArray[np.int64]) -> list[int | None]:
 
 
 def _by_appearance(codes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-    """Return codes numbered in the order in which they appear."""
+    """Return codes renumbered by first appearance."""
     first = np.full(levels, len(codes))
     np.minimum.at(first, codes, np.arange(len(codes)))
     code_of = np.empty(levels, np.int64)
@@ -83,7 +83,7 @@ def _by_appearance(codes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
 
 
 def _standards(look: Look) -> Iterator[tuple[str, object]]:
-    """Give each column of numbers with a key that columns alike share."""
+    """Yield each numeric column with a key shared by equivalent columns."""
     weights = np.random.default_rng(0).standard_normal(len(look.sample))
     others = [(name, numbers_in(column)) for name, column in look.of_type(Booleans, Dates)]
     blocks = [
@@ -99,7 +99,7 @@ def _standards(look: Look) -> Iterator[tuple[str, object]]:
 
 
 def _keys(values: NDArray[np.float64], weights: NDArray[np.float64]) -> list[object]:
-    """Return rows of numbers up to shift, scale and sign, rounded to what float64 can tell."""
+    """Return keys of rows up to shift, scale and sign, rounded to float64 precision."""
     finite = np.isfinite(values)
     counts = finite.sum(axis=1)
     means = np.where(finite, values, 0).sum(axis=1) / np.maximum(counts, 1)

@@ -1,10 +1,9 @@
-"""Values beside which float64 does not see the others of their column.
+"""Dominant values: outliers so large that float64 loses the other values of the column.
 
-The sum of squares of a column holds nothing of the values whose squares are below the rounding of
-the largest square. Where that is true of all rows but a few, the column says something of these
-few rows only, and a model learns little or nothing from the others: neither from squares and
-products, nor from a column that was standardised. Usually the large value is an error, or stands
-for a value that is missing.
+The sum of squares of a column loses every value whose square is below the rounding error of the
+largest square. If that holds for all but a few rows, the column carries information about those
+rows only, and a model learns little from the others, whether from cross products or after
+standardization. Usually the large value is an error or stands for a missing value.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ if TYPE_CHECKING:
 __all__ = ["FEW", "SQUARES", "DominantValue", "DominantValueWarning", "dominant_in", "message"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Values below this fraction of the largest have squares below the rounding of its square.
+#: Values below this fraction of the largest have squares below the rounding error of its square.
 SQUARES = EPS**0.5
-#: Large values of a column: with more of them it is heavy-tailed, not broken.
+#: Maximum number of dominant values: with more the column is heavy-tailed.
 FEW = 3
 #: Columns named in a warning.
 NAMED = 3
 
 UNSEEN = (
-    "so large that float64 does not see the other values of the column beside it, and nothing is "
+    "so large that in float64 the other values of the column are lost beside it, and nothing is "
     "learned from them"
 )
 
 
 class DominantValueWarning(UserWarning):
-    """A few values of a column are so large that float64 does not see the others beside them."""
+    """A few values of a column are so large that float64 loses the others."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,12 @@ class DominantValue:
     Parameters
     ----------
     column, row : int
-        Where it stands.
+        Position of the value.
     value : float
     count : int
-        Values of its size in the column.
+        Number of values of its size in the column.
     rest : float, default 0.0
-        How far the other values are from the middle of the column, at most.
+        Largest distance of the other values from the center of the column.
     """
 
     column: int
@@ -60,21 +59,21 @@ class DominantValue:
     rest: float = 0.0
 
     def text(self, name: Callable[[int], str]) -> str:
-        """Return where the value is."""
+        """Return the position of the value as text."""
         more = f" (and {self.count - 1} more of its size)" if self.count > 1 else ""
         return f"{name(self.column)} holds {self.value:.3g} in row {self.row}{more}"
 
 
 def message(found: list[DominantValue], name: Callable[[int], str], effect: str = UNSEEN) -> str:
-    """Return the warning of columns that a few values dominate.
+    """Return the warning about dominated columns.
 
     Parameters
     ----------
     found : list of DominantValue
     name : callable
-        Returns the name of a column by its number.
+        Maps a column index to its name.
     effect : str, default `UNSEEN`
-        What comes of it.
+        Consequence, for the message.
     """
     rest = f"; and {len(found) - NAMED} more columns" if len(found) > NAMED else ""
     return (
@@ -86,19 +85,19 @@ def message(found: list[DominantValue], name: Callable[[int], str], effect: str 
 def dominant_in(
     values: Any, middle: Any, limit: float = SQUARES, columns: Any = None
 ) -> list[DominantValue]:
-    """Return the columns of dense values that up to three of them dominate.
+    """Return the columns dominated by at most three of their values.
 
     Parameters
     ----------
     values : ndarray, shape (n, k)
         NaN: missing.
     middle : ndarray, shape (k,)
-        The median of each column, or a value near it.
+        Median of each column, or a value near it.
     limit : float, default `SQUARES`
-        All other values differ from the middle by less than this fraction of the largest
+        All other values differ from the center by less than this fraction of the largest
         difference, and not all by 0.
     columns : ndarray of int, shape (k,), optional
-        The numbers of the columns; by default 0 ... k - 1.
+        Column indices; by default 0 ... k - 1.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         away = np.abs(values - middle)

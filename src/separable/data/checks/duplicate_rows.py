@@ -1,4 +1,4 @@
-"""Rows that come again: with the same target, with another one, or in another table."""
+"""Duplicate rows: within a table, with a contradicting target, or shared by two tables."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
 
 __all__ = ["contradicting_rows", "duplicate_rows", "duplicates_between"]
 
-#: From this share on, rows that come again are worth a note, and a warning.
+#: Fraction of duplicates that is worth a note, and a warning.
 NOTED, WARNED = 0.01, 0.05
 
-#: A model cannot be right in more than 1 - this share of rows: worth a note, and a warning.
+#: Bound on the error rate of any model that is worth a note, and a warning.
 BOUND_NOTED, BOUND_WARNED = 0.002, 0.02
 
-#: Fewer rows that come again are told by nobody.
+#: Minimum number of duplicates to report.
 FEWEST = 10
 
 EXAMPLES = 5
 
 
 def duplicates_between(train: Any, test: Any) -> tuple[int, list[tuple[int, int]]]:
-    """Count the rows of one table that are also in another: a test that is no test.
+    """Count the rows of a test table that are also in the training table.
 
     Parameters
     ----------
     train, test : pyarrow.Table, data frame, dict of columns or list of dicts
-        Columns that only one of them has are passed over.
+        Columns that only one of them has are ignored.
 
     Returns
     -------
     count : int
-        Rows of ``test`` that ``train`` has too, by hashes of 64 bits.
+        Rows of ``test`` that are also in ``train``, by 64-bit hashes.
     examples : list of (int, int)
-        The first of them, as rows of ``train`` and ``test``, counted from 0.
+        The first duplicates, as rows of ``train`` and ``test``, counted from 0.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _all_typed(table: Columns, names: Sequence[str]) -> list[TypedColumn]:
 
 
 def duplicate_rows(look: Look) -> Iterator[Finding]:
-    """Find rows that come again, target and all, where chance does not explain it."""
+    """Find duplicate rows, target included, beyond what chance explains."""
     target = look.target
     if not look.names or look.n_rows < 2 or not _tell_rows_apart(look):
         return
@@ -99,15 +99,15 @@ def duplicate_rows(look: Look) -> Iterator[Finding]:
         "warning" if count >= WARNED * look.n_rows else "note",
         (),
         tuple(rows.tolist()),
-        f"{count} of {look.n_rows} rows ({count / look.n_rows:.1%}) repeat an earlier one (data "
-        f"row {row + 1} is data row {earlier + 1} again). A held-out part then has rows that the "
-        "model was trained on, and the error measured there is too small. Leave repeated rows out, "
-        "or keep those of one origin together.",
+        f"{count} of {look.n_rows} rows ({count / look.n_rows:.1%}) are duplicates (data row "
+        f"{row + 1} repeats data row {earlier + 1}). A held-out set then has rows that the model "
+        "was trained on, and the measured error is too small. Drop the duplicates, or keep rows "
+        "of one origin together.",
     )
 
 
 def contradicting_rows(look: Look) -> Iterator[Finding]:
-    """Find rows with the same features and another class: no model gets both right."""
+    """Find rows with the same features but different classes."""
     target = look.target
     if target is None or target.task != "classification" or not look.names:
         return
@@ -126,7 +126,7 @@ def contradicting_rows(look: Look) -> Iterator[Finding]:
     if wrong < max(2, BOUND_NOTED * len(hashes)):
         return
     split = np.flatnonzero(new_class & ~new_group)
-    split = split[rows[order[split - 1]].argmin()]  # hashes differ from run to run, rows do not
+    split = split[rows[order[split - 1]].argmin()]  # hashes differ between runs, row numbers do not
     pair = sorted((int(rows[order[index]]), int(codes[index])) for index in (split - 1, split))
     examples = tuple(row for row, _ in pair)
     first, second = (quoted(target.labels[code]) for _, code in pair)
@@ -135,15 +135,15 @@ def contradicting_rows(look: Look) -> Iterator[Finding]:
         "warning" if wrong >= BOUND_WARNED * len(hashes) else "note",
         (target.name,),
         examples,
-        f"Rows with the same features differ in the target (data rows {examples[0] + 1} and "
+        f"Rows with the same features have different targets (data rows {examples[0] + 1} and "
         f"{examples[1] + 1} are {first} and {second}): no model can be right in more than "
-        f"{1 - wrong / len(hashes):.2%} of these rows. Add a column that tells them apart, or "
+        f"{1 - wrong / len(hashes):.2%} of these rows. Add a column that distinguishes them, or "
         "correct the labels.",
     )
 
 
 def _tell_rows_apart(look: Look) -> bool:
-    """Whether columns vary so much that equal rows are no accident: entropies of the sample."""
+    """Return whether the columns have enough entropy that equal rows are no accident."""
     enough, entropy = 2 * np.log2(max(len(look.sample), 2)), 0.0
     for name in look.names:
         column = look.parsed(name)
@@ -162,7 +162,7 @@ def _with_target(hashes: Hashes, target: Target | None) -> Hashes:
 
 
 def _alike(ours: TypedColumn, theirs: TypedColumn) -> tuple[TypedColumn, TypedColumn]:
-    """Return two columns as the same type; as texts where they differ."""
+    """Return two columns as the same type; as text if they differ."""
     if type(ours) is type(theirs):
         return ours, theirs
     first, second = (

@@ -1,4 +1,4 @@
-"""What `check` finds in a table, for people and for programs."""
+"""Findings of `check`, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["Finding", "Findings", "Severity", "listed", "quoted"]
 
 Severity = Literal["warning", "note"]
 
-#: So many findings of a kind are told one by one; the columns of the others are named together.
+#: Findings of one kind reported individually; the columns of the others are listed together.
 ONE_BY_ONE = 4
 
-#: So many rows are given as examples.
+#: Example rows per finding.
 EXAMPLES = 5
 
 WIDEST = 40
@@ -21,22 +21,22 @@ WIDEST = 40
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a table that is worth a look.
+    """A problem of a table that is worth a look.
 
     Parameters
     ----------
     kind : str
-        What it is, in one word or two: ``"leakage"``, ``"constant"``, ...
+        Kind of problem: ``"leakage"``, ``"constant"``, ...
     severity : {"warning", "note"}
-        A warning is about what makes a model, or its measured error, wrong.
+        A warning means that the model, or its measured error, would be wrong.
     columns : tuple of str
-        The columns it is about.
+        Columns concerned.
     rows : tuple of int
-        The first rows that show it, counted from 0.
+        First affected rows, counted from 0.
     text : str
-        What was found, what it means and what to do. Data rows are counted from 1 in it.
+        Problem, consequence and remedy. Data rows are counted from 1 in the text.
     options : mapping of str to tuple of str
-        What to do as options of the command line: ``{"drop": ("duration",)}``.
+        Remedy as command-line options: ``{"drop": ("duration",)}``.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class Finding:
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the finding as JSON values."""
         return vars(self) | {"options": {name: list(v) for name, v in self.options.items()}}
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Finding:
 
 
 class Findings(Sequence[Finding]):
-    """What `check` found, warnings first.
+    """Findings of `check`, warnings first.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Findings(Sequence[Finding]):
     n_rows : int
         Rows of the table.
     n_sampled : int
-        Rows that the dearer checks looked at.
+        Rows sampled by the expensive checks.
     """
 
     def __init__(self, findings: Iterable[Finding], n_rows: int, n_sampled: int) -> None:
@@ -76,16 +76,16 @@ class Findings(Sequence[Finding]):
 
     @property
     def warnings(self) -> list[Finding]:
-        """Those that make a model, or its measured error, wrong."""
+        """Problems that make a model, or its measured error, wrong."""
         return [each for each in self if each.severity == "warning"]
 
     @property
     def notes(self) -> list[Finding]:
-        """The others."""
+        """All other findings."""
         return [each for each in self if each.severity == "note"]
 
     def of_kind(self, kind: str) -> list[Finding]:
-        """Return those of one kind."""
+        """Return the findings of one kind."""
         return [each for each in self if each.kind == kind]
 
     @overload
@@ -101,7 +101,7 @@ class Findings(Sequence[Finding]):
         return len(self._findings)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
+        """Return all findings as JSON values."""
         return {
             "rows": self.n_rows,
             "rows_sampled": self.n_sampled,
@@ -116,7 +116,7 @@ class Findings(Sequence[Finding]):
 
 
 def _merge_repeated(findings: list[Finding]) -> list[Finding]:
-    """Return the first findings of each kind, and the others of it as one."""
+    """Return the first findings of each kind, and the others merged into one."""
     merged: list[Finding] = []
     for key in dict.fromkeys((each.severity, each.kind) for each in findings):
         repeated = [each for each in findings if (each.severity, each.kind) == key]
@@ -139,12 +139,12 @@ def _summarize(findings: list[Finding]) -> Finding:
 
 
 def quoted(value: object) -> str:
-    """Return a name or a value in quotes, on one line and not too long."""
+    """Return a quoted name or value on one line, shortened if long."""
     text = repr(str(value)[: 2 * WIDEST])
     return text if len(text) <= WIDEST else text[: WIDEST - 4] + "..." + text[-1]
 
 
 def listed(values: Sequence[object], limit: int = 5) -> str:
-    """Return names or values in quotes with commas, the first where there are many."""
+    """Return quoted names or values separated by commas, at most ``limit``."""
     first = ", ".join(quoted(value) for value in values[:limit])
     return first + (f" and {len(values) - limit} more" if len(values) > limit else "")

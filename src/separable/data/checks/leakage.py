@@ -1,4 +1,4 @@
-"""Columns that know too much: the target itself in other words, or what follows from it."""
+"""Target leakage: columns that encode the target or are derived from it."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ if TYPE_CHECKING:
 
 __all__ = ["leakage"]
 
-#: Rows below which nothing is said: a column may fit few rows by chance.
+#: Minimum rows: with fewer, a column may fit by chance.
 FEWEST = 100
 
-#: What a column alone takes away of the error of a constant answer: nearly all, or much.
+#: Fraction of the baseline error that a single column removes: nearly all, or much.
 NEARLY_ALL, MUCH = 0.95, 0.8
 AUC = 0.99
 
-#: From here on a note becomes a warning.
+#: Thresholds at which a note becomes a warning.
 CERTAIN, CERTAIN_AUC = 0.98, 0.999
 
-#: A column that alone is this good, the best of all, and has one of these words in its name, is
-#: likely known only when the target is.
+#: Words in a column name that suggest it is known only after the target. Applied to the best single
+#: predictor, if it is this strong.
 STRONG_AUC, STRONG_R2 = 0.75, 0.5
 AFTERWARDS = {
     "duration", "elapsed", "outcome", "result", "results", "status", "final", "closed", "resolved",
     "resolution", "refund", "cancelled", "settled", "discharge", "after", "post", "end", "ended",
 }  # fmt: skip
 
-#: Groups of a number's values that are compared with the target.
+#: Bins of a numeric column that are compared with the target.
 BINS = 64
 
-#: A linear fit that leaves less than this share of the variance is no fit but a definition.
+#: A linear fit with less than this fraction of the variance as residual is a definition.
 EXACT = 1e-9
 
-#: Numbers beyond this are not summed.
+#: Larger numbers are excluded from sums.
 LARGEST = 1e100
 
 
 @dataclass(frozen=True)
 class _Alone:
-    """How well one column predicts the target on rows it was not fitted to."""
+    """Cross-validated predictive performance of a single column."""
 
     name: str
-    explained: float  # of a constant answer's error that it takes away
+    explained: float  # fraction of the baseline error it removes
     right: float  # accuracy, or R2
     auc: float | None = None
 
 
 def leakage(look: Look) -> Iterator[Finding]:
-    """Find columns that give the target away."""
+    """Find columns that leak the target."""
     target = look.target
     if target is None or len(target.labels) < 2:
         return
@@ -84,7 +84,7 @@ def leakage(look: Look) -> Iterator[Finding]:
 
 
 def _recoded_names(look: Look, rows: NDArray[np.int64]) -> list[str]:
-    """Return the columns each of whose values goes with one value of the target, and reverse."""
+    """Return the columns whose values map one to one to the target's."""
     target = look.target
     assert target is not None
     y = target.codes[rows]
@@ -112,9 +112,9 @@ def _n_different_each(codes: Codes) -> NDArray[np.int64]:
 
 
 def _is_recoded(look: Look, name: str, rows: NDArray[np.int64], y: Codes, codes: Codes) -> bool:
-    """Whether a column that has as many values as the target goes with it one to one."""
+    """Return whether a column with as many distinct values as the target maps one to one to it."""
     n_values = _n_different(y)
-    if 2 * n_values > len(y):  # a number that is different in each row: it must be the same number
+    if 2 * n_values > len(y):  # a number unique in each row must be the same number
         return _is_same_number(look, name, rows)
     return len(np.unique(codes * (int(y.max()) + 1) + y)) == n_values
 
@@ -139,8 +139,8 @@ def _correlation(x: Values, y: Values) -> float:
 def _recoded(name: str, target: Target) -> Finding:
     return Finding(
         "leakage", "warning", (name,), (),
-        f"{quoted(name)} is the target {quoted(target.name)} in other words: each value goes with "
-        "one of it. A model would learn nothing else. Leave it out.",
+        f"{quoted(name)} encodes the target {quoted(target.name)}: the values correspond one to "
+        "one. A model would learn nothing else. Leave it out.",
         {"drop": (name,)},
     )  # fmt: skip
 
@@ -149,7 +149,7 @@ def _recoded(name: str, target: Target) -> Finding:
 
 
 def _linear(look: Look, names: list[str], rows: NDArray[np.int64]) -> Iterator[Finding]:
-    """Find numbers of which the target is a linear combination."""
+    """Find numeric columns whose linear combination is the target."""
     target = look.target
     assert target is not None
     columns = {n: look.parsed(n).values for n in names if isinstance(look.parsed(n), Numbers)}  # type: ignore[union-attr]
@@ -180,10 +180,12 @@ def _linear(look: Look, names: list[str], rows: NDArray[np.int64]) -> Iterator[F
 
 
 def _solved(X: Values, y: Values) -> Values:
-    """Return the weights of least squares, from the sums; 0 where these overflow."""
+    """Return the least-squares weights from the normal equations; 0 if they overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         products, cross = X.T @ X, X.T @ y
-    if not (np.isfinite(products).all() and np.isfinite(cross).all()):  # LAPACK would print
+    if not (
+        np.isfinite(products).all() and np.isfinite(cross).all()
+    ):  # LAPACK would print a warning
         return np.zeros(X.shape[1])
     weights: Any = np.linalg.lstsq(products, cross, rcond=1e-12)[0]
     return np.asarray(weights, np.float64)
@@ -199,8 +201,8 @@ def _sum_finding(target: str, names: list[str], weights: Values) -> Finding:
     formula = " ".join(terms).removeprefix("+ ") + (" + ..." if len(names) > 5 else "")
     return Finding(
         "leakage", "warning", tuple(names), (),
-        f"The target is a sum of other columns: {target} = {formula}, up to a constant. A model "
-        "would learn to add. Leave out those that are not known when you predict.",
+        f"The target is a linear combination of other columns: {target} = {formula}, up to a "
+        "constant. Leave out the columns that are not known when you predict.",
         {"drop": tuple(names)},
     )  # fmt: skip
 
@@ -220,7 +222,7 @@ def _suspects(look: Look, names: list[str]) -> Iterator[Finding]:
     if not found:
         return
     nearly = [each for each in found if _gives_away(each, target)]
-    if len(nearly) <= max(2, 0.1 * len(found)):  # where many do, the task is easy
+    if len(nearly) <= max(2, 0.1 * len(found)):  # if many columns qualify, the task is easy
         for each in nearly:
             yield _suspect(each, target, severe=_is_severe(each, target))
     best = max(found, key=lambda each: (each.auc or 0, each.explained))
@@ -239,7 +241,7 @@ def _is_severe(each: _Alone, target: Target) -> bool:
 
 
 def _is_named_after(name: str, target: str) -> bool:
-    """Whether a column has the words of the target in its name."""
+    """Return whether a column name contains the words of the target's name."""
     words = words_of(target)
     return bool(words) and words <= words_of(name) and max(map(len, words)) > 2
 
@@ -255,15 +257,15 @@ def _told(each: _Alone, target: Target) -> str:
         return f"it explains {each.right:.1%} of the target's variance"
     constant = target.counts.max() / target.counts.sum()
     auc = "" if each.auc is None else f", AUC {each.auc:.3f}"
-    return f"it is right in {each.right:.1%} of rows (always the same answer: {constant:.1%}{auc})"
+    return f"it is right in {each.right:.1%} of rows (constant prediction: {constant:.1%}{auc})"
 
 
 def _suspect(each: _Alone, target: Target, severe: bool) -> Finding:
     return Finding(
         "leakage", "warning" if severe else "note", (each.name,), (),
-        f"{quoted(each.name)} is a suspect: alone, {_told(each, target)}. Is it known before "
-        f"{quoted(target.name)} is? If it follows from the target, leave it out: the model would "
-        "fail on new rows.",
+        f"{quoted(each.name)} may leak the target: alone, {_told(each, target)}. Is it known "
+        f"before {quoted(target.name)} is? If it follows from the target, leave it out: the model "
+        "would fail on new rows.",
         {"drop": (each.name,)},
     )  # fmt: skip
 
@@ -271,20 +273,20 @@ def _suspect(each: _Alone, target: Target, severe: bool) -> Finding:
 def _afterwards(each: _Alone) -> Finding:
     return Finding(
         "leakage", "warning", (each.name,), (),
-        f"{quoted(each.name)} is a suspect: no other column says as much of the target "
-        f"({_strength(each)} alone), and by its name it may be known only when the target is. If "
-        "so, leave it out.",
+        f"{quoted(each.name)} may leak the target: it is the best single predictor "
+        f"({_strength(each)} alone), and its name suggests that it is known only after the "
+        "target. If so, leave it out.",
         {"drop": (each.name,)},
     )  # fmt: skip
 
 
 def _strength(each: _Alone) -> str:
-    """Return how much a column says, in two words."""
+    """Return the predictive performance of a column as a short text."""
     return f"AUC {each.auc:.2f}" if each.auc is not None else f"{each.explained:.0%} of the error"
 
 
 def _alone(look: Look, name: str) -> _Alone | None:
-    """Return how well a column predicts: fitted on one half, measured on the other, both ways."""
+    """Return the performance of one column by two-fold cross-validation."""
     target = look.target
     assert target is not None
     valid = target.codes[look.sample] >= 0
@@ -309,7 +311,7 @@ def _alone(look: Look, name: str) -> _Alone | None:
 
 
 def _binned(values: Values) -> Codes:
-    """Return groups of about equal size; equal values stay together, missing ones too."""
+    """Return quantile bins; equal values and missing values share a bin."""
     finite = values[~np.isnan(values)]
     levels, codes = np.unique(values, return_inverse=True)
     bins = min(BINS, max(2, int(np.sqrt(len(values)))))
@@ -322,20 +324,22 @@ def _binned(values: Values) -> Codes:
 
 
 def _right(groups: Codes, y: Codes, half: NDArray[np.bool_]) -> float:
-    """Return how often the most common class of a group is right in the other half."""
+    """Return the held-out accuracy of predicting the majority class of each bin."""
     n_classes = int(y.max()) + 1
     right = 0
     for fitted in (half, ~half):
         pairs, counts = np.unique(groups[fitted] * n_classes + y[fitted], return_counts=True)
         order = np.lexsort((counts, pairs // n_classes))
         answer = np.full(int(groups.max()) + 1, np.bincount(y[fitted]).argmax())
-        answer[pairs[order] // n_classes] = pairs[order] % n_classes  # the last, most common, stays
+        answer[pairs[order] // n_classes] = (
+            pairs[order] % n_classes
+        )  # the last one, the most common, stays
         right += int(np.count_nonzero(answer[groups[~fitted]] == y[~fitted]))
     return right / len(y)
 
 
 def _explained(groups: Codes, y: Values, half: NDArray[np.bool_]) -> float:
-    """Return the R2 of the means of groups in the other half."""
+    """Return the held-out R2 of the bin means."""
     rest = 0.0
     for fitted in (half, ~half):
         sums = np.bincount(groups[fitted], y[fitted], minlength=int(groups.max()) + 1)
@@ -349,7 +353,7 @@ def _explained(groups: Codes, y: Values, half: NDArray[np.bool_]) -> float:
 
 
 def _auc(values: Values, y: Codes) -> float | None:
-    """Return the area under the curve of a number for two classes, whichever way round."""
+    """Return the AUC of a number for two classes, in either direction."""
     known: Any = ~np.isnan(values)
     if known.mean() < 0.5:
         return None

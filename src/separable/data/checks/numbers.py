@@ -1,4 +1,4 @@
-"""Numbers that are not what they say: stand-ins for missing values, slips, dates."""
+"""Checks of numeric columns: sentinel values, outliers, dates stored as numbers."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
 
 __all__ = ["dates_as_numbers", "missing_as_numbers", "missing_as_zero", "outliers"]
 
-#: Numbers that people write for "not known".
+#: Sentinel numbers that people write for missing values.
 STAND_INS = {99.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 8888.0}
 
-#: How often a stand-in must be there, and how far from the other values, as a share of their range.
+#: Minimum count of a sentinel, and its minimum distance from other values relative to their range.
 FEWEST, APART = 3, 0.5
 
-#: How much larger the step from 0 to the next value is than any other below the median.
+#: Minimum ratio of the gap above 0 to any other gap below the median.
 STEP = 2.5
 
-#: One value that makes up this share of the variance dominates the scale of its column.
+#: A single value with this fraction of the variance dominates the scale of its column.
 DOMINATES = 0.5
 
-#: It is so many times as far from the median as the next one, in a column of so many rows.
+#: Minimum ratio of its distance from the median to that of the next value, and minimum rows.
 FAR, FEWEST_ROWS = 10, 100
 
-#: Fewer values do not show what is ordinary in a column.
+#: Minimum values to judge what is ordinary in a column.
 FEWEST_VALUES = 5
 
-#: Rows of a small table by which most columns need no closer look.
+#: Rows of a small table that suffice to clear most columns.
 SOME = 16
 
-#: Different values that a column of measurements has at least.
+#: Minimum distinct values of a measurement.
 MEASURED = 20
 
 
 def missing_as_numbers(look: Look) -> Iterator[Finding]:
-    """Find -999, 9999 and the like at the end of a range, again and again."""
+    """Find sentinels such as -999 and 9999 that repeat at the end of a range."""
     for name, whole in look.numbers_where(_ends_in_stand_in):
         values = whole[np.isfinite(whole)]
         if len(values) < 2:
@@ -59,13 +59,13 @@ def missing_as_numbers(look: Look) -> Iterator[Finding]:
                 yield Finding(
                     "missing as a number", "warning", (name,), rows,
                     f"{quoted(name)} is {value:g} in {found} rows (first in data row "
-                    f"{rows[0] + 1}), far from its other values: it may stand for a missing one, "
-                    "and would be taken as a number. If so, leave it empty in the file.",
+                    f"{rows[0] + 1}), far from its other values: it may mark missing values, and "
+                    "would be treated as a number. If so, leave these cells empty in the file.",
                 )  # fmt: skip
 
 
 def _ends_in_stand_in(columns: Values) -> NDArray[np.bool_]:
-    """Return which columns have a stand-in as their least or largest finite value."""
+    """Return which columns have a sentinel as their smallest or largest finite value."""
     finite = np.isfinite(columns)
     ends = (
         np.where(finite, columns, np.inf).min(axis=1, initial=np.inf),
@@ -75,7 +75,7 @@ def _ends_in_stand_in(columns: Values) -> NDArray[np.bool_]:
 
 
 def _stand_in(values: Values, value: float, is_low: bool) -> int:
-    """Return how often a value at the end of a range stands for a missing one; 0 if it does not."""
+    """Return the count of a sentinel value; 0 if the value is not one."""
     if abs(value) not in STAND_INS:
         return 0
     others = values[values != value]
@@ -88,7 +88,7 @@ def _stand_in(values: Values, value: float, is_low: bool) -> int:
 
 
 def missing_as_zero(look: Look) -> Iterator[Finding]:
-    """Find zeros that lie apart from measurements that are all well above 0."""
+    """Find zeros far below measurements that are otherwise well above 0."""
     for name, whole in look.numbers_where(lambda each: (each == 0).sum(axis=1) >= FEWEST):
         values = whole[np.isfinite(whole)]
         zeros = int(np.count_nonzero(values == 0))
@@ -99,13 +99,13 @@ def missing_as_zero(look: Look) -> Iterator[Finding]:
             yield Finding(
                 "missing as zero", "warning", (name,), rows,
                 f"{quoted(name)} is 0 in {zeros} rows (first in data row {rows[0] + 1}) and "
-                f"otherwise at least {values[values > 0].min():g}: 0 may stand for a missing "
-                "value. If so, leave it empty in the file.",
+                f"otherwise at least {values[values > 0].min():g}: 0 may mark missing values. If "
+                "so, leave these cells empty in the file.",
             )  # fmt: skip
 
 
 def _zero_is_apart(values: Values) -> bool:
-    """Whether the step from 0 to the next value is larger than any other below the median."""
+    """Return whether the gap above 0 is larger than any other gap below the median."""
     levels = np.unique(values)
     if len(levels) < MEASURED + 1:
         return False
@@ -116,7 +116,7 @@ def _zero_is_apart(values: Values) -> bool:
 
 
 def outliers(look: Look) -> Iterator[Finding]:
-    """Find single values that make up most of the variance of a column."""
+    """Find single values that make up most of a column's variance."""
     target = look.target
     if target is not None and target.task == "regression" and target.values is not None:
         finite = np.isfinite(target.values)
@@ -145,17 +145,16 @@ def outliers(look: Look) -> Iterator[Finding]:
             rest = values[finite]
             yield Finding(
                 "outlier", "warning", (name,), (row,),
-                f"{quoted(name)} is {values[row]:g} in data row {row + 1}, where all others lie "
-                f"from {rest.min():g} to {rest.max():g}: this one value makes up {explained:.0%} "
-                "of its variance, and the scale of the column with it. Correct it, or leave it "
-                "empty.",
+                f"{quoted(name)} is {values[row]:g} in data row {row + 1}; all others lie from "
+                f"{rest.min():g} to {rest.max():g}. This value makes up {explained:.0%} of the "
+                "column's variance and sets its scale. Correct it, or leave it empty.",
             )  # fmt: skip
 
 
 def _may_have_outliers(columns: Values) -> NDArray[np.bool_]:
-    """Return which columns have enough values; of few rows, those that a few of them may dominate.
+    """Return which columns have enough values; with few rows, those a few values may dominate.
 
-    Of values that three others dominate, all but three at either end are close together.
+    If three values dominate, all but three at either end are close together.
     """
     count = np.isfinite(columns).sum(axis=1)
     if columns.shape[1] >= FEWEST_ROWS:
@@ -171,7 +170,7 @@ def _may_have_outliers(columns: Values) -> NDArray[np.bool_]:
 def _dominant(
     name: str, values: Values, finite: NDArray[np.bool_], middle: float
 ) -> Finding | None:
-    """Find up to three values beside which float64 does not see the others, in any table."""
+    """Find up to three values beside which float64 loses the others, in a table of any size."""
     rows = np.flatnonzero(finite)
     found = dominant_in(values[rows, None], middle)
     if not found or 2 * found[0].count >= len(rows):
@@ -182,20 +181,20 @@ def _dominant(
     more = f" (and {one.count - 1} more of its size)" if one.count > 1 else ""
     return Finding(
         "outlier", "warning", (name,), (row,),
-        f"{quoted(name)} is {one.value:g} in data row {row + 1}{more}, where the others lie from "
-        f"{values[near].min():g} to {values[near].max():g}: so large that these are all but equal "
-        "beside it, and nothing is learned from them. Correct it, or leave it empty.",
+        f"{quoted(name)} is {one.value:g} in data row {row + 1}{more}; the others lie from "
+        f"{values[near].min():g} to {values[near].max():g}. It is so large that the others are "
+        "nearly equal beside it, and nothing is learned from them. Correct it, or leave it empty.",
     )  # fmt: skip
 
 
 def _within_dates(columns: Values) -> NDArray[np.bool_]:
-    """Return which columns have no value outside those of dates written as numbers."""
+    """Return which columns lie within the range of dates written as numbers."""
     outside = (columns < 19000101) | (columns > 21001231)
     return np.asarray(~outside.any(axis=1))
 
 
 def dates_as_numbers(look: Look) -> Iterator[Finding]:
-    """Find numbers such as 20240131."""
+    """Find dates written as numbers, such as 20240131."""
     for name, whole in look.numbers_where(_within_dates):
         values = whole[~np.isnan(whole)]
         if len(values) < MEASURED or values.min() < 19000101 or values.max() > 21001231:
@@ -205,6 +204,6 @@ def dates_as_numbers(look: Look) -> Iterator[Finding]:
         if np.all(values == np.floor(values)) and valid.all() and values.min() < values.max():
             yield Finding(
                 "date as a number", "note", (name,), (),
-                f"{quoted(name)} holds dates written as numbers ({values[0]:.0f}): months and "
-                "years are then not evenly apart. Write them as 2024-01-31.",
+                f"{quoted(name)} holds dates written as numbers ({values[0]:.0f}), so months and "
+                "years are unevenly spaced. Write them as 2024-01-31.",
             )  # fmt: skip

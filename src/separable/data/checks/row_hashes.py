@@ -1,4 +1,4 @@
-"""Hashes of 64 bits by which equal rows are found, in one table or in two."""
+"""64-bit row hashes for finding duplicates, within a table or between two."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Hashes: TypeAlias = NDArray[np.uint64]
 
 
 def row_hashes(columns: Iterable[TypedColumn], n_rows: int) -> Hashes:
-    """Return a hash for each row; those of equal rows are equal, within one process."""
+    """Return a hash of each row; equal rows have equal hashes within one process."""
     total = np.zeros(n_rows, np.uint64)
     start = 0
     for block in blocks_of(list(columns), n_rows):
@@ -34,7 +34,7 @@ def row_hashes(columns: Iterable[TypedColumn], n_rows: int) -> Hashes:
 
 
 def _values(columns: Sequence[TypedColumn]) -> Hashes:
-    """Return 64 bits for each value of some columns, one a row; missing ones are alike."""
+    """Return 64 bits for each value of the columns; missing values are equal."""
     plain = [column.values for column in columns if isinstance(column, Numbers | Booleans)]
     if len(plain) == len(columns):
         values = stacked(plain) + 0.0  # no -0
@@ -52,7 +52,7 @@ def _values(columns: Sequence[TypedColumn]) -> Hashes:
 
 
 def mixed(bits: Hashes) -> Hashes:
-    """Return bits well mixed: the last steps of splitmix64."""
+    """Mix bits: the finalizer of splitmix64."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

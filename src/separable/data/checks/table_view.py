@@ -1,4 +1,4 @@
-"""A table as the checks look at it: typed columns, the target, and a sample for dear checks."""
+"""View of a table for checks: parsed columns, the target, and a sample for expensive checks."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Look", "Target", "codes_of", "first_rows", "is_free_text", "numbers_in", "target_of"]
 
-#: So many rows are looked at by checks that take long.
+#: Rows sampled for expensive checks.
 SAMPLE = 100_000
 
-#: Free text: more than half of the values differ, and they have so many words in the mean.
+#: Free text: more than half of the values are distinct, with at least this mean number of words.
 WORDS = 3.0
 
 
 @dataclass(frozen=True)
 class Target:
-    """The column to predict.
+    """Target column.
 
     Parameters
     ----------
     name : str
     task : {"classification", "regression"}
     codes : ndarray of int64
-        The place of each row's value in ``labels``; -1 where it is missing.
+        Index of each row's value in ``labels``; -1 if missing.
     labels : tuple
-        The classes, or the different numbers.
+        Classes, or the distinct numbers.
     values : ndarray of float64 or None
-        The numbers, where it is numbers.
+        Numeric values, if the target is numeric.
     """
 
     name: str
@@ -60,31 +60,31 @@ class Target:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """How many rows have each label."""
+        """Number of rows per label."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
 
 
 @dataclass(frozen=True, slots=True)
 class NumberBlock:
-    """Columns of numbers as the rows of a matrix, NaN where a value is missing."""
+    """Numeric columns as the rows of a matrix, NaN for missing values."""
 
     names: tuple[str, ...]
     values: Values
 
 
 class Look:
-    """A table and what is known of it.
+    """A table with cached parsed columns, codes and hashes.
 
     Parameters
     ----------
     columns : Columns
     names : list of str
-        The columns to learn from.
+        Columns to learn from.
     target : Target or None
     typed_by_user : frozenset of str
-        Columns whose type the user chose.
+        Columns whose type was chosen by the user.
     split : frozenset of {"group", "time"}
-        How the user already splits rows.
+        Splits that the user has already chosen.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Look:
 
     @cached_property
     def sample(self) -> NDArray[np.int64]:
-        """The rows that dear checks look at, in order."""
+        """Rows sampled for expensive checks, in order."""
         if self.n_rows <= SAMPLE:
             return np.arange(self.n_rows)
         rng = np.random.default_rng(0)
@@ -115,13 +115,13 @@ class Look:
 
     @cached_property
     def half(self) -> NDArray[np.bool_]:
-        """One half of the sample, at random: what is fitted on it is measured on the other."""
+        """Random half of the sample: one half is fitted on, the other measured on."""
         n = len(self.sample)
         return np.random.default_rng(0).permutation(n) < n // 2
 
     @cached_property
     def row_hashes(self) -> Hashes:
-        """A hash of each row's features."""
+        """Hash of the features of each row."""
         return row_hashes((self.parsed(name) for name in self.names), self.n_rows)
 
     @cached_property
@@ -131,12 +131,12 @@ class Look:
         return dict(chain.from_iterable(pairs))
 
     def parsed(self, name: str) -> TypedColumn:
-        """Return a column to learn from by its type, converted once."""
+        """Return a feature column, parsed once."""
         return self._typed[name]
 
     @cached_property
     def numbers(self) -> list[NumberBlock]:
-        """The columns of numbers to learn from, in blocks."""
+        """Numeric feature columns, in blocks."""
         result = dict(self.of_type(Numbers))
         return [
             NumberBlock(tuple(block), stacked([result[name].values for name in block]))
@@ -146,31 +146,31 @@ class Look:
     def numbers_where(
         self, test: Callable[[Values], NDArray[np.bool_]]
     ) -> Iterator[tuple[str, Values]]:
-        """Give the columns of numbers that pass a test of a block, one column a row of it."""
+        """Yield the numeric columns that pass a test on a block, whose rows are columns."""
         for block in self.numbers:
             for index in np.flatnonzero(test(block.values)).tolist():
                 yield block.names[index], block.values[index]
 
     @cached_property
     def whole(self) -> frozenset[str]:
-        """The columns of numbers that are all whole, with none missing."""
+        """Numeric columns whose values are all integral and present."""
         pairs = self.numbers_where(lambda values: (values == np.floor(values)).all(axis=1))
         return frozenset(name for name, _ in pairs)
 
     def of_type(self, *kinds: type) -> Iterator[tuple[str, Any]]:
-        """Give the columns to learn from that are of some types."""
+        """Yield the feature columns of the given types."""
         for name in self.names:
             column = self.parsed(name)
             if isinstance(column, kinds):
                 yield name, column
 
     def codes(self, name: str) -> Codes:
-        """Return for each sampled row which of the column's values it has; missing is one too."""
+        """Return the code of each sampled row's value; missing values have a code too."""
         if name not in self._codes:
             block = self._block_of.get(name)
             if block is None:
                 self._codes[name] = codes_of(self.parsed(name), self.sample)
-            else:  # one sort for many columns of few rows
+            else:  # one sort for many short columns
                 codes = _codes_of_each(np.take(block.values, self.sample, axis=1))
                 self._codes.update(zip(block.names, codes, strict=True))
         return self._codes[name]
@@ -180,13 +180,13 @@ class Look:
         return {name: block for block in self.numbers for name in block.names}
 
     def code_blocks(self) -> Iterator[tuple[Sequence[str], Codes]]:
-        """Give the columns to learn from in blocks, with `codes` of each as a row of a matrix."""
+        """Yield the feature columns in blocks, with their `codes` as the rows of a matrix."""
         for names in blocks_of(self.names, len(self.sample)):
             yield names, np.stack([self.codes(name) for name in names])
 
 
 def target_of(columns: Columns, name: str, task: str | None) -> Target:
-    """Return a column as what is to be predicted."""
+    """Return a column as the target."""
     column = typed_column(columns, name)
     if isinstance(column, Numbers):
         labels, codes = np.unique(column.values, return_inverse=True)
@@ -208,7 +208,7 @@ def target_of(columns: Columns, name: str, task: str | None) -> Target:
 
 
 def codes_of(column: TypedColumn, rows: NDArray[np.int64]) -> Codes:
-    """Return a number for each value of some rows: the same for the same value, and for missing."""
+    """Return a code per row: equal for equal values and for missing ones."""
     if isinstance(column, Categories):
         values: Any = column.codes[rows]
     else:
@@ -232,7 +232,7 @@ def _codes_of_each(values: NDArray[np.float64]) -> Codes:
 
 
 def numbers_in(column: TypedColumn) -> NDArray[np.float64] | None:
-    """Return a column that has an order as float64, NaN where missing; None for categories."""
+    """Return an ordered column as float64, NaN where missing; None for categories."""
     if isinstance(column, Categories):
         return None
     if isinstance(column, Dates):
@@ -243,12 +243,12 @@ def numbers_in(column: TypedColumn) -> NDArray[np.float64] | None:
 
 
 def first_rows(where: NDArray[np.bool_], limit: int = 5) -> tuple[int, ...]:
-    """Return the first rows at which a mask is true."""
+    """Return the first rows where a mask is true."""
     return tuple(np.flatnonzero(where)[:limit].tolist())
 
 
 def is_free_text(column: Categories) -> bool:
-    """Whether the texts of a column are sentences more than levels."""
+    """Return whether the values of a column are sentences rather than levels."""
     there = int(np.count_nonzero(column.codes >= 0))
     if 2 * len(column.levels) <= there or len(column.levels) <= 10:
         return False
@@ -257,7 +257,7 @@ def is_free_text(column: Categories) -> bool:
 
 
 def is_present(column: TypedColumn) -> NDArray[np.bool_]:
-    """Return where a column has a value."""
+    """Return a mask of the present values of a column."""
     if isinstance(column, Categories):
         return column.codes >= 0
     if isinstance(column, Dates):

@@ -1,4 +1,4 @@
-"""The target: missing, uneven, or drifting along the file."""
+"""Checks of the target: missing, imbalanced, or drifting along the file."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = ["drifting_target", "few_rows", "imbalance", "missing_target"]
 
-#: From this share of rows without target on, a note becomes a warning.
+#: Fraction of rows without a target at which a note becomes a warning.
 MANY_MISSING = 0.2
 
-#: A class with this share of the rows makes accuracy say little.
+#: A class with this fraction of the rows makes accuracy uninformative.
 UNEVEN = 0.9
 
-#: A class needs so many rows to be in every fold, twice.
+#: Minimum rows of a class, so that every fold has two.
 FEW = 10
 
-#: Blocks of rows that are compared, and the share of the variance between them that matters.
+#: Blocks of consecutive rows that are compared, and the fraction of between-block variance that
+#: matters.
 BLOCKS, DRIFT = 10, 0.1
 
 
 def missing_target(look: Look) -> Iterator[Finding]:
-    """Find rows that cannot be learned from."""
+    """Find rows without a target."""
     target = look.target
     if target is None:
         return
@@ -45,12 +46,12 @@ def missing_target(look: Look) -> Iterator[Finding]:
             "missing target", "warning" if count >= MANY_MISSING * look.n_rows else "note",
             (target.name,), rows,
             f"{count} of {look.n_rows} rows have no target {quoted(target.name)} (first in data "
-            f"row {rows[0] + 1}): they are left out of training.",
+            f"row {rows[0] + 1}): they are dropped from training.",
         )  # fmt: skip
 
 
 def imbalance(look: Look) -> Iterator[Finding]:
-    """Find classes so common that a constant answer is nearly always right."""
+    """Find a majority class so large that a constant prediction is nearly always right."""
     target = look.target
     if target is None or target.task != "classification" or len(target.labels) < 2:
         return
@@ -60,9 +61,9 @@ def imbalance(look: Look) -> Iterator[Finding]:
         label = quoted(target.labels[most])
         yield Finding(
             "imbalance", "note", (target.name,), (),
-            f"{fraction:.1%} of the rows are {label}: to answer that always is as accurate. Judge "
-            "models by a figure that sees the rare class, such as balanced_accuracy, "
-            "average_precision or mcc.",
+            f"{fraction:.1%} of the rows are {label}: always predicting it is as accurate. "
+            "Compare models by a metric that is sensitive to the rare class, such as "
+            "balanced_accuracy, average_precision or mcc.",
             {"metric": ("balanced_accuracy",)},
         )  # fmt: skip
 
@@ -82,13 +83,13 @@ def few_rows(look: Look) -> Iterator[Finding]:
         "rare classes", "warning" if single else "note", (target.name,), (),
         f"{len(rare)} of {len(target.labels)} classes have fewer than {FEW} rows: {listed(names)} "
         f"({', '.join(map(str, counts[:5]))}{', ...' if len(rare) > 5 else ''} rows). Little can "
-        "be learned of them, and a held-out part or a fold may have none. Collect more, or put "
-        "them together as one class.",
+        "be learned about them, and a held-out set or a fold may have none. Collect more, or "
+        "merge them into one class.",
     )  # fmt: skip
 
 
 def drifting_target(look: Look) -> Iterator[Finding]:
-    """Find targets that change along the file, or along a column of dates."""
+    """Find targets that drift along the file or along a date column."""
     target = look.target
     if target is None or "time" in look.split:
         return
@@ -107,19 +108,19 @@ def drifting_target(look: Look) -> Iterator[Finding]:
     remedy = (
         "To predict later rows, hold out the latest."
         if options
-        else "If they are in the order of time, add a column with it and hold out the latest."
+        else "If rows are in time order, add a time column and hold out the latest."
     )
     yield Finding(
         "drift", "note", (target.name, *options.get("time", ())), (),
-        f"The target changes {where}: which tenth of the rows one is in explains {fraction:.0%} of "
-        "its variance. Rows held out at random are then like their neighbours, and new ones may "
-        f"not be. {remedy}",
+        f"The target drifts {where}: the tenth of the rows explains {fraction:.0%} of its "
+        "variance. Rows held out at random then resemble their neighbours, and new rows may not. "
+        f"{remedy}",
         options,
     )  # fmt: skip
 
 
 def _between_blocks(target: Target, along: NDArray[np.int64]) -> float:
-    """Return the share of the target's variance, summed over classes, that lies between blocks."""
+    """Return the between-block fraction of the target's variance, summed over classes."""
     block = np.arange(len(along)) * BLOCKS // len(along)
     sizes = np.bincount(block)
     if target.task == "regression":
@@ -139,7 +140,7 @@ def _between_blocks(target: Target, along: NDArray[np.int64]) -> float:
 
 
 def _is_sorted(target: Target, along: NDArray[np.int64]) -> bool:
-    """Whether rows were put in the order of the target itself, or nearly so."""
+    """Return whether rows are sorted, or nearly sorted, by the target."""
     if target.task == "regression":
         assert target.values is not None
         steps = np.diff(target.values[along])

@@ -1,4 +1,4 @@
-"""Texts with slips in them: numbers but for a few, one level in two spellings, wrong letters."""
+"""Checks of text columns: nearly numeric, inconsistent spelling, wrong encoding, dates."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ __all__ = [
     "spellings",
 ]
 
-#: From this share on, the numbers among the values of a column are not there by chance.
+#: Minimum fraction of numbers in a nearly numeric column.
 NUMBER_SHARE = 0.9
 
-#: Levels that are compared letter by letter; more are identifiers or text.
+#: Maximum levels compared by spelling; more are identifiers or free text.
 MOST_LEVELS = 10_000
 
-#: Different texts that are searched for wrong letters.
+#: Distinct texts searched for encoding errors.
 MOST_TEXTS = 100_000
 
-#: UTF-8 read as Latin-1 or Windows-1252; Windows-1252 read as Latin-1; what was lost on the way.
+#: UTF-8 read as Latin-1 or Windows-1252; Windows-1252 read as Latin-1; replacement characters.
 MOJIBAKE = (
     "\u00c3[\u0080-\u00bf\u0152\u0153\u0178]|\u00e2\u20ac[\u009d\u00a2\u00a6\u0153\u2013-\u201d\u2122]"
     "|\u00c2[\u00a0\u00a3\u00a9\u00ab\u00ae\u00b0\u00b7\u00bb]|[\u0080-\u0084\u0086-\u009f]|\ufffd"
 )
 
-#: Dates as people write them, other than ISO.
+#: Common date formats other than ISO.
 DATES = (
     r"\d{1,2}/\d{1,2}/\d{2,4}( \d{1,2}:\d\d.*)?",
     r"\d{1,2}\.\d{1,2}\.\d{2,4}( \d{1,2}:\d\d.*)?",
@@ -55,7 +55,7 @@ DATES = (
 
 
 def mixed_types(look: Look) -> Iterator[Finding]:
-    """Find columns of text that are numbers but for a few values, or but for commas."""
+    """Find text columns that are numeric except for a few values or commas."""
     for name, column in look.of_type(Categories):
         if name in look.typed_by_user:
             continue
@@ -73,7 +73,7 @@ def mixed_types(look: Look) -> Iterator[Finding]:
 
 
 def are_mostly_numbers(levels: tuple[str, ...]) -> bool:
-    """Whether a look at some levels says so: free text is passed over quickly."""
+    """Return whether a sample of the levels is mostly numeric; a quick test."""
     sample = levels[:: max(1, len(levels) // 200)]
     return sum(is_number(level.replace(",", "")) for level in sample) * 3 >= len(sample)
 
@@ -83,7 +83,7 @@ def _mixed(name: str, column: Categories, count: int, total: int, rows: tuple[in
     are = "is not a plain number" if count == 1 else "are not plain numbers"
     return Finding(
         "mixed types", "warning", (name,), rows,
-        f"{quoted(name)} is taken as text because {count} of its {total} values {are} (first "
+        f"{quoted(name)} is read as text because {count} of its {total} values {are} (first "
         f"{quoted(first)} in data row {rows[0] + 1}). Write numbers as 1234.5 and leave missing "
         "ones empty; or keep it as a category.",
         {"category": (name,)},
@@ -91,7 +91,7 @@ def _mixed(name: str, column: Categories, count: int, total: int, rows: tuple[in
 
 
 def spellings(look: Look) -> Iterator[Finding]:
-    """Find levels that differ in blanks or in capital letters only."""
+    """Find levels that differ only in whitespace or case."""
     columns = dict(look.of_type(Categories))
     for name, column in columns.items():
         if len(column.levels) <= MOST_LEVELS and not is_free_text(column):
@@ -111,16 +111,16 @@ def _same_levels(name: str, levels: list[str], n_rows: int, severity: Any) -> It
         same.setdefault(" ".join(level.split()).casefold(), []).append(level)
     twice = [group for group in same.values() if len(group) > 1]
     if twice:
-        more = f", and {len(twice) - 1} more so" if len(twice) > 1 else ""
+        more = f", and {len(twice) - 1} more" if len(twice) > 1 else ""
         yield Finding(
             "spellings", severity, (name,), (),
-            f"{quoted(name)} has levels that differ in blanks or capital letters only: "
-            f"{listed(twice[0])}{more}. They count as different ones: write each in one way.",
+            f"{quoted(name)} has levels that differ only in whitespace or case: "
+            f"{listed(twice[0])}{more}. They count as different levels: use one spelling.",
         )  # fmt: skip
 
 
 def mojibake(look: Look) -> Iterator[Finding]:
-    """Find letters that come from a wrong encoding."""
+    """Find characters that come from a wrong encoding."""
     from pyarrow import compute
 
     for name, column in look.of_type(Categories):
@@ -151,26 +151,26 @@ def _as_mask(found: Any) -> NDArray[np.bool_]:
 
 
 def _around(text: str) -> str:
-    """Return the odd letters with what stands beside them."""
+    """Return the suspicious characters with their surroundings."""
     found = re.search(MOJIBAKE, text)
     start = max(found.start() - 12, 0) if found else 0
     return quoted(text[start : start + 24])
 
 
 def dates_as_texts(look: Look) -> Iterator[Finding]:
-    """Find dates that are written in another way than ISO 8601."""
+    """Find dates not written in ISO 8601."""
     for name, column in look.of_type(Categories):
         if name not in look.typed_by_user and are_dates(column.levels):
             yield Finding(
                 "date as text", "note", (name,), (),
-                f"{quoted(name)} holds dates ({quoted(column.levels[0])}) that are taken as "
-                "categories, because day and month cannot be told apart with certainty. Write them "
-                "as 2024-01-31 to have them taken as dates.",
+                f"{quoted(name)} holds dates ({quoted(column.levels[0])}) that are read as "
+                "categories, because day and month are ambiguous. Write them as 2024-01-31 to "
+                "have them read as dates.",
             )  # fmt: skip
 
 
 def are_dates(levels: tuple[str, ...]) -> bool:
-    """Whether texts, by a look at some, are dates in one of the ways of `DATES`."""
+    """Return whether a sample of the texts has one of the formats of `DATES`."""
     sample = levels[:: max(1, len(levels) // 100)]
     patterns = (pattern for pattern in DATES if re.fullmatch(pattern, levels[0])) if sample else ()
     return len(sample) > 2 and any(

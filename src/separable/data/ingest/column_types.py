@@ -1,4 +1,4 @@
-"""What the texts of a column are: numbers, true and false, dates, or categories."""
+"""Type inference of text columns: number, boolean, date or category."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ __all__ = ["ColumnPlan", "arrow_type", "converted", "guess", "sure_guesses"]
 
 TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
-#: What a column that is said to be boolean may hold too.
+#: Further texts allowed in a column declared boolean.
 MORE_TRUE = ("t", "T", "yes", "Yes", "YES", "y", "Y", "1")
 MORE_FALSE = ("f", "F", "no", "No", "NO", "n", "N", "0")
 
-#: Float64 tells whole numbers of so many digits apart.
+#: float64 represents all integers of this many digits exactly.
 EXACT_DIGITS = 15
 
-#: Rows in which a column is seen to be text.
+#: Rows that suffice to recognize a column as text.
 _FIRST_ROWS = 64
 
-#: What no number has in it, in any of the ways that Arrow reads one.
+#: A character that no number contains, in any notation that Arrow reads.
 _NO_NUMBER = r"[^0-9.,+\-eExXpPaAbBcCdDfFiInNtTyY()\s]"
 
 _DAY = r"\d{4}-\d{2}-\d{2}"
@@ -50,13 +50,13 @@ class ColumnPlan:
     ----------
     type : {"number", "category", "boolean", "date"}
     arrow : pyarrow.DataType
-        As what it is held.
+        Storage type.
     why : str
-        What led to it.
+        Reason for the type.
     given : bool
-        Whether the user said so.
+        Whether the user chose the type.
     by_text : bool
-        Whether it must be parsed as text first, then trimmed and converted.
+        Whether the column must be parsed as text first, then trimmed and converted.
     """
 
     type: ColumnType
@@ -67,7 +67,7 @@ class ColumnPlan:
 
 
 def guess(texts: Texts, decimal: str = ".") -> ColumnPlan:
-    """Say what a column is.
+    """Infer the type of a column.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def guess(texts: Texts, decimal: str = ".") -> ColumnPlan:
 
     present = texts.drop_null()
     if not len(present):
-        return ColumnPlan("number", pa.float64(), "no value there")
+        return ColumnPlan("number", pa.float64(), "every value is missing")
     if converted(present, pa.float64(), decimal) is not None:
         code = _first_code(present)
         if code is None:
@@ -97,17 +97,18 @@ def guess(texts: Texts, decimal: str = ".") -> ColumnPlan:
 def sure_guesses(
     columns: Sequence[pa.ChunkedArray[Any]], present: NDArray[np.bool_]
 ) -> list[ColumnPlan | None]:
-    """Say what columns are that a look at their first rows together settles; None for others.
+    """Infer the types that the first rows settle, for many columns at once; None for the others.
 
-    A column is text if it holds a value that no number can be, one that is no word for true or
-    false, and one that does not begin as a date; it is dates if every value is one without a time.
+    A column is text if it has a value that cannot be a number, one that is not a boolean word, and
+    one that does not start like a date. It is a date column if every value is a date without a
+    time.
 
     Parameters
     ----------
     columns : sequence of pyarrow.ChunkedArray of string
-        Trimmed, of one length.
+        Trimmed, of equal length.
     present : ndarray of bool, of shape (n_columns, n_rows)
-        Where a value is not missing.
+        Mask of the present values.
     """
     import pyarrow as pa
     from pyarrow import compute
@@ -136,7 +137,7 @@ def sure_guesses(
 
 
 def _are_days(columns: Any, chosen: NDArray[np.bool_], present: NDArray[np.bool_]) -> bool:
-    """Whether all values of some columns, written as days, are days of the calendar."""
+    """Return whether all values of the chosen columns are valid calendar days."""
     import pyarrow as pa
 
     texts = _joined([columns[index] for index in np.flatnonzero(chosen)])
@@ -145,14 +146,14 @@ def _are_days(columns: Any, chosen: NDArray[np.bool_], present: NDArray[np.bool_
 
 
 def _joined(columns: Sequence[Any]) -> Any:
-    """Return columns of text one behind the other."""
+    """Return text columns concatenated."""
     import pyarrow as pa
 
     return pa.chunked_array([chunk for each in columns for chunk in each.chunks], pa.string())
 
 
 def arrow_type(kind: ColumnType, texts: Texts) -> pa.DataType:
-    """Return how to hold a column whose type is given.
+    """Return the storage type of a column whose type the user chose.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ def arrow_type(kind: ColumnType, texts: Texts) -> pa.DataType:
 def converted(
     texts: Texts, kind: pa.DataType, decimal: str = ".", *, given: bool = False
 ) -> Any | None:
-    """Return trimmed texts as another type, or None if one of them is not of it."""
+    """Convert trimmed texts to another type; return None if one of them is invalid."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -209,7 +210,7 @@ def _booleans(texts: Texts, given: bool) -> Any | None:
 
 
 def _first_code(texts: Texts) -> tuple[str, str] | None:
-    """Return a text of digits that a number would not give back, and the reason."""
+    """Return a text of digits that would not survive as a number, and the reason."""
     from pyarrow import compute
 
     led = texts.filter(compute.starts_with(texts, "0"))
@@ -255,7 +256,7 @@ def _with_zone(texts: Texts) -> bool:
 
 
 def _in_utc(texts: Texts, kind: pa.TimestampType[Any, Any]) -> Any:
-    """Return moments, those with an offset in UTC, as the encoder of a model takes them."""
+    """Return timestamps, those with an offset converted to UTC, as encoders expect them."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -267,7 +268,7 @@ def _in_utc(texts: Texts, kind: pa.TimestampType[Any, Any]) -> Any:
 
 
 def _held(texts: Texts) -> pa.DataType:
-    """Return how to hold text: by its levels, where values come again."""
+    """Return the storage type of text: dictionary-encoded if values repeat."""
     import pyarrow as pa
 
     if len(texts) > 100 and 2 * len(texts.unique()) > len(texts):

@@ -1,4 +1,4 @@
-"""Columns of dates and of booleans, recognised by their type or read from texts."""
+"""Date and boolean columns, recognized by type or parsed from text."""
 
 from __future__ import annotations
 
@@ -57,8 +57,7 @@ class Dates:
     Parameters
     ----------
     values : ndarray of datetime64[us]
-        Local time where the column has a time zone, UTC of texts with an offset; NaT where it is
-        missing.
+        Local time if the column has a time zone, UTC for texts with an offset; NaT where missing.
     """
 
     values: NDArray[np.datetime64]
@@ -79,13 +78,13 @@ class Booleans:
     Parameters
     ----------
     values : ndarray of float64
-        1 for true, 0 for false, NaN where it is missing.
+        1 for true, 0 for false, NaN where missing.
     """
 
     values: NDArray[np.float64]
 
     def as_categories(self) -> Categories:
-        """Return the booleans as the texts False and True."""
+        """Return the booleans as the levels False and True."""
         codes = np.where(np.isnan(self.values), -1, self.values).astype(np.int32)
         return Categories(codes, ("False", "True"))
 
@@ -94,7 +93,7 @@ TypedColumn = Column | Dates | Booleans
 
 
 class TypedColumns(Columns):
-    """Columns that are converted once, for those who read a table twice.
+    """Columns that are parsed once, for tables that are read twice.
 
     Parameters
     ----------
@@ -107,7 +106,7 @@ class TypedColumns(Columns):
         self._known: dict[str, TypedColumn] = {}
 
     def parsed(self, names: Sequence[str]) -> list[TypedColumn]:
-        """Return columns by their type, each converted if it is asked for the first time."""
+        """Return parsed columns; each is converted on first access."""
         new = [name for name in names if name not in self._known]
         if new:
             self._known.update(zip(new, typed_columns(self._columns, new), strict=True))
@@ -134,13 +133,13 @@ def typed_column(columns: Columns, name: str) -> TypedColumn:
 
 
 def typed_columns(columns: Columns, names: Sequence[str]) -> list[TypedColumn]:
-    """Return `typed_column` of each name; columns of float64 are converted together.
+    """Return `typed_column` for each name; float64 columns are converted together.
 
     Parameters
     ----------
     columns : Columns
     names : sequence of str
-        All of them are held at once: a long table is taken block by block (`blocks_of`).
+        All are held in memory at once: process a long table in blocks (`blocks_of`).
 
     Returns
     -------
@@ -224,18 +223,18 @@ def _from_arrow(raw: Any) -> Dates | Booleans | None:
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a date as ISO 8601 writes it, with or without a time."""
+    """Return whether a text is an ISO 8601 date, with or without a time."""
     return _DATE.fullmatch(text) is not None and read_date(text) is not None
 
 
 def read_date(value: Any) -> int | None:
-    """Return the microseconds since 1970-01-01 of a date or its text; None if it is none."""
+    """Return a date or its text as microseconds since 1970-01-01; None if invalid."""
     if isinstance(value, str):
         if _DATE.fullmatch(value) is None:
             return None
         try:
             value = dt.datetime.fromisoformat(value)
-            if value.tzinfo is not None:  # as a file is read: offsets may differ from row to row
+            if value.tzinfo is not None:  # as files are read: offsets may differ between rows
                 value = value.astimezone(dt.UTC)
         except (ValueError, OverflowError):
             return None
@@ -251,12 +250,12 @@ def read_date(value: Any) -> int | None:
 
 
 def read_boolean(text: str) -> float | None:
-    """Return 1 or 0 for a word that means true or false, None for any other."""
+    """Return 1 or 0 for a word that means true or false, else None."""
     return _WORDS.get(text.strip().lower())
 
 
 def dates_from(name: str, column: TypedColumn) -> NDArray[np.datetime64]:
-    """Return a column as dates, NaT where missing; refuse other values by row."""
+    """Return a column as dates, NaT where missing; reject other values, naming the row."""
     if isinstance(column, Dates):
         return column.values
     if isinstance(column, Numbers):
@@ -275,7 +274,7 @@ def dates_from(name: str, column: TypedColumn) -> NDArray[np.datetime64]:
 
 
 def booleans_from(name: str, column: TypedColumn) -> NDArray[np.float64]:
-    """Return a column as 1 and 0, NaN where missing; refuse other values by row."""
+    """Return a column as 1 and 0, NaN where missing; reject other values, naming the row."""
     if isinstance(column, Booleans):
         return column.values
     if isinstance(column, Dates):

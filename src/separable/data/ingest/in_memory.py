@@ -1,4 +1,4 @@
-"""Tables in memory of any kind as an Arrow table, or as rows."""
+"""Tables in memory as an Arrow table or as rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def table_or_rows(data: Any) -> pa.Table | Rows:
     if isinstance(data, pa.RecordBatchReader):
         data = data.read_all()
     if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "fetch_arrow_table"):
-        data = data.fetch_arrow_table()  # a DuckDB relation of before 1.2
+        data = data.fetch_arrow_table()  # a DuckDB relation before version 1.2
     if isinstance(data, Mapping) or (
         isinstance(data, Sequence) and not isinstance(data, (str, bytes, bytearray, memoryview))
     ):
@@ -52,7 +52,7 @@ def table_or_rows(data: Any) -> pa.Table | Rows:
     if not hasattr(data, "__arrow_c_stream__"):
         raise TableError(
             f"Cannot read a {type(data).__name__}. Give a path, a file, a data frame, a pyarrow "
-            "Table, an array, a dict of columns or a list of dicts, one a row."
+            "Table, an array, a dict of columns or a list of dicts, one per row."
         )
     if isinstance(data, pa.Table):
         return data
@@ -69,8 +69,8 @@ def _from_array(data: np.ndarray[Any, Any]) -> pa.Table:
         return _from_columns({name: data[name] for name in data.dtype.names})
     if data.ndim != 2:
         raise TableError(
-            f"An array of {data.ndim} dimension(s), but a table has 2: rows and columns. For one "
-            "column give array.reshape(-1, 1)."
+            f"Expected a 2D array, got {data.ndim} dimension(s). For a single column give "
+            "array.reshape(-1, 1)."
         )
     names = [f"c{number}" for number in range(1, data.shape[1] + 1)]
     if data.dtype.kind in "iuf" and data.dtype.itemsize in (1, 2, 4, 8):
@@ -82,7 +82,7 @@ def _from_array(data: np.ndarray[Any, Any]) -> pa.Table:
 
 
 def _from_columns(data: Any) -> pa.Table:
-    """Convert column by column, as the encoders would."""
+    """Convert column by column, as encoders do."""
     import pyarrow as pa
 
     columns = as_columns(data)
@@ -113,7 +113,7 @@ def _arrow_column(columns: Any, name: str, raw: Any) -> Any:
 
 
 def _large_whole_numbers(raw: Any, present: list[int]) -> Any:
-    """Return whole numbers that float64 cannot hold as they are; None for smaller ones."""
+    """Return integers beyond the exact range of float64 unchanged; None if there are none."""
     import pyarrow as pa
 
     if isinstance(raw, np.ndarray) and raw.dtype.kind in "iu":
@@ -133,7 +133,7 @@ def _decimal(value: int | None) -> Decimal | None:
 
 
 def _all_plain(values: list[Any]) -> bool:
-    """Whether all values are true or false, or all are dates."""
+    """Return whether all values are booleans, or all are dates."""
     import datetime as dt
 
     kinds = {type(value) for value in values}

@@ -1,4 +1,4 @@
-"""Columns that come with a type of their own: Parquet, JSON and tables in memory."""
+"""Column types of sources with a schema: Parquet, JSON and tables in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["column_type", "count_nulls", "with_given_types"]
 
 
 def column_type(field: pa.Field[Any], where: str, options: Options) -> ColumnFound:
-    """Say what a column of an Arrow type is."""
+    """Return the type of a column from its Arrow type."""
     requested = options.named_types.get(field.name)
     if requested is not None:
         return ColumnFound(field.name, requested, "given")
@@ -45,12 +45,12 @@ def _type_of(field: pa.Field[Any], where: str) -> ColumnType:
         return "category"
     raise TableError(
         f"{where}: column {field.name!r} holds {kind}, which is neither numbers nor text nor "
-        "dates. Give it one value a row, or name the columns to read: columns=[...]."
+        "dates. Store one value per row, or name the columns to read: columns=[...]."
     )
 
 
 def with_given_types(table: pa.Table, where: str, options: Options) -> pa.Table:
-    """Convert columns whose type is given; numbers as text are as `columns` writes them."""
+    """Convert the columns whose type the user chose; numbers become text as in `columns`."""
     for name, kind in options.named_types.items():
         if name in table.column_names:
             column = table.column(name)
@@ -66,7 +66,7 @@ def with_given_types(table: pa.Table, where: str, options: Options) -> pa.Table:
 
 
 def _of_given_type(column: Any, kind: ColumnType) -> Any | None:
-    """Return a column as another type; None if a value is not of it."""
+    """Return a column as another type; None if a value is invalid."""
     import pyarrow as pa
     from pyarrow import types
 
@@ -118,7 +118,7 @@ def _told_values(column: Any, kind: ColumnType) -> str:
 
 
 def count_nulls(table: pa.Table, report: ReadingReport) -> None:
-    """Tell the report how many values of each column are null."""
+    """Add the number of nulls of each column to the report."""
     for column in report.columns:
         count = table.column(column.name).null_count
         if count:

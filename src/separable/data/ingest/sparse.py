@@ -1,8 +1,8 @@
 """SciPy sparse matrices as CSR arrays: copied, checked, then converted.
 
-SciPy converts without looking at the indices: one outside the shape is a write outside an array.
-And whoever holds the matrix can change it while compiled code reads it. So the arrays that code
-indexes by are copied first, the copies are checked, and only they are used.
+SciPy converts without checking indices: an index outside the shape would write outside an array.
+The owner of the matrix may also modify it while compiled code reads it. So the index arrays are
+copied, the copies are checked, and only the copies are used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["csr_of"]
 
-REMEDY = "Rebuild it with a shape that holds every index."
+REMEDY = "Rebuild it with a shape that contains every index."
 
 
 def csr_of(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -33,12 +33,12 @@ def csr_of(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     Returns
     -------
     values, indices, indptr : ndarray
-        Every index is within the shape, and indptr ascends from 0 to the number of values.
+        Every index is within the shape, and indptr increases from 0 to the number of values.
 
     Raises
     ------
     ValueError
-        Names the index that is outside and its place.
+        Names the index outside the shape and its position.
     """
     if X.ndim != 2:
         raise ValueError(f"Expected a 2D matrix, got a {X.ndim}D sparse array.")
@@ -52,7 +52,7 @@ def csr_of(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         "dia": _of_dia,
     }
     if X.format not in readers:
-        raise ValueError(f"A sparse matrix of format {X.format!r} is not known. Use X.tocsr().")
+        raise ValueError(f"Unknown sparse matrix format {X.format!r}. Use X.tocsr().")
     return readers[X.format](X)
 
 
@@ -82,8 +82,8 @@ def _of_bsr(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     height, width = values.shape[1:] if values.ndim == 3 else (0, 0)
     if min(height, width) < 1 or X.shape[0] % height or X.shape[1] % width:
         raise ValueError(
-            f"The sparse matrix of shape {X.shape} has blocks in an array of shape {values.shape}. "
-            "Rebuild it with blocks that fill the shape."
+            f"The sparse matrix of shape {X.shape} has blocks in an array of shape "
+            f"{values.shape}. Rebuild it with blocks that fill the shape."
         )
     blocks = X.shape[0] // height, X.shape[1] // width
     _check_compressed(values, indices, indptr, blocks, ("block column", "block row"))
@@ -110,7 +110,7 @@ def _of_places(
     if not len(values) == len(row) == len(column):
         raise ValueError(
             f"The sparse matrix has {len(values)} values, {len(row)} row indices and "
-            f"{len(column)} column indices. Rebuild it with as many of each."
+            f"{len(column)} column indices. Rebuild it with equal numbers of each."
         )
     for what, index, size in (("row", row, shape[0]), ("column", column, shape[1])):
         bad = _outside(index, size)
@@ -127,7 +127,8 @@ def _of_lil(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     if len(rows) != X.shape[0] or list(map(len, data)) != lengths.tolist():
         raise ValueError(
-            "The sparse matrix (lil) has rows with more indices than values, or fewer. Rebuild it."
+            "The sparse matrix (lil) has rows whose numbers of indices and values differ. "
+            "Rebuild it."
         )
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     indices = np.fromiter(chain.from_iterable(rows), np.int64, int(indptr[-1]))
@@ -143,18 +144,18 @@ def _of_dia(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 
 
 def _arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Convert a matrix that was checked."""
+    """Convert a checked matrix."""
     csr = matrix.tocsr()
     return csr.data, csr.indices, csr.indptr
 
 
 def _owned(index: Any) -> NDArray[Any]:
-    """Return a copy of an array of indices, of int32 or int64."""
+    """Return an int32 or int64 copy of an index array."""
     index = np.asarray(index)
     if index.ndim != 1 or index.dtype.kind not in "iu":
         raise ValueError(
             f"The sparse matrix has indices of dtype {index.dtype} and {index.ndim} dimension(s). "
-            "Rebuild it with whole numbers, one a value."
+            "Rebuild it with a 1D array of integers."
         )
     kept = index.dtype.kind == "i" and index.dtype.itemsize in (4, 8) and index.dtype.isnative
     return np.array(index, dtype=index.dtype if kept else np.int64)
@@ -167,23 +168,23 @@ def _check_compressed(
     shape: tuple[int, int],
     words: tuple[str, str],
 ) -> None:
-    """Refuse index arrays that point outside: those of rows by columns, or of columns by rows."""
+    """Reject compressed index arrays (CSR or CSC) that point outside the shape."""
     what, of = words
     n_major, n_minor = shape
     if len(indptr) != n_major + 1 or indptr[0] != 0:
         raise ValueError(
-            f"The sparse matrix has an indptr of {len(indptr)} entries that begins with "
-            f"{int(indptr[0]) if len(indptr) else 'nothing'}; {n_major} {of}s need {n_major + 1}, "
-            "from 0. Rebuild it."
+            f"The sparse matrix has an indptr of {len(indptr)} entries that starts with "
+            f"{int(indptr[0]) if len(indptr) else 'nothing'}; {n_major} {of}s need {n_major + 1} "
+            "entries, starting with 0. Rebuild it."
         )
     falls = np.flatnonzero(indptr[1:] < indptr[:-1])
     if len(falls):
-        raise ValueError(f"The sparse matrix has an indptr that descends at {of} {falls[0]}.")
+        raise ValueError(f"The sparse matrix has an indptr that decreases at {of} {falls[0]}.")
     n = int(indptr[-1])
     if n > min(len(indices), len(values)):
         raise ValueError(
             f"The sparse matrix has an indptr that ends at {n}, but {len(indices)} indices and "
-            f"{len(values)} values. Rebuild it with as many of each."
+            f"{len(values)} values. Rebuild it with equal numbers of each."
         )
     bad = _outside(indices[:n], n_minor)
     if bad is not None:
@@ -195,10 +196,10 @@ def _check_compressed(
 
 
 def _outside(index: NDArray[Any], size: int) -> int | None:
-    """Return the place of the first index that is not within 0 ... size - 1."""
+    """Return the position of the first index outside 0 ... size - 1."""
     if not len(index):
         return None
-    unsigned = np.ascontiguousarray(index).view(f"u{index.itemsize}")  # negative ones are large
+    unsigned = np.ascontiguousarray(index).view(f"u{index.itemsize}")  # negative ones become large
     if unsigned.max() < size:
         return None
     return int(np.flatnonzero(unsigned >= size)[0])

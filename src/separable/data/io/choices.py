@@ -1,4 +1,4 @@
-"""Parameters that take one of several values."""
+"""Parameters with a fixed set of values."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["check_choice"]
 
 
 def check_choice(name: str, value: object, choices: Sequence[object], owner: str = "") -> None:
-    """Refuse a value that is none of the choices.
+    """Raise if a value is not one of the choices.
 
     Parameters
     ----------
     name : str
-        The parameter.
+        Name of the parameter.
     value : object
     choices : sequence
-        Told apart by type too: True is not 1.
+        Compared by type too: True is not 1.
     owner : str, optional
-        The class that has the parameter.
+        Class that has the parameter.
     """
     if not any(value == choice and type(value) is type(choice) for choice in choices):
         listed = ", ".join(map(repr, choices))

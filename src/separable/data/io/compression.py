@@ -1,7 +1,7 @@
-"""Compressed files, known by how they begin, read as a stream of what they hold.
+"""Decompression of streams, with the format detected from the first bytes.
 
-A file may be several compressed pieces one after the other, as ``cat a.gz b.gz`` makes them. One
-that was cut off gives all that can be had of it, and then a `BrokenStreamError`.
+A file may consist of several compressed members, as from ``cat a.gz b.gz``. A truncated file yields
+all recoverable data and then a `BrokenStreamError`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
 
 Compression: TypeAlias = Literal["gzip", "bz2", "xz", "zstd"]
 
-#: How compressed files begin. A bz2 file has its block size, 1 to 9, behind these letters.
+#: Magic bytes of compressed files. In bz2 the block size, 1 to 9, follows.
 _SIGNATURES: tuple[tuple[bytes, Compression], ...] = (
     (b"\x1f\x8b\x08", "gzip"),
     (b"BZh", "bz2"),
@@ -35,42 +35,42 @@ _SIGNATURES: tuple[tuple[bytes, Compression], ...] = (
 
 _BZ2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end of an empty file
 
-#: How much is read from the file, and given out, at a time.
+#: Bytes read from the file, and returned, at a time.
 _PIECE_BYTES = 1 << 16
 _OUT_BYTES = 1 << 20
 
-#: pyarrow gives nothing of a read during which the data end too early.
+#: pyarrow returns nothing from a read in which the data end too early.
 _ZSTD_BYTES = 1 << 17
 
 
 class Readable(Protocol):
-    """What can be read, up to so many bytes at a time; none are the end."""
+    """A readable byte stream; an empty result is the end."""
 
     def read(self, size: int, /) -> bytes:
-        """Read."""
+        """Read up to ``size`` bytes."""
 
     def close(self) -> None:
-        """Give back what is behind it."""
+        """Release the underlying resource."""
 
 
 class Stream:
-    """A stream made of another one, which it does not own."""
+    """A stream on top of another one that it does not own."""
 
     def close(self) -> None:
         """Do nothing."""
 
 
 class BrokenStreamError(Exception):
-    """Compressed data that end too early or are damaged; what came before them is good."""
+    """Compressed data that are truncated or damaged; the data before are valid."""
 
 
 def compression_of(head: bytes) -> Compression | None:
-    """Return how a file is compressed.
+    """Return the compression format.
 
     Parameters
     ----------
     head : bytes
-        Its first bytes, ten or more where it has them.
+        First bytes of the file, at least ten if it has them.
 
     Returns
     -------
@@ -94,9 +94,9 @@ def _is_bz2(head: bytes) -> bool:
 
 
 def decompressed(stream: Readable, kind: Compression | None) -> Readable:
-    """Return a stream of what a compressed stream holds; for None the stream itself.
+    """Return the decompressed stream; the stream itself for None.
 
-    Its ``read(n)`` gives up to n bytes, one or more until the end.
+    ``read(n)`` returns up to n bytes, at least one until the end.
     """
     if kind is None:
         return stream
@@ -111,7 +111,7 @@ def decompressed(stream: Readable, kind: Compression | None) -> Readable:
 
 
 class _GzipMember:
-    """One member of a gzip file, with the methods that bz2's and lzma's decompressors have."""
+    """One gzip member, with the interface of bz2's and lzma's decompressors."""
 
     def __init__(self) -> None:
         self._zlib = zlib.decompressobj(wbits=31)
@@ -133,7 +133,7 @@ class _GzipMember:
 
 
 class _Members(Stream):
-    """What one compressed piece after the other holds."""
+    """Concatenated decompressed members."""
 
     def __init__(self, stream: Readable, make: Callable[[], Any], kind: str) -> None:
         self._stream, self._make, self._kind = stream, make, kind
@@ -162,7 +162,7 @@ class _Members(Stream):
                 return out
 
     def _next_member(self) -> bool:
-        """Begin the next piece; zeros that pad the end of the file are passed over."""
+        """Start the next member; skip zero padding at the end of the file."""
         rest = self._member.unused_data.lstrip(b"\0")
         while not rest:
             piece = self._stream.read(_PIECE_BYTES)
@@ -178,7 +178,7 @@ class _Members(Stream):
 
 
 class _Opened:
-    """A stream as pyarrow wants it: with a mark for being closed."""
+    """A stream with the ``closed`` flag that pyarrow expects."""
 
     closed = False
 
@@ -190,7 +190,7 @@ class _Opened:
 
 
 class _Zstd(Stream):
-    """What a zstd file holds, by pyarrow."""
+    """Decompressed zstd data, by pyarrow."""
 
     def __init__(self, stream: Readable) -> None:
         import pyarrow as pa

@@ -26,15 +26,15 @@ __all__ = [
 
 UTF8_MARK = codecs.BOM_UTF8
 
-#: No line, and no record of a CSV file, is longer than this: 256 MiB.
+#: Maximum length of a line, and of a CSV record: 256 MiB.
 LONGEST_LINE = 1 << 28
 
-#: How much is decoded at a time to see whether it is valid.
+#: Bytes validated at a time.
 _CHECKED_BYTES = 1 << 20
 
 _NOT_TEXT = re.compile("[\0\udc80-\udcff]")
 
-#: Byte-order marks of other encodings; that of UTF-32 begins like that of UTF-16.
+#: Byte-order marks of other encodings; that of UTF-32 starts like that of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -44,11 +44,11 @@ _MARKS = (
 
 
 def checked_encoding(encoding: str | None) -> str | None:
-    """Return the name of an encoding as Python has it, or refuse one that it does not know."""
+    """Return Python's name of an encoding; raise if it is unknown."""
     if encoding is None:
         return None
     try:
-        "".encode(encoding)  # refuses codecs of other things than text, too
+        "".encode(encoding)  # also rejects codecs that do not produce text
         return codecs.lookup(encoding).name
     except (LookupError, TypeError):
         raise ValueError(
@@ -58,14 +58,14 @@ def checked_encoding(encoding: str | None) -> str | None:
 
 
 class LineLimit:
-    """The bound on the length of a line. It is checked as bytes come, so memory is bounded too.
+    """Limit on the length of a line, checked as bytes arrive, so memory is bounded too.
 
     Parameters
     ----------
     name : str
-        The file.
+        Name of the file.
     ends : tuple of bytes
-        What ends a line.
+        Line terminators.
     """
 
     def __init__(self, name: str, ends: tuple[bytes, ...] = (b"\n",)) -> None:
@@ -73,7 +73,7 @@ class LineLimit:
         self._seen = self._start = 0
 
     def check(self, piece: bytes) -> None:
-        """Refuse a line that the next bytes, fewer than a line may have, make too long."""
+        """Raise if the next bytes make a line too long; ``piece`` is shorter than the limit."""
         ends = [offset for end in self._ends if (offset := piece.find(end)) >= 0]
         self._refuse(self._seen + min(ends, default=len(piece)))
         if ends:
@@ -84,7 +84,8 @@ class LineLimit:
         if end - self._start > LONGEST_LINE:
             raise TableError(
                 f"{self._name}: the line that begins at byte {self._start} has more than "
-                f"{LONGEST_LINE >> 20} MiB. The file is damaged or not text: write one row a line."
+                f"{LONGEST_LINE >> 20} MiB. The file is damaged or not text: write one row per "
+                "line."
             )
 
 
@@ -95,18 +96,18 @@ class Utf8Text:
     ----------
     source : OpenInput
     encoding : str, optional
-        By default what the byte-order mark says, else UTF-8. UTF-8 is handed on as it is: that it
-        is valid is seen where it is parsed.
+        By default from the byte-order mark, else UTF-8. UTF-8 is passed on unchanged and validated
+        by the parser.
     ends : tuple of bytes
-        What ends a line; see `LineLimit`.
+        Line terminators; see `LineLimit`.
 
     Attributes
     ----------
     name : str
     encoding : str
-        As Python has it.
+        Python's name of the encoding.
     mark_bytes : int
-        The length of the UTF-8 byte-order mark that was taken away.
+        Length of the UTF-8 byte-order mark that was removed.
     """
 
     def __init__(
@@ -128,11 +129,11 @@ class Utf8Text:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the text is the file as it is, but for a byte-order mark."""
+        """Whether the text equals the file, apart from a byte-order mark."""
         return self._decoder is None and self.source.compression is None
 
     def read(self, size: int) -> bytes:
-        """Return up to about so many bytes, none at the end."""
+        """Return about ``size`` bytes, none at the end."""
         piece = self._next(size)
         self._limit.check(piece)
         return piece
@@ -155,14 +156,14 @@ class Utf8Text:
             line = self._lines + before.count("\n")
             raise TableError(
                 f"{at_place(self.name, line)}: not valid {self.encoding} ({error}). Give the "
-                "encoding that the file is written in: encoding=..."
+                "encoding of the file: encoding=..."
             ) from None
         self._lines += data.count(b"\n")
         return data
 
 
 def line_of_byte(data: bytes, offset: int) -> int:
-    """Return the line, counted from 1, on which a byte of a text is."""
+    """Return the 1-based line of a byte."""
     lines = 1 + data.count(b"\n", 0, offset)
     if data.find(b"\r", 0, offset) < 0:
         return lines
@@ -170,13 +171,13 @@ def line_of_byte(data: bytes, offset: int) -> int:
 
 
 def _where(name: str, data: bytes, line: int, offset: int) -> str:
-    """Return where a byte of a text is that begins with the given line of a file."""
+    """Return the location of a byte of a text that begins on the given line."""
     start = max(data.rfind(b"\n", 0, offset), data.rfind(b"\r", 0, offset)) + 1
     return at_place(name, line + line_of_byte(data, offset) - 1, offset - start + 1)
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether bytes are valid UTF-8."""
+    """Return whether bytes are valid UTF-8."""
     if data.isascii():
         return True
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -191,7 +192,7 @@ def is_utf8(data: bytes) -> bool:
 
 
 def bytes_not_text(data: bytes) -> list[int]:
-    r"""Return the places of the bytes that are no UTF-8 text: invalid ones, and NUL.
+    r"""Return the offsets of NUL bytes and of bytes that are not valid UTF-8.
 
     Examples
     --------
@@ -208,7 +209,7 @@ def bytes_not_text(data: bytes) -> list[int]:
 
 
 def marked_as_text(data: bytes) -> bytes:
-    """Return bytes as valid text of the same length, ``?`` for each that is none."""
+    """Return valid text of the same length, with ``?`` for each invalid byte."""
     if is_utf8(data) and b"\0" not in data:
         return data
     marked = bytearray(data)
@@ -218,17 +219,17 @@ def marked_as_text(data: bytes) -> bytes:
 
 
 def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int | None) -> None:
-    """Refuse text that is not UTF-8, naming the first byte that is not.
+    """Raise if a text is not UTF-8, naming the first invalid byte.
 
     Parameters
     ----------
     name : str
-        The file.
+        Name of the file.
     data : bytes
     line : int
-        The line on which the text begins, counted from 1.
+        Line on which the text begins, counted from 1.
     first_byte : int or None
-        How many bytes come before it, where that is known.
+        Number of bytes before it, if known.
     """
     try:
         data.decode()
@@ -236,14 +237,14 @@ def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int | Non
         offset, shown = error.start, f"0x{data[error.start]:02x}"
         byte = f"byte {shown}" if first_byte is None else f"byte {first_byte + offset} ({shown})"
         raise TableError(
-            f"{_where(name, data, line, offset)}: {byte} is not valid UTF-8. Give the encoding "
-            "that the file is written in, for example encoding='latin-1', or save it as UTF-8, "
-            "for example with: iconv -f WINDOWS-1252 -t UTF-8"
+            f"{_where(name, data, line, offset)}: {byte} is not valid UTF-8. Give the encoding of "
+            "the file, for example encoding='latin-1', or save it as UTF-8, for example with: "
+            "iconv -f WINDOWS-1252 -t UTF-8"
         ) from None
 
 
 def refuse_nul(name: str, data: bytes, line: int, first_byte: int) -> None:
-    """Refuse text with a NUL byte; see `refuse_invalid_utf8`."""
+    """Raise if a text has a NUL byte; see `refuse_invalid_utf8`."""
     offset = data.find(b"\0")
     if offset >= 0:
         raise TableError(

@@ -1,4 +1,4 @@
-"""Which format a file is in: by its name, else by what it begins with."""
+"""Format detection by file name, else by content."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SUFFIXES: dict[str, Format] = {
 
 _PACKED = {".gz", ".bz2", ".xz", ".lzma", ".zst", ".zstd", ".gzip"}
 
-#: How other kinds of file begin, what they are, and what to do about it.
+#: Magic bytes of other file types, with a description and a remedy.
 _OTHERS = (
     (b"PK\x03\x04", "is a zip archive or a workbook", "unpack it, or export the sheet as CSV"),
     (b"ARROW1\0\0", "is an Arrow file", "write it as Parquet, or open it with pyarrow first"),
@@ -45,14 +45,14 @@ _OTHERS = (
 
 _SVMLIGHT = re.compile(rb"[^\s#:]+(?: qid:-?\d+)?(?:[ \t]+\d+:[^\s:]+)+[ \t]*(?:#.*)?")
 _LABEL = re.compile(rb"[-+.\deE]+[ \t]*")  # a row of zeros
-_VW = re.compile(  # what touches the first bar is a tag, and no label
+_VW = re.compile(  # a word that touches the first bar is a tag, not a label
     rb"(?:[-+.\deE]+(?: [-+.\deE]+){0,2} '?[^\s|]*|'[^\s|]*)?"
     rb"\|\S* [^|]*(?:(?<= )\|\S+ [^|]*)*"
 )
 
 
 def checked_format(name: str | None) -> Format | None:
-    """Return a format that the user names, or refuse it."""
+    """Return a format named by the user; raise if it is unknown."""
     if name is None:
         return None
     known: dict[str, Format] = {kind: kind for kind in get_args(Format)}
@@ -66,15 +66,15 @@ def checked_format(name: str | None) -> Format | None:
 
 
 def formats_of(inputs: Sequence[Input]) -> Format:
-    """Return the one format of several files, or refuse them."""
+    """Return the common format of several files; raise if they differ."""
     formats: dict[Format, str] = {}
     for one in inputs:
         formats.setdefault(format_of(one), one.name)
     if len(formats) > 1:
         listing = ", ".join(f"{name} is {kind}" for kind, name in formats.items())
         raise TableError(
-            f"The files are of {len(formats)} formats ({listing}). Read those of one format "
-            "together, for example with a glob such as 'folder/*.csv', or say format=..."
+            f"The files have {len(formats)} formats ({listing}). Read those of one format "
+            "together, for example with a glob such as 'folder/*.csv', or pass format=..."
         )
     return next(iter(formats))
 
@@ -85,7 +85,7 @@ def format_of(source: Input) -> Format:
 
 
 def format_of_text(name: str, head: bytes) -> Format:
-    """Return the format of what begins so."""
+    """Return the format of a text from its first bytes."""
     for signature, what, remedy in _OTHERS:
         if head.startswith(signature):
             raise TableError(f"{name} {what}, not a table that can be read here: {remedy}.")
@@ -98,7 +98,7 @@ def format_of_text(name: str, head: bytes) -> Format:
 
 
 def format_by_name(name: str) -> Format | None:
-    """Return the format that the end of a name stands for, if it is a known one."""
+    """Return the format for a file extension, if known."""
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     if suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()

@@ -1,8 +1,8 @@
-"""Files of JSON lines, one object a line, to Arrow tables.
+"""JSON lines files, one object per line, to Arrow tables.
 
-``pyarrow`` does the parsing, with the types that a look at the first lines settled. What it cannot
-read, because a line is not JSON or a value is of another type, is read again line by line here,
-which is slower but knows the line.
+``pyarrow`` parses with the types inferred from the first lines. If it fails, because a line is not
+JSON or a value has another type, the text is parsed again line by line here: slower, but errors
+name the line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JsonlFiles"]
 
-#: How far the look reads that settles names and types.
+#: Bytes of the sample that determines names and types.
 HEAD_BYTES = 1 << 20
 
 BLOCK_BYTES = 1 << 20
@@ -42,7 +42,7 @@ _KINDS = {int: "number", float: "number", bool: "boolean", str: "text"}
 
 
 class JsonlFiles(TableFiles):
-    """Files of JSON lines. See `Files`."""
+    """JSON lines files. See `Files`."""
 
     format = "jsonl"
     _revised: Mapping[str, ColumnPlan] = MappingProxyType({})
@@ -52,7 +52,7 @@ class JsonlFiles(TableFiles):
         import pyarrow as pa
 
         for source in self.inputs:
-            source.keep()  # a value that comes late may change a type
+            source.keep()  # a late value may change a type
         while True:
             try:
                 tables = [
@@ -65,23 +65,23 @@ class JsonlFiles(TableFiles):
                 self._revised = {**self._revised, **error.plans}
                 self.start_again()
         if not tables:
-            raise TableError(f"{self.where}: the file is empty. It needs one JSON object a line.")
+            raise TableError(f"{self.where}: the file is empty. It needs one JSON object per line.")
         table = pa.concat_tables(tables)
         self.report.rows = table.num_rows
         return table
 
     def chunks(self, chunk_bytes: int) -> Iterator[pa.Table]:
-        """Give the rows some at a time."""
+        """Yield the rows in chunks."""
         for source in self.inputs:
             for data, line in self._blocks(source, chunk_bytes):
                 table = self._table(source.name, data, line, retype=False)
                 self.report.rows += table.num_rows
                 yield table
         if not self.report.rows:
-            raise TableError(f"{self.where}: the file is empty. It needs one JSON object a line.")
+            raise TableError(f"{self.where}: the file is empty. It needs one JSON object per line.")
 
     def _blocks(self, source: Input, size: int | None) -> Iterator[tuple[bytes, int]]:
-        """Give whole lines, with the number of the first; all at once for None."""
+        """Yield blocks of whole lines with the number of the first line; all at once for None."""
         line, rest = 1, b""
         with source.open() as opened:
             text = Utf8Text(opened, self.options.encoding)
@@ -153,13 +153,13 @@ class JsonlFiles(TableFiles):
         first = next((line for line in lines if line.strip()), b"")
         if first.lstrip().startswith(b"["):
             raise TableError(
-                f"{name}: one JSON document, a list, and not JSON lines. Write one object a line, "
-                "or load it with json.load and give the list of dicts to read."
+                f"{name}: one JSON document, a list, and not JSON lines. Write one object per "
+                "line, or load it with json.load and pass the list of dicts to read."
             )
         if first.strip() in (b"{", b"{}") or first.rstrip().endswith((b"{", b"[", b",")):
             raise TableError(
                 f"{name}: one JSON document over several lines, and not JSON lines. Write one "
-                "object a line, or load it with json.load and give a list of dicts to read."
+                "object per line, or load it with json.load and pass a list of dicts to read."
             )
         records = []
         for place, line in enumerate(lines, start=1):
@@ -167,7 +167,7 @@ class JsonlFiles(TableFiles):
             if record is not None:
                 records.append(record)
         if not records:
-            raise TableError(f"{name}: no line is a JSON object. Write one object a line.")
+            raise TableError(f"{name}: no line is a JSON object. Write one object per line.")
         return records
 
     def _plan(self, where: str, name: str, values: list[Any]) -> ColumnPlan:
@@ -179,16 +179,16 @@ class JsonlFiles(TableFiles):
             value = next(v for v in values if v is not None and type(v) not in _KINDS)
             row = next(i for i, v in enumerate(values, start=1) if v is value)
             raise TableError(
-                f"{where}, object {row}, column {name!r}: holds {_json_kind(value)}, not one "
-                "value. Take it apart, or name the columns to read: columns=[...]."
+                f"{where}, object {row}, column {name!r}: holds {_json_kind(value)}, not a single "
+                "value. Flatten it, or name the columns to read: columns=[...]."
             )
         texts = strings([_text(value) for value in values if value is not None])
         if given is not None:
             return ColumnPlan(given, arrow_type(given, texts), "given", True)
         if kinds == {"number"} and any(map(_is_long, values)):
-            return ColumnPlan("category", pa.string(), "whole numbers of more digits than float64")
+            return ColumnPlan("category", pa.string(), "integers with more digits than float64")
         if kinds <= {"number"}:
-            why = "every value is a number" if kinds else "no value there"
+            why = "every value is a number" if kinds else "every value is missing"
             return ColumnPlan("number", pa.float64(), why)
         if kinds == {"boolean"}:
             return ColumnPlan("boolean", pa.bool_(), "every value is true or false")
@@ -231,7 +231,7 @@ class JsonlFiles(TableFiles):
         return pa.Table.from_arrays(columns, names=self.columns)
 
     def _has_long_numbers(self, table: pa.Table) -> bool:
-        """Whether numbers are so large that float64 may not hold the digits of whole ones."""
+        """Return whether some numbers are beyond the exact integer range of float64."""
         from pyarrow import compute
 
         for name, plan in self.plans.items():
@@ -243,7 +243,7 @@ class JsonlFiles(TableFiles):
         return False
 
     def _all_dates(self, table: pa.Table) -> bool:
-        """Whether the texts of every column of dates are dates."""
+        """Return whether all texts of the date columns are dates."""
         missing = self.options.csv.missing
         for name, plan in self.plans.items():
             if plan.type == "date":
@@ -255,20 +255,20 @@ class JsonlFiles(TableFiles):
     def _late(self, name: str, late: list[str], data: bytes, line: int, *, retype: bool) -> None:
         if self.options.columns is not None:
             return
-        note = f"{list_names(late, 5)} came after the lines that settled the columns"
+        note = f"{list_names(late, 5)} first appeared after the lines that determined the columns"
         if not retype:
             key = f'"{late[0]}"'.encode()
             at = line + data[: data.find(key)].count(b"\n")
             raise TableError(
-                f"{at_place(name, at)}: a new column, {late[0]!r}, which the first lines do not "
+                f"{at_place(name, at)}: new column {late[0]!r}, which the first lines do not "
                 "have. Name the columns to read: columns=[...]."
             )
-        note += ", and were left out. Name them in columns=[...] to read them."
+        note += ", and were ignored. Name them in columns=[...] to read them."
         if note not in self.report.notes:
             self.report.notes.append(note)
 
     def _finished(self, where: str, name: str, column: Any, line: int) -> Any:
-        """Take out what is missing, convert, and count."""
+        """Replace missing markers by null, convert, and count."""
         import pyarrow as pa
 
         plan, found = self.plans[name], self.report.found(name)
@@ -287,7 +287,7 @@ class JsonlFiles(TableFiles):
             place = int(wrong_texts(column, plan, ".").argmax())
             raise NotANumberError(
                 f"{where}, object {place + 1} from line {line}, column {name!r}: "
-                f"{column[place].as_py()!r} is not {plan.type}. Correct it, or say "
+                f"{column[place].as_py()!r} is not {plan.type}. Correct it, or pass "
                 f"column_types={{{name!r}: 'category'}}.",
                 name,
             )
@@ -298,7 +298,7 @@ class JsonlFiles(TableFiles):
     def _decoded(
         self, name: str, line: int, text: bytes, *, report: bool, check_keys: bool = False
     ) -> dict[str, Any] | None:
-        """Return the object of a line; None for an empty one or one that is skipped."""
+        """Return the object of a line; None if it is empty or skipped."""
         import msgspec
 
         if not text.strip():
@@ -309,7 +309,7 @@ class JsonlFiles(TableFiles):
             record = msgspec.json.decode(text)
             twice = _key_twice(text, record) if check_keys else None
             if twice is not None:
-                raise _KeyTwiceError(f"the key {twice!r} stands twice in the object")
+                raise _KeyTwiceError(f"the key {twice!r} appears twice in the object")
             problem = "" if isinstance(record, dict) else f"{_json_kind(record)}, not an object"
         except UnicodeDecodeError as error:
             problem = f"byte 0x{text[error.start]:02x} is not valid UTF-8"
@@ -328,14 +328,14 @@ class JsonlFiles(TableFiles):
             return None
         refuse_invalid_utf8(name, text, line, None)
         raise TableError(
-            f"{at_place(name, line, column)}: {problem}. The line begins "
-            f"{text[:40]!r}. Correct or remove it, or leave such lines out with on_error='skip'."
+            f"{at_place(name, line, column)}: {problem}. The line begins {text[:40]!r}. Correct "
+            "or remove it, or skip such lines with on_error='skip'."
         )
 
     def _without_wrong(
         self, name: str, records: list[dict[str, Any]], lines: list[int], *, retype: bool
     ) -> tuple[list[dict[str, Any]], list[int]]:
-        """Leave out, and count, lines with a value that its column cannot hold."""
+        """Skip, and count, lines with a value that does not fit its column."""
         kept = []
         for record, line in zip(records, lines, strict=True):
             problem = self._problem(record, retype=retype)
@@ -349,7 +349,7 @@ class JsonlFiles(TableFiles):
         for column, plan in self.plans.items():
             value = record.get(column)
             if value is not None and type(value) not in _KINDS:
-                return f"column {column!r}: holds {_json_kind(value)}, not one value"
+                return f"column {column!r}: holds {_json_kind(value)}, not a single value"
             settled = plan.given or not retype or plan.type == "date"
             if settled and _is_wrong(value, plan, self.options.csv.missing):
                 return f"column {column!r}: {str(value)[:80]!r} is not {plan.type}"
@@ -376,11 +376,11 @@ class JsonlFiles(TableFiles):
             if wrong is not None and (plan.given or not retype):
                 raise NotANumberError(
                     f"{at_place(name, lines[wrong])}: column {column!r}: {values[wrong]!r} is not "
-                    f"{plan.type}. Correct it, or say column_types={{{column!r}: 'category'}}.",
+                    f"{plan.type}. Correct it, or pass column_types={{{column!r}: 'category'}}.",
                     column,
                 )
             if wrong is not None or "nested" in kinds:
-                self._plan(name, column, values)  # refuses what is nested
+                self._plan(name, column, values)  # rejects nested values
                 why = f"text: line {lines[wrong or 0]} has {values[wrong or 0]!r}, others are "
                 revised = ColumnPlan("category", pa.string(), f"{why}{plan.type}")
                 raise RetypeError({column: revised})
@@ -393,7 +393,7 @@ class JsonlFiles(TableFiles):
 
 
 def _first_wrong(values: list[Any], plan: ColumnPlan) -> int | None:
-    """Return the first value that is not of the type of a plan; texts are taken for dates."""
+    """Return the first value that does not have the type of a plan; texts may be dates."""
     if plan.type == "date":
         return None
     return next((place for place, value in enumerate(values) if _is_wrong(value, plan)), None)
@@ -413,7 +413,7 @@ def _is_wrong(value: Any, plan: ColumnPlan, missing: tuple[str, ...] = ()) -> bo
 
 @lru_cache(maxsize=4096)
 def _converts(text: str, arrow: pa.DataType) -> bool:
-    """Whether a text is a value of a type; lines often repeat the same few texts."""
+    """Return whether a text is valid for a type; cached, because texts often repeat."""
     return converted(strings([text]), arrow, given=True) is not None
 
 
@@ -427,19 +427,19 @@ def _with_nulls(texts: list[str | None]) -> Any:
 
 
 class _KeyTwiceError(Exception):
-    """An object with a key that stands in it twice."""
+    """An object with a duplicate key."""
 
 
 def _key_twice(text: bytes, record: object) -> str | None:
-    """Return a key that an object has twice; those of nested objects do not matter."""
+    """Return a duplicate key of an object, ignoring nested objects."""
     import json
 
     if isinstance(record, dict) and text.count(b":") == len(record):
-        return None  # each pair has a colon of its own
+        return None  # each pair has its own colon
     pairs: list[tuple[str, Any]] = []
 
     def keep(found: list[tuple[str, Any]]) -> None:
-        pairs[:] = found  # the outermost object is the last
+        pairs[:] = found  # the outermost object comes last
 
     json.loads(text, object_pairs_hook=keep)
     seen: set[str] = set()
@@ -451,19 +451,19 @@ def _key_twice(text: bytes, record: object) -> str | None:
 
 
 def _is_long(value: Any) -> bool:
-    """Whether a value is a whole number with more digits than a float64 is sure to hold."""
+    """Return whether a value is an integer with more digits than float64 represents exactly."""
     return type(value) is int and abs(value) > 2**53
 
 
 def _text(value: Any) -> str:
-    """Return a value as the text of a category, as it stands in the file."""
+    """Return a value as the text of a category, as written in the file."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)
 
 
 def _byte_named(problem: str) -> int | None:
-    """Return the byte that an error about JSON names, counted from 1."""
+    """Return the byte named in a JSON error, counted from 1."""
     named = re.search(r"\(byte (\d+)\)", problem)
     return None if named is None else int(named[1]) + 1
 
@@ -474,6 +474,6 @@ def _json_kind(value: Any) -> str:
 
 
 def _longest(data: bytes) -> int:
-    """Return the length of the longest line, or of the text where it is short."""
+    """Return the length of the longest line, or of a short text."""
     ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10)
     return min(len(data), int(np.diff(ends, prepend=-1, append=len(data)).max())) + 1

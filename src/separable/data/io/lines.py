@@ -1,8 +1,8 @@
-"""Lines of text files that cannot be read: the error, or the count of what was skipped.
+"""Line-based readers of text files, and their errors and skipped lines.
 
-What readers of text, one row a line, share: chunks in, batches out, lines refused or skipped.
+Readers take chunks of bytes and return batches of rows; invalid lines raise or are skipped.
 
-Rows of a text file with what stands beside them: labels, queries, weights, tags.
+A batch has the rows with their labels, queries, weights and tags.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 __all__ = ["LineError", "LineReader", "SkippedLine", "SkippedLines", "SparseBatch", "shown"]
 
 
-#: Characters of the text that an error shows.
+#: Characters of the text shown in an error.
 LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedLine:
-    """A line that cannot be read, and why.
+    """A line that cannot be read, with the reason.
 
     Parameters
     ----------
     source : str
-        The file.
+        Name of the file.
     line : int
-        Its number, from 1.
+        Line number, from 1.
     reason : str
-        The reason and the remedy, for people.
+        Reason and remedy.
     text : str
-        What stands there, cut where it is long.
+        Offending text, shortened.
     column : int, optional
-        The byte of the line at which the trouble starts, from 1, where that is known.
+        Byte of the line where the problem starts, from 1, if known.
     kind : str, optional
-        The reason in one or two words, for programs: ``"value_malformed"``.
+        Machine-readable reason: ``"value_malformed"``.
     """
 
     source: str
@@ -56,7 +56,7 @@ class SkippedLine:
 
     @property
     def where(self) -> str:
-        """The file, the line and the byte, as ``train.svm:3:7``."""
+        """File, line and byte, as ``train.svm:3:7``."""
         return at_place(self.source, self.line, self.column)
 
     def __str__(self) -> str:
@@ -66,14 +66,14 @@ class SkippedLine:
 
 @dataclass(frozen=True, slots=True)
 class SkippedLines:
-    """Lines skipped while reading: how many, and the first ten.
+    """Lines skipped while reading: their number and the first ten.
 
     Parameters
     ----------
     count : int
-        All of them.
+        Total number.
     examples : tuple of SkippedLine
-        The first, in the order of the file.
+        The first skipped lines, in file order.
     """
 
     count: int = 0
@@ -91,7 +91,7 @@ class LineError(TableError):
     refused : SkippedLine
         The line.
     advice : str, optional
-        What to do about lines like it.
+        Advice for such lines.
     """
 
     def __init__(self, refused: SkippedLine, advice: str = "") -> None:
@@ -103,7 +103,7 @@ class LineError(TableError):
 
 
 def shown(text: bytes) -> str:
-    r"""Return bytes as an error shows them: decoded, quoted, cut.
+    r"""Return bytes as an error shows them: decoded, quoted, shortened.
 
     Examples
     --------
@@ -118,23 +118,23 @@ def shown(text: bytes) -> str:
     return f"{decoded[:LONGEST_SHOWN]!r}..."
 
 
-SKIP_ADVICE = ". on_error='skip' leaves such lines out and counts them."
+SKIP_ADVICE = ". on_error='skip' skips such lines and counts them."
 
 
 class LineReader:
-    """Reads text from a stream of chunks by a parser of the compiled core.
+    """Incremental reader of text, on top of a parser of the compiled core.
 
     Parameters
     ----------
     parser : portable.SvmlightParser or portable.VwParser
-        What reads.
+        Parser of the compiled core.
     on_error : {"raise", "skip"}
-        What a line that cannot be read does: raise ``LineError``, or be counted in ``skipped``.
+        For an invalid line: raise ``LineError``, or count it in ``skipped``.
     name : str
-        What errors call the file.
+        Name of the file in errors.
     """
 
-    #: Each reason of the core, in its order, with a sentence.
+    #: Message for each error code of the core, in order.
     reasons: ClassVar[tuple[tuple[str, str], ...]] = ()
 
     def __init__(
@@ -150,7 +150,7 @@ class LineReader:
         self._limit = LineLimit(name)
 
     def feed(self, chunk: Any) -> None:
-        """Read the next bytes of the file; a line may go on in the next chunk."""
+        """Parse the next bytes of the file; a line may continue in the next chunk."""
         if self._finished:
             raise ValueError("feed was called after finish. Make a new reader for another file.")
         data = chunk if isinstance(chunk, bytes) else bytes(memoryview(chunk))
@@ -159,7 +159,7 @@ class LineReader:
         self._raise_fault()
 
     def finish(self) -> None:
-        """Say that the file has ended: its last line may lack a line feed."""
+        """Mark the end of the file: its last line may lack a line feed."""
         if not self._finished:
             self._stream.finish()
             self._finished = True
@@ -167,12 +167,12 @@ class LineReader:
 
     @property
     def n_waiting(self) -> int:
-        """The number of rows that ``take`` would return."""
+        """Number of rows that ``take`` would return."""
         return self._stream.n_rows
 
     @property
     def skipped(self) -> SkippedLines:
-        """The lines left out so far."""
+        """Lines skipped so far."""
         if not self._skips:
             return SkippedLines()
         return SkippedLines(self._stream.n_faults, tuple(map(self._told, self._stream.faults)))
@@ -199,23 +199,23 @@ class LineReader:
 
 @dataclass(frozen=True, slots=True)
 class SparseBatch:
-    """Some rows of a file, in its order.
+    """A batch of rows of a file, in file order.
 
     Parameters
     ----------
     rows : Rows
-        CSR, float64; columns are int32, or int64 where one does not fit.
+        CSR, float64; indices are int32, or int64 if needed.
     labels : ndarray of float64 or tuple of str
-        One a row: texts where the file has text or several labels a row. NaN: unlabelled, which
-        only Vowpal Wabbit text knows.
+        One per row: texts if the file has text labels or several labels per row. NaN: unlabelled,
+        possible only in Vowpal Wabbit text.
     qid : ndarray of int64, optional
-        The query of each row, -1 for a row without one; None: the file has none so far.
+        Query id of each row, -1 if it has none; None if the file has none so far.
     weights : ndarray of float64, optional
-        Vowpal Wabbit text: the importance of each row.
+        Vowpal Wabbit text: importance weight of each row.
     tags : tuple of str, optional
-        Vowpal Wabbit text: the tag of each row, empty where there is none.
+        Vowpal Wabbit text: tag of each row, empty if none.
     base : ndarray of float64, optional
-        Vowpal Wabbit text: the initial prediction of each row.
+        Vowpal Wabbit text: initial prediction of each row.
     """
 
     rows: Rows

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ParquetFiles"]
 
-#: What pyarrow raises, besides its own errors, on a file that is damaged.
+#: Exceptions of pyarrow, besides its own, for damaged files.
 _DAMAGE = (
     BrokenStreamError,
     OSError,
@@ -32,7 +32,7 @@ _DAMAGE = (
     MemoryError,
 )
 
-#: Rows are read so many at a time, fewer where they are wide.
+#: Rows read at a time, fewer if they are wide.
 BATCH_ROWS = 1 << 16
 
 
@@ -61,7 +61,7 @@ class ParquetFiles(TableFiles):
         return table
 
     def chunks(self, chunk_bytes: int) -> Iterator[pa.Table]:
-        """Give the rows some at a time."""
+        """Yield the rows in chunks."""
         import pyarrow as pa
 
         for source in self.inputs:
@@ -86,7 +86,7 @@ class ParquetFiles(TableFiles):
                 yield table
 
     def _open(self, source: Input) -> Any:
-        """Open a file and settle or compare its columns."""
+        """Open a file; record its columns, or compare them with the first file's."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -130,7 +130,7 @@ class ParquetFiles(TableFiles):
         return table
 
     def _checked(self, source: Input, step: Any) -> Any:
-        """Do something that fails on a damaged file."""
+        """Run a step that fails on a damaged file."""
         import pyarrow as pa
 
         try:
@@ -140,19 +140,19 @@ class ParquetFiles(TableFiles):
         except (*_DAMAGE, pa.ArrowException) as error:
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise TableError(
-                f"{source.name}: not readable as Parquet ({reason}). The file may be cut off or "
+                f"{source.name}: not readable as Parquet ({reason}). The file may be truncated or "
                 "damaged: get or write it again."
             ) from None
 
 
 def _extent(metadata: Any) -> tuple[int, int]:
-    """Return the rows of a file, and its bytes without compression."""
+    """Return the number of rows of a file, and its uncompressed size."""
     groups = range(metadata.num_row_groups)
     return metadata.num_rows, sum(metadata.row_group(i).total_byte_size for i in groups)
 
 
 def _readable_schema(file: Any) -> pa.Schema:
-    """Return the schema of a file, each name of which is valid text."""
+    """Return the schema of a file; raise if a name is not valid text."""
     schema: pa.Schema = file.schema_arrow
     list(schema.names)
     return schema

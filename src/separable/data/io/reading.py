@@ -1,4 +1,4 @@
-"""`read`: anything to a table of features and a target."""
+"""`read`: a source of any kind to features and target."""
 
 from __future__ import annotations
 
@@ -46,65 +46,65 @@ def read(
     n_features: int | None = None,
     labels: Literal["auto", "number", "text"] = "auto",
 ) -> Dataset:
-    r"""Read a table, whatever it is.
+    r"""Read a table from a file, a stream or memory.
 
     Parameters
     ----------
     source : path, glob, folder, "-", binary file, list of paths, or a table in memory
         CSV, JSON lines, Parquet, svmlight or Vowpal Wabbit text, plain or compressed with gzip,
-        bz2, xz or zstd; ``-`` is standard input; of a folder those files are read, in the order of
-        their names, that end in .csv, .parquet or the like, and all where none does. In memory:
-        NumPy and SciPy arrays, data frames, pyarrow tables, anything with ``__arrow_c_stream__``,
-        dicts of columns, lists of dicts.
+        bz2, xz or zstd; ``-`` is standard input. In a folder, files with a known extension (.csv,
+        .parquet, ...) are read in the order of their names; if there are none, all files. In
+        memory: NumPy and SciPy arrays, data frames, pyarrow tables, anything with
+        ``__arrow_c_stream__``, dicts of columns, lists of dicts.
     target : str, int or array, optional
-        The column to predict, by name or by its place counted from 1 (-1 is the last); or one
-        value for each row. Rows of a file in which it is missing are left out and counted.
+        Column to predict, by name or by its 1-based number (-1 is the last); or one value per row.
+        Rows of a file with a missing target are dropped and counted.
     columns : sequence of str or int, optional
-        The columns to read, named in the same way.
+        Columns to read, given in the same way.
     format : {"csv", "jsonl", "parquet", "svmlight", "vw"}, optional
-        By default found from the name and the content.
+        By default detected from name and content.
     delimiter : str, optional
-        What stands between the values of a CSV file; sniffed by default.
+        Delimiter of a CSV file; detected by default.
     quoting : bool, optional
-        Whether quotes around values are quotes; False takes them as text. Sniffed by default.
+        Whether values may be quoted; False treats quotes as text. Detected by default.
     header : bool, optional
-        Whether the first line has the names of the columns; sniffed by default. Without one the
-        columns are called ``c1``, ``c2``, ...
+        Whether the first line has the column names; detected by default. Without a header the
+        columns are named ``c1``, ``c2``, ...
     encoding : str, optional
-        By default UTF-8, or what a byte-order mark says.
+        By default UTF-8, or according to the byte-order mark.
     decimal : {".", ","}, optional
-        The decimal sign; sniffed by default.
+        Decimal separator; detected by default.
     missing : sequence of str, optional
-        What stands for a missing value in CSV and JSON, instead of the empty text, NA, N/A, NaN,
-        null, None, ? and -.
+        Markers of missing values in CSV and JSON, instead of the empty text, NA, N/A, NaN, null,
+        None, ? and -.
     column_types : mapping, optional
-        ``"number"``, ``"category"``, ``"boolean"`` or ``"date"`` by column name, instead of what
-        the column looks like. Names that the table does not have are passed over.
+        ``"number"``, ``"category"``, ``"boolean"`` or ``"date"`` by column name, instead of the
+        inferred type. Names that the table does not have are ignored.
     comment : str, optional
-        Lines that begin so are left out.
+        Prefix of lines to ignore.
     skip_rows : int, default 0
-        How many lines to leave out at the start of a file.
+        Number of lines to skip at the start of a file.
     on_error : {"raise", "skip"}, default "raise"
-        What to do with a line that cannot be read. Those that are skipped are counted in the
-        report, which has the first of them.
+        What to do with invalid lines. Skipped lines are counted in the report, which lists the
+        first of them.
     index_base : {"auto", 0, 1}, default "auto"
-        The number of the first column of an svmlight file: 0 if one is 0, else 1.
+        Number of the first column of an svmlight file; "auto": 0 if a column 0 occurs, else 1.
     n_features : int, optional
-        The number of columns of an svmlight file, by default as many as it uses. Of Vowpal Wabbit
-        text a power of 2: columns are then hashes instead of names.
+        Number of columns of an svmlight file, by default as many as occur. For Vowpal Wabbit text a
+        power of 2: columns are then hashes instead of names.
     labels : {"auto", "number", "text"}, default "auto"
-        What the labels of an svmlight file are: numbers unless one is none, or as said. As text
-        they stay as they are written, and a line without one has the empty text.
+        Type of the labels of an svmlight file; "auto": numbers, unless one is not a number. Text
+        labels are kept as written, and a line without a label has the empty text.
 
     Returns
     -------
     Dataset
-        ``X, y = read(...)`` takes features and target; ``report`` says what was found.
+        ``X, y = read(...)`` unpacks features and target; ``report`` describes what was read.
 
     Raises
     ------
     TableError
-        Says where, what was found and what to do.
+        With location, problem and remedy.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def files_of(
     options: Options,
     progress: Callable[[Progress], None] | None = None,
 ) -> Files:
-    """Return the reader of some files."""
+    """Return the reader of the files."""
     requested = checked_format(format)
     return _files_class(requested or formats_of(inputs))(inputs, target, options, progress)
 
@@ -190,7 +190,7 @@ def _read_memory(source: Any, target: Any, options: Options) -> Dataset:
     report = ReadingReport(sources=[type(source).__name__], format="memory")
     if isinstance(found, Rows):
         if isinstance(target, (str, int)):
-            raise TableError("A sparse matrix has no named columns: give the target as an array.")
+            raise TableError("A sparse matrix has no named columns: pass the target as an array.")
         report.rows, report.n_features = found.shape
         y = None if target is None else target_array(target, found.n_rows)
         return Dataset(None, found, y, report)
@@ -221,7 +221,7 @@ def checked_options(
     n_features: Any = None,
     labels: Any = "auto",
 ) -> Options:
-    """Check what the user says."""
+    """Validate the reading options."""
     check_choice("on_error", on_error, ("raise", "skip"))
     check_choice("decimal", decimal, (".", ",", None))
     check_choice("labels", labels, ("auto", "number", "text"))

@@ -1,4 +1,4 @@
-"""`scan`: a source of any size, in chunks of bounded memory."""
+"""`scan`: a source of any size in chunks of bounded memory."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Scan", "scan"]
 
-#: About how much text makes a chunk.
+#: Approximate bytes of text per chunk.
 CHUNK_BYTES = 1 << 23
 
 
 class Scan:
-    """The chunks of a source, each a `Dataset`. Made by `scan`.
+    """Chunks of a source, each a `Dataset`. Created by `scan`.
 
-    Iterating again reads the source again, where that can be done; standard input is read once.
+    Iterating again reads the source again if possible; standard input is read once.
 
     Attributes
     ----------
     report : ReadingReport
-        What was found so far, in the present or the last pass.
+        Report of the current or the last pass.
     """
 
     def __init__(self, make: Callable[[], Iterator[tuple[Dataset, ReadingReport]]]) -> None:
@@ -66,26 +66,25 @@ def scan(
     chunk_rows: int | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
 ) -> Scan:
-    r"""Read a source in chunks, without ever holding more than a few of them.
+    r"""Read a source in chunks, holding only a few in memory.
 
-    Parameters as those of `read`, and these:
+    Parameters are those of `read`, and:
 
     Parameters
     ----------
     chunk_bytes : int, default 8 MiB
-        About how much text, or Parquet data without its compression, makes a chunk.
+        Approximate bytes of text, or of uncompressed Parquet data, per chunk.
     chunk_rows : int, optional
-        How many rows a chunk has instead; the last one may have fewer.
+        Rows per chunk instead; the last chunk may have fewer.
     progress : callable or bool, optional
-        Is called with a `Progress` for each chunk of a file; True shows one line on standard error.
+        Called with a `Progress` for each chunk of a file; True shows one line on standard error.
 
     Returns
     -------
     Scan
-        An iterable of `Dataset`. The types of the columns are settled before the first chunk, from
-        a look at the first MiB and, in a file that is not compressed, at 256 KiB each in the middle
-        and at the end; they do not change. A later value that is not of its type is an error that
-        names the place.
+        An iterable of `Dataset`. Column types are fixed before the first chunk, from a sample: the
+        first MiB and, in an uncompressed file, 256 KiB each from the middle and the end. A later
+        value of another type is an error that names its location.
 
     Examples
     --------
@@ -137,7 +136,7 @@ def scan(
 def _memory_chunks(
     source: Any, target: Any, size: int, reader_options: dict[str, Any]
 ) -> Iterator[tuple[Dataset, ReadingReport]]:
-    """Cut a table in memory; a stream of batches is taken batch by batch."""
+    """Split a table in memory into chunks; a stream is read batch by batch."""
     import pyarrow as pa
 
     if isinstance(source, pa.RecordBatchReader):

@@ -1,7 +1,7 @@
-"""Sources of data: files, pipes, globs, folders, standard input, file objects.
+"""Data sources: files, pipes, globs, folders, standard input, file objects.
 
-What is not a regular file (a FIFO, ``/dev/stdin``, ``<(command)``, a terminal) gives its bytes
-once. It is opened once, and what a look at its start has read is given out again.
+A source that is not a regular file (a FIFO, ``/dev/stdin``, ``<(command)``, a terminal) can be read
+once. It is opened once, and the bytes read to detect its format are replayed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Input", "OpenInput", "copied", "inputs_of", "is_file_source", "standard_input"]
 
-#: How many bytes tell what a file is.
+#: Bytes needed to detect the format.
 HEAD_BYTES = 1 << 12
 
-#: A copy of what comes once stays in memory up to this size; a larger one is a temporary file.
+#: A copy of a one-time source stays in memory up to this size; a larger one is a temporary file.
 COPY_BYTES = 1 << 26
 
-#: So much of what comes once can be looked at before it is read.
+#: Maximum bytes of a one-time source that can be peeked before reading.
 LOOK_BYTES = 1 << 22
 
 #: Paths that name an open descriptor.
@@ -50,22 +50,22 @@ _DESCRIPTORS = re.compile(r"/dev/(?:fd/(\d+)|std(in))|/proc/self/fd/(\d+)")
 
 @dataclass(frozen=True)
 class Input:
-    """One file, or something that is read like one.
+    """A file, or a stream that is read like one.
 
     Parameters
     ----------
     name : str
-        What to call it in messages.
+        Name in messages.
     open_bytes : callable
         Returns a new stream of its bytes, from the start.
     size : int, optional
-        How many bytes it has, where that is known.
+        Size in bytes, if known.
     path : pathlib.Path, optional
-        Where it is, if it is a regular file on disk.
+        Path of a regular file.
     once : Once, optional
-        What gives its bytes once, where it is no regular file.
+        One-time source, if it is not a regular file.
     passed_over : tuple of str
-        Files of its folder that are not read; the first file of a folder knows them.
+        Files of its folder that are not read; set for the first file of a folder.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Input:
 
     @classmethod
     def of_stream(cls, open_stream: Callable[[], Any], name: str, *, closes: bool) -> Input:
-        """Return what gives its bytes once. See `Once`."""
+        """Return an input that can be read once. See `Once`."""
         once = Once(open_stream, name, closes=closes)
         return cls(name, once.open, once=once)
 
@@ -87,16 +87,16 @@ class Input:
         return self.once is None or self.once.kept
 
     def keep(self) -> None:
-        """See that it can be opened again: what comes once is copied while it is read."""
+        """Make it possible to open it again: a one-time source is copied while it is read."""
         if self.once is not None:
             self.once.kept = True
 
     def open(self) -> OpenInput:
-        """Open it, and see whether it is compressed."""
+        """Open it and detect its compression."""
         return OpenInput(self)
 
     def head(self) -> bytes:
-        """Return the first bytes of what is in it, decompressed; it can still be opened."""
+        """Return the first decompressed bytes without consuming them."""
         with self.open() as opened:
             head = opened.peek()
             if self.once is not None:
@@ -105,7 +105,7 @@ class Input:
 
 
 class OpenInput:
-    """An input that is open: what is in it, decompressed, and how far it was read.
+    """An open input: decompressed bytes and read position.
 
     Attributes
     ----------
@@ -122,11 +122,11 @@ class OpenInput:
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of the file itself were read."""
+        """Bytes read of the file itself."""
         return self._raw.count
 
     def peek(self) -> bytes:
-        """Return the first bytes of what is in it, without passing them."""
+        """Return the first decompressed bytes without consuming them."""
         if self.head is None:
             self.head, broken = b"", None
             try:
@@ -138,11 +138,11 @@ class OpenInput:
         return self.head
 
     def read(self, size: int) -> bytes:
-        """Return up to so many bytes, none at the end."""
+        """Return up to ``size`` bytes, none at the end."""
         return self._stream.read(size)
 
     def close(self) -> None:
-        """Close the file, unless it was open before."""
+        """Close the file if it was opened here."""
         self._raw.close()
 
     def __enter__(self) -> OpenInput:
@@ -169,24 +169,24 @@ class _Counting(Stream):
 
 
 class Once:
-    """Bytes that come once, from a stream that is opened once.
+    """A one-time source: a stream that is opened and read once.
 
-    A copy of its start, or of all of it where it is kept, is there to be read again.
+    A copy of its start, or of all of it if kept, can be read again.
 
     Parameters
     ----------
     open_stream : callable
-        Opens it.
+        Opens the stream.
     name : str
     closes : bool
-        Whether it is closed at its end, as what was opened here is.
+        Whether to close it at its end.
 
     Attributes
     ----------
     kept : bool
         Whether all of it is copied, in memory or, above 64 MiB, to a temporary file.
     in_use : bool
-        Whether it is being read; what only looked at its start sets it back.
+        Whether it is being read; peeking resets it.
     """
 
     def __init__(self, open_stream: Callable[[], Any], name: str, *, closes: bool) -> None:
@@ -208,12 +208,12 @@ class Once:
         return _FromStart(self)
 
     def take(self) -> Any:
-        """Return the stream itself, to whoever reads it as it comes."""
+        """Return the stream itself, for unbuffered reading."""
         self.open()
         return self._stream
 
     def read(self, offset: int, size: int) -> bytes:
-        """Return bytes from a place that was read before, or the next ones of the stream."""
+        """Return bytes from an earlier offset, or the next ones of the stream."""
         if self._copy is not None and offset < self._copied:
             self._copy.seek(offset)
             return self._copy.read(size)
@@ -234,7 +234,7 @@ class Once:
 
 
 class _FromStart(Stream):
-    """The bytes of what comes once, from its start."""
+    """The bytes of a one-time source, from its start."""
 
     def __init__(self, once: Once) -> None:
         self._once, self._place = once, 0
@@ -246,7 +246,7 @@ class _FromStart(Stream):
 
 
 class _Kept(Stream):
-    """A stream of the user's, which is not closed."""
+    """A stream of the user, which is not closed."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -260,7 +260,7 @@ class _Kept(Stream):
 
 
 class _Chained(Stream):
-    """Some bytes, and then the rest of the stream they were read from."""
+    """Bytes already read, then the rest of their stream."""
 
     def __init__(self, first: bytes, rest: Readable) -> None:
         self._first, self._rest = first, rest
@@ -274,7 +274,7 @@ class _Chained(Stream):
 
 
 class _Broken(Stream):
-    """What is left of a stream that broke."""
+    """The remainder of a broken stream."""
 
     def __init__(self, error: BrokenStreamError) -> None:
         self._error = error
@@ -284,7 +284,7 @@ class _Broken(Stream):
 
 
 class _Copy(tempfile.SpooledTemporaryFile[bytes]):
-    """Bytes in memory or, where they are many, in a temporary file that nobody else sees."""
+    """Bytes in memory or, if many, in an anonymous temporary file."""
 
     def __init__(self) -> None:
         super().__init__(COPY_BYTES)
@@ -294,7 +294,7 @@ class _Copy(tempfile.SpooledTemporaryFile[bytes]):
 
 
 def copied(stream: Readable) -> _Copy:
-    """Copy the rest of a stream to where it can be read at any place."""
+    """Copy the rest of a stream to a seekable file."""
     copy = _Copy()
     while piece := stream.read(1 << 20):
         copy.write(piece)
@@ -303,7 +303,7 @@ def copied(stream: Readable) -> _Copy:
 
 
 def _bytes_of(stream: Any, size: int) -> bytes:
-    """Read from a stream of the user's; wait where it does not wait itself."""
+    """Read from a stream of the user; wait if it does not block."""
     while True:
         data: Any = "" if isinstance(stream, io.TextIOBase) else stream.read(size)
         if isinstance(data, str):
@@ -312,11 +312,11 @@ def _bytes_of(stream: Any, size: int) -> bytes:
             )
         if data is not None:
             return bytes(data)
-        select.select([stream], [], [])  # open without waiting, and nothing is there yet
+        select.select([stream], [], [])  # non-blocking, and no data yet
 
 
 def _read_full(stream: Readable, size: int) -> bytes:
-    """Read until there are so many bytes, or the end."""
+    """Read ``size`` bytes, or fewer at the end."""
     data = b""
     while len(data) < size and (piece := stream.read(size - len(data))):
         data += piece
@@ -324,21 +324,20 @@ def _read_full(stream: Readable, size: int) -> bytes:
 
 
 def is_file_source(source: Any) -> bool:
-    """Whether something is a path, several, or an open file, and not a table in memory."""
+    """Return whether a source is a path, several paths or an open file, not a table in memory."""
     if isinstance(source, (list, tuple)):
         return bool(source) and all(isinstance(one, (str, Path)) for one in source)
     return isinstance(source, (str, Path)) or hasattr(source, "read")
 
 
 def inputs_of(source: Any) -> list[Input]:
-    """Return what to read.
+    """Return the inputs of a source.
 
     Parameters
     ----------
     source : path, glob, folder, "-", binary file, or list of paths
-        Of a folder the files whose names end as those of a format do, or where there are none all
-        files, but for those whose name begins with ``.`` or ``_``; these and those of a glob in the
-        order of their names.
+        In a folder: the files with a known extension or, if there are none, all files except those
+        whose names start with ``.`` or ``_``. Files of folders and globs are sorted by name.
     """
     if isinstance(source, (list, tuple)):
         return [one for each in source for one in inputs_of(each)]
@@ -355,14 +354,14 @@ def inputs_of(source: Any) -> list[Input]:
 
 
 def standard_input() -> Any:
-    """Return standard input as a binary file, or refuse it where it is closed."""
+    """Return standard input as a binary file; raise if it is closed."""
     if sys.stdin is None or getattr(sys.stdin, "closed", False):
-        raise TableError("standard input is closed. Give it something to read, or name a file.")
+        raise TableError("standard input is closed. Pipe data into it, or name a file.")
     return getattr(sys.stdin, "buffer", sys.stdin)
 
 
 def _of_path(path: Path) -> Input:
-    """Return a file. What is no regular file is opened when it is read, and then once."""
+    """Return the input of a path. A special file is opened when it is read, once."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
@@ -378,7 +377,7 @@ def _of_path(path: Path) -> Input:
 
 
 def _opened_device(path: Path) -> Any:
-    """Open a pipe, a terminal or a socket; the last only through an open descriptor of it."""
+    """Open a pipe, a terminal or a socket; a socket only through an open descriptor."""
     try:
         return path.open("rb")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Files of sparse rows, svmlight or Vowpal Wabbit text, by the readers of the compiled core."""
+"""Sparse text files (svmlight, Vowpal Wabbit), parsed by the compiled core."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PIECE_BYTES = 1 << 22
 class SparseFiles(Files):
     """Files of sparse rows. See `Files`; the label of each row is the target."""
 
-    #: Whether rows without a label, which are NaN then, stay among the others.
+    #: Whether unlabelled rows are kept, with the label NaN.
     keep_unlabelled = False
 
     def dataset(self) -> Dataset:
@@ -43,7 +43,7 @@ class SparseFiles(Files):
         return dataset
 
     def datasets(self, chunk_bytes: int, chunk_rows: int | None) -> Iterator[Dataset]:
-        """Give the rows some at a time; a later chunk may have more columns."""
+        """Yield the rows in chunks; later chunks may have more columns."""
         for batch in self._batches(chunk_rows or 0, chunk_bytes):
             dataset = self._joined([batch])
             self.report.rows += len(dataset)
@@ -51,10 +51,10 @@ class SparseFiles(Files):
 
     @abstractmethod
     def _reader(self, name: str) -> Any:
-        """Return a reader for one more file."""
+        """Return a reader for the next file."""
 
     def _batches(self, rows: int | None, piece: int = PIECE_BYTES) -> Iterator[SparseBatch]:
-        """Give batches: a whole file each for None, all that is there for 0, else so many rows."""
+        """Yield batches: whole files for None, everything available for 0, else this many rows."""
         self._refuse_columns()
         for source in self.inputs:
             reader = self._reader(source.name)
@@ -72,7 +72,7 @@ class SparseFiles(Files):
             self.report.skip_all(reader.skipped)
 
     def _fed(self, source: Input, reader: Any, size: int) -> Iterator[bool]:
-        """Feed a reader a file; give True after each piece and False at the end."""
+        """Feed a file to a reader; yield True after each piece and False at the end."""
         with source.open() as opened:
             text = Utf8Text(opened, self.options.encoding)
             self.report.compression = opened.compression
@@ -94,7 +94,7 @@ class SparseFiles(Files):
         if by_name or self.options.named_types:
             raise TableError(
                 f"{self.where}: {self.format} files have no named columns, and each line begins "
-                "with its target. Leave out target=, columns= and column_types=."
+                "with its target. Omit target=, columns= and column_types=."
             )
 
     def _joined(self, batches: list[SparseBatch]) -> Dataset:
@@ -105,8 +105,8 @@ class SparseFiles(Files):
         texts = isinstance(batches[0].labels, tuple)
         if any(isinstance(batch.labels, tuple) != texts for batch in batches):
             raise TableError(
-                f"{self.where}: labels are numbers in some files and texts in others. Say which: "
-                "labels='text' takes all of them as they are written."
+                f"{self.where}: labels are numbers in some files and texts in others. Pass "
+                "labels='text' to read all of them as text."
             )
         labels = np.concatenate([np.asarray(batch.labels) for batch in batches])
         weights = _together([batch.weights for batch in batches])
@@ -133,14 +133,14 @@ class SparseFiles(Files):
 
 
 class SvmlightFiles(SparseFiles):
-    """svmlight files. The first of several says whether columns are counted from 0 or 1."""
+    """svmlight files. The first file determines whether columns are counted from 0 or 1."""
 
     format = "svmlight"
     _last: Any = None
 
     @property
     def index_base(self) -> Literal["auto", 0, 1]:
-        """The number of the first column, as far as it is known."""
+        """Number of the first column, as far as it is known."""
         base: Literal["auto", 0, 1] = self.options.index_base
         return base if self._last is None else self._last.index_base
 
@@ -165,7 +165,7 @@ class VwFiles(SparseFiles):
 
         if self._last is not None and self.options.n_features is None:
             raise TableError(
-                "Several files of Vowpal Wabbit text share columns only by their hashes. Give "
+                "Several files of Vowpal Wabbit text share columns only by hashing. Give "
                 "n_features, a power of 2 such as 2**18, or read the files one by one."
             )
         on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
@@ -178,7 +178,7 @@ class VwFiles(SparseFiles):
 
 
 def _queries(batches: list[SparseBatch]) -> NDArray[np.int64] | None:
-    """Return the query of each row, -1 in files that have none; None if no file has any."""
+    """Return the query ids, -1 in files without any; None if no file has any."""
     if all(batch.qid is None for batch in batches):
         return None
     return np.concatenate(

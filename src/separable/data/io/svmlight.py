@@ -1,4 +1,4 @@
-"""svmlight / LIBSVM text to rows: ``label [qid:n] column:value ... # comment``, one row a line."""
+"""svmlight / LIBSVM text to rows: ``label [qid:n] column:value ... # comment``, one per line."""
 
 from __future__ import annotations
 
@@ -13,32 +13,31 @@ from separable.data.threads import n_threads
 
 __all__ = ["SvmlightReader"]
 
-#: Each reason of the core, in its order (SvmlightReason in svmlight.hpp), with a sentence.
+#: Message for each error code of the core, in order (SvmlightReason in svmlight.hpp).
 REASONS = (
     (
         "label_missing",
-        "the line starts with {text} and has no label. Write one first, or give "
-        "labels='text', which reads such a line as a row with the empty label",
+        "the line starts with {text} and has no label. Write one first, or pass labels='text', "
+        "which reads such a line as a row with the empty label",
     ),
     (
         "label_no_number",
-        "the label {text} is no number, but labels are numbers here: they were asked for, or "
-        "all labels before the first rows were handed out are numbers. Correct the line or "
-        "give labels='text'",
+        "the label {text} is not a number, but labels are numbers here: as requested, or because "
+        "all labels before the first batch were numbers. Correct the line or pass labels='text'",
     ),
     (
         "label_not_finite",
-        "the label {text} is no finite number. Drop the line, or give labels='text' if it is "
+        "the label {text} is not a finite number. Drop the line, or pass labels='text' if it is "
         "the name of a class",
     ),
     (
         "qid_no_number",
-        "{text} is no query: write qid: and a whole number from 0 to 2^62",
+        "{text} is not a query id: write qid: and an integer from 0 to 2^62",
     ),
     (
         "pair_malformed",
-        "{text} is no pair column:value with a whole number as column. Separate pairs by "
-        "blanks, and start comments with #",
+        "{text} is not a pair column:value with an integer column. Separate pairs by blanks, and "
+        "start comments with #",
     ),
     (
         "column_negative",
@@ -50,30 +49,31 @@ REASONS = (
     ),
     (
         "column_below_base",
-        "the column of {text} is 0, but columns are counted from 1 here: it was asked for, or"
-        " none was 0 before the first rows were handed out. Give index_base=0",
+        "the column of {text} is 0, but columns are counted from 1 here: as requested, or "
+        "because none was 0 before the first batch. Pass index_base=0",
     ),
     (
         "column_outside",
-        "the column of {text} lies outside the {n_features} columns asked for. Give a larger "
+        "the column of {text} is outside the {n_features} requested columns. Pass a larger "
         "n_features, or index_base=1 if columns are counted from 1",
     ),
     (
         "value_malformed",
-        "the value {text} is no decimal number. Write digits with a point, as in 3:0.25, and "
+        "the value {text} is not a decimal number. Write digits with a point, as in 3:0.25, and "
         "blanks between pairs",
     ),
     (
         "value_not_finite",
-        "the value {text} is no finite number. Leave the pair out, which means 0, or drop the line",
+        "the value {text} is not a finite number. Leave the pair out, which means 0, or drop "
+        "the line",
     ),
     (
         "value_too_large",
-        "the value {text} is too large for a float64. Scale the column",
+        "the value {text} overflows float64. Scale the column",
     ),
     (
         "column_twice",
-        "the column of {text} stands twice in the line. Keep one of the two",
+        "the column of {text} appears twice in the line. Keep one of the two",
     ),
     (
         "nul_byte",
@@ -89,29 +89,28 @@ LABEL_KINDS = ("auto", "number", "text")
 
 
 class SvmlightReader(LineReader):
-    r"""Reads svmlight / LIBSVM text from a stream of chunks.
+    r"""Incremental reader of svmlight / LIBSVM text.
 
-    Any cutting of the bytes into chunks gives the same rows, and so does any number of threads.
-    Columns come sorted within a row.
+    The rows do not depend on how the bytes are split into chunks, nor on the number of threads.
+    Columns are sorted within a row.
 
     Parameters
     ----------
     index_base : {"auto", 0, 1}, default "auto"
-        The number of the first column. ``"auto"``: 0 if a column 0 was read before the first
-        ``take``, else 1; so it is exact if rows are taken after ``finish``. A column 0 that comes
-        later is an error of its line.
+        Number of the first column. ``"auto"``: 0 if a column 0 occurs before the first ``take``,
+        else 1, so it is exact if rows are taken after ``finish``. A later column 0 is an error.
     n_features : int, optional
-        The number of columns; a column beyond them is an error of its line. None: as many as
-        have been seen, so that later batches can be wider.
+        Number of columns; a column beyond them is an error. None: as many as have occurred, so
+        later batches can be wider.
     on_error : {"raise", "skip"}, default "raise"
-        What a line that cannot be read does: raise ``LineError``, or be counted in ``skipped``.
+        For an invalid line: raise ``LineError``, or count it in ``skipped``.
     name : str, default "the file"
-        What errors call the file.
+        Name of the file in errors.
     labels : {"auto", "number", "text"}, default "auto"
-        ``"auto"``: numbers, but texts as they are written if one of them is no number. Once numbers
-        are handed out, a text is an error of its line.
+        ``"auto"``: numbers, or texts as written if one of them is not a number. Once numbers have
+        been returned, a text label is an error.
     n_jobs : int, optional
-        Threads; None is 1, -1 all.
+        Number of threads; None is 1, -1 all cores.
 
     Examples
     --------
@@ -154,12 +153,12 @@ class SvmlightReader(LineReader):
         super().__init__(self._parser, on_error, name)
 
     def take(self, max_rows: int | None = None) -> SparseBatch | None:
-        """Return the rows read since, or the first of them; None: there are none.
+        """Return the rows parsed so far, at most ``max_rows``; None if there are none.
 
         Parameters
         ----------
         max_rows : int, optional
-            At most so many; the others wait for the next call.
+            Maximum rows; the others are kept for the next call.
         """
         most = self._rows_to_take(max_rows)
         if most == 0:
@@ -171,7 +170,7 @@ class SvmlightReader(LineReader):
 
     @property
     def index_base(self) -> int:
-        """The number of the first column, as far as it is known."""
+        """Number of the first column, as far as it is known."""
         return self._parser.base
 
     def _sentence(self, sentence: str, text: str) -> str:
@@ -181,15 +180,15 @@ class SvmlightReader(LineReader):
         line = self._parser.edge_line
         if line:
             raise TableError(
-                f"{at_place(self._name, line)}: column {self._n_features} lies outside the "
-                f"{self._n_features} columns asked for, because the file counts columns from 0: "
-                "another line has a column 0. Give index_base=1 if that column 0 is a mistake, or "
-                "a larger n_features."
+                f"{at_place(self._name, line)}: column {self._n_features} is outside the "
+                f"{self._n_features} requested columns, because the file counts columns from 0: "
+                "another line has a column 0. Pass index_base=1 if that column 0 is a mistake, "
+                "or a larger n_features."
             )
 
 
 def check_width(n_features: int | None, owner: str) -> None:
-    """Refuse a number of columns that cannot be."""
+    """Raise if the number of columns is invalid."""
     if n_features is not None and not 1 <= n_features <= 2**62:
         raise ValueError(
             f"The 'n_features' parameter of {owner} must be an int from 1 to 2^62, or None. "

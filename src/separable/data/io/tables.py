@@ -1,4 +1,4 @@
-"""What the readers of all formats of tables share."""
+"""Base classes of the readers of tabular formats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Files", "Options", "TableFiles", "cut_off"]
 
 @dataclass(frozen=True)
 class Options:
-    """What the user says about files, checked."""
+    """Validated reading options."""
 
     csv: CsvOptions = field(default_factory=CsvOptions)
     columns: Sequence[str | int] | None = None
@@ -37,21 +37,21 @@ class Options:
 
     @property
     def named_types(self) -> dict[str, ColumnType]:
-        """The types that are given, by column."""
+        """Types chosen by the user, by column."""
         return dict(self.csv.column_types or {})
 
 
 class Files(ABC):
-    """Files of one format, to be read whole or in chunks.
+    """Files of one format, read whole or in chunks.
 
     Parameters
     ----------
     inputs : list of Input
     target : object
-        As the user gave it.
+        As passed by the user.
     options : Options
     progress : callable, optional
-        Is told how far reading in chunks is.
+        Called with the progress of reading in chunks.
     """
 
     format: ClassVar[str]
@@ -69,17 +69,17 @@ class Files(ABC):
         self.label: str | None = None
 
     def start_again(self) -> None:
-        """Forget what was found, to read again; whoever holds the report sees the new one."""
+        """Reset the report, in place, to read again."""
         fresh = ReadingReport(format=self.format, notes=self._first_notes())
         vars(self.report).update(vars(fresh))
 
     def _first_notes(self) -> list[str]:
         others = [name for one in self.inputs for name in one.passed_over]
-        return [f"passed over in the folder: {list_names(others, 5)}"] if others else []
+        return [f"ignored in the folder: {list_names(others, 5)}"] if others else []
 
     @property
     def where(self) -> str:
-        """What to call the files in a message."""
+        """Name of the files in messages."""
         return self.inputs[0].name if len(self.inputs) == 1 else f"{len(self.inputs)} files"
 
     @abstractmethod
@@ -88,10 +88,10 @@ class Files(ABC):
 
     @abstractmethod
     def datasets(self, chunk_bytes: int, chunk_rows: int | None) -> Iterator[Dataset]:
-        """Give the rows some at a time."""
+        """Yield the rows in chunks."""
 
     def tell_progress(self, bytes_read: int) -> None:
-        """Say how far reading is, of the last file so many bytes."""
+        """Report progress: bytes read of the current file."""
         if self.progress is None:
             return
         names = self.report.sources[:-1]
@@ -110,7 +110,7 @@ class TableFiles(Files):
 
     @abstractmethod
     def chunks(self, chunk_bytes: int) -> Iterator[pa.Table]:
-        """Give the rows some at a time, as tables."""
+        """Yield the rows in chunks, as tables."""
 
     def dataset(self) -> Dataset:
         """Return all rows."""
@@ -119,7 +119,7 @@ class TableFiles(Files):
         return dataset
 
     def datasets(self, chunk_bytes: int, chunk_rows: int | None) -> Iterator[Dataset]:
-        """Give the rows some at a time."""
+        """Yield the rows in chunks."""
         tables = self.chunks(chunk_bytes)
         for table in tables if chunk_rows is None else _of_rows(tables, chunk_rows):
             if table.num_rows:
@@ -130,16 +130,16 @@ class TableFiles(Files):
 
 
 def cut_off(name: str, problem: object, rows: int, line: int | None = None) -> TableError:
-    """Return the error about a file that ends too early."""
+    """Return the error about a truncated file."""
     where = name if line is None else at_place(name, line)
     return TableError(
-        f"{where}: {problem}, after {rows} rows. Get the file again, or read the rows there are "
+        f"{where}: {problem}, after {rows} rows. Get the file again, or read the rows before that "
         "with on_error='skip'."
     )
 
 
 def _of_rows(tables: Iterator[pa.Table], size: int) -> Iterator[pa.Table]:
-    """Cut tables anew, so many rows each."""
+    """Re-chunk tables to ``size`` rows each."""
     import pyarrow as pa
 
     held: list[pa.Table] = []

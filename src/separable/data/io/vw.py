@@ -12,7 +12,7 @@ from separable.data.threads import n_threads
 
 __all__ = ["VwReader"]
 
-#: Each reason of the core, in its order (VwReason in vw_text.hpp), with a sentence.
+#: Message for each error code of the core, in order (VwReason in vw_text.hpp).
 REASONS = (
     (
         "bar_missing",
@@ -21,21 +21,21 @@ REASONS = (
     ),
     (
         "label_malformed",
-        "the label {text} is no number. Labels of several parts (costs, actions) are not "
-        "read: write one number, or nothing for a row without a label",
+        "the label {text} is not a number. Labels of several parts (costs, actions) are not "
+        "supported: write one number, or nothing for a row without a label",
     ),
     (
         "label_not_finite",
-        "the label {text} is no finite number. Leave it out or drop the line",
+        "the label {text} is not a finite number. Leave it out or drop the line",
     ),
     (
         "words_too_many",
-        "{text} is one word too many: at most label, importance and base stand before the | "
-        "and the tag that touches it",
+        "{text} is one word too many: only label, importance and base may come before the | and "
+        "the tag that touches it",
     ),
     (
         "weight_malformed",
-        "the importance {text} is no finite number. Write one, or leave it out for 1",
+        "the importance {text} is not a finite number. Write one, or leave it out for 1",
     ),
     (
         "weight_negative",
@@ -43,30 +43,30 @@ REASONS = (
     ),
     (
         "base_malformed",
-        "the base {text} is no finite number. Write one, or leave it out for 0",
+        "the base {text} is not a finite number. Write one, or leave it out for 0",
     ),
     (
         "namespace_missing",
-        "a scale follows the | but no name of a namespace: {text}. Write it as in |name:2, or"
-        " leave a blank",
+        "a scale follows the | without a namespace: {text}. Write it as in |name:2, or leave a "
+        "blank",
     ),
     (
         "scale_malformed",
-        "the scale {text} of the namespace is no decimal number. Write one, as in |name:2",
+        "the scale {text} of the namespace is not a decimal number. Write one, as in |name:2",
     ),
     (
         "value_malformed",
-        "the value {text} is no decimal number. Write one after the colon; for a value that "
-        "is a word, write it into the name, as in colour=red",
+        "the value {text} is not a decimal number. Write one after the colon; a value that is a "
+        "word belongs in the name, as in colour=red",
     ),
     (
         "value_not_finite",
-        "the value {text} is no finite number. Leave the feature out or drop the line",
+        "the value {text} is not a finite number. Leave the feature out or drop the line",
     ),
     (
         "value_too_large",
-        "the value of {text}, times the scale of its namespace and added to what stands under"
-        " the same column, is too large for a float64. Scale the feature",
+        "the value of {text}, times the scale of its namespace and summed with others of the "
+        "same column, overflows float64. Scale the feature",
     ),
     (
         "nul_byte",
@@ -82,25 +82,23 @@ MOST_BITS = 31
 
 
 class VwReader(LineReader):
-    r"""Reads Vowpal Wabbit text from a stream of chunks.
+    r"""Incremental reader of Vowpal Wabbit text.
 
-    Any cutting of the bytes into chunks gives the same rows, and so does any number of threads.
-    Columns of a row stand in the order of the line; a feature that stands twice has the sum of its
-    values.
-    A blank line, which ends an example of several lines, is passed over: each line is a row.
+    The rows do not depend on how the bytes are split into chunks, nor on the number of threads.
+    Columns of a row are in the order of the line; values of duplicate features are summed. A blank
+    line, which ends a multi-line example, is skipped: each line is a row.
 
     Parameters
     ----------
     n_features : int, optional
-        None: a column for each name, numbered in the order in which names come. A power of 2, 2^b
-        with b from 1 to 31: columns are Vowpal Wabbit's own hashes of b bits (``-b``); names are
-        not kept.
+        None: one column per name, numbered by first appearance. A power of 2, 2^b with b from 1 to
+        31: columns are Vowpal Wabbit's b-bit hashes (``-b``); names are not kept.
     on_error : {"raise", "skip"}, default "raise"
-        What a line that cannot be read does: raise ``LineError``, or be counted in ``skipped``.
+        For an invalid line: raise ``LineError``, or count it in ``skipped``.
     name : str, default "the file"
-        What errors call the file.
+        Name of the file in errors.
     n_jobs : int, optional
-        Threads; None is 1, -1 all.
+        Number of threads; None is 1, -1 all cores.
 
     Examples
     --------
@@ -135,12 +133,12 @@ class VwReader(LineReader):
         super().__init__(self._parser, on_error, name)
 
     def take(self, max_rows: int | None = None) -> SparseBatch | None:
-        """Return the rows read since, or the first of them; None: there are none.
+        """Return the rows parsed so far, at most ``max_rows``; None if there are none.
 
         Parameters
         ----------
         max_rows : int, optional
-            At most so many; the others wait for the next call.
+            Maximum rows; the others are kept for the next call.
         """
         most = self._rows_to_take(max_rows)
         if most == 0:
@@ -151,7 +149,7 @@ class VwReader(LineReader):
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
-        """The name of each column so far, ``namespace^feature``; None: columns are hashes."""
+        """Name of each column so far, ``namespace^feature``; None if columns are hashes."""
         if self._hashes:
             return None
         self._names += self._parser.names(len(self._names))
@@ -165,6 +163,6 @@ def _bits_of(n_features: int | None) -> int | None:
     if not (1 <= bits <= MOST_BITS and n_features == 1 << bits):
         raise ValueError(
             "The 'n_features' parameter of VwReader must be a power of 2 from 2 to 2^31, or None "
-            f"for a column for each name. Got {n_features!r} instead."
+            f"for one column per name. Got {n_features!r} instead."
         )
     return bits

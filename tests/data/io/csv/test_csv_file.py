@@ -337,7 +337,7 @@ def test_many_columns_are_looked_at_together(monkeypatch):
     assert len(calls) < 100
     found = {column.name: (column.type, column.why) for column in data.report.columns}
     assert found["v7"] == ("category", "text")
-    assert found["v2500"] == ("number", "no value there")
+    assert found["v2500"] == ("number", "every value is missing")
     assert found["v4000"] == ("category", "a code: '007' begins with 0")
     others = [found[name] for name in names if name not in ("v7", "v2500", "v4000")]
     assert set(others) == {("number", "every value is a number")}

@@ -1,11 +1,10 @@
-"""CSV files to Arrow tables, whole or in blocks, with errors that say where and what to do.
+"""CSV text to Arrow tables, whole or in blocks, with errors that name line and remedy.
 
-``pyarrow`` does the parsing. Around it stands what it leaves out: how the file is written is
-sniffed, missing values may be written in several ways and are counted, and a file that cannot be
-read is looked at a second time so that the message names the line.
+``pyarrow`` parses. This module adds detection of the dialect, counts of missing markers, and a
+second pass over unreadable text to name the line in the error.
 
-Nothing here converts through ``pyarrow.array`` or ``to_numpy``: both import pandas where it is
-installed, and predicting must not.
+``pyarrow.array`` and ``to_numpy`` are avoided: both import pandas if installed, which prediction
+must not do.
 """
 
 from __future__ import annotations
@@ -42,17 +41,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "CsvReader", "RetypeError", "without_missing", "wrong_texts"]
 
-#: The second look takes the text in parts of about this size.
+#: Bytes per part of the second pass.
 LOOK_BYTES = 1 << 23
 
-#: Of longer values a message shows the start.
+#: Longest value shown in full in a message.
 LONGEST_SHOWN = 80
 
 _NOUNS = {"number": "a number", "boolean": "true or false", "date": "an ISO date"}
 
 
 class RetypeError(Exception):
-    """Columns that are not what the sniff took them for, each with what they are instead."""
+    """Columns whose inferred type is wrong, with the plans to use instead."""
 
     def __init__(self, plans: dict[str, Any]) -> None:
         super().__init__(plans)
@@ -66,16 +65,16 @@ class Block:
     Parameters
     ----------
     name : str
-        The file.
+        Name of the file.
     data : bytes
     start : int
-        Where in ``data`` the records begin.
+        Offset in ``data`` at which the records begin.
     line : int
-        The line, counted from 1, on which they begin.
+        Line, counted from 1, on which they begin.
     first_byte : int
-        How many bytes of the file come before ``data``.
+        Number of bytes of the file before ``data``.
     strip : (bool, bool)
-        Whether empty lines at its start and at its end are no values, where there is one column.
+        With a single column: whether empty lines at its start and at its end are not values.
     """
 
     name: str
@@ -87,18 +86,18 @@ class Block:
 
     @property
     def first_line(self) -> int:
-        """The line on which ``data`` begins."""
+        """Line on which ``data`` begins."""
         return self.line - line_of_byte(self.data, self.start) + 1
 
     def parts(self, layout: CsvLayout, size: int) -> Iterator[tuple[Records, int]]:
-        """Give the records some at a time, with the line on which each part begins."""
+        """Yield the records in parts, with the line on which each part begins."""
         dialect, line, begin = layout.dialect, self.line, self.start
         view, take = memoryview(self.data), size
         while begin < len(view):
             end = min(begin + take, len(view))
             records = Records(view[begin:end], dialect.delimiter, dialect.quoting)
             if end < len(view):
-                if end > begin and view[end - 1] == 13:  # its newline may come next
+                if end > begin and view[end - 1] == 13:  # its newline may follow
                     records = Records(view[begin : end - 1], dialect.delimiter, dialect.quoting)
                 whole = records.complete
                 if not whole:
@@ -111,19 +110,19 @@ class Block:
 
 
 class CsvReader:
-    """Reads blocks of CSV text, all by one layout.
+    """Reader of blocks of CSV text with a common layout.
 
     Parameters
     ----------
     layout : CsvLayout
     columns : sequence of str
-        Those to read.
+        Columns to read.
     options : CsvOptions
     report : ReadingReport
-        Is told what is skipped and what is missing.
+        Receives skipped lines and missing counts.
     retype : bool
-        Whether a column may turn out to be something else than its plan says (`RetypeError`); else
-        that is an error that names the place.
+        Whether a wrong inferred type raises `RetypeError`; otherwise it is an error that names the
+        location.
     """
 
     def __init__(
@@ -142,7 +141,7 @@ class CsvReader:
         self._null_values = [*markers, *(padded if layout.padded else [])]
 
     def table(self, block: Block) -> pa.Table:
-        """Return a block as a table, or say why it cannot be one."""
+        """Return a block as a table; raise if it is not readable."""
         import pyarrow as pa
 
         if self.options.skip and (b"\0" in block.data or not is_utf8(block.data)):
@@ -175,7 +174,7 @@ class CsvReader:
         )
 
     def _finished(self, block: Block, table: pa.Table, good: NDArray[np.bool_] | None) -> pa.Table:
-        """Take what is missing out of texts, convert those that are to be, and count."""
+        """Replace missing markers by null, convert texts, and count."""
         import pyarrow as pa
 
         plans, columns, bad = self.layout.plans, {}, np.zeros(table.num_rows, dtype=bool)
@@ -206,7 +205,7 @@ class CsvReader:
         return made
 
     def _has_nan(self, table: pa.Table) -> bool:
-        """Whether a column of numbers has a NaN: one look at all of them."""
+        """Return whether a numeric column has a NaN, by one pass over all."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -216,7 +215,7 @@ class CsvReader:
         return bool(compute.any(compute.is_nan(together)).as_py())
 
     def _converted(self, block: Block, name: str, texts: Any, bad: NDArray[np.bool_]) -> Any:
-        """Convert texts to the type of their plan; mark rows where that fails, or refuse them."""
+        """Convert texts to the type of their plan; mark the rows where that fails, or raise."""
         plan, decimal = self.layout.plans[name], self.layout.dialect.decimal
         out = converted(texts, plan.arrow, decimal, given=plan.given)
         if out is not None:
@@ -226,9 +225,7 @@ class CsvReader:
         if not self.options.skip:
             raise self._not_of_type(block, name, int(rows[0]), texts[int(rows[0])].as_py())
         fresh = np.flatnonzero(wrong & ~bad)
-        examples = fresh[
-            : self.report.n_free_examples
-        ]  # finding a line costs a look through the block
+        examples = fresh[: self.report.n_free_examples]  # finding a line scans the block
         for record in examples.tolist():
             line, text = self._place(block, record)
             reason = f"column {name!r}: {_cut(texts[record].as_py())} is not {_NOUNS[plan.type]}"
@@ -250,7 +247,7 @@ class CsvReader:
         good: NDArray[np.bool_] | None,
         known: Mapping[str, Any],
     ) -> dict[str, Counter[str | None]]:
-        """Count what stood where numbers are missing: the parser does not say, so look again."""
+        """Count the markers of missing numbers in a second pass: the parser drops them."""
         markers = set(self.options.missing)
         names = [n for n in self.columns if n not in known and table.column(n).null_count]
         if not names:
@@ -284,7 +281,7 @@ class CsvReader:
     def _records_of(
         self, block: Block, rows: NDArray[np.bool_], good: NDArray[np.bool_] | None
     ) -> Iterator[bytes]:
-        """Give the text of some rows of a block."""
+        """Yield the text of the chosen rows of a block."""
         first = record = 0
         for records, _ in block.parts(self.layout, LOOK_BYTES):
             present = ~records.empty
@@ -306,7 +303,7 @@ class CsvReader:
         return replace(block, data=data, start=0)
 
     def _without_bad_bytes(self, block: Block) -> Block:
-        """Leave out, and count, the records with bytes that are no text; their lines stay."""
+        """Skip, and count, the records with invalid bytes; line numbers stay the same."""
         single = len(self.layout.names) == 1  # an empty line would be a value
         kept = []
         for records, line in block.parts(self.layout, LOOK_BYTES):
@@ -334,12 +331,12 @@ class CsvReader:
             if records.unclosed is not None:
                 where = _where(block, records, line, records.unclosed)
                 raise TableError(
-                    f"{where}: a quote is opened and never closed. Close it, write "
-                    '"" for a quote inside a quoted value, or say quoting=False if quotes are text.'
+                    f'{where}: a quote is opened and never closed. Close it, write "" for a quote '
+                    "inside a quoted value, or pass quoting=False if quotes are text."
                 )
 
     def _told_of_skipped(self, block: Block) -> NDArray[np.bool_]:
-        """Tell the report which rows were skipped; return for each row whether it was kept."""
+        """Report the skipped rows; return a mask of the rows that were kept."""
         width, kept = len(self.layout.names), []
         for records, line in block.parts(self.layout, LOOK_BYTES):
             present = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
@@ -352,7 +349,7 @@ class CsvReader:
         return np.concatenate(kept)
 
     def _second_look(self, block: Block, message: str) -> pa.Table:
-        """Say what the parser could not read; or read by way of text what is not as planned."""
+        """Raise if the parser cannot read the text; parse columns of a wrong type as text."""
         import pyarrow as pa
 
         refuse_invalid_utf8(block.name, block.data, block.first_line, block.first_byte)
@@ -391,13 +388,13 @@ class CsvReader:
                 where = at_place(block.name, line + records.line_of(record))
                 raise TableError(
                     f"{where}: expected {width} values (as in the {first}), found "
-                    f"{records.widths[record]}. Put quotes around values "
-                    f"that contain the delimiter {delimiter_name(dialect.delimiter)}, complete or "
-                    "remove the line, or leave such lines out with on_error='skip'."
+                    f"{records.widths[record]}. Put quotes around values that contain the "
+                    f"delimiter {delimiter_name(dialect.delimiter)}, complete or remove the line, "
+                    "or skip such lines with on_error='skip'."
                 )
 
     def _revised(self, block: Block, texts: pa.Table) -> dict[str, Any]:
-        """Return other plans for columns that are not as planned."""
+        """Return new plans for the columns whose type is wrong."""
         decimal, plans = self.layout.dialect.decimal, {}
         names = [n for n in self.columns if self.layout.plans[n].type != "category"]
         parsed = [n for n in names if not self.layout.plans[n].by_text]
@@ -421,7 +418,7 @@ class CsvReader:
         return plans
 
     def _unparsable(self, texts: pa.Table, names: list[str]) -> list[str]:
-        """Return the columns that the parser cannot read as planned: many are looked at as one."""
+        """Return the columns that the parser cannot read as planned; many are tested at once."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -444,13 +441,13 @@ class CsvReader:
         return line + records.line_of(record), records.text_of(record)
 
     def _record(self, block: Block, row: int) -> tuple[Records, int, int]:
-        """Return the records that have a row, the line on which they begin, and its place."""
+        """Return the records that contain a row, the line on which they begin, and its index."""
         width, first = len(self.layout.names), 0
         for records, line in block.parts(self.layout, LOOK_BYTES):
             present = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
             if self.options.skip:
                 present = present[records.widths[present] == width]
-            if width == 1 and first == 0 and block.strip[0]:  # empty lines before it are no rows
+            if width == 1 and first == 0 and block.strip[0]:  # empty lines before it are not rows
                 present = present[np.argmax(~records.empty) :]
             if row < first + len(present):
                 return records, line, int(present[row - first])
@@ -466,8 +463,8 @@ class CsvReader:
         remedy = (
             "Correct it, or leave it empty if it is missing."
             if plan.given
-            else f"The column was taken for one of {_plural(plan.type)} from a look at part of the "
-            f"file. Correct the value, or say column_types={{{name!r}: 'category'}}."
+            else f"The column was inferred as {_plural(plan.type)} from a sample of the file. "
+            f"Correct the value, or pass column_types={{{name!r}: 'category'}}."
         )
         return NotANumberError(
             f"{where}: column {name!r}: {_cut(value)} is not {_NOUNS[plan.type]}. {remedy}",
@@ -476,13 +473,13 @@ class CsvReader:
 
 
 def _where(block: Block, records: Records, line: int, record: int) -> str:
-    """Return where a byte of records is that begin on the given line."""
+    """Return the location of a byte of records that begin on the given line."""
     at = line + records.line_of_byte(record), records.column_of_byte(record) + 1
     return at_place(block.name, *at)
 
 
 def all_present(columns: Sequence[Any], markers: tuple[str, ...]) -> bool:
-    """Whether no text of some columns is a marker or has spaces around it: one look at all.
+    """Return whether no text of the columns is a marker or padded, by one pass over all.
 
     Parameters
     ----------
@@ -506,7 +503,7 @@ def _with_one_dictionary(column: Any) -> Any:
 
 
 def without_missing(texts: Any, markers: tuple[str, ...]) -> tuple[Any, Counter[str | None]]:
-    """Return texts, trimmed, with null for each marker; and how often each marker was there.
+    """Return trimmed texts with null for each marker, and the number of each marker.
 
     Parameters
     ----------
@@ -527,7 +524,7 @@ def without_missing(texts: Any, markers: tuple[str, ...]) -> tuple[Any, Counter[
 
 
 def _levels_without_missing(column: Any, markers: tuple[str, ...]) -> tuple[Any, Any]:
-    """Do it once for each level."""
+    """Apply `without_missing` once per level."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -551,7 +548,7 @@ def _levels_without_missing(column: Any, markers: tuple[str, ...]) -> tuple[Any,
 
 
 def _nan_as_null(column: Any) -> Any:
-    """Return numbers with null for each NaN: its marker may stand among spaces."""
+    """Return numbers with null for NaN: a marker may be padded with spaces."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -568,7 +565,7 @@ def _counted(texts: Any) -> Counter[str | None]:
 
 
 def wrong_texts(texts: Any, plan: Any, decimal: str) -> NDArray[np.bool_]:
-    """Return which texts are not of the type of a plan; a slow look at each different one."""
+    """Return which texts do not have the type of a plan, by a slow test of each distinct text."""
     encoded = texts.combine_chunks().dictionary_encode()
     if not hasattr(encoded, "indices"):
         encoded = encoded.chunk(0)
@@ -588,7 +585,7 @@ def _dictionary() -> Any:
 
 
 def _cut(value: str) -> str:
-    """Return a value in quotes, cut where it is long."""
+    """Return a quoted value, shortened."""
     return repr(value) if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]!r}..."
 
 

@@ -1,4 +1,4 @@
-"""One or several CSV files, whole or in chunks."""
+"""CSV files, read whole or in chunks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CsvFiles"]
 
-#: What ends a line.
+#: Line terminators.
 ENDS = (b"\n", b"\r")
 
 
@@ -81,7 +81,7 @@ class CsvFiles(TableFiles):
             text = Utf8Text(opened, self.options.encoding, ENDS)
             try:
                 if text.is_plain and source.path is not None:
-                    if (source.size or 0) > LONGEST_LINE:  # before it takes memory
+                    if (source.size or 0) > LONGEST_LINE:  # before it is in memory
                         while text.read(1 << 24):
                             pass
                     return text, source.path.read_bytes()[text.mark_bytes :]
@@ -92,7 +92,7 @@ class CsvFiles(TableFiles):
         return text, pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _rescued(self, source: Input, data: bytes, problem: str) -> bytes:
-        """Return the whole lines of a file that was cut off, where that is asked for."""
+        """Return the whole lines of a truncated file if errors are skipped; else raise."""
         whole = data[: data.rfind(b"\n") + 1]
         line = whole.count(b"\n") + 1
         rows = 0
@@ -118,12 +118,12 @@ class CsvFiles(TableFiles):
         _refuse_other_columns(first, own, self.report.sources[0], name)
 
     def _reader(self, own: CsvLayout, layout: CsvLayout, *, retype: bool) -> CsvReader:
-        """Return what reads a file: its own dialect and order, the types of the first file."""
+        """Return the reader of a file: its own dialect and order, the types of the first file."""
         planned = own.with_plans(layout.plans)
         return CsvReader(planned, self.columns, self._options, self.report, retype=retype)
 
     def _settle(self, text: Utf8Text, layout: CsvLayout, sniffed: str) -> None:
-        """Note what is known once the first file was looked at."""
+        """Record what is known after the first file was sniffed."""
         if self.report.sources:
             return
         self.columns, self.label = chosen_columns(
@@ -138,7 +138,7 @@ class CsvFiles(TableFiles):
     # --- in chunks ---
 
     def chunks(self, chunk_bytes: int) -> Iterator[pa.Table]:
-        """Give the rows some at a time."""
+        """Yield the rows in chunks."""
         first: CsvLayout | None = None
         for source in self.inputs:
             with source.open() as opened:
@@ -168,7 +168,7 @@ class CsvFiles(TableFiles):
     def _blocks(
         self, stream: _Buffered, layout: CsvLayout, text: Utf8Text, size: int
     ) -> Iterator[Block]:
-        """Cut a text into blocks of whole records."""
+        """Split a text into blocks of whole records."""
         stream.take(layout.start)
         line, offset = layout.start_line + 1, text.mark_bytes + layout.start
         dialect, want, first = layout.dialect, size, not layout.dialect.header
@@ -179,16 +179,16 @@ class CsvFiles(TableFiles):
             if not data:
                 return
             if not stream.ended or len(data) > want:
-                end = len(data) - data.endswith(b"\r")  # its newline may come next
+                end = len(data) - data.endswith(b"\r")  # its newline may follow
                 records = Records(data[:end], dialect.delimiter, dialect.quoting)
                 whole = records.complete
                 if not whole:
                     if want > LONGEST_LINE:
                         refuse_nul(text.name, data, line, offset)
                         raise TableError(
-                            f"{at_place(text.name, line)}: a record of more than {len(data)} bytes."
-                            " A quote may be open that is never closed: close it, or say "
-                            "quoting=False if quotes are text."
+                            f"{at_place(text.name, line)}: a record of more than {len(data)} "
+                            "bytes. A quote may be unclosed: close it, or pass quoting=False if "
+                            "quotes are text."
                         )
                     want *= 2
                     continue
@@ -200,7 +200,7 @@ class CsvFiles(TableFiles):
             offset, want = offset + len(data), size
 
     def _rescued_end(self, stream: _Buffered, name: str, line: int) -> bytes:
-        """Return the last whole lines of a file that was cut off, where that is asked for."""
+        """Return the last whole lines of a truncated file if errors are skipped; else raise."""
         data = stream.peek(0)
         line += data.count(b"\n")
         if not self.options.skip:
@@ -213,7 +213,7 @@ class CsvFiles(TableFiles):
 
 
 class _Buffered:
-    """A text that can be looked at before it is taken."""
+    """A text that can be peeked before it is consumed."""
 
     def __init__(self, text: Utf8Text) -> None:
         self._text, self._data = text, b""
@@ -221,7 +221,7 @@ class _Buffered:
         self.broken: BrokenStreamError | None = None
 
     def peek(self, size: int) -> bytes:
-        """Return the next bytes, so many or all that are left, without taking them."""
+        """Return the next ``size`` bytes, or all that remain, without consuming them."""
         pieces, have = [self._data], len(self._data)
         try:
             while have < size and not self.ended:
@@ -237,15 +237,15 @@ class _Buffered:
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left."""
+        """Whether nothing remains."""
         return self.ended and not self._data
 
     def take(self, size: int) -> None:
-        """Take bytes that were looked at."""
+        """Consume bytes that were peeked."""
         self._data = self._data[size:]
 
     def cut(self, size: int) -> None:
-        """Let go of all but the next bytes."""
+        """Drop all but the next bytes."""
         self._data = self._data[:size]
 
 
@@ -253,7 +253,7 @@ class _Buffered:
 
 
 def _cut(name: str, data: bytes, *, whole: bool = True, encoding: str = "utf-8") -> Sample:
-    """Return a sample without a last line that may be cut."""
+    """Return a sample without an incomplete last line."""
     if not whole:
         end = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
         data = data[:end] or data
@@ -278,7 +278,7 @@ def _sample_of(text: Utf8Text, data: bytes) -> Sample:
 
 
 def _sample_sizes(data: bytes) -> tuple[int, int]:
-    """Return the bytes of the head and of each other piece: some lines, however long they are."""
+    """Return the bytes of the head and of each other piece: several lines, however long."""
     newline = b"\n" if b"\n" in data else b"\r"
     end = count = 0
     while count < SAMPLE_LINES and (count < 2 or end < LONG_HEAD_BYTES):
@@ -290,7 +290,7 @@ def _sample_sizes(data: bytes) -> tuple[int, int]:
 
 
 def _head(stream: _Buffered) -> bytes:
-    """Return the head of a stream, without taking it."""
+    """Return the head of a stream without consuming it."""
     head = stream.peek(HEAD_BYTES)
     while not stream.ended and len(head) < LONG_HEAD_BYTES:
         if max(head.count(b"\n"), head.count(b"\r")) >= SAMPLE_LINES:
@@ -314,7 +314,7 @@ def _other_pieces(source: Input, text: Utf8Text, head: bytes) -> tuple[bytes, ..
 
 
 def _inner_lines(piece: bytes, *, at_end: bool) -> bytes:
-    """Return the lines of a piece without the first and, but at the end, the last."""
+    """Return the lines of a piece without the first and, except at the end, the last."""
     start = piece.find(b"\n") + 1
     return piece[start:] if at_end else piece[start : max(piece.rfind(b"\n") + 1, start)]
 
@@ -338,10 +338,10 @@ def _refuse_other_columns(first: CsvLayout, own: CsvLayout, first_name: str, nam
     lacks = [column for column in first.names if column not in own.names]
     has = [column for column in own.names if column not in first.names]
     if not lacks and not has:
-        return  # another order
+        return  # different order
     message = [f"lacks {list_names(lacks, 5)}"] * bool(lacks)
     message += [f"has {list_names(has, 5)} besides"] * bool(has)
     raise TableError(
-        f"{name} has not the same columns as {first_name}: it {' and '.join(message)}. Make them "
-        "the same, or read the files one by one."
+        f"{name} and {first_name} have different columns: {name} {' and '.join(message)}. Make "
+        "them the same, or read the files one by one."
     )

@@ -1,4 +1,4 @@
-"""How a delimited text is written: its delimiter, its quotes, its decimal sign."""
+"""CSV dialects: delimiter, quoting, decimal separator, encoding."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ if TYPE_CHECKING:
 
 __all__ = ["DELIMITERS", "Dialect", "delimiter_name", "sniff_delimiter", "sniff_quoting"]
 
-#: What may stand between values, in the order of preference. A space only between numbers.
+#: Delimiters in order of preference. A space only between numbers.
 DELIMITERS = (",", ";", "\t", "|", " ")
 
-#: So many records decide.
+#: Records used for detection.
 SNIFF_RECORDS = 200
 
-#: At least this share of the records must have the same number of values.
+#: Minimum fraction of the records with the same number of values.
 _SAME_WIDTH = 0.5
 
-#: Among more than so many records with commas, less than this share is running text.
+#: Given more than this many records with commas, a smaller fraction means running text.
 _PROSE_RECORDS = 20
 _PROSE_WIDTH = 0.75
 
-#: Stands for no delimiter: each line is one value. No text has this character.
+#: No delimiter: each line is one value. No text has this character.
 NO_DELIMITER = "\x1f"
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a delimited text is written.
+    """Dialect of a delimited text.
 
     Parameters
     ----------
     delimiter : str
-        What stands between values.
+        Separator of values.
     quoting : bool
-        Whether ``"`` around a value is left out, and delimiters and newlines inside are text.
+        Whether ``"`` around a value is removed, and delimiters and newlines inside are text.
     header : bool
-        Whether the first line has the names of the columns.
+        Whether the first line has the column names.
     decimal : {".", ","}
-        The decimal sign of numbers.
+        Decimal separator.
     encoding : str
-        How characters are written as bytes.
+        Character encoding.
     """
 
     delimiter: str = ","
@@ -67,7 +67,7 @@ class Dialect:
 
 
 def delimiter_name(delimiter: str) -> str:
-    """Return what to call a delimiter in a message."""
+    """Return the name of a delimiter for messages."""
     return {"\t": "tab", " ": "space", NO_DELIMITER: "none"}.get(delimiter, repr(delimiter))
 
 
@@ -100,10 +100,10 @@ def sniff_delimiter(sample: bytes, quoting: bool | None) -> str:
 
 
 def sniff_quoting(sample: bytes, delimiter: str) -> bool:
-    """Return whether quotes in a sample of whole records are quotes.
+    """Return whether quotes in a sample of whole records delimit values.
 
-    They are not where a value goes on behind its closing quote, while all lines have the same
-    number of values if quotes are text.
+    They do not if values continue after a closing quote while, with quotes as text, all lines have
+    the same number of values.
     """
     if b'"' not in sample:
         return True
@@ -121,7 +121,7 @@ def _widths(sample: bytes, delimiter: str, quoting: bool) -> NDArray[np.int64]:
 
 
 def _common_width(widths: NDArray[np.int64]) -> tuple[float, int]:
-    """Return the share of the most common width, and that width; of several the largest."""
+    """Return the fraction of the most common width, and that width; the largest in a tie."""
     values, counts = np.unique(widths, return_counts=True)
     index = len(values) - 1 - int(counts[::-1].argmax())
     return float(counts[index]) / len(widths), int(values[index])

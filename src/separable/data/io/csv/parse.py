@@ -1,4 +1,4 @@
-"""The calls of pyarrow's CSV parser."""
+"""Calls of pyarrow's CSV parser."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["BLOCK_BYTES", "parse", "parse_texts"]
 
-#: How much of a text is parsed at a time, at least.
+#: Minimum bytes parsed at a time.
 BLOCK_BYTES = 1 << 20
 
-#: The same for each column: each block makes a chunk of every column, which has a cost of its own.
+#: Minimum per column: each block makes a chunk of every column, which has a fixed cost.
 _BLOCK_BYTES_OF_COLUMN = 256
 
-#: A column of fewer bytes is not worth a task of its own for a thread.
+#: Minimum bytes of a column to be worth a thread task.
 _BYTES_FOR_THREADS = 1024
 
 _LARGEST_BLOCK = (1 << 31) - 1
@@ -36,7 +36,7 @@ def parse_texts(
     only: Sequence[str] | None = None,
     strip: tuple[bool, bool] = (True, True),
 ) -> tuple[pa.Table, int]:
-    """Parse columns as text; nothing is taken as missing. See `parse`."""
+    """Parse columns as text, without missing markers. See `parse`."""
     import pyarrow as pa
 
     types: dict[str, pa.DataType] = dict.fromkeys(names if only is None else only, pa.string())
@@ -60,28 +60,28 @@ def parse(
     ----------
     data : bytes
     names : sequence of str
-        Of all columns.
+        Names of all columns.
     dialect : Dialect
     types : mapping of str to pyarrow.DataType
-        The columns to keep, and as what.
+        Columns to keep, with their types.
     null_values : sequence of str
-        What is missing in columns other than text.
+        Missing markers of columns other than text.
     start : int
-        Where in the text rows begin.
+        Offset at which rows begin.
     skip : bool
-        Whether to leave out rows of the wrong width.
+        Whether to skip rows of the wrong width.
     strip : (bool, bool)
-        Whether empty lines at the start and at the end are no values, where there is one column.
+        With a single column: whether empty lines at the start and at the end are not values.
 
     Returns
     -------
     table : pyarrow.Table
     skipped : int
-        How many rows were left out.
+        Number of skipped rows.
     """
     import pyarrow as pa
 
-    if len(names) == 1:  # an empty line is a value, but not around the table
+    if len(names) == 1:  # an empty line is a value, except around the table
         data, start = data[start:], 0
         data = data.lstrip(b"\r\n") if strip[0] else data
         data = data.rstrip(b"\r\n") if strip[1] else data
@@ -102,7 +102,7 @@ def parse(
 
 @dataclass
 class _Call:
-    """One call of the parser, which may be tried again with larger blocks."""
+    """A parser call that can be retried with larger blocks."""
 
     data: bytes
     start: int

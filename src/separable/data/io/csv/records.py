@@ -1,8 +1,8 @@
-"""Where the records of a delimited text begin and end, found in whole arrays of bytes.
+"""Record boundaries of delimited text, found with array operations.
 
-A record is a line, but a newline inside quotes does not end it. A quote opens a quoted value only
-at the start of a value, and ``""`` inside one is a quote. This is what pyarrow's parser does, which
-does not tell where it was when something went wrong.
+A record is a line, except that a newline inside quotes does not end it. A quote opens a quoted
+value only at the start of a value, and ``""`` inside one is a quote. pyarrow's parser does the
+same, but does not report positions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Records:
     data : bytes
     delimiter : str
     quoting : bool
-        Whether quotes are quotes, and not text like any other.
+        Whether quotes delimit values, rather than being text.
     """
 
     data: bytes | memoryview
@@ -43,7 +43,7 @@ class Records:
 
     @cached_property
     def _newlines(self) -> NDArray[np.int64]:
-        """Where the last character of each end of line is, inside quotes too."""
+        """Offset of the last character of each line end, inside quotes too."""
         text = self._bytes
         lf = np.flatnonzero(text == LF)
         cr = np.flatnonzero(text == CR)
@@ -54,18 +54,20 @@ class Records:
 
     @cached_property
     def _spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None]:
-        """Where quoted parts open and close, and one that never closes."""
+        """Offsets where quoted parts open and close, and of one that never closes."""
         quotes = np.flatnonzero(self._bytes == QUOTE) if self.quoting else np.empty(0, np.int64)
         before = np.where(quotes > 0, self._bytes[quotes - 1], LF) if len(quotes) else quotes
         starts = _among(before, ord(self.delimiter), LF, CR)
-        if np.all(starts[::2] | (before[::2] == QUOTE)):  # no quote that is only a character
+        if np.all(
+            starts[::2] | (before[::2] == QUOTE)
+        ):  # quotes that are only characters are excluded
             unclosed = int(quotes[-1]) if len(quotes) % 2 else None
             closed = len(quotes) - len(quotes) % 2
             return quotes[:closed:2], quotes[1:closed:2], unclosed
         return _spans_one_by_one(quotes.tolist(), starts.tolist())
 
     def _outside(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return those places that are not inside quotes."""
+        """Return the offsets that are not inside quotes."""
         opens, closes, unclosed = self._spans
         if unclosed is not None:
             offsets = offsets[offsets < unclosed]
@@ -76,7 +78,7 @@ class Records:
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
-        """Behind the end of line of each record; the last one may have none."""
+        """Offset after the line end of each record; the last record may have none."""
         ends = self._outside(self._newlines) + 1
         if len(self.data) and (not len(ends) or ends[-1] < len(self.data)):
             ends = np.append(ends, len(self.data))
@@ -84,33 +86,33 @@ class Records:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """The first byte of each record."""
+        """Offset of each record."""
         return np.concatenate([[0], self.ends[:-1]]) if len(self.ends) else self.ends
 
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
-        """Which records are empty lines."""
+        """Mask of empty lines."""
         return _among(self._bytes[self.starts], LF, CR)
 
     @cached_property
     def widths(self) -> NDArray[np.int64]:
-        """How many values each record has."""
+        """Number of values of each record."""
         delimiters = self._outside(np.flatnonzero(self._bytes == ord(self.delimiter)))
         return np.searchsorted(delimiters, self.ends) - np.searchsorted(delimiters, self.starts) + 1
 
     @property
     def unclosed(self) -> int | None:
-        """The place of a quote that opens a value and is never closed."""
+        """Offset of a quote that opens a value and is never closed."""
         return self._spans[2]
 
     @property
     def complete(self) -> int:
-        """How many bytes are whole records, each with its end of line."""
+        """Number of bytes of complete records, with their line ends."""
         ends = self._outside(self._newlines)
         return int(ends[-1]) + 1 if len(ends) else 0
 
     def closings_that_go_on(self) -> int:
-        """Count closing quotes behind which the value goes on, which seldom is meant so."""
+        """Count closing quotes that are followed by more of the value, which is rarely intended."""
         closes = self._spans[1]
         behind = self._bytes[np.minimum(closes + 1, len(self._bytes) - 1)]
         ends = _among(behind, ord(self.delimiter), LF, CR, QUOTE)
@@ -118,27 +120,27 @@ class Records:
 
     @property
     def n_lines(self) -> int:
-        """How many ends of line there are, inside quotes too."""
+        """Number of line ends, inside quotes too."""
         return len(self._newlines)
 
     def line_of_byte(self, offset: int) -> int:
-        """Return the line on which a byte is, counted from 0."""
+        """Return the line of a byte, counted from 0."""
         return int(np.searchsorted(self._newlines, offset))
 
     def column_of_byte(self, offset: int) -> int:
-        """Return the place of a byte on its line, counted from 0."""
+        """Return the position of a byte in its line, counted from 0."""
         line = self.line_of_byte(offset)
         return offset - (int(self._newlines[line - 1]) + 1 if line else 0)
 
     def start_of(self, record: int, value: int) -> int:
-        """Return the first byte of a value of a record."""
+        """Return the offset of a value of a record."""
         start, end = int(self.starts[record]), int(self.ends[record])
         own = Records(self.data[start:end], self.delimiter, self.quoting)
         delimiters = own._outside(np.flatnonzero(own._bytes == ord(self.delimiter)))
         return start + (int(delimiters[value - 1]) + 1 if value else 0)
 
     def joined(self, chosen: NDArray[np.int64]) -> bytes:
-        """Return the text of some records, one behind the other."""
+        """Return the texts of the chosen records, concatenated."""
         starts, lengths = self.starts[chosen], (self.ends - self.starts)[chosen]
         if not len(chosen):
             return b""
@@ -152,7 +154,7 @@ class Records:
         return int(np.searchsorted(self._newlines, self.starts[record]))
 
     def text_of(self, record: int, limit: int = 80) -> str:
-        """Return the text of a record, cut where it is long."""
+        """Return the text of a record, shortened."""
         start, end = int(self.starts[record]), int(self.ends[record])
         text = bytes(self.data[start : min(end, start + 4 * limit)]).decode("utf-8", "replace")
         text = text.rstrip("\r\n")

@@ -1,7 +1,7 @@
-"""The look at a CSV file that settles how it is read: dialect, names and types of its columns.
+"""Detection of the dialect, the column names and the column types of a CSV file.
 
-It reads the first `HEAD_BYTES` of the text, and where the file can be read at any place also
-`PIECE_BYTES` in the middle and at the end. What it settles does not change while the file is read.
+The sample is the first `HEAD_BYTES` of the text and, if the file is seekable, `PIECE_BYTES` each
+from the middle and the end. The result does not change while the file is read.
 """
 
 from __future__ import annotations
@@ -51,27 +51,27 @@ __all__ = [
     "without_comments",
 ]
 
-#: How far the look reads: from the start, and at each of two other places.
+#: Bytes of the sample: from the start, and from each of two other positions.
 HEAD_BYTES = 1 << 20
 PIECE_BYTES = 1 << 18
 
-#: Where lines are long the head takes this many, up to about this many bytes; the other pieces,
+#: If lines are long, the head has this many, up to about this many bytes; the other pieces have
 #: four times the length of a line.
 SAMPLE_LINES = 32
 LONG_HEAD_BYTES = 1 << 25
 
-#: Longer texts, and texts of more words, are no names of columns.
+#: Longer texts, or texts of more words, are not column names.
 _LONGEST_NAME = 80
 _NAME_WORDS = 8
 
 
-#: So many columns are looked at together.
+#: Columns whose types are inferred together.
 _GUESSED_TOGETHER = 1024
 
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """What the user says about a CSV file; None is for the file to show."""
+    """CSV options of the user; None means detect."""
 
     delimiter: str | None = None
     quoting: bool | None = None
@@ -92,16 +92,16 @@ class Sample:
     Parameters
     ----------
     name : str
-        The file.
+        Name of the file.
     head : bytes
-        From the start.
+        Start of the text.
     others : sequence of bytes
-        From other places.
+        Pieces from other positions.
     whole : bool
-        Whether the head is all there is.
+        Whether the head is the whole text.
     encoding : str
     mark_bytes : int
-        The length of the byte-order mark before it.
+        Length of the byte-order mark before it.
     """
 
     name: str
@@ -123,9 +123,9 @@ class CsvLayout:
         All columns of the file.
     plans : dict of str to ColumnPlan
     padded : bool
-        Whether there are spaces around values.
+        Whether values are padded with spaces.
     start, start_line : int
-        Where rows begin: behind how many bytes and how many lines.
+        Offset and line number at which rows begin.
     """
 
     dialect: Dialect
@@ -136,14 +136,14 @@ class CsvLayout:
     start_line: int
 
     def with_plans(self, plans: Mapping[str, ColumnPlan]) -> CsvLayout:
-        """Return the layout with other plans for some columns."""
+        """Return the layout with some plans replaced."""
         return replace(self, plans={**self.plans, **plans})
 
 
 def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
-    """Look at a sample and say how the file is read."""
+    """Detect the layout of a file from a sample."""
     text = sample.head
-    if options.skip:  # lines with bytes that are no text are left out where they are parsed
+    if options.skip:  # lines with invalid bytes are skipped when parsed
         sample = replace(sample, head=marked_as_text(sample.head))
     start, start_line = _skipped(sample.head, options)
     head = without_comments(sample.head[start:], options.comment)
@@ -172,7 +172,7 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
     trimmed, padded = _trimmed(texts)
     if not trimmed.num_rows:
         raise TableError(
-            f"{sample.name}: no line could be read as CSV (between values stands "
+            f"{sample.name}: no line could be read as CSV (delimiter: "
             f"{delimiter_name(delimiter)}). The file is damaged or not text."
         )
     body = trimmed.slice(1)
@@ -205,7 +205,7 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
 
 
 def _skipped(head: bytes, options: CsvOptions) -> tuple[int, int]:
-    """Return how many bytes and lines come before the first line that counts."""
+    """Return the bytes and lines before the first line that counts."""
     start = line = 0
     comment = options.comment and options.comment.encode()
     for match in re.finditer(rb"[^\r\n]*(?:\r\n|\n|\r|$)", head):
@@ -217,14 +217,14 @@ def _skipped(head: bytes, options: CsvOptions) -> tuple[int, int]:
 
 
 def without_comments(data: bytes, comment: str | None, *, newlines: bool = False) -> bytes:
-    """Return a text whose lines that begin with a comment sign are empty.
+    """Return a text with comment lines made empty.
 
     Parameters
     ----------
     data : bytes
     comment : str or None
     newlines : bool
-        Whether to take away the ends of these lines too.
+        Whether to remove the ends of these lines too.
     """
     if comment is None:
         return data
@@ -233,7 +233,7 @@ def without_comments(data: bytes, comment: str | None, *, newlines: bool = False
 
 
 def _width(name: str, records: Records, first: int, line: int, options: CsvOptions) -> int:
-    """Return how many values a record has: as many as the first, which must not stand alone."""
+    """Return the number of values per record, from the first one, which others must confirm."""
     widths = records.widths[~records.empty]
     width, others = int(widths[0]), widths[1:1000]
     if len(others) < 3 or not np.all(others == others[0]) or others[0] == width:
@@ -245,9 +245,8 @@ def _width(name: str, records: Records, first: int, line: int, options: CsvOptio
     comment = f", or comment={mark!r} if it is a comment" if mark else ""
     raise TableError(
         f"{at_place(name, line + records.line_of(first) + 1)}: {width} value(s), but the lines "
-        f"below it have {int(others[0])} (between values stands "
-        f"{delimiter_name(records.delimiter)}). The line is {start!r}. Leave it out with "
-        f"skip_rows=1{comment}, or correct it."
+        f"below it have {int(others[0])} (delimiter: {delimiter_name(records.delimiter)}). The "
+        f"line is {start!r}. Skip it with skip_rows=1{comment}, or correct it."
     )
 
 
@@ -263,7 +262,7 @@ def _texts(pieces: Sequence[bytes], dialect: Dialect, width: int) -> pa.Table:
     names = [str(index) for index in range(width)]
     if len(pieces) > 1 and not any(b'"' in piece for piece in pieces):
         ended = [piece if piece.endswith((b"\n", b"\r")) else piece + b"\n" for piece in pieces]
-        pieces = [b"".join(ended)]  # each is whole lines
+        pieces = [b"".join(ended)]  # each piece has whole lines
     return pa.concat_tables([parse_texts(p, names, dialect, skip=True)[0] for p in pieces])
 
 
@@ -288,7 +287,7 @@ def _present(texts: Any, missing: tuple[str, ...]) -> Any:
 
 
 def _together(columns: Sequence[Any]) -> Any:
-    """Return columns of text one behind the other: one call for all costs little more than one."""
+    """Return text columns concatenated, so that one call processes all."""
     import pyarrow as pa
 
     chunks = [chunk for each in columns for chunk in getattr(each, "chunks", [each])]
@@ -296,7 +295,7 @@ def _together(columns: Sequence[Any]) -> Any:
 
 
 def _guesses(columns: Sequence[Any], decimal: str, missing: tuple[str, ...]) -> list[ColumnPlan]:
-    """Say what columns of the same length are; many that are alike by a few calls."""
+    """Infer the types of columns of equal length, similar ones together."""
     size = _GUESSED_TOGETHER
     blocks = [columns[start : start + size] for start in range(0, len(columns), size)]
     return [plan for block in blocks for plan in _block_guesses(block, decimal, missing)]
@@ -315,8 +314,8 @@ def _block_guesses(
     ).combine_chunks()
     plan = guess(texts.filter(compute.invert(gone)), decimal)
     present = ~bits(gone, 1).reshape(len(columns), -1)
-    if plan.type == "number":  # as each value is one, each column is
-        empty = replace(plan, why="no value there")
+    if plan.type == "number":  # the type of every value is the type of every column
+        empty = replace(plan, why="every value is missing")
         kept: list[bool] = np.any(present, axis=1).tolist()
         return [plan if each else empty for each in kept]
     plans = sure_guesses(columns, present)
@@ -330,7 +329,7 @@ def _block_guesses(
 
 
 def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Literal[".", ","]:
-    """Return the comma where a column is numbers with it, and not groups of three digits."""
+    """Return the comma if some column has decimal commas rather than groups of three digits."""
     from pyarrow import compute
 
     if delimiter == ",":
@@ -353,7 +352,7 @@ def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Litera
 def _has_header(
     cells: list[str], plans: list[ColumnPlan], body: pa.Table, options: CsvOptions
 ) -> bool:
-    """Say whether the first record is names: it is if it differs from what is below it."""
+    """Return whether the first record is a header, that is, differs from the records below."""
     requested = options.names & {cell.strip() for cell in cells}
     if requested and not all(is_number(name) for name in requested):
         return True
@@ -373,14 +372,14 @@ def _has_header(
 
 
 def _looks_like(cell: str, plan: ColumnPlan) -> bool:
-    """Whether a first cell is of the type of the cells below it."""
-    if plan.why == "no value there" or is_number(cell):
+    """Return whether a first cell has the type of the cells below it."""
+    if plan.why == "every value is missing" or is_number(cell):
         return True
     return guess(strings([cell])).type == plan.type
 
 
 def _recurring(cells: list[str], body: pa.Table) -> tuple[int, int]:
-    """Count first cells that come again below, and those that do not, where most values do."""
+    """Count first cells that recur below, and those that do not although most values do."""
     recur = fail = 0
     for block in blocks_of(range(len(cells)), body.num_rows + 1):
         firsts = [strings([cells[index]]) for index in block]
@@ -402,7 +401,7 @@ def _names(where: str, cells: list[str], options: CsvOptions) -> tuple[str, ...]
     if twice:
         indices = [str(i) for i, name in enumerate(names, start=1) if name == twice[0]]
         more = ", ..." if len(indices) > 5 else ""
-        remedy = "" if options.header else ", or say header=False if the file has none"
+        remedy = "" if options.header else ", or pass header=False if the file has none"
         raise TableError(
             f"{where}: {len(twice)} column name(s) appear more than once: "
             f"{list_names(twice, 5)} (columns {', '.join(indices[:5])}{more}). Rename them in the "
@@ -412,7 +411,7 @@ def _names(where: str, cells: list[str], options: CsvOptions) -> tuple[str, ...]
 
 
 def _all_named(names: list[str]) -> tuple[str, ...]:
-    """Return the names, a column without one called by its place, as no other column is."""
+    """Return the names; unnamed columns get a unique name from their number."""
     taken = set(names)
     out = []
     for index, name in enumerate(names, start=1):
@@ -430,13 +429,13 @@ def _numbered(width: int) -> tuple[str, ...]:
 def _with_given(
     names: tuple[str, ...], plans: list[ColumnPlan], body: pa.Table, options: CsvOptions
 ) -> dict[str, ColumnPlan]:
-    """Return the plan of each column, those whose type is given after it."""
+    """Return the plan of each column, with the types chosen by the user."""
     out = dict(zip(names, plans, strict=True))
     text = options.column_types or {}
     numbers = ColumnPlan("number", arrow_type("number", strings([])), "given", True)
     for index, name in enumerate(names):
         kind = text.get(name)
-        if kind == "number":  # which is held in one way
+        if kind == "number":  # stored in one way only
             out[name] = numbers
         elif kind is not None:
             texts = _present(body.column(index), options.missing)
