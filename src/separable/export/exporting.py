@@ -1,4 +1,4 @@
-"""`export`: a model in another language."""
+"""`export`: scoring code in another language."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def export(
     """Write a model as scoring code that needs no separable.
 
     Scores agree with the model's to 1e-9 of the sum of the absolute contributions. The file holds a
-    few rows with their answers, and tests itself with them. See ``docs/guides/export.md``.
+    few rows with their predictions, and tests itself with them. See ``docs/guides/export.md``.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def export(
     to : {"onnx", "sql", "c", "js", "python"}
         The language.
     rows : object, optional
-        Raw rows to test with, as ``model.predict`` takes them; the first 20 go into the file. None:
-        rows are made up.
+        Test rows, as ``model.predict`` takes them; the first 20 go into the file. None: rows are
+        generated.
     path : str or path, optional
-        Where to write the file, wholly or not at all.
+        Where to write the file, atomically.
     table : str, optional
-        SQL only: the table that is read, ``rows`` by default.
+        SQL only: the table to read, ``rows`` by default.
     keep : sequence of str
-        SQL only: columns of the table to copy along.
+        SQL only: columns of the table to copy to the output.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def export(
     Raises
     ------
     ExportError
-        The language cannot do what the model does, or the model is one that cannot be exported.
+        The language cannot express the model.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def export(
 
 @dataclass(frozen=True)
 class Exported:
-    """A file, and what was written.
+    """An exported file with its plan and test rows.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def exported(
     language = _language(to)
     options = _options(language, to, {"table": table, "keep": tuple(keep) or None})
     plan = plan_of(model)
-    assert isinstance(model, LinearModel)  # plans are of no others
+    assert isinstance(model, LinearModel)  # only these have plans
     vectors = vectors_of(model, plan, rows)
     data: str | bytes = import_module(language.home).write(plan, vectors, **options)
     return Exported(data.encode() if isinstance(data, str) else data, plan, vectors)
@@ -124,8 +124,8 @@ def _language(to: str) -> Language:
 
 
 def _options(language: Language, to: str, given: dict[str, Any]) -> dict[str, Any]:
-    there = {name: value for name, value in given.items() if value is not None}
-    for name in there:
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options:
         if name not in language.options:
             raise ValueError(f"The {name!r} parameter of export is for SQL, and to={to!r}.")
-    return there
+    return options

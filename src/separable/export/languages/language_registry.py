@@ -1,4 +1,4 @@
-"""The languages there are. A new one is a line here and a module with ``write``."""
+"""Registry of export languages: a new one is an entry here and a module with ``write``."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ __all__ = ["LANGUAGES", "Language"]
 
 @dataclass(frozen=True)
 class Language:
-    """One language that models are written in.
+    """A target language of the export.
 
     Parameters
     ----------
     home : str
         The module whose ``write(plan, vectors, **options)`` returns the file.
     suffix : str
-        How files end.
+        File name extension.
     then : str
-        What to do next with a file, ``{file}``, quoted for the shell.
+        Advice printed after the export; ``{file}`` is the file, quoted for the shell.
     options : tuple of str
-        The options of ``export`` that it takes.
+        Options of ``export`` that apply to it.
     is_text : bool
-        Whether a file is text.
+        Whether the file is text.
     """
 
     home: str

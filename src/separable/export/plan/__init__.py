@@ -1,1 +1,1 @@
-"""What a model computes, independent of the target language."""
+"""Language-independent description of what a model computes."""

@@ -1,4 +1,4 @@
-"""Rows made up from what a plan knows: means, levels, words, and what is missing or unseen."""
+"""Example rows generated from a plan: means, levels, words, missing values and unseen levels."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 __all__ = ["made_rows", "moment_text"]
 
 N_ROWS = 6
-#: The numbers of a row that is nothing but numbers, over and over.
+#: Values of numeric rows, repeated cyclically.
 _PATTERN = (0.0, 1.0, -0.5, 2.0, 0.25, -1.5, 3.0)
-#: Words for texts whose own are not known, because they are hashed.
+#: Words for texts if the vocabulary is hashed.
 _WORDS = ["this", "is", "a", "good", "film", "not a", "bad one", "at all,", "or so", "they", "say"]
-#: Longer texts of a vocabulary are left out.
+#: Longer terms of a vocabulary are left out.
 _LONGEST = 200
 
 
 def made_rows(plan: Plan) -> list[Any]:
-    """Return a few rows that a model of this plan can be given."""
+    """Return a few raw rows for a model with this plan."""
     (step, *_) = plan.steps
     if isinstance(step, NumbersStep):
         n = len(step.names)
@@ -45,7 +45,7 @@ def made_rows(plan: Plan) -> list[Any]:
 
 
 def _samples(step: Step) -> list[Any]:
-    """Return values of a column, the usual ones first."""
+    """Return values of a column, common ones first."""
     if isinstance(step, NumberStep):
         mean, scale = step.mean, step.scale
         return [mean, mean + scale, None, mean - 1.5 * scale, round(mean)]
@@ -82,7 +82,7 @@ def _dates(step: DateStep) -> list[Any]:
 
 
 def moment_text(days: float) -> str:
-    """Return days since 1970-01-01 as a text, to the second, between the years 1 and 9999."""
+    """Format days since 1970-01-01 to the second, clipped to the years 1 to 9999."""
     seconds = round(min(max(days, -719_162.0), 2_932_896.0) * 86400)
     return (dt.datetime(1970, 1, 1) + dt.timedelta(seconds=seconds)).isoformat(" ")
 
@@ -100,7 +100,7 @@ def _record(step: RecordStep, i: int) -> dict[str, Any]:
         key: _PATTERN[(i + j) % len(_PATTERN)] for j, (key, _) in enumerate(step.numbers[: 3 + i])
     }
     for j, (key, texts) in enumerate(step.levels[: 3 + i]):
-        some = [texts[(i + j) % len(texts)][0], texts[(i * 3 + j) % len(texts)][0]]
+        pair = [texts[(i + j) % len(texts)][0], texts[(i * 3 + j) % len(texts)][0]]
         if key not in record:
-            record[key] = some[0] if i % 2 else some
+            record[key] = pair[0] if i % 2 else pair
     return record | {"(not met in training)": None if i else 1.0}

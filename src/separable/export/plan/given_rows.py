@@ -1,4 +1,4 @@
-"""Rows that a user gives, as plain values in the order of a plan's columns."""
+"""Test rows from the user, as plain values in the order of a plan's columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_ROWS", "given_rows"]
 
-#: So many rows are taken into a file, the first ones.
+#: Maximum number of test rows in a file.
 MOST_ROWS = 20
 
 
@@ -49,7 +49,7 @@ def given_rows(plan: Plan, rows: Any) -> list[Any]:
 
 
 def _records(rows: Any) -> list[Mapping[str, Any]] | None:
-    """Return the rows of anything with named columns; None if it has no names."""
+    """Return the rows of a table with named columns; None without names."""
     if isinstance(rows, Mapping):
         columns = [list(values)[:MOST_ROWS] for values in rows.values()]
         return [dict(zip(map(str, rows), row, strict=True)) for row in zip(*columns, strict=True)]
@@ -96,7 +96,7 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_feature(value: Any) -> Any:
-    """Return what a dict has for a feature: a plain value, or a list of them."""
+    """Return the value of a feature in a dict: a plain value, or a list of them."""
     if isinstance(value, (set, frozenset)):
         return sorted(map(_plain, value))
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -105,11 +105,11 @@ def _plain_feature(value: Any) -> Any:
 
 
 def _dense(rows: Any) -> Iterable[list[float]]:
-    found = as_rows(rows)
-    found = found.slice(0, min(MOST_ROWS, found.n_rows))
-    if found.indptr is None or found.indices is None:
-        return list(found.values.astype(np.float64).tolist())
-    out = np.zeros(found.shape)
-    row = np.repeat(np.arange(found.n_rows), np.diff(found.indptr))
-    np.add.at(out, (row, found.indices), found.values)
+    X = as_rows(rows)
+    X = X.slice(0, min(MOST_ROWS, X.n_rows))
+    if X.indptr is None or X.indices is None:
+        return list(X.values.astype(np.float64).tolist())
+    out = np.zeros(X.shape)
+    row = np.repeat(np.arange(X.n_rows), np.diff(X.indptr))
+    np.add.at(out, (row, X.indices), X.values)
     return list(out.tolist())

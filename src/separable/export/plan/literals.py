@@ -1,4 +1,4 @@
-"""The plan and its test rows as plain values, laid out as literals of Python or JavaScript."""
+"""Plans and test rows as literals of Python or JavaScript."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = ["described", "javascript", "laid_out", "python", "read_from_json", "t
 
 WIDTH = 110
 
-#: A literal that is longer is written as the text of JSON: a compiler takes 20 times as long, and
-#: as much memory, as a reader of JSON does.
+#: Longer literals are written as JSON text: compiling a literal takes 20 times the time and memory
+#: of parsing JSON.
 LONGEST = 1_000_000
 _LINE = 4000
 
 
 def described(plan: Plan) -> dict[str, Any]:
-    """Return a plan as dicts, lists, texts and numbers; no name of the data is a key."""
+    """Return a plan as dicts, lists, texts and numbers; names from the data are never keys."""
     return {
         "takes": plan.takes,
         "steps": [_step(step) for step in plan.steps],
@@ -47,7 +47,7 @@ def described(plan: Plan) -> dict[str, Any]:
 
 
 def _weights(plan: Plan) -> dict[str, Any]:
-    """Return the rows of weights, without those that are 0 where most are."""
+    """Return the rows of weights; only the non-zero rows if at most half are."""
     used = np.flatnonzero((plan.weights != 0).any(axis=1))
     if len(used) * 2 > len(plan.weights):
         return {"places": None, "weights": plan.weights.tolist()}
@@ -84,7 +84,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def tests(vectors: Iterable[Vector]) -> list[dict[str, Any]]:
-    """Return test rows as plain values; a dict as a list of pairs."""
+    """Return test vectors as plain values; dicts become lists of pairs."""
     return [
         {
             **vars(each),
@@ -95,17 +95,17 @@ def tests(vectors: Iterable[Vector]) -> list[dict[str, Any]]:
 
 
 def python(value: Any) -> str:
-    """Return a value without parts as a literal of Python, in ASCII."""
+    """Return a scalar as a Python literal, in ASCII."""
     return ascii(value)
 
 
 def javascript(value: Any) -> str:
-    """Return a value without parts as a literal of JavaScript, in ASCII and without any ``<``."""
+    """Return a scalar as a JavaScript literal, in ASCII and without ``<``."""
     return json.dumps(value).replace("<", "\\u003c")
 
 
 def laid_out(value: Any, leaf: Callable[[Any], str], indent: int = 0) -> str:
-    """Return dicts and lists as a literal, in lines of a fair length.
+    """Return dicts and lists as a literal, wrapped at `WIDTH`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def laid_out(value: Any, leaf: Callable[[Any], str], indent: int = 0) -> str:
     leaf : function
         `python` or `javascript`.
     indent : int
-        How many spaces the lines have in front.
+        Spaces before each line.
 
     Examples
     --------
@@ -129,16 +129,16 @@ def laid_out(value: Any, leaf: Callable[[Any], str], indent: int = 0) -> str:
 
 
 def read_from_json(value: Any, reader: str, joined: str) -> str | None:
-    """Return an expression that reads a large value from JSON, None if the value is not large.
+    """Return an expression that parses a large value from JSON; None if the value is small.
 
     Parameters
     ----------
     value : object
         Dicts, lists, texts and numbers.
     reader : str
-        The function that reads JSON.
+        The function that parses JSON.
     joined : str
-        An expression that puts texts together, with ``%s`` where the list of them goes.
+        An expression that joins texts, with ``%s`` for their list.
     """
     text = json.dumps(value)
     if len(text) <= LONGEST:

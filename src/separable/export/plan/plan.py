@@ -1,7 +1,6 @@
-"""What a model computes, without a word of any language: raw columns, steps, places, weights.
+"""Language-independent plan of a model: raw columns, encoding steps, weights.
 
-A *place* is the number of a feature, the row of `Plan.weights` that belongs to it. A step says
-which places a raw value fills, and with what.
+A *feature index* is a row of `Plan.weights`. A step maps a raw value to feature indices and values.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ __all__ = [
 
 
 class ExportError(ValueError):
-    """A model that cannot be written in a language: the message says why."""
+    """A model that cannot be exported to a language; the message says why."""
 
 
 @dataclass(frozen=True)
 class NumberStep:
-    """A number x as (x - mean) / scale at the place `value`; a missing one as 1 at `missing`.
+    """A number x as (x - mean) / scale at feature `value`; a missing value as 1 at `missing`.
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ class NumberStep:
         The raw column.
     mean, scale : float
     value, missing : int or None
-        None: nothing is filled.
+        Feature indices; None: no feature.
     """
 
     name: str
@@ -56,25 +55,25 @@ class NumberStep:
 
 @dataclass(frozen=True)
 class CategoryStep:
-    """A level as 1 at its place.
+    """A level as 1 at its feature index.
 
     Parameters
     ----------
     name : str
     levels : tuple of (str or float, int)
-        Each level with its place, -1 for none.
+        Each level with its feature index, -1 for none.
     missing : int or None
-        The place of a missing value.
+        Feature index of a missing value.
     unseen : int or None
-        The place of a level that is not listed.
+        Feature index of a level that is not listed.
     refuses : bool
         Whether a level that is not listed is an error.
     refuses_missing : bool
-        Whether a missing value is one.
+        Whether a missing value is an error.
     typed : bool
-        Whether 1 and "1" are different levels; else every value is written as text first.
+        Whether 1 and "1" are different levels; if not, every value is converted to text first.
     missing_is_nan : bool
-        Whether the encoder knows a missing value as NaN, not as None.
+        Whether the encoder represents a missing value by NaN, not None.
     """
 
     name: str
@@ -91,7 +90,7 @@ class CategoryStep:
 
 @dataclass(frozen=True)
 class BooleanStep:
-    """True as 1 at the place `true`, a missing value as 1 at `missing`."""
+    """True as 1 at feature `true`, a missing value as 1 at `missing`."""
 
     name: str
     true: int | None
@@ -107,10 +106,10 @@ class DateStep:
     Parameters
     ----------
     name : str
-    numbers : tuple of (mean, scale, place) or None
-        Of the days since 1970-01-01, the year and the day of the month.
-    cycles : tuple of tuple of (value, place)
-        Of month, weekday (Monday is 0) and hour, each counted from 0.
+    numbers : tuple of (mean, scale, index) or None
+        For the days since 1970-01-01, the year and the day of the month.
+    cycles : tuple of tuple of (value, index)
+        For month, weekday (Monday is 0) and hour, each counted from 0.
     missing : int or None
     """
 
@@ -124,14 +123,14 @@ class DateStep:
 
 @dataclass(frozen=True)
 class TextRules:
-    """How a text becomes terms, and terms numbers; the words are those of `TextEncoder`.
+    """Tokenization and weighting of texts; the fields are named as in `TextEncoder`.
 
     Parameters
     ----------
     shortest : int or None
-        The characters that a word has to have, where the pattern is one of the usual ones.
+        Minimum length of a word, if the token pattern is one of the common ones.
     hashed : int or None
-        The number of columns terms are hashed into; None: there is a vocabulary.
+        Number of hashed features; None: the encoder has a vocabulary.
     """
 
     lowercase: bool
@@ -150,16 +149,16 @@ class TextRules:
 
 @dataclass(frozen=True)
 class TextStep:
-    """The terms of a text, from the place `first` on.
+    """The terms of a text, from feature index `first` on.
 
     Parameters
     ----------
     name : str or None
-        None: a row is the text itself, which must not be missing.
+        None: the row itself is the text, which must not be missing.
     rules : TextRules
     first : int
     terms : tuple of str
-        By place; none if they are hashed.
+        By feature index; empty if terms are hashed.
     idf : tuple of float or None
     missing : int or None
     """
@@ -176,15 +175,15 @@ class TextStep:
 
 @dataclass(frozen=True)
 class NumbersStep:
-    """A row that is nothing but numbers, none of them missing.
+    """A row of numbers without missing values.
 
     Parameters
     ----------
     names : tuple of str
     named : bool
-        Whether the model knows these names, or they were made up.
+        Whether the names come from the model; if not, they are x0, x1, ...
     products : tuple of tuple of int, or None
-        For each place the columns that are multiplied; None: each column is a place.
+        For each feature the columns that are multiplied; None: each column is a feature.
     """
 
     names: tuple[str, ...]
@@ -201,9 +200,9 @@ class RecordStep:
     Parameters
     ----------
     numbers : tuple of (str, int)
-        Features that are numbers, with their places.
+        Numeric features with their indices.
     levels : tuple of (str, tuple of (str, int))
-        Features that are texts, with the place of each text.
+        Categorical features with the index of each level.
     """
 
     numbers: tuple[tuple[str, int], ...]
@@ -219,22 +218,22 @@ Step: TypeAlias = (
 
 @dataclass(frozen=True)
 class Plan:
-    """A model as steps and weights.
+    """A model as encoding steps and weights.
 
     Parameters
     ----------
     learner : str
-        In letters, digits and underscores, so that it can stand in a comment.
+        Name in letters, digits and underscores, safe in a comment.
     takes : {"columns", "numbers", "text", "record"}
-        What a row is; all but columns have a single step.
+        Type of a row; all but "columns" have a single step.
     steps : tuple of Step
-    weights : ndarray, shape (places, scores)
+    weights : ndarray, shape (features, scores)
     intercept : tuple of float
     classes : tuple or None
     probabilities : {"logistic", "softmax"} or None
     calibration : tuple of (slope, offset), or None
     threshold : float or None
-        A value counts as 1 if it is above, else as 0.
+        Binarization: values above it become 1, others 0.
     """
 
     learner: str
@@ -249,7 +248,7 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """What stands before the word model: the learner, if one is known."""
+        """The learner, or "linear" if it is not known."""
         return "linear" if self.learner == "LinearModel" else self.learner
 
     @property
@@ -259,7 +258,7 @@ class Plan:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the raw columns; none where a row is a text or a dict."""
+        """The names of the raw columns; empty if a row is a text or a dict."""
         if self.takes == "numbers":
             (step,) = self.steps
             assert isinstance(step, NumbersStep)
@@ -269,20 +268,20 @@ class Plan:
 
     @property
     def zero(self) -> float:
-        """What a value of 0 counts as: 1 below a negative threshold, else 0."""
+        """The value of 0 after the threshold: 1 if the threshold is negative, else 0."""
         return float(self.threshold is not None and self.threshold < 0)
 
     @property
     def one(self) -> float:
-        """What a value of 1 counts as."""
+        """The value of 1 after the threshold."""
         return 1.0 if self.threshold is None else float(self.threshold < 1)
 
     @property
     def base(self) -> tuple[float, ...]:
-        """The scores of a row that fills no place."""
+        """The scores of a row whose features are all 0."""
         sums = self.weights.sum(axis=0).tolist() if self.zero else [0.0] * self.n_scores
         return tuple(b + s for b, s in zip(self.intercept, sums, strict=True))
 
     def has(self, kind: str) -> bool:
-        """Whether there is a step of a kind."""
+        """Return whether the plan has a step of this kind."""
         return any(step.kind == kind for step in self.steps)

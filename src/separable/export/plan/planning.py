@@ -1,4 +1,4 @@
-"""From a model to its `Plan`."""
+"""Conversion of a model to a `Plan`."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 __all__ = ["plan_of"]
 
-#: Whole numbers up to here are the same in every language.
+#: Integers up to this are exact in every language.
 _EXACT = 2**53
 
 _Takes = Literal["columns", "numbers", "text", "record"]
 
 
 def plan_of(model: Any) -> Plan:
-    """Return what a model computes.
+    """Return the plan of a model.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def plan_of(model: Any) -> Plan:
     Raises
     ------
     ExportError
-        The model has something that no language can be given.
+        No language can express the model.
     """
     if isinstance(model, VotedModel):
         raise ExportError(
@@ -102,7 +102,7 @@ def _probabilities(model: LinearModel) -> Literal["logistic", "softmax"] | None:
 
 
 def _check_threshold(model: LinearModel, takes: _Takes) -> None:
-    """Refuse what predicting refuses, too: a threshold below 0 of rows that are sparse."""
+    """Refuse a threshold below 0 with sparse rows, as `predict` does."""
     if model.threshold is None or model.threshold >= 0:
         return
     one_hot: Any = model.encoder
@@ -169,7 +169,7 @@ def _column_step(column: ColumnEncoder, first: int) -> Step:
 
 def _category_step(column: CategoryColumn, first: int, missing: int | None) -> CategoryStep:
     shared = first + len(column.levels)
-    levels = [(level, first + place) for place, level in enumerate(column.levels)]
+    levels = [(level, first + index) for index, level in enumerate(column.levels)]
     levels += [(level, shared) for level in column.rare]
     unseen = shared if column.unseen == "other" and column.rare else None
     return CategoryStep(column.name, tuple(levels), missing, unseen, column.unseen == "error")
@@ -182,7 +182,7 @@ def _date_step(column: DateColumn, first: int, missing: int | None) -> DateStep:
         first += bool(scale)
     cycles = []
     for kept in column.cycles:
-        cycles.append(tuple((value, first + place) for place, value in enumerate(kept)))
+        cycles.append(tuple((value, first + index) for index, value in enumerate(kept)))
         first += len(kept)
     return DateStep(column.name, tuple(numbers), tuple(cycles), missing)
 
@@ -204,8 +204,8 @@ def _levels_step(name: str, levels: ColumnLevels, first: int, unknown: str) -> C
     known: list[tuple[str | float, int]] = []
     missing: set[int] = set()
     all_levels = levels.levels.tolist()
-    for level, place in zip(all_levels, places, strict=True):
-        at = first + place if place >= 0 else -1
+    for level, index in zip(all_levels, places, strict=True):
+        at = first + index if index >= 0 else -1
         if is_missing(level):
             missing.add(at)
         else:
@@ -253,6 +253,6 @@ def _polynomial_step(encoder: PolynomialEncoder) -> NumbersStep:
 def _record_step(encoder: DictEncoder) -> RecordStep:
     numbers, levels = encoder.lookup_tables()
     return RecordStep(
-        tuple((str(key), place) for key, place in numbers.items()),
+        tuple((str(key), index) for key, index in numbers.items()),
         tuple((str(key), tuple(texts.items())) for key, texts in levels.items()),
     )

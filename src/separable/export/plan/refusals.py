@@ -1,4 +1,4 @@
-"""What languages without Python's letters refuse."""
+"""Refusals of plans that a language cannot express."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def refuse_texts(plan: Plan, language: str) -> None:
     ----------
     plan : Plan
     language : str
-        As it is to be called.
+        Name of the language in the message.
     """
     for step in plan.steps:
         if isinstance(step, TextStep):
@@ -39,7 +39,7 @@ def refuse_texts(plan: Plan, language: str) -> None:
 
 
 def refuse_mixed_levels(plan: Plan, language: str) -> None:
-    """Refuse a column in which some levels are texts and some are numbers."""
+    """Refuse a column whose levels are partly texts and partly numbers."""
     for step in plan.steps:
         if isinstance(step, CategoryStep) and len({type(level) for level, _ in step.levels}) > 1:
             raise ExportError(
@@ -50,7 +50,7 @@ def refuse_mixed_levels(plan: Plan, language: str) -> None:
 
 
 def refuse_nul_texts(plan: Plan, language: str) -> None:
-    """Refuse levels and classes with a NUL character, where a text ends at the first."""
+    """Refuse levels and classes with a NUL character, which ends a text in some languages."""
     named = [
         (f"Column {step.name!r:.80} has the level", level)
         for step in plan.steps

@@ -1,4 +1,4 @@
-"""Rows with what a model says to them, for exported code to test itself with."""
+"""Test vectors: rows with the scores, predictions and probabilities of the model."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["PRECISION", "Vector", "vectors_of"]
 
-#: A score may differ by this share of the sum of absolute contributions.
+#: Tolerance of a score, relative to the sum of absolute contributions.
 PRECISION = 1e-9
 
 
 @dataclass(frozen=True)
 class Vector:
-    """One row and its answers.
+    """One row with its expected results.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Vector:
 
 
 def vectors_of(model: LinearModel, plan: Plan, rows: Any = None) -> tuple[Vector, ...]:
-    """Return test rows.
+    """Return the test vectors of a model.
 
     Parameters
     ----------
@@ -60,17 +60,17 @@ def vectors_of(model: LinearModel, plan: Plan, rows: Any = None) -> tuple[Vector
     plan : Plan
         Of the model.
     rows : object, optional
-        The raw rows to take, as the model's ``predict`` takes them; None: some are made up.
+        Raw rows, as ``predict`` takes them; None: rows are generated.
     """
     taken = made_rows(plan) if rows is None else given_rows(plan, rows)
-    apart = _apart(model)
+    detached = _detached(model)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of levels that are unseen on purpose
-        return tuple(_vector(apart, plan, row) for row in taken)
+        warnings.simplefilter("ignore", UserWarning)  # unseen levels are intended
+        return tuple(_vector(detached, plan, row) for row in taken)
 
 
-def _apart(model: LinearModel) -> LinearModel:
-    """Return the model with an encoder whose ledger of unseen levels is its own."""
+def _detached(model: LinearModel) -> LinearModel:
+    """Return the model with a copy of its encoder, whose counts of unseen levels stay separate."""
     encoder = model.encoder
     if isinstance(encoder, TableEncoder):
         return replace(model, encoder=encoder.without_state())
@@ -87,7 +87,7 @@ def _vector(model: LinearModel, plan: Plan, row: Any) -> Vector:
         np.abs(model.weights),
         np.abs(model.intercept),
     )
-    shares = model_probabilities(model, scores)
+    class_probabilities = model_probabilities(model, scores)
     values = scores[0].tolist()
     if model.classes is not None:
         prediction = classes_of(scores, model.classes)[0].item()
@@ -98,12 +98,12 @@ def _vector(model: LinearModel, plan: Plan, row: Any) -> Vector:
         tuple(values),
         tuple(sizes[0].tolist()),
         prediction,
-        None if shares is None else tuple(shares[0].tolist()),
+        None if class_probabilities is None else tuple(class_probabilities[0].tolist()),
     )
 
 
 def _as_predict_takes_it(model: LinearModel, plan: Plan, row: Any) -> Any:
-    """Return a single row as data for the model; each goes alone, so that none changes a type."""
+    """Return a row as input of ``predict``; rows go one by one, so that types stay independent."""
     if plan.takes == "numbers":
         return np.array([row], dtype=np.float64)
     if plan.takes in ("text", "record"):

@@ -1,4 +1,4 @@
-"""From a fitted TextEncoder to a `TextStep`."""
+"""Conversion of a fitted TextEncoder to a `TextStep`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["text_step"]
 
 
 def text_step(name: str | None, encoder: TextEncoder, first: int, missing: int | None) -> TextStep:
-    """Return what an encoder does to a text.
+    """Return the step of a text encoder.
 
     Parameters
     ----------
     name : str or None
-        The column of the texts, if they are one among others.
+        The text column; None: the row itself is the text.
     encoder : TextEncoder
         Fitted.
     first : int
-        The place of its first number out.
+        Feature index of its first term.
     missing : int or None
-        The place that tells of a missing text.
+        Feature index of a missing text.
     """
     plan, idf = encoder.plan, getattr(encoder, "idf_", None)
     _check(plan)

@@ -1,4 +1,4 @@
-"""A plan as a file of C99."""
+"""Export of a plan to C99."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 
 
 def write(plan: Plan, vectors: Sequence[Vector]) -> str:
-    """Return the file.
+    """Return the C source of a plan.
 
     Parameters
     ----------
@@ -134,10 +134,10 @@ def _numbers(made: Runtime, step: NumbersStep) -> list[str]:
 
 def _table(step: Step, at: int) -> str:
     if isinstance(step, NumberStep):
-        values = [repr(step.mean), repr(step.scale), _place(step.value), _place(step.missing)]
+        values = [repr(step.mean), repr(step.scale), _index(step.value), _index(step.missing)]
         return f"static const number_step step_{at} = {_braced(values)};\n"
     if isinstance(step, BooleanStep):
-        values = [_place(step.true), _place(step.missing)]
+        values = [_index(step.true), _index(step.missing)]
         return f"static const boolean_step step_{at} = {_braced(values)};\n"
     if isinstance(step, CategoryStep):
         return _category(step, at)
@@ -147,18 +147,18 @@ def _table(step: Step, at: int) -> str:
 
 def _category(step: CategoryStep, at: int) -> str:
     texts = sorted(
-        (level.encode(), place) for level, place in step.levels if isinstance(level, str)
+        (level.encode(), index) for level, index in step.levels if isinstance(level, str)
     )
-    numbers = [(level, place) for level, place in step.levels if not isinstance(level, str)]
-    text_rows = [_braced([_bytes(text), str(len(text)), str(place)]) for text, place in texts]
-    number_rows = [_braced([repr(level), str(place)]) for level, place in numbers]
+    numbers = [(level, index) for level, index in step.levels if not isinstance(level, str)]
+    text_rows = [_braced([_bytes(text), str(len(text)), str(index)]) for text, index in texts]
+    number_rows = [_braced([repr(level), str(index)]) for level, index in numbers]
     values = [
         f"levels_{at}",
         str(len(texts)),
         f"numbers_{at}",
         str(len(numbers)),
-        _place(step.missing),
-        _place(step.unseen),
+        _index(step.missing),
+        _index(step.unseen),
         *(str(int(each)) for each in (step.refuses, step.refuses_missing, step.typed)),
     ]
     return (
@@ -178,16 +178,16 @@ def _date(step: DateStep, at: int) -> str:
     values = [
         _braced(repr(mean) for mean, _, _ in numbers),
         _braced(repr(scale) for _, scale, _ in numbers),
-        _braced(str(place) for _, _, place in numbers),
+        _braced(str(index) for _, _, index in numbers),
         _braced(f"cycle_{at}_{i}" for i in range(3)),
         _braced(str(len(pairs)) for pairs in step.cycles),
-        _place(step.missing),
+        _index(step.missing),
     ]
     return f"{cycles}static const date_step step_{at} = {_braced(values)};\n"
 
 
-def _place(place: int | None) -> str:
-    return "-1" if place is None else str(place)
+def _index(index: int | None) -> str:
+    return "-1" if index is None else str(index)
 
 
 # --- tests ---
@@ -215,8 +215,8 @@ def _tests(made: Runtime, plan: Plan, vectors: Sequence[Vector]) -> str:
 def _test_classes(made: Runtime, plan: Plan, vectors: Sequence[Vector]) -> str:
     if plan.classes is None:
         return "\n" + made["no test classes"]
-    places = _braced(str(plan.classes.index(vector.prediction)) for vector in vectors)
-    parts = [f"static const int TEST_CLASSES[] = {places};\n", made["test classes"]]
+    indices = _braced(str(plan.classes.index(vector.prediction)) for vector in vectors)
+    parts = [f"static const int TEST_CLASSES[] = {indices};\n", made["test classes"]]
     if plan.probabilities is not None:
         shares = _braced(_braced(map(repr, vector.probabilities or ())) for vector in vectors)
         table = f"static const double TEST_SHARES[][MODEL_N_CLASSES] = {shares};\n"
@@ -225,7 +225,7 @@ def _test_classes(made: Runtime, plan: Plan, vectors: Sequence[Vector]) -> str:
 
 
 def _value(value: Any) -> str:
-    """Return a raw value as an initializer of a model_value."""
+    """Return a raw value as the initializer of a model_value."""
     if value is None:
         return '{MODEL_MISSING, 0, "", 0}'
     if isinstance(value, bool):
@@ -235,7 +235,7 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         data = value.encode()
         return f"{{MODEL_TEXT, 0, {_bytes(data)}, {len(data)}}}"
-    raise ExportError(f"The value {value!r:.80} of a test row is none that C has. Give a text.")
+    raise ExportError(f"The value {value!r:.80} of a test row has no type of C. Pass a text.")
 
 
 # --- literals ---
@@ -257,7 +257,7 @@ def _bytes(data: bytes) -> str:
 
 
 def _braced(parts: Iterable[str]) -> str:
-    """Return an initializer, in lines of a fair length."""
+    """Return an initializer, wrapped at `WIDTH`."""
     lines, line = [], ""
     for part in parts:
         if line and len(line) + len(part) > WIDTH:

@@ -1,4 +1,4 @@
-"""Python's letters, spaces and lower case as short tables, for languages that have others."""
+"""Tables of Python's Unicode classes: word characters, white space, lower case."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ __all__ = ["combining_ranges", "lower_ranges", "space_ranges", "word_ranges"]
 
 
 def word_ranges() -> list[int]:
-    """Return where runs of characters of words start and stop, one behind the other."""
+    """Return the starts and stops of the runs of word characters, in turn."""
     return _ranges((alphabet()[0] & WORD) > 0)
 
 
 def space_ranges() -> list[int]:
-    """Return the same for white space."""
+    """Return the starts and stops of the runs of white space, in turn."""
     return _ranges((alphabet()[0] & SPACE) > 0)
 
 
 def combining_ranges() -> list[int]:
-    """Return the same for what is taken away with accents."""
-    found = [unicodedata.combining(chr(point)) > 0 for point in range(sys.maxunicode + 1)]
-    return _ranges(np.array(found))
+    """Return the starts and stops of the runs of combining characters, in turn."""
+    combining = [unicodedata.combining(chr(point)) > 0 for point in range(sys.maxunicode + 1)]
+    return _ranges(np.array(combining))
 
 
 def lower_ranges() -> list[int]:
-    """Return runs of characters with another lower case: first, last, step, difference.
+    """Return runs of characters with a lower case: first, last, step, difference.
 
-    Characters whose lower case depends on their neighbours, or is several, are not among them.
+    Characters whose lower case depends on the context or has several characters are left out.
     """
     flags, lower = alphabet()
     points = np.flatnonzero(lower != np.arange(len(lower)))
@@ -43,7 +43,7 @@ def lower_ranges() -> list[int]:
     shifts = lower[points].astype(np.int64) - points
     out: list[int] = []
     for point, shift in zip(points.tolist(), shifts.tolist(), strict=True):
-        if out and shift == out[-1] and _goes_on(out, point):
+        if out and shift == out[-1] and _extends(out, point):
             out[-3] = point
         else:
             out += [point, point, 0, shift]
@@ -52,8 +52,8 @@ def lower_ranges() -> list[int]:
     return out
 
 
-def _goes_on(runs: list[int], point: int) -> bool:
-    """Whether a character continues the last run, whose step its second character decides."""
+def _extends(runs: list[int], point: int) -> bool:
+    """Extend the last run by a character if its step allows; its second character sets the step."""
     step = point - runs[-3]
     if step > 2 or runs[-2] not in (0, step):
         return False

@@ -1,4 +1,4 @@
-"""A plan as a JavaScript file for Node and browsers."""
+"""Export of a plan to JavaScript, for Node and browsers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TAKES = {
 
 
 def write(plan: Plan, vectors: Sequence[Vector]) -> str:
-    """Return the script.
+    """Return the JavaScript source of a plan.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
 
 
 def scorer(plan: Plan) -> str:
-    """Return a script that holds no data: a function from `model_data` to what scores.
+    """Return a script without data: a function that takes `model_data` and returns the scorer.
 
-    The page of a report runs it. ``separableScorer(data)`` has the functions of an exported file
-    and ``contributions``, and for texts ``wordSpans`` and ``wordParts``.
+    Reports run it. ``separableScorer(data)`` has the functions of an exported file,
+    ``contributions``, and for texts ``wordSpans`` and ``wordParts``.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def scorer(plan: Plan) -> str:
 
 
 def model_data(plan: Plan) -> dict[str, Any]:
-    """Return what the functions know of a model: dicts, lists, texts and numbers, fit for JSON.
+    """Return the data of a model for the functions: JSON-serializable dicts, lists and scalars.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def model_data(plan: Plan) -> dict[str, Any]:
     Raises
     ------
     ExportError
-        JavaScript cannot do what the model does.
+        JavaScript cannot express the model.
     """
     _check(plan)
     made: dict[str, Any] = {
@@ -118,7 +118,7 @@ def _runtime() -> Runtime:
 
 
 def _code(plan: Plan) -> list[str]:
-    """Return the functions that the model needs, which take the constants for granted."""
+    """Return the functions that the model needs; they use the constants of `model_data`."""
     kinds = {step.kind for step in plan.steps}
     made = _runtime()
     shares = plan.probabilities is not None

@@ -1,4 +1,4 @@
-"""The columns of a plan in ONNX: what each adds to the scores, and how its values are given."""
+"""Columns of a plan in ONNX: inputs, and contributions to the scores."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["added", "given_as", "missing_text", "numbers_added", "takes_text"]
 
 
 def takes_text(step: Step) -> bool:
-    """Whether the values of a column are given as texts."""
+    """Return whether the input of a column is text."""
     typed = isinstance(step, CategoryStep) and step.typed and bool(step.levels)
     return isinstance(step, CategoryStep) and not (typed and not _has_texts(step))
 
 
 def missing_text(step: Step) -> str | None:
-    """Return the text that stands for a missing value: one that is no level."""
+    """Return the text for a missing value: one that is not a level."""
     if not takes_text(step):
         return None
     assert isinstance(step, CategoryStep)
@@ -43,7 +43,7 @@ def missing_text(step: Step) -> str | None:
 
 
 def given_as(step: Step, value: Any) -> Any:
-    """Return a raw value as the graph takes it: a number, None for NaN, or a text."""
+    """Return a raw value as input of the graph: a number, None for NaN, or a text."""
     if takes_text(step):
         if value is None:
             return missing_text(step)
@@ -62,7 +62,7 @@ def given_as(step: Step, value: Any) -> Any:
     if isinstance(step, BooleanStep) and isinstance(value, str):
         return read_boolean(value)
     if isinstance(step, CategoryStep) and isinstance(value, str):
-        return math.pi  # a text among levels that are numbers: none of them
+        return math.pi  # a text equals no numeric level
     return float(value)
 
 
@@ -70,11 +70,11 @@ def _has_texts(step: CategoryStep) -> bool:
     return any(isinstance(level, str) for level, _ in step.levels)
 
 
-# --- what a column adds to the scores, shape (rows, scores) ---
+# --- contributions to the scores, shape (rows, scores) ---
 
 
 def added(plan: Plan, step: Step, value: str, nodes: Nodes) -> str:
-    """Return what the values of a column add.
+    """Return the contributions of a column.
 
     Parameters
     ----------
@@ -89,17 +89,17 @@ def added(plan: Plan, step: Step, value: str, nodes: Nodes) -> str:
         return _text_category(plan, step, value, nodes)
     missing = nodes("IsNaN", value)
     if isinstance(step, NumberStep):
-        there = _scaled(plan, nodes, value, (step.mean, step.scale, step.value))
-        return nodes("Where", missing, _filled(plan, nodes, step.missing), there)
+        present = _scaled(plan, nodes, value, (step.mean, step.scale, step.value))
+        return nodes("Where", missing, _filled(plan, nodes, step.missing), present)
     if isinstance(step, BooleanStep):
         levels = ((1.0, -1 if step.true is None else step.true), (0.0, -1))
-        there = _chosen(plan, nodes, value, levels, np.nan)
-        return nodes("Where", missing, _filled(plan, nodes, step.missing), there)
+        present = _chosen(plan, nodes, value, levels, np.nan)
+        return nodes("Where", missing, _filled(plan, nodes, step.missing), present)
     if isinstance(step, CategoryStep):
         unseen = np.nan if step.refuses else step.unseen
-        there = _chosen(plan, nodes, value, step.levels, unseen)
+        present = _chosen(plan, nodes, value, step.levels, unseen)
         absent = np.nan if step.refuses_missing else step.missing
-        return nodes("Where", missing, _filled(plan, nodes, absent), there)
+        return nodes("Where", missing, _filled(plan, nodes, absent), present)
     assert isinstance(step, DateStep)
     return nodes(
         "Where", missing, _filled(plan, nodes, step.missing), _date(plan, nodes, step, value)
@@ -107,38 +107,38 @@ def added(plan: Plan, step: Step, value: str, nodes: Nodes) -> str:
 
 
 def numbers_added(plan: Plan, step: NumbersStep, value: str, nodes: Nodes) -> str:
-    """Return what a row of numbers, shape (rows, columns), adds."""
+    """Return the contributions of numeric rows, shape (rows, columns)."""
     if step.products is not None:
         ones = nodes("Pad", value, nodes.integers([0, 0, 0, 1]), nodes.numbers(1.0))
         n, longest = len(step.names), max(map(len, step.products))
-        places = np.full((longest or 1, len(step.products)), n)
-        for place, factors in enumerate(step.products):
-            places[: len(factors), place] = factors
-        value = nodes("Gather", ones, nodes.integers(places[0]), axis=1)
-        for more in places[1:]:
+        indices = np.full((longest or 1, len(step.products)), n)
+        for index, factors in enumerate(step.products):
+            indices[: len(factors), index] = factors
+        value = nodes("Gather", ones, nodes.integers(indices[0]), axis=1)
+        for more in indices[1:]:
             value = nodes("Mul", value, nodes("Gather", ones, nodes.integers(more), axis=1))
     return nodes("MatMul", _counted(plan, nodes, value), nodes.numbers(plan.weights))
 
 
 def _counted(plan: Plan, nodes: Nodes, value: str) -> str:
-    """Return values as they count: as they are, or whether they are above the threshold."""
+    """Apply the threshold to values, if there is one."""
     if plan.threshold is None:
         return value
     above = nodes.as_number(nodes("Greater", value, nodes.numbers(plan.threshold)))
     return nodes("Sub", above, nodes.numbers(plan.zero))
 
 
-def _weights(plan: Plan, place: float | None) -> list[float]:
-    """Return what a 1 at a place adds to each score; NaN for what is refused."""
-    if place is not None and math.isnan(place):
+def _weights(plan: Plan, index: float | None) -> list[float]:
+    """Return the contribution of a 1 at a feature to each score; NaN if it is refused."""
+    if index is not None and math.isnan(index):
         return [math.nan] * plan.n_scores
-    if place is None or place < 0:
+    if index is None or index < 0:
         return [0.0] * plan.n_scores
-    return list((plan.weights[int(place)] * (plan.one - plan.zero)).tolist())
+    return list((plan.weights[int(index)] * (plan.one - plan.zero)).tolist())
 
 
-def _filled(plan: Plan, nodes: Nodes, place: float | None) -> str:
-    return nodes.numbers([_weights(plan, place)])
+def _filled(plan: Plan, nodes: Nodes, index: float | None) -> str:
+    return nodes.numbers([_weights(plan, index)])
 
 
 def _scaled(
@@ -146,15 +146,15 @@ def _scaled(
 ) -> str:
     if number is None or number[2] is None:
         return nodes.numbers([[0.0] * plan.n_scores])
-    mean, scale, place = number
+    mean, scale, index = number
     scaled = nodes("Div", nodes("Sub", value, nodes.numbers(mean)), nodes.numbers(scale))
-    return nodes("Mul", _counted(plan, nodes, scaled), nodes.numbers([plan.weights[place]]))
+    return nodes("Mul", _counted(plan, nodes, scaled), nodes.numbers([plan.weights[index]]))
 
 
 def _chosen(plan: Plan, nodes: Nodes, value: str, levels: Any, unseen: float | None) -> str:
-    """Return what the level that a number is equal to adds."""
+    """Return the contribution of the level that equals a number."""
     keys = nodes.numbers([[level for level, _ in levels]])
-    table = nodes.numbers([_weights(plan, place) for _, place in levels])
+    table = nodes.numbers([_weights(plan, index) for _, index in levels])
     hits = nodes.as_number(nodes("Equal", value, keys))
     known = nodes("MatMul", hits, table)
     if _weights(plan, unseen) == [0.0] * plan.n_scores:
@@ -167,8 +167,8 @@ def _chosen(plan: Plan, nodes: Nodes, value: str, levels: Any, unseen: float | N
 def _text_category(plan: Plan, step: CategoryStep, value: str, nodes: Nodes) -> str:
     missing = np.nan if step.refuses_missing else step.missing
     unseen = np.nan if step.refuses else step.unseen
-    pairs = [(level, place) for level, place in step.levels if isinstance(level, str)]
-    rows = [_weights(plan, each) for each in (unseen, missing, *(place for _, place in pairs))]
+    pairs = [(level, index) for level, index in step.levels if isinstance(level, str)]
+    rows = [_weights(plan, each) for each in (unseen, missing, *(index for _, index in pairs))]
     row = nodes(
         "LabelEncoder",
         value,
@@ -181,7 +181,7 @@ def _text_category(plan: Plan, step: CategoryStep, value: str, nodes: Nodes) -> 
 
 
 def _date(plan: Plan, nodes: Nodes, step: DateStep, seconds: str) -> str:
-    """Take a moment, in seconds since 1970-01-01, apart (Howard Hinnant's way)."""
+    """Split seconds since 1970-01-01 into date parts (Howard Hinnant's algorithm)."""
 
     def floor_of(value: str, divisor: float) -> str:
         return nodes("Floor", nodes("Div", value, nodes.numbers(divisor)))
@@ -215,7 +215,7 @@ def _date(plan: Plan, nodes: Nodes, step: DateStep, seconds: str) -> str:
         if number is not None
     ]
     parts += [
-        _chosen(plan, nodes, value, [(float(v), place) for v, place in pairs], None)
+        _chosen(plan, nodes, value, [(float(v), index) for v, index in pairs], None)
         for value, pairs in zip((month, weekday, hour), step.cycles, strict=True)
         if pairs
     ]

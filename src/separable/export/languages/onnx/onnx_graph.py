@@ -1,4 +1,4 @@
-"""A plan as an ONNX graph."""
+"""Export of a plan to an ONNX graph."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NUMBER, _TEXT = np.dtype(np.float64), np.dtype(object)
 
 
 def write(plan: Plan, vectors: Sequence[Vector]) -> bytes:
-    """Return the graph as the bytes of its file.
+    """Return the serialized graph.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> bytes:
 
 
 def _input_names(plan: Plan) -> list[str]:
-    """Return a name for each column: its own, if it is a word that nothing else is called."""
+    """Return an input name for each column: its own if that is a word and not taken."""
     taken = {"scores", "prediction", "probabilities"}
     names = []
     for at, column in enumerate(plan.columns):
@@ -100,7 +100,7 @@ def _outputs(plan: Plan, scores: str, nodes: Nodes, helper: Any) -> list[Any]:
         shape = [None] if k == 1 else [None, k]
         return [*outputs, helper.make_tensor_value_info("prediction", number, shape)]
     nodes.named(
-        "prediction", nodes("Gather", nodes.labels(plan.classes), _place(plan, scores, nodes))
+        "prediction", nodes("Gather", nodes.labels(plan.classes), _index(plan, scores, nodes))
     )
     kind = nodes.type_of(np.array(plan.classes).dtype)
     outputs.append(helper.make_tensor_value_info("prediction", kind, [None]))
@@ -111,8 +111,8 @@ def _outputs(plan: Plan, scores: str, nodes: Nodes, helper: Any) -> list[Any]:
     return outputs
 
 
-def _place(plan: Plan, scores: str, nodes: Nodes) -> str:
-    """Return the place of the class of each row."""
+def _index(plan: Plan, scores: str, nodes: Nodes) -> str:
+    """Return the class index of each row."""
     if plan.n_scores > 1:
         return nodes("ArgMax", scores, axis=1, keepdims=0)
     assert plan.classes is not None
@@ -143,7 +143,7 @@ def _probabilities(plan: Plan, scores: str, nodes: Nodes) -> str:
 
 
 def _metadata(plan: Plan, vectors: Sequence[Vector]) -> dict[str, str]:
-    """Return what stands in the file beside the graph, as JSON."""
+    """Return the metadata of the file, as JSON."""
     (first, *_) = plan.steps
     if isinstance(first, NumbersStep):
         columns: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""Nodes of an ONNX graph, one call each, in float64."""
+"""Builder of ONNX graphs in float64: one call per node."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["Nodes", "onnx_module"]
 
 
 def onnx_module(name: str) -> Any:
-    """Return a module of the package onnx, or say how it is installed."""
+    """Import a module of the package onnx, or raise an error that says how to install it."""
     require_packages("Export to ONNX", onnx="onnx")
     return import_module(name)
 
 
 class Nodes:
-    """The nodes and constants of a graph. Values are known by their names."""
+    """Nodes and constants of a graph; values are referred to by name."""
 
     def __init__(self) -> None:
         self._helper = onnx_module("onnx.helper")
@@ -51,16 +51,16 @@ class Nodes:
         return self._constant(np.asarray(values, dtype=np.int64))
 
     def labels(self, labels: Sequence[Any]) -> str:
-        """Add a constant of classes, of whatever type they have."""
+        """Add a constant of classes, of any type."""
         array = np.array(labels)
         return self._constant(array.astype(object) if array.dtype.kind == "U" else array)
 
     def as_number(self, value: str) -> str:
-        """Turn booleans into 0 and 1."""
+        """Cast booleans to 0 and 1."""
         return self("Cast", value, to=self.type_of(np.dtype(np.float64)))
 
     def type_of(self, dtype: np.dtype[Any]) -> int:
-        """Return ONNX's number of a type."""
+        """Return the ONNX code of a type."""
         kind = object if dtype.kind in "OU" else dtype
         return int(self._helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
 

@@ -1,4 +1,4 @@
-"""A plan as a Python module."""
+"""Export of a plan to Python."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TAKES = {
 
 
 def write(plan: Plan, vectors: Sequence[Vector]) -> str:
-    """Return the module.
+    """Return the Python source of a plan.
 
     Parameters
     ----------

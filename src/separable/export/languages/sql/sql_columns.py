@@ -1,4 +1,4 @@
-"""The columns of a plan in SQL: what is read of each, and what it adds to a score."""
+"""Columns of a plan in SQL: parsing, and contributions to the scores."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _MONTH_STARTS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 
 
 def read_columns(plan: Plan) -> list[str]:
-    """Return what is selected of the table: each raw column as c0, c1, ..., and `bad`.
+    """Return the selected expressions: each raw column as c0, c1, ..., and `bad`.
 
-    A number that is no number in the table, such as an empty text, is NULL, which would count as
-    missing: `bad` is 1 in a row that has one.
+    A value that is not a number where one is expected, such as an empty text, becomes NULL, which
+    would count as missing: `bad` is 1 in such rows.
     """
     numbers = _numbers(plan)
     columns = [f"t.{identifier(name)}" for name in plan.columns]
@@ -45,7 +45,7 @@ def read_columns(plan: Plan) -> list[str]:
 
 
 def _is_number(column: str) -> str:
-    """Return whether a value is a decimal number: SQLite's CAST takes the beginning of any text."""
+    """Return a test for decimal numbers: SQLite's CAST accepts any text by its beginning."""
     text = f"CAST({column} AS VARCHAR)"
     return (
         f"(TRIM({text}, '0123456789+-.eE') = '' AND TRIM({text}, '+-.eE') <> '' "
@@ -55,7 +55,7 @@ def _is_number(column: str) -> str:
 
 
 def _numbers(plan: Plan) -> list[int]:
-    """Return which columns are read as numbers."""
+    """Return the columns that are read as numbers."""
     (first, *_) = plan.steps
     if isinstance(first, NumbersStep):
         return list(range(len(first.names)))
@@ -63,13 +63,13 @@ def _numbers(plan: Plan) -> list[int]:
 
 
 def scores_of(plan: Plan, tables: Mapping[int, LevelTable]) -> list[str]:
-    """Return the scores as s0, s1, ...; NULL where a value cannot be used.
+    """Return the scores as s0, s1, ...; NULL if a value is invalid.
 
     Parameters
     ----------
     plan : Plan
     tables : mapping of int to LevelTable
-        Of the columns whose levels are joined.
+        Tables of the columns whose levels are joined.
     """
     base = [number(each) for each in plan.base]
     sums = [summed([base[k], *_terms(plan, tables, k)]) for k in range(plan.n_scores)]
@@ -88,7 +88,7 @@ def _stored_as(step: Step) -> str:
 
 
 def date_stages(plan: Plan) -> list[list[str]]:
-    """Return what is computed of dates, stage by stage: each needs the one before."""
+    """Return the expressions of dates, stage by stage: each uses the one before."""
     dates = [at for at, step in enumerate(plan.steps) if isinstance(step, DateStep)]
     if not dates:
         return []
@@ -97,7 +97,7 @@ def date_stages(plan: Plan) -> list[list[str]]:
 
 
 def _checked(at: int) -> Iterator[str]:
-    """Keep what looks like a date without an offset; d..._bad tells of others."""
+    """Check the format of a date without an offset; d..._bad is 1 for others."""
     c = f"c{at}"
     shape = (
         f"({c} LIKE '____-__-__' OR {c} LIKE '____-__-__ __:__' OR {c} LIKE '____-__-__T__:__' "
@@ -132,7 +132,7 @@ def _split(at: int) -> Iterator[str]:
 
 
 def _counted(at: int) -> Iterator[str]:
-    """Count the days since 1970-01-01; NULL of a day or an hour that does not exist."""
+    """Count the days since 1970-01-01; NULL for a day or an hour that does not exist."""
     year, month, day = f"d{at}_year", f"d{at}_month", f"d{at}_day"
     past = f"({year} - 1)"
     leaps = " ".join(
@@ -155,14 +155,14 @@ def _counted(at: int) -> Iterator[str]:
     )
 
 
-# --- what a column adds ---
+# --- contributions ---
 
 
 def _terms(plan: Plan, tables: Mapping[int, LevelTable], k: int) -> list[str]:
-    """Return what each column adds to score k; NULL where its value cannot be used."""
+    """Return the contribution of each column to score k; NULL if its value is invalid."""
     (first, *_) = plan.steps
     if isinstance(first, NumbersStep):
-        return [_weighted(plan, place, k, text) for place, text in _products(first)]
+        return [_weighted(plan, index, k, text) for index, text in _products(first)]
     return [
         _joined(plan, step, tables[at], k) if at in tables else _term(plan, step, at, k)
         for at, step in enumerate(plan.steps)
@@ -171,8 +171,8 @@ def _terms(plan: Plan, tables: Mapping[int, LevelTable], k: int) -> list[str]:
 
 def _products(step: NumbersStep) -> Iterator[tuple[int, str]]:
     products = step.products or tuple((at,) for at in range(len(step.names)))
-    for place, factors in enumerate(products):
-        yield place, " * ".join(f"c{at}" for at in factors) or "1.0"
+    for index, factors in enumerate(products):
+        yield index, " * ".join(f"c{at}" for at in factors) or "1.0"
 
 
 def _term(plan: Plan, step: Step, at: int, k: int) -> str:
@@ -199,7 +199,7 @@ def _term(plan: Plan, step: Step, at: int, k: int) -> str:
 def _category(plan: Plan, step: CategoryStep, c: str, k: int) -> str:
     missing, unseen = _otherwise(plan, step, k)
     levels = " ".join(
-        f"WHEN {literal(level)} THEN {added(plan, place, k)}" for level, place in step.levels
+        f"WHEN {literal(level)} THEN {added(plan, index, k)}" for level, index in step.levels
     )
     known = f"CASE {c} {levels} ELSE {unseen} END" if levels else unseen
     return f"CASE WHEN {c} IS NULL THEN {missing} ELSE {known} END"
@@ -215,7 +215,7 @@ def _joined(plan: Plan, step: Step, table: LevelTable, k: int) -> str:
 
 
 def _otherwise(plan: Plan, step: CategoryStep, k: int) -> tuple[str, str]:
-    """Return what a missing value adds, and a level that is not known."""
+    """Return the contributions of a missing value and of an unknown level."""
     missing = "NULL" if step.refuses_missing else added(plan, step.missing, k)
     return missing, "NULL" if step.refuses else added(plan, step.unseen, k)
 
@@ -232,7 +232,7 @@ def _date(plan: Plan, step: DateStep, at: int, k: int) -> str:
     cycles = (f"d{at}_month - 1", f"(({days} + 3) % 7 + 7) % 7", f"d{at}_hour")
     for pairs, part in zip(step.cycles, cycles, strict=True):
         if pairs:
-            levels = " ".join(f"WHEN {v} THEN {added(plan, place, k)}" for v, place in pairs)
+            levels = " ".join(f"WHEN {v} THEN {added(plan, index, k)}" for v, index in pairs)
             parts.append(f"CASE {part} {levels} ELSE 0.0 END")
     whole = " + ".join(parts) or "0.0"
     return (
@@ -241,8 +241,8 @@ def _date(plan: Plan, step: DateStep, at: int, k: int) -> str:
     )
 
 
-def _weighted(plan: Plan, place: int, k: int, value: str) -> str:
-    weight = float(plan.weights[place, k])
+def _weighted(plan: Plan, index: int, k: int, value: str) -> str:
+    weight = float(plan.weights[index, k])
     if plan.threshold is None:
         return f"{number(weight)} * ({value})" if " " in value else f"{number(weight)} * {value}"
     low, high = weight * -plan.zero, weight * (1 - plan.zero)

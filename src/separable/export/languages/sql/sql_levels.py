@@ -1,6 +1,6 @@
-"""Columns with many levels in SQL: tables of what each level adds, to be joined.
+"""Columns with many levels in SQL: joined tables of contributions.
 
-A CASE over thousands of levels is read from its beginning for every row; a join is looked up.
+A CASE over thousands of levels is a linear search in every row; a join uses an index.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _MOST_JOINS = 60
 
 @dataclass(frozen=True)
 class LevelTable:
-    """What each level of a column adds to each score.
+    """Contributions of the levels of a column to each score.
 
     Parameters
     ----------
     name, alias : str
-        Of the table, and of it where it is joined.
+        Names of the table and of its alias in the join.
     column, key : str
-        The column that has the levels, and what is joined on: an expression, for SQLite makes no
-        index to look up a column of a type in one without.
+        The column of the levels and the expression to join on. It is an expression because SQLite
+        uses no index between a column with a type and one without.
     head, rows : str
-        The table with the names of its columns, and the query that is its rows.
+        The table with the names of its columns, and the query for its rows.
     """
 
     name: str
@@ -48,13 +48,13 @@ class LevelTable:
 
 
 def level_tables(plan: Plan, prefix: str) -> dict[int, LevelTable]:
-    """Return the tables by the place of their column.
+    """Return the tables by the index of their column.
 
     Parameters
     ----------
     plan : Plan
     prefix : str
-        What the names of the tables begin with.
+        Beginning of the names of the tables.
     """
     many = {
         at: len(step.levels)
@@ -71,8 +71,8 @@ def _table(plan: Plan, at: int, prefix: str) -> LevelTable:
     name = f"{prefix}_levels_{at}"
     weights = ", ".join(f"w{k}" for k in range(plan.n_scores))
     rows = ",\n    ".join(
-        f"({', '.join([literal(level), *(added(plan, place, k) for k in range(plan.n_scores))])})"
-        for level, place in step.levels
+        f"({', '.join([literal(level), *(added(plan, index, k) for k in range(plan.n_scores))])})"
+        for level, index in step.levels
     )
     column = f"c{at}"
     key = f"({column} || '')" if isinstance(step.levels[0][0], str) else f"({column} + 0.0)"
@@ -81,15 +81,15 @@ def _table(plan: Plan, at: int, prefix: str) -> LevelTable:
 
 
 def level_joins(tables: Mapping[int, LevelTable]) -> str:
-    """Return what stands behind FROM and a table for all tables of levels to be there."""
+    """Return the JOIN clauses of all tables of levels."""
     return "".join(
         f"\n  LEFT JOIN {each.name} AS {each.alias} ON {each.alias}.level = {each.key}"
         for each in tables.values()
     )
 
 
-def added(plan: Plan, place: int | None, k: int) -> str:
-    """Return what a 1 at a place adds, beside the 0 that `Plan.base` counts there."""
-    if place is None or place < 0:
+def added(plan: Plan, index: int | None, k: int) -> str:
+    """Return the contribution of a 1 at a feature, relative to the 0 that `Plan.base` counts."""
+    if index is None or index < 0:
         return "0.0"
-    return number(float(plan.weights[place, k]) * (plan.one - plan.zero))
+    return number(float(plan.weights[index, k]) * (plan.one - plan.zero))

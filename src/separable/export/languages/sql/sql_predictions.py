@@ -13,17 +13,17 @@ __all__ = ["calibrated", "exponentials", "largest", "log_odds", "prediction", "p
 
 
 def largest(names: list[str]) -> str:
-    """Return the place of the largest of some columns, the first of equals."""
+    """Return the index of the largest column, the first one in a tie."""
     cases = []
-    for place, name in enumerate(names[:-1]):
-        above = [f"{name} >= {other}" for other in names[place + 1 :]]
-        cases.append(f"WHEN {summed(above, 'AND')} THEN {place}")
+    for index, name in enumerate(names[:-1]):
+        above = [f"{name} >= {other}" for other in names[index + 1 :]]
+        cases.append(f"WHEN {summed(above, 'AND')} THEN {index}")
     known = f"CASE {' '.join(cases)} ELSE {len(names) - 1} END"
     return f"CASE WHEN {summed(names)} IS NULL THEN NULL ELSE {known} END"
 
 
 def prediction(plan: Plan) -> str:
-    """Return the label, from `best` where there are three classes or more."""
+    """Return the label; from `best` if there are three classes or more."""
     assert plan.classes is not None
     if len(plan.classes) == 1:
         return f"CASE WHEN s0 IS NULL THEN NULL ELSE {literal(plan.classes[0])} END"
@@ -43,7 +43,7 @@ def calibrated(plan: Plan, at: int) -> str:
 
 
 def log_odds(plan: Plan) -> list[str]:
-    """Return l0, l1, ...: what the softmax is taken of; of log-odds, log of the sigmoid."""
+    """Return l0, l1, ...: the inputs of the softmax; for log-odds the log of the sigmoid."""
     out = []
     for at in range(plan.n_scores):
         s = calibrated(plan, at)

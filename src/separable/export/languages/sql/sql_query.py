@@ -1,4 +1,4 @@
-"""A plan as one query."""
+"""Export of a plan to one SQL query."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
 __all__ = ["write"]
 
-#: More classes are refused: each is compared with each.
+#: Maximum number of classes: all pairs are compared.
 MOST_CLASSES = 200
-#: More columns no table has: of PostgreSQL 1600, of SQLite 2000 as it is usually built.
+#: Maximum number of columns of a table: 1600 in PostgreSQL, 2000 in SQLite by default.
 MOST_COLUMNS = 1600
-#: Names out of classes that are longer, or not words, are replaced by numbers.
+#: Class labels that are allowed in names of columns; others are replaced by numbers.
 _WORD = re.compile(r"[\w .+-]{1,40}")
 
 
 def write(
     plan: Plan, vectors: Sequence[Vector], *, table: str = "rows", keep: Sequence[str] = ()
 ) -> str:
-    """Return the query, behind a comment with one that tests it.
+    """Return the query, after a comment with a query that tests it.
 
     Parameters
     ----------
     plan : Plan
     vectors : sequence of Vector
     table : str
-        The table that is read.
+        The table to read.
     keep : sequence of str
-        Columns of it to copy along.
+        Columns to copy to the output.
     """
     refuse_texts(plan, "SQL")
     refuse_mixed_levels(plan, "SQL")
@@ -55,17 +55,17 @@ def write(
     names = [*keep, *_names_out(plan)]
     if len({name.lower() for name in names}) < len(names):
         raise ExportError(
-            f"The names {names} of the columns out are not all different in SQL. Leave the column "
-            "out of 'keep', or rename it in the table."
+            f"The names {names} of the output columns are not all different in SQL. Leave the "
+            "column out of 'keep', or rename it in the table."
         )
     kept = [f"t.{identifier(name)} AS k{at}" for at, name in enumerate(keep)]
     out = [f"k{at} AS {identifier(name)}" for at, name in enumerate(keep)]
-    answers = [
+    outputs = [
         f"{text} AS {identifier(name)}"
-        for text, name in zip(_answers(plan), _names_out(plan), strict=True)
+        for text, name in zip(_outputs(plan), _names_out(plan), strict=True)
     ]
     stages = _stages(plan, table, kept)
-    return f"{_head(plan)}{_self_test(plan, vectors)}{_query(stages, [*out, *answers])};\n"
+    return f"{_head(plan)}{_self_test(plan, vectors)}{_query(stages, [*out, *outputs])};\n"
 
 
 def _refuse_large(plan: Plan) -> None:
@@ -89,13 +89,13 @@ def _head(plan: Plan) -> str:
 
 
 def _query(stages: list[tuple[str, str]], out: list[str]) -> str:
-    once = "AS MATERIALIZED"  # else SQLite copies each expression into all that use it
+    once = "AS MATERIALIZED"  # otherwise SQLite inlines each expression wherever it is used
     parts = ",\n".join(f"{name} {once} (\n  {text}\n)" for name, text in stages)
     return f"WITH {parts}\nSELECT\n  " + ",\n  ".join(out) + f"\nFROM {stages[-1][0]}"
 
 
 def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
-    """Return tables that are computed one from the other, each with all columns of the last."""
+    """Return a chain of subqueries, each with all columns of the one before."""
     prefix = "model"
     while table.lower().startswith(prefix):
         prefix += "_"
@@ -121,7 +121,7 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
     return [*((each.head, each.rows) for each in tables.values()), *stages]
 
 
-def _answers(plan: Plan) -> list[str]:
+def _outputs(plan: Plan) -> list[str]:
     scores = [f"s{k}" for k in range(plan.n_scores)]
     if plan.classes is None:
         return scores
@@ -130,7 +130,7 @@ def _answers(plan: Plan) -> list[str]:
 
 
 def _names_out(plan: Plan) -> list[str]:
-    """Return names as predictions have them, with numbers where classes are no good names."""
+    """Return the names of the output, as `predict` has them; numbers replace unsuitable labels."""
     k = plan.n_scores
     if plan.classes is None:
         return ["prediction"] if k == 1 else [f"prediction_{at}" for at in range(k)]
@@ -147,7 +147,7 @@ def _names_out(plan: Plan) -> list[str]:
 
 
 def _self_test(plan: Plan, vectors: Sequence[Vector]) -> str:
-    """Return a comment with a query that compares the answers for rows of its own."""
+    """Return a comment with a query that tests the results on rows of its own."""
     reason = _untestable(plan)
     if reason is not None:
         return f"-- It holds no test, for {reason}.\n"
@@ -187,5 +187,5 @@ def _rows(plan: Plan, vectors: Sequence[Vector], own: str) -> str:
 
 
 def _inside_comment(query: str) -> str:
-    """Return a query in which no literal ends a comment or starts one; nothing else does."""
+    """Return a query in which no literal starts or ends a comment; nothing else can."""
     return query.replace("*/", "*' || '/").replace("/*", "/' || '*")

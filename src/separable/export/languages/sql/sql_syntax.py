@@ -1,4 +1,4 @@
-"""Names, values and sums as SQL writes them."""
+"""Identifiers, literals and sums of SQL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["identifier", "literal", "number", "summed"]
 
 
 def identifier(name: str) -> str:
-    """Return a name in quotes.
+    """Return a quoted identifier.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def identifier(name: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """Return a value; a NUL character, which a literal cannot hold, is put in by its number.
+    """Return a literal; a NUL character, which SQL literals cannot hold, becomes CHAR(0).
 
     Examples
     --------
@@ -47,18 +47,18 @@ def literal(value: Any) -> str:
     if isinstance(value, float):
         return number(value)
     if not isinstance(value, str):
-        raise ExportError(f"The value {value!r:.80} is none that SQL has. Give a text.")
+        raise ExportError(f"The value {value!r:.80} has no type of SQL. Pass a text.")
     parts = ["'" + part.replace("'", "''") + "'" for part in value.split("\0")]
     return parts[0] if len(parts) == 1 else f"({' || CHAR(0) || '.join(parts)})"
 
 
 def number(value: float) -> str:
-    """Return a number with all its digits, in brackets if it is below 0."""
+    """Return a number with all digits, in parentheses if negative."""
     return f"({value!r})" if value < 0 or str(value)[0] == "-" else repr(value)
 
 
 def summed(terms: Sequence[str], sign: str = "+") -> str:
-    """Return a sum in halves of halves: databases allow no deep expressions.
+    """Return a balanced sum: databases limit the depth of expressions.
 
     Examples
     --------
