@@ -93,7 +93,7 @@ def test_equals_scikit_learn(name, form, classes, weighted):
 def test_no_smoothing_is_scikit_learns_floor(name):
     make, peer, options = LEARNERS[name]
     X, y, _ = counts_problem(2)
-    with pytest.warns(UserWarning, match=r"alpha=0 would give .* 1e-10 is taken instead"):
+    with pytest.warns(UserWarning, match=r"alpha=0 would give .* 1e-10 is used instead"):
         ours = make(alpha=0, **options).fit(X, y)
     with pytest.warns(UserWarning, match="alpha too small"):
         theirs = peer(alpha=0, force_alpha=False, **options).fit(X, y)

@@ -1,10 +1,7 @@
-"""The covariance within classes and what multiplies with its inverse.
+"""Within-class covariance, its factor, and shrinkage estimators.
 
-How much to shrink a covariance towards a multiple of the identity.
-
-S is the scatter of rows that are centred already, N their weight, d the number of columns. All
-three answers are numbers g from 0 to 1 for (1 - g) S + g tr(S) / d I; none changes when S is
-multiplied by a number.
+S is the scatter of centered rows, N their weight, d the number of columns. A shrinkage g from 0 to
+1 gives (1 - g) S + g tr(S) / d I. It does not depend on the scale of S.
 """
 
 from __future__ import annotations
@@ -27,30 +24,30 @@ __all__ = ["Within", "constant_within", "degrees_of_freedom", "factor_within", "
 
 
 EPS = float(np.finfo(np.float64).eps)
-#: A column of which other columns leave less than this share of the variance is made up of them.
+#: Columns with a smaller fraction of their variance unexplained by others are dependent.
 RANK_TOLERANCE = 1e-12
-#: Reciprocal condition numbers from here on need no closer look.
+#: Smallest reciprocal condition number for which plain Cholesky is used.
 MIN_RECIPROCAL_CONDITION = 1e-10
 
 
 @dataclass(frozen=True)
 class Within:
-    """A covariance Sigma with Sigma^-1 = P P', where P = root / length in the columns kept.
+    """Within-class covariance Sigma with Sigma^-1 = P P', P = root / length in the kept columns.
 
     Parameters
     ----------
     n_columns : int
-        All columns d.
+        Number of columns d.
     kept : ndarray of int
         The columns that vary within classes.
     length : ndarray, shape (kept,)
-        The deviation of each, in units of z.
+        Their standard deviations, in units of z.
     root : ndarray, shape (kept, rank)
-        Of the correlations R, R^-1 = root root'; directions without variance are left out.
+        R^-1 = root root' for the correlations R; directions without variance are dropped.
     condition : float
-        Of the correlations, estimated; inf where directions are left out.
+        Estimated condition number of R; inf if directions are dropped.
     dependent : list of (int, list of int)
-        Columns that others make up within classes, and which others.
+        Columns that are linear combinations of others within classes, and the others.
     """
 
     n_columns: int
@@ -72,7 +69,7 @@ class Within:
         return p
 
     def solve(self, gap: Floats) -> Floats:
-        """Return Sigma^-1 g for each row g of ``gap``; 0 in columns that are left out."""
+        """Return Sigma^-1 g for each row g of ``gap``; 0 in dropped columns."""
         solved = np.zeros_like(gap)
         white = (gap[:, self.kept] / self.length) @ self.root
         solved[:, self.kept] = (white @ self.root.T) / self.length
@@ -80,7 +77,7 @@ class Within:
 
 
 def degrees_of_freedom(sums: Sums, covariance: str) -> float:
-    """Return what the scatter is divided by: N - K, or N."""
+    """Return the divisor of the scatter: N - K, or N."""
     weight, n_classes = float(sums.weight.sum()), sums.n_groups
     freedom = weight - n_classes if covariance == "unbiased" else weight
     if sums.rows.sum() <= n_classes or freedom <= 0:
@@ -93,7 +90,7 @@ def degrees_of_freedom(sums: Sums, covariance: str) -> float:
 
 
 def constant_within(sums: Sums) -> NDArray[np.bool_]:
-    """Return the columns that do not vary within any class, but for rounding."""
+    """Return the columns that are constant within every class, up to rounding."""
     size = np.abs(sums.scaled_means).max(axis=0)
     least = 4 * EPS * size * np.sqrt(sums.weight.sum())
     constant: NDArray[np.bool_] = np.sqrt(sums.diagonal) <= least
@@ -101,7 +98,7 @@ def constant_within(sums: Sums) -> NDArray[np.bool_]:
 
 
 def factor_within(covariance: Floats, constant: NDArray[np.bool_]) -> Within:
-    """Return the factor of a covariance by Cholesky's method, with pivoting where it is needed."""
+    """Factor a covariance by Cholesky, with pivoting if needed."""
     kept = np.flatnonzero(~constant)
     length = np.sqrt(np.diagonal(covariance)[kept])
     whole = len(kept) == len(constant)
@@ -125,10 +122,10 @@ def factor_within(covariance: Floats, constant: NDArray[np.bool_]) -> Within:
 
 
 def _singular(n: int, kept: NDArray[np.intp], length: Floats, correlations: Floats) -> Within:
-    """Return the factor of correlations that lack digits, or are singular.
+    """Factor correlations that are singular or nearly so.
 
-    Cholesky's method with pivoting, P'RP = F'F, stops where columns are made up of those before
-    them. With F' = QT the pseudo-inverse is Q (TT')^-1 Q'.
+    Pivoted Cholesky, P'RP = F'F, stops at the rank. With F' = QT the pseudo-inverse is
+    Q (TT')^-1 Q'.
     """
     least = max(RANK_TOLERANCE, 10 * len(kept) * EPS)
     factor, order, rank, _ = dpstrf(correlations, tol=least)
@@ -152,22 +149,22 @@ def _singular(n: int, kept: NDArray[np.intp], length: Floats, correlations: Floa
 
 
 def oas(trace: Any, squares: Any, n: Any, d: int) -> Any:
-    """Return the shrinkage of the oracle that approximates itself.
+    """Return the oracle approximating shrinkage (OAS).
 
     Parameters
     ----------
     trace, squares : float or ndarray
         tr(S) and tr(S^2).
     n : float or ndarray
-        The weight of the rows.
+        Weight of the rows.
     d : int
-        The number of columns.
+        Number of columns.
 
     References
     ----------
     Chen, Wiesel, Eldar, Hero: Shrinkage algorithms for MMSE covariance estimation, IEEE
-    Transactions on Signal Processing 58 (2010), as scikit-learn has it: with n + 1 and without the
-    terms in 2 / d.
+    Transactions on Signal Processing 58 (2010), in the form of scikit-learn: with n + 1 and without
+    the terms in 2 / d.
     """
     mean = squares / trace**2 / d**2  # of the squares of S / tr(S)
     bottom = np.asarray((n + 1.0) * (mean - 1.0 / d**3))
@@ -176,7 +173,7 @@ def oas(trace: Any, squares: Any, n: Any, d: int) -> Any:
 
 
 def ledoit_wolf(trace: float, squares: float, fourth: float, n: float, d: int) -> float:
-    """Return the shrinkage with the smallest expected squared error, for many rows.
+    """Return the Ledoit-Wolf shrinkage: the smallest expected squared error, asymptotically.
 
     Parameters
     ----------
@@ -185,7 +182,7 @@ def ledoit_wolf(trace: float, squares: float, fourth: float, n: float, d: int) -
     fourth : float
         sum of w |u|^4 over the rows u.
     n, d
-        The weight of the rows and the number of columns.
+        Weight of the rows and number of columns.
 
     References
     ----------

@@ -1,10 +1,10 @@
-"""Discriminants: the scores of classes that are Gaussian with one covariance Sigma.
+"""Linear discriminants: log-posterior scores of Gaussian classes with a shared covariance.
 
 delta_k(x) = (x - m)'Sigma^-1 g_k - g_k'Sigma^-1 g_k / 2 + log pi_k,  g_k = mu_k - m
 
-with m = sum of pi_k mu_k. This is x'Sigma^-1 mu_k - mu_k'Sigma^-1 mu_k / 2 + log pi_k in
-coordinates whose origin is m, which takes the same from the scores of all classes. So classes and
-probabilities are the same, and columns far from 0 keep their digits.
+with m = sum of pi_k mu_k. This is x'Sigma^-1 mu_k - mu_k'Sigma^-1 mu_k / 2 + log pi_k with the
+origin moved to m, which subtracts the same number from all scores. Predictions and probabilities
+are unchanged, and columns far from 0 keep their precision.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Axes", "Centres", "axes_of", "centres_of", "discriminants"]
 
-#: Axes along which the means differ by less than this, relative to the first, are rounding.
+#: Axes are dropped if the class means differ by less than this along them, relative to the first.
 AXIS_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True)
 class Centres:
-    """The classes: how probable they are and where they lie.
+    """Priors and means of the classes.
 
     Parameters
     ----------
@@ -84,14 +84,14 @@ def discriminants(centres: Centres, solved: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Axes:
-    """Directions in which the means of the classes differ most, beside the variance within.
+    """Discriminant axes (canonical variates).
 
     Parameters
     ----------
     scalings : ndarray, shape (d, r)
-        One axis a column, of variance 1 within classes, for x.
+        One axis per column, with within-class variance 1, for x.
     ratio : ndarray, shape (r,)
-        The share of each in the variance between classes.
+        Fraction of the between-class variance explained by each axis.
     """
 
     scalings: Floats
@@ -99,13 +99,13 @@ class Axes:
 
 
 def axes_of(centres: Centres, solved: Floats) -> Axes:
-    """Return the axes, of which there are at most K - 1."""
+    """Return the axes, at most K - 1."""
     root = np.sqrt(centres.priors)[:, None]
     values, vectors = np.linalg.eigh(root * (centres.gap @ solved.T) * root.T)
     values, vectors = values[::-1], vectors[:, ::-1]
     good = values > AXIS_TOLERANCE**2 * values[0] if values[0] > 0 else np.zeros(len(values), bool)
     good[-1] = False  # K means lie in K - 1 dimensions about their own
     values, vectors = values[good], vectors[:, good]
-    with np.errstate(over="ignore"):  # weights that are infinite too are refused
+    with np.errstate(over="ignore"):  # infinite weights are refused elsewhere
         scalings = (root * solved).T @ (vectors / np.sqrt(values)) * centres.scale[:, None]
     return Axes(scalings, values / values.sum())

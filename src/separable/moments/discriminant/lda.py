@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LDA", "SHRINKAGE"]
 
-#: No shrinkage, a rule for it, or how much.
+#: Allowed values of ``shrinkage``.
 SHRINKAGE = Requirement(
     "None, 'auto', 'oas' or a float from 0 to 1",
     lambda v: v is None or (v in ("auto", "oas") if isinstance(v, str) else UNIT_INTERVAL.holds(v)),
@@ -44,31 +44,31 @@ SHRINKAGE = Requirement(
 
 
 class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Moments]):
-    """Linear discriminant analysis: Gaussian classes that share one covariance.
+    """Linear discriminant analysis: Gaussian classes with a shared covariance.
 
     The score of class k is its discriminant,
-    delta_k(x) = x'Sigma^-1 mu_k - mu_k'Sigma^-1 mu_k / 2 + log pi_k, with x and mu_k taken from the
-    mean of the means, m = sum of pi_k mu_k, which changes no difference of scores. Two classes have
-    one score, delta_1 - delta_0. Probabilities are those of Bayes' rule.
+    delta_k(x) = x'Sigma^-1 mu_k - mu_k'Sigma^-1 mu_k / 2 + log pi_k, with x and mu_k relative to
+    m = sum of pi_k mu_k, which changes no difference of scores. Two classes have one score,
+    delta_1 - delta_0. Probabilities follow from Bayes' rule.
 
-    Everything is solved exactly from one pass of sums by class: columns are divided by their
-    deviation within classes and the correlations factored by Cholesky's method, so multiplying or
-    shifting a column changes nothing but rounding (without shrinkage). Directions in which rows do
-    not vary within classes are left out, with a ``RankWarning`` that names the columns. With more
-    columns than rows ``fit`` works on products of rows, n x n.
+    The solution is exact, from sums per class in one pass. Columns are divided by their
+    within-class standard deviation and the correlations factored by Cholesky, so without shrinkage
+    scaling or shifting a column changes nothing, up to rounding. Directions without within-class
+    variance are dropped, with a ``RankWarning`` that names the columns. With more columns than
+    rows ``fit`` solves the dual, n x n.
 
     Parameters
     ----------
     priors : array-like of shape (K,), optional
         pi_k, in the order of ``classes_``; None: the class frequencies.
     covariance : {"unbiased", "mle"}, default "unbiased"
-        Divide the scatter within classes by N - K, or by N as scikit-learn does.
+        Divide the within-class scatter by N - K, or by N as scikit-learn does.
     shrinkage : None, "auto", "oas" or float from 0 to 1, default None
-        g of Sigma = (1 - g) S + g tr(S) / d I, S being the covariance within classes. "auto" is
-        Ledoit's and Wolf's g, which needs the rows a second time: only ``fit`` can. "oas" needs
-        only sums.
+        g in Sigma = (1 - g) S + g tr(S) / d I, S the within-class covariance. "auto" is the
+        Ledoit-Wolf g, which needs a second pass over the rows and so works only with ``fit``.
+        "oas" needs only sums.
     n_components : int, optional
-        Axes of ``transform``; None: min(K - 1, d), or as many as there are.
+        Number of axes of ``transform``; None: min(K - 1, d), or fewer if fewer exist.
 
     Attributes
     ----------
@@ -80,16 +80,16 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
     xbar_ : ndarray of shape (d,)
         m.
     covariance_ : ndarray of shape (d, d)
-        Sigma; not after a fit to fewer rows than columns.
+        Sigma; not available after a fit with more columns than rows.
     shrinkage_ : float
         g.
     scalings_ : ndarray of shape (d, r)
-        The discriminant axes, for x - m, of variance 1 within classes.
+        The discriminant axes, for x - m, with within-class variance 1.
     explained_variance_ratio_ : ndarray of shape (r,)
-        The share of each axis in the variance between classes.
+        Fraction of the between-class variance explained by each axis.
     evidence_ : dict
-        ``rows_seen``, ``rank``, ``condition_number`` (of the correlations within classes,
-        estimated; None where they are singular), ``shrinkage``, ``solved_by``.
+        ``rows_seen``, ``rank``, ``condition_number`` (of the within-class correlations, estimated;
+        None if they are singular), ``shrinkage``, ``solved_by``.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         return self._finish(centres, solved, middle, sums.class_means, evidence)
 
     def _check_digits(self, values: Sums, within: Within, centres: Centres, solved: Floats) -> None:
-        """Refuse weights, Sigma^-1 g, if a subtraction left too few digits of Sigma or g."""
+        """Refuse weights Sigma^-1 g if a subtraction left too few digits of Sigma or g."""
         precision, kept = Precision.of(values), within.kept
         root = np.sqrt(degrees_of_freedom(values, self.covariance))
         long = np.linalg.norm(precision.length[kept] / within.length) / root
@@ -223,7 +223,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         return Solution(weights, intercept, evidence, learned)
 
     def _count_axes(self, n_classes: int, n_columns: int) -> int:
-        """Return how many axes are asked for."""
+        """Return the requested number of axes."""
         most = min(n_classes - 1, n_columns)
         if self.n_components is not None and self.n_components > most:
             raise ValueError(
@@ -233,7 +233,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         return most if self.n_components is None else int(self.n_components)
 
     def _within(self, sums: Moments, data: Data | None) -> tuple[Within, Sums, float]:
-        """Return the covariance within classes, the sums it is of, and its shrinkage."""
+        """Return the within-class covariance, its sums and its shrinkage."""
         values = sums.sums
         freedom = degrees_of_freedom(values, self.covariance)
         if self.shrinkage is None or self.shrinkage == 0:
@@ -258,7 +258,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         return ledoit_wolf(1.0, squares, fourth_powers(values, data.present(), trace), n, d)
 
     def _warn(self, values: Sums, within: Within) -> None:
-        """Say why the covariance is singular, if it is."""
+        """Warn if the covariance is singular, with the columns responsible."""
         missing = np.setdiff1d(np.arange(values.n_columns), within.kept)
         if not len(missing) and not within.dependent:
             return
@@ -287,7 +287,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
 
     @property
     def priors_(self) -> Floats:
-        """The probability of each class before x is seen, (K,)."""
+        """Prior probability of each class, (K,)."""
         return self._array("priors")
 
     @property
@@ -302,17 +302,17 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
 
     @property
     def shrinkage_(self) -> float:
-        """How much the covariance is shrunk, from 0 to 1."""
+        """Shrinkage of the covariance, from 0 to 1."""
         return float(self._learned("shrinkage"))
 
     @property
     def covariance_(self) -> Floats:
-        """The covariance within classes, shrunk where that was asked for, (d, d)."""
+        """The within-class covariance after shrinkage, (d, d)."""
         g = self.shrinkage_
         moments = self._sums
         if moments is None:
             raise AttributeError(
-                "covariance_ has d^2 numbers, and with more columns than rows LDA makes do without "
+                "covariance_ has d^2 numbers, and with more columns than rows LDA does not compute "
                 "them. Start with partial_fit to have it."
             )
         covariance = moments.within_scatter / degrees_of_freedom(moments.sums, self.covariance)
@@ -320,13 +320,13 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
 
     @property
     def scalings_(self) -> Floats:
-        """The discriminant axes, (d, r), the one along which classes differ most first."""
+        """The discriminant axes, (d, r), in decreasing order of explained variance."""
         scalings: Floats = self._learned("axes").scalings
         return scalings
 
     @property
     def explained_variance_ratio_(self) -> Floats:
-        """The share of each axis in the variance between classes, for those of ``transform``."""
+        """Fraction of the between-class variance explained by each axis of ``transform``."""
         ratio: Floats = self._learned("axes").ratio
         return ratio[: self._n_features_out]
 
@@ -344,10 +344,10 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
     def discriminants(self, X: Any) -> Floats:
         """Return delta_k(x) = x'Sigma^-1 mu_k - mu_k'Sigma^-1 mu_k / 2 + log pi_k, as in textbooks.
 
-        ``decision_function`` takes the same number from all delta_k of a row, so that columns far
-        from 0 keep their digits. Here nothing is taken off: far from 0, the differences of
-        delta_k have fewer digits than ``log_ratio``. In directions without variance within
-        classes, Sigma^-1 is 0.
+        ``decision_function`` subtracts the same number from all delta_k of a row, so that columns
+        far from 0 keep their precision. Here nothing is subtracted: far from 0, differences of
+        delta_k are less accurate than ``log_ratio``. In directions without within-class variance,
+        Sigma^-1 is 0.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         Returns
         -------
         ndarray of shape (n, K)
-            One column a class, in the order of ``classes_``, for two classes too.
+            One column per class, in the order of ``classes_``, also for two classes.
         """
         check_is_fitted(self)
         rows = self._finite_rows(X)
@@ -369,7 +369,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
     def log_ratio(self, X: Any, k: Any, l: Any) -> Floats:  # noqa: E741  # the lecture's letter
         """Return log P(k | x) / P(l | x) = delta_k(x) - delta_l(x) of two classes.
 
-        It is 0 on the boundary between them, and independent of the other classes.
+        It is 0 on the decision boundary between them and independent of the other classes.
 
         Parameters
         ----------
@@ -397,7 +397,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         return linear_scores(rows, weights[None, :], np.array([constant]))[:, 0]
 
     def transform(self, X: Any) -> Floats:
-        """Return the rows along the discriminant axes, (n, n_components).
+        """Project rows on the discriminant axes, (n, n_components).
 
         Parameters
         ----------
@@ -406,8 +406,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         Returns
         -------
         ndarray of shape (n, r)
-            (x - m).a for each axis a; within classes every axis has variance 1 and no two of them
-            are correlated.
+            (x - m).a for each axis a. Within classes the axes have variance 1 and are uncorrelated.
         """
         check_is_fitted(self)
         rows = self._finite_rows(X)

@@ -1,8 +1,8 @@
-"""Linear discriminant analysis with more columns than rows: from the n x n side.
+"""Linear discriminant analysis with more columns than rows: the dual, n x n.
 
-U are the rows about the mean of their class, times the root of their weight, and S = U'U the
-scatter within classes, which is never formed. With UU' = Q diag(l) Q' its eigenvectors are
-V = U'Q diag(l)^-1/2, and everything is a product with U, so that sparse rows stay sparse.
+U are the rows, centered by the mean of their class and multiplied by the square root of their
+weight. The within-class scatter S = U'U is never formed. With UU' = Q diag(l) Q' its eigenvectors
+are V = U'Q diag(l)^-1/2. Only products with U are needed, so sparse rows stay sparse.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 __all__ = ["WideClasses"]
 
-#: What to do where products of rows do not fit in memory.
+#: Alternatives to suggest if the n x n inner products do not fit in memory.
 ALTERNATIVES = "use LinearGaussianNB, MultinomialNB for counts of words, or SGDClassifier"
 
 
 class WideClasses:
-    """Classes of a few rows with many columns.
+    """LDA of few rows with many columns.
 
     Parameters
     ----------
     data : Data
-        Rows that all count.
+        Rows of positive weight.
     priors, covariance, shrinkage
         As in ``LDA``.
     """
@@ -59,7 +59,7 @@ class WideClasses:
         weight = data.counted.weight
         weight = np.ones(rows.n_rows) if weight is None else weight
         self.root = np.sqrt(weight)
-        X: Any = rows.to_matrix().astype(np.float64)  # the one copy; all else is done in it
+        X: Any = rows.to_matrix().astype(np.float64)  # the only copy; changed in place
         scale = _scale(X, together=shrinkage is not None and shrinkage != 0)
         by_class = csr_array((weight, (self.label, np.arange(rows.n_rows))))
         total: Floats = np.bincount(self.label, weight).astype(np.float64)
@@ -88,12 +88,12 @@ class WideClasses:
         self._set_rows(X, means, full, shrinkage)
         self._decompose(shrinkage, float(total.sum()))
 
-    # Products with U, or with U of standardised columns.
+    # Products with U, or with U of standardized columns.
 
     def _set_rows(self, X: Any, means: Floats, full: NDArray[np.intp], shrinkage: Any) -> None:
-        """Keep the rows, each column divided by its deviation unless shrinkage mixes them.
+        """Store the rows, with standardized columns unless shrinkage is used.
 
-        Full columns of sparse rows are about the means of their classes already.
+        Full columns of sparse rows are already centered by class.
         """
         self._sparse = not isinstance(X, np.ndarray)
         if not self._sparse:
@@ -183,10 +183,10 @@ class WideClasses:
 
 
 def _full_columns(X: Any) -> tuple[NDArray[np.intp], Floats]:
-    """Take the full columns out of sparse rows, and return which they are and their values.
+    """Remove the full columns from sparse rows; return their indices and values.
 
-    They may be far from 0, where squares that are centred later lose their digits. A column that
-    is mostly 0 is not.
+    Full columns may be far from 0, where centering after squaring loses precision. Columns that
+    are mostly 0 are not.
     """
     n, d = X.shape
     full = np.flatnonzero(np.bincount(X.indices, minlength=d) > DENSE_FRACTION * n)
@@ -199,14 +199,14 @@ def _full_columns(X: Any) -> tuple[NDArray[np.intp], Floats]:
 
 
 def _placed(dense: Floats, columns: NDArray[np.intp], n_features: int) -> Any:
-    """Return values of some columns as sparse rows of all."""
+    """Return the values of some columns as sparse rows with all columns."""
     n, k = dense.shape
     structure = (np.tile(columns, n), np.arange(n + 1) * k)
     return csr_array((dense.ravel(), *structure), shape=(n, n_features))
 
 
 def _scale(X: Any, *, together: bool) -> Floats:
-    """Return the powers of two that bring each column, or all of them together, below 1."""
+    """Return powers of two that scale each column, or all columns alike, below 1."""
     largest = np.zeros(X.shape[1])
     if isinstance(X, np.ndarray):
         largest = np.maximum(X.max(axis=0), -X.min(axis=0))

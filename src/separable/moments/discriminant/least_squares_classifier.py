@@ -1,4 +1,4 @@
-"""Least squares used to tell classes apart."""
+"""Least-squares classification: regression on class indicators."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ __all__ = ["LeastSquaresClassifier"]
 
 
 class LeastSquaresClassifier(MomentClassifier[Moments]):
-    """Regression used as a classifier: least squares on numbers that stand for the classes.
+    """Least-squares classifier: linear regression on class indicators.
 
-    Two classes: minimises sum_i c_i (w.x_i + b - y_i)^2 with y_i = +1 for ``classes_[1]`` and -1
-    for ``classes_[0]``; the class is the sign of the score. More: one regression a class on y_i = 1
-    for its rows and 0 for all others; the class is the largest score. The scores of more classes
-    sum to 1 and are no probabilities: they may be negative.
+    Two classes: minimizes sum_i c_i (w.x_i + b - y_i)^2 with y_i = +1 for ``classes_[1]`` and -1
+    for ``classes_[0]``; the sign of the score is the class. More classes: one regression per class
+    on y_i = 1 for its rows and 0 for the others; the largest score is the class. These scores sum
+    to 1 but are not probabilities: they may be negative.
 
-    It is solved exactly, from sums by class, as ``LeastSquares`` is: same numerics, same warnings.
+    It is solved exactly, from sums per class, with the numerics and warnings of ``LeastSquares``.
 
-    Its weakness: the error that is minimised is not the error that counts. Rows far on their own
-    side of the boundary have large residuals and pull it away from where classes meet, and of
-    three classes in a line the middle one may never have the largest score. ``LDA`` starts from
-    the same sums; see docs/learners/least_squares_classifier.md for both failures in numbers.
+    Squared error is not classification error. Rows far on the correct side have large residuals
+    and pull the boundary away from where the classes meet. Of three classes in a line, the middle
+    one may never have the largest score (masking). ``LDA`` uses the same sums; see
+    docs/learners/least_squares_classifier.md for both failures in numbers.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shapes (k, d) and (k,)
     classes_ : ndarray of shape (K,)
     condition_number_ : float
-        Of the centred columns, scaled to length 1; inf where columns depend on each other.
+        Of the centered columns, scaled to norm 1; inf for linearly dependent columns.
     rank_ : int
-        Of the centred columns.
+        Of the centered columns.
     evidence_ : dict
-        As of ``LeastSquares``.
+        As for ``LeastSquares``.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
 
     @property
     def condition_number_(self) -> float:
-        """Condition number of the centred columns, scaled to length 1."""
+        """Condition number of the centered columns, scaled to norm 1."""
         return float(self._learned("condition_number"))
 
     @property
     def rank_(self) -> int:
-        """Rank of the centred columns."""
+        """Rank of the centered columns."""
         return int(self._learned("rank"))
 
     # ------------------------------------------------------------------ solving
@@ -105,7 +105,7 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
         return self._regression()._solve_rows(replace(data, y=_targets(data.y)))
 
     def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
-        """Return the scores of each row from the fit to all other rows, by its leverage.
+        """Return leave-one-out scores by leverages.
 
         Without row i the residual t_i - s_i becomes (t_i - s_i) / (1 - h_i).
         """
@@ -129,7 +129,7 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
 
 
 def _targets(y: NDArray[Any]) -> Floats:
-    """Return -1 and 1 for two classes, (n,), else an indicator of each class, (n, K)."""
+    """Return targets: -1 and 1 for two classes, (n,), else class indicators, (n, K)."""
     classes, label = np.unique(y, return_inverse=True)
     if len(classes) == 2:
         return (2 * label - 1).astype(np.float64)
@@ -139,10 +139,10 @@ def _targets(y: NDArray[Any]) -> Floats:
 
 
 def _with_targets(sums: Moments) -> Moments:
-    """Return the sums as of a regression on the numbers that stand for the classes.
+    """Return the sums of a regression on the class indicators.
 
-    The products of columns are those within classes plus those between them; with an indicator
-    the column has W_k (mu_k - m), and indicators have W_k - W_k^2 / W and -W_k W_l / W.
+    The scatter of the columns is within-class plus between-class scatter. The products of columns
+    with indicators are W_k (mu_k - m), those of indicators W_k - W_k^2 / W and -W_k W_l / W.
     """
     values, pooled = sums.sums, sums.sums.pooled()
     weight, total = values.weight, float(values.weight.sum())
@@ -168,7 +168,7 @@ def _with_targets(sums: Moments) -> Moments:
 
 
 def _bounds(values: Sums, pooled: Sums, length: Floats) -> Precision | None:
-    """Return the error bounds of the sums with targets of the given lengths; None: by rounding."""
+    """Return error bounds of the sums with targets; None: only rounding."""
     if values.precision is None or pooled.precision is None:
         return None
     fraction = values.weight / values.weight.sum()

@@ -1,4 +1,4 @@
-"""What classifiers by means and scatter share where each row is left out of the fit in turn."""
+"""Leave-one-out for classifiers from class means and scatter: rank-one downdates."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
 
 __all__ = ["MIN_VARIANCE_LEFT", "LeftOut", "kinds_of", "of_two", "refit_scores"]
 
-#: Rows whose absence leaves less than this of the variance in their direction are fitted anew.
+#: Rows whose removal leaves a smaller fraction of the variance in their direction are refitted.
 MIN_VARIANCE_LEFT = 1e-6
-#: What weights of rows may add up to, relative, where nothing should be left.
+#: Relative weight below which a class counts as empty.
 WEIGHT_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What changes without a row, before products with the covariance; one entry a row.
+    """Changes of class statistics without a row; one entry per row.
 
     Parameters
     ----------
     label : ndarray of int, shape (n,)
         The class c of the row.
     ratio : ndarray, shape (n,)
-        r; 1 for a row that is the only one of its class, for which u is 0.
+        r; 1 for the only row of a class, for which u is 0.
     factor : ndarray, shape (n,)
         f; 0 for such a row.
     freedom : ndarray, shape (n,)
-        What the scatter without the row is divided by.
+        Divisor of the scatter without the row.
     along_x, along_u : ndarray, shape (n,)
-        x - m' = a (x - m) + b u, m' being the mean of the means without the row.
+        a and b in x - m' = a (x - m) + b u, m' the mean of the means without the row.
     log_priors : ndarray, shape (n, K)
-        log pi_k without the row; -inf for a class that is gone.
+        log pi_k without the row; -inf for a class that becomes empty.
     weight : ndarray, shape (n,)
-        Its weight w.
+        The weight w of the row.
     """
 
     label: NDArray[np.intp]
@@ -70,17 +70,17 @@ class LeftOut:
         priors: Floats | None,
         unbiased: bool,
     ) -> LeftOut:
-        """Return it for rows of given classes and weights.
+        """Return the changes for rows of the given classes and weights.
 
         Parameters
         ----------
         label, weight : ndarray, shape (n,)
         classes : ndarray, shape (K,)
-            The weights n_k of the classes, all rows included.
+            The weights n_k of the classes, with all rows.
         priors : ndarray, shape (K,), or None
-            Priors; None: they are estimated.
+            None: class frequencies.
         unbiased : bool
-            Whether K is taken from N.
+            Whether the divisor is N - K.
         """
         own, total, n_classes = classes[label], classes.sum(), len(classes)
         rest = own - weight
@@ -109,7 +109,7 @@ class LeftOut:
         )
 
     def take(self, rows: Any) -> LeftOut:
-        """Return it for some rows."""
+        """Return the changes for some rows."""
         parts = (getattr(self, each.name) for each in fields(self))
         if isinstance(rows, slice):
             return LeftOut(*(part[rows] for part in parts))
@@ -123,12 +123,12 @@ class LeftOut:
     def scores(
         self, h: Floats, uv: Floats, vv: Floats, up: Floats, pp: Floats, g: Floats | float = 0.0
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the scores (n, K), and which rows are to be fitted anew.
+        """Return the scores (n, K), and a mask of the rows to refit.
 
         Parameters
         ----------
         h, up, pp : ndarray, shape (n,)
-            u'Au, u'Ap and p'Ap with p = x - m', where A is the inverse before u is taken out.
+            u'Au, u'Ap and p'Ap with p = x - m', where A is the inverse before the downdate.
         uv, vv : ndarray, shape (n, K)
             u'Av_k and v_k'Av_k; they are overwritten.
         g : float or ndarray
@@ -138,7 +138,7 @@ class LeftOut:
         left = 1.0 - factor * h
         refit = left < MIN_VARIANCE_LEFT
         gain = factor / np.where(refit, 1.0, left)
-        uv *= uv  # step by step, in place: this is most of the time
+        uv *= uv  # in place, because this dominates the run time
         uv *= gain[:, None]
         uv += vv
         uv[np.arange(len(h)), self.label] = self.ratio**2 * h * (1.0 + gain * h)
@@ -151,18 +151,18 @@ class LeftOut:
 def kinds_of(
     learner: Any, sums: Moments, data: Data, centres: Centres
 ) -> tuple[LeftOut, NDArray[np.intp]] | None:
-    """Return what changes without a row of each class and weight there is, and each row's kind.
+    """Return the changes for each distinct class and weight, and the index of each row's kind.
 
-    None: without some row nothing is known of the variance, so that no fit works.
+    None if without some row the variance cannot be estimated.
 
     Parameters
     ----------
     learner : LDA or LinearGaussianNB
         For its priors and its divisor.
     sums, data
-        All rows, which all count.
+        All rows, of positive weight.
     centres : Centres
-        Of the classes.
+        Priors and means of the classes.
     """
     assert sums.classes is not None
     label, n_classes = find_classes(data.y, sums.classes), len(sums.classes)
@@ -181,7 +181,7 @@ def kinds_of(
 
 
 def of_two(scores: Floats) -> Floats:
-    """Return scores (n, K), of two classes the difference, infinite where one of them is gone."""
+    """Return scores (n, K), or the difference for two classes, infinite if one becomes empty."""
     return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
 
 
@@ -191,7 +191,7 @@ def refit_scores(
     scores: Floats,
     which: NDArray[np.intp],
 ) -> None:
-    """Put the scores of some rows, (n, K), from fits to all rows but one."""
+    """Write the scores of some rows, (n, K), from refits without them."""
     classes = np.unique(data.y) if len(which) else which
     for row in which.tolist():
         others = data.without(row)

@@ -1,11 +1,11 @@
-"""Linear discriminant analysis without one row, for every row, from one fit.
+"""Exact leave-one-out scores of linear discriminant analysis from one fit.
 
 Without row i of class c and weight w, with u = x - mu_c, v_k = x - mu_k and r = n_c / (n_c - w):
 
-  x - mu_c becomes r u, the scatter S - f u u' with f = w r, and by the formula of Sherman and
-  Morrison  a'(S - f u u')^-1 b = a'S^-1 b + f (a'S^-1 u)(u'S^-1 b) / (1 - f u'S^-1 u).
+  x - mu_c becomes r u, the scatter S - f u u' with f = w r, and by the Sherman-Morrison formula
+  a'(S - f u u')^-1 b = a'S^-1 b + f (a'S^-1 u)(u'S^-1 b) / (1 - f u'S^-1 u).
 
-With shrinkage g the same holds in the eigenvectors of S, where what is inverted is
+With shrinkage g the same holds in the eigenbasis of S, for the inverse of
 diag((1 - g) l_j + g t_i) - (1 - g) f u u' with t_i = (tr S - f |u|^2) / d.
 """
 
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 __all__ = ["left_out_scores"]
 
-#: How far, relative to itself, the means may differ in directions without variance.
+#: Largest relative difference of the class means in directions without within-class variance.
 NULL_SPACE_TOLERANCE = 1e-8
 
 
 def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
-    """Return the scores of each row from the fit to all other rows, (n, k), or None."""
+    """Return the leave-one-out scores, (n, k), or None."""
     data = data.present()
-    if data.rows.n_rows - 1 < data.rows.n_features:  # then a fit would work on products of rows
+    if data.rows.n_rows - 1 < data.rows.n_features:  # a fit would solve the dual
         return None
     within, values, _ = learner._within(sums, None)
     centres = centres_of(values, class_priors(learner.priors, values.weight))
@@ -64,9 +64,9 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
 
 
 def _sticks_out(centres: Centres, within: Within) -> bool:
-    """Return whether means differ where rows do not vary within classes.
+    """Return whether class means differ in directions without within-class variance.
 
-    Then it depends on deviations, which change with every row, which part is left out.
+    Then the dropped part depends on the standard deviations, which change with every row.
     """
     if not within.dependent:
         return False
@@ -77,9 +77,9 @@ def _sticks_out(centres: Centres, within: Within) -> bool:
 
 
 def _plain(learner: Any, values: Sums, centres: Centres, within: Within) -> Any:
-    """Return what makes scores of a block without shrinkage.
+    """Return the scorer of blocks without shrinkage.
 
-    Only x'Ax and x'A mu_k are taken of each row; the other products are made up of them.
+    Only x'Ax and x'A mu_k are computed for each row; the other products follow from them.
     """
     freedom = degrees_of_freedom(values, learner.covariance)
     whitener = within.whitener() / np.sqrt(freedom)
@@ -106,7 +106,7 @@ def _plain(learner: Any, values: Sums, centres: Centres, within: Within) -> Any:
 
 
 def _eigenbasis(learner: Any, values: Sums, centres: Centres, within: Within) -> Any:
-    """Return what makes scores of a block with shrinkage: in the eigenvectors of the scatter."""
+    """Return the scorer of blocks with shrinkage, in the eigenbasis of the scatter."""
     del within
     sizes, vectors = eigh(values.scatter)
     sizes = np.maximum(sizes, 0.0)

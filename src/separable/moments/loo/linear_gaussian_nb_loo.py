@@ -1,9 +1,9 @@
-"""Linear Gaussian naive Bayes without one row, for every row, from one fit.
+"""Exact leave-one-out scores of linear Gaussian naive Bayes from one fit.
 
-Without row i of class c and weight w, with u = x - mu_c and f = w n_c / (n_c - w), column j has
-the squares S_j - f u_j^2 left, and the distance from mu_k is the sum of v_kj^2 over them. Sparse
-rows differ from a row of zeros of the same class and weight only where they are not 0, so the
-sums of that row are taken once and corrected there.
+Without row i of class c and weight w, with u = x - mu_c and f = w n_c / (n_c - w), the sum of
+squares of column j is S_j - f u_j^2, and the squared distance from mu_k is the sum of v_kj^2
+divided by it. Sparse rows differ from a row of zeros of the same class and weight only in their
+non-zeros, so the sums of that row are computed once and corrected there.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["left_out_scores"]
 
 @dataclass(frozen=True)
 class Columns:
-    """The squares within classes, the means about their mean, and the origin, all as z.
+    """Within-class sums of squares, centered class means and origin, in units of z.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Columns:
     gap : ndarray, shape (K, d)
         mu_k - m.
     zero : ndarray, shape (d,)
-        Where x = 0 lies, from m.
+        -m.
     scale : ndarray, shape (d,)
     """
 
@@ -61,7 +61,7 @@ class Columns:
     scale: Floats
 
     def inverse(self, f: Any, u: Floats, where: Any) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return 1 / (S - f u^2) of some columns, and where too little is left."""
+        """Return 1 / (S - f u^2) of some columns, and where cancellation leaves too little."""
         squares, varied = self.squares[where], self.varied[where]
         left = squares - f * u * u
         bad = varied & ~(left > MIN_VARIANCE_LEFT * squares)
@@ -70,7 +70,7 @@ class Columns:
 
 
 def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
-    """Return the scores of each row from the fit to all other rows, (n, k), or None."""
+    """Return the leave-one-out scores, (n, k), or None."""
     data = data.present()
     values = sums.sums
     centres = centres_of(values, class_priors(learner.priors, values.weight))
@@ -123,11 +123,11 @@ def _finish(row: LeftOut, h: Floats, vv: Floats, pp: Floats) -> Floats:
 def _sparse_kind(
     rows: Rows, columns: Columns, kind: LeftOut, single: NDArray[np.bool_]
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the scores of rows of one class and one weight, and which are to be fitted anew."""
+    """Return the scores of rows of one class and one weight, and a mask of the rows to refit."""
     f, a, b = (float(part[0]) for part in (kind.factor, kind.along_x, kind.along_u))
     zero_u = columns.zero - columns.gap[kind.label[0]]
     inverse, bad = columns.inverse(f, zero_u, slice(None))
-    # a row of zeros: to each mean, to its own and to the middle; and how a value moves it
+    # a row of zeros: differences from each mean, its own and the center; and the step per value
     points = [*(columns.zero - g for g in columns.gap), zero_u, a * columns.zero + b * zero_u]
     steps = [1.0] * (len(points) - 1) + [a + b]
     whole = [float((inverse * point) @ point) for point in points]
@@ -146,7 +146,7 @@ def _sparse_kind(
         )
         part = slice(start, stop)
         scores[part] = _finish(kind.take(part), h, np.stack(vv, axis=1), pp)
-        # a column with nothing but this row is constant without it, and has no weight
+        # a column with no other non-zero row is constant without this row and has weight 0
         odd &= ~single[j]
         hidden = int(bad.sum()) - segment_sums(bad[j].astype(np.float64), block.indptr)
         refit[part] = (segment_sums(odd.astype(np.float64), block.indptr) > 0) | (hidden > 0)

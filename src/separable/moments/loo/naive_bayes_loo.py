@@ -1,4 +1,4 @@
-"""Naive Bayes without one row, for every row, from one fit."""
+"""Exact leave-one-out scores of naive Bayes from one fit."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Doubtful", "NonZeros", "Without", "left_out_scores"]
 
-#: What taking a row out must leave of a sum for its digits to be trusted.
+#: Smallest fraction of a sum that must be left without a row; otherwise the row is refitted.
 MIN_FRACTION_LEFT = 1e-6
-#: Rows that are learned without one by one, where digits ask for it, before that costs too much.
+#: Maximum number of refits.
 MAX_REFITS = 64
 
 
 @dataclass(frozen=True)
 class NonZeros:
-    """The non-zeros of some rows, each column at most once in a row.
+    """Non-zeros of some rows, each column at most once per row.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class NonZeros:
     row, column, value : ndarray, shape (nnz,)
         The non-zeros.
     indptr : ndarray, shape (n + 1,)
-        Where those of each row start.
+        Start of each row.
     """
 
     label: NDArray[np.intp]
@@ -60,7 +60,7 @@ class NonZeros:
 
 
 class Doubtful:
-    """Takes rows out of sums, and notes those that leave too few digits."""
+    """Subtraction of rows from sums, with a mask of the rows that lose too much precision."""
 
     def __init__(self, n_rows: int, *, exact: bool) -> None:
         self.rows = np.zeros(n_rows, np.bool_)
@@ -69,7 +69,7 @@ class Doubtful:
     def smoothed(
         self, whole: Floats, taken: Floats, alpha: float | Floats, row: NDArray[np.intp] | None
     ) -> Floats:
-        """Return whole - taken + alpha; ``row`` says to which row each belongs, None: in order."""
+        """Return whole - taken + alpha; ``row`` is the row of each entry, None: in order."""
         left = np.maximum(whole - taken, 0.0) + alpha
         if not self._exact:
             lost = (left < MIN_FRACTION_LEFT * whole) & (taken != 0)
@@ -78,7 +78,7 @@ class Doubtful:
 
 
 class Without:
-    """The scores of rows, each from the counts without it."""
+    """Leave-one-out scores from counts."""
 
     def __init__(self, counts: ClassCounts, alpha: float) -> None:
         self.counts, self.alpha = counts, alpha
@@ -89,12 +89,12 @@ class Without:
 
 
 def left_out_scores(learner: NaiveBayes, counts: ClassCounts, data: Data) -> Floats | None:
-    """Return the scores of each row from the fit to all other rows, (n, k), or None."""
+    """Return the leave-one-out scores, (n, k), or None."""
     assert counts.classes is not None
     n = data.rows.n_rows
     weight = np.ones(n) if data.counted.weight is None else data.counted.weight
     index = find_classes(data.y, counts.classes)
-    weight = np.where(index < 0, 0.0, weight)  # of an absent class: absent too
+    weight = np.where(index < 0, 0.0, weight)  # rows of unknown classes are ignored
     label = np.maximum(index, 0).astype(np.intp)
     alpha = learner._alpha()
     without = learner._without(counts, alpha, weight)
@@ -117,7 +117,7 @@ def left_out_scores(learner: NaiveBayes, counts: ClassCounts, data: Data) -> Flo
     two = len(counts.classes) == 2
     if two:
         scores = joint[:, 1:] - joint[:, :1]
-    else:  # from the mean of the classes that are left
+    else:  # relative to the mean of the remaining classes
         left = np.ones_like(joint)
         left[alone, label[alone]] = 0.0
         scores = joint - ((joint * left).sum(axis=1) / left.sum(axis=1))[:, None]
@@ -138,7 +138,7 @@ def _log_priors(
     alone: NDArray[np.bool_],
     doubtful: Doubtful,
 ) -> Floats:
-    """Return the logarithm of each class's probability without each row, (n, K)."""
+    """Return the log-priors without each row, (n, K)."""
     n, k = len(label), len(counts.weight)
     if learner.class_prior is not None or not learner.fit_prior:
         return np.broadcast_to(learner._log_prior(counts), (n, k))
@@ -151,7 +151,7 @@ def _log_priors(
 
 
 def _refitted(learner: NaiveBayes, data: Data, row: int) -> Floats:
-    """Return the scores of a row from all others, added up anew."""
+    """Return the scores of a row from a refit without it."""
     counts = learner._new_sums().add_data(data.without(row))
     solution = learner._solve(counts, None)
     row_alone = data.rows.slice(row, row + 1)
@@ -164,7 +164,7 @@ def _refitted(learner: NaiveBayes, data: Data, row: int) -> Floats:
 def _blocks(
     rows: Rows, label: NDArray[np.intp], weight: Floats
 ) -> Iterator[tuple[slice, NonZeros]]:
-    """Yield the non-zeros of rows in pieces that stay in the cache."""
+    """Yield the non-zeros of rows in blocks that fit in the cache."""
     for start, stop in row_blocks(rows):
         part = rows.slice(start, stop)
         if part.indptr is None or part.indices is None:

@@ -1,4 +1,4 @@
-"""How well each alpha of a ridge regression predicts every row from all others."""
+"""Leave-one-out cross-validation of ridge regression over many alphas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def score_left_out(
     *,
     fit_intercept: bool,
 ) -> Scores:
-    """Return how well each alpha predicts every row from all others: one eigendecomposition.
+    """Return the leave-one-out scores of each alpha from one eigendecomposition.
 
     With Q = (X - mean) V the error without row i is r_i / (1 - h_i) with the leverage
     h_i = c_i / W + c_i sum_k q_ik^2 / (s_k + alpha).
@@ -40,16 +40,16 @@ def score_left_out(
     Parameters
     ----------
     data : Data
-        Rows that all count.
+        Rows of positive weight.
     total : Moments
         Their sums.
     alphas : ndarray
     scorer : callable or None
         None: squared errors.
     left_out : callable
-        For alphas of which eigenvalues lack the digits: the scores of all rows.
+        Scores of all rows, for alphas where the eigenvalues lack precision.
     without : callable
-        For rows that all but determine the fit: the score of one row.
+        Score of one row from a refit, for rows of leverage close to 1.
     fit_intercept : bool
     """
     side = column_side(total, fit_intercept=fit_intercept)
@@ -59,7 +59,7 @@ def score_left_out(
     for which in np.flatnonzero(~side.has_digits(alphas)).tolist():
         gather.add(which, numbers - left_out(float(alphas[which])))
     if len(easy):
-        with np.errstate(over="ignore", invalid="ignore"):  # scores that are infinite are refused
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite scores are refused
             _leave_out(data, side, alphas, easy, gather, without)
     return gather.scores(alphas)
 
@@ -84,7 +84,7 @@ def _leave_out(
         fitted = np.split(block[:, k:], t, axis=1)
         errors = [centred[start:stop, j, None] - fitted[j] for j in range(t)]
         axes = block[:, :k] * block[:, :k]
-        left = axes @ inverse  # the leverages, then what they leave of 1
+        left = axes @ inverse  # leverages h, then 1 - h
         left += own
         if gather.weight is not None:
             left *= gather.weight[start:stop, None]
@@ -110,7 +110,7 @@ def score_left_out_wide(
     *,
     fit_intercept: bool,
 ) -> Scores:
-    """Do the same with more columns than rows."""
+    """Return the leave-one-out scores of each alpha with more columns than rows."""
     numbers = data.numbers
     gather = _Gather(numbers, data.counted.weight, len(alphas), scorer)
     spectrum = RowSide(data, fit_intercept=fit_intercept).spectrum()
@@ -121,7 +121,7 @@ def score_left_out_wide(
 
 
 class _Gather:
-    """Errors of rows left out, added up, or kept for a scorer that wants predictions."""
+    """Leave-one-out errors, summed, or stored for a scorer."""
 
     def __init__(self, numbers: Floats, weight: Floats | None, n_alphas: int, scorer: Any) -> None:
         self.numbers, self.weight, self.scorer = numbers, weight, scorer
@@ -136,7 +136,7 @@ class _Gather:
         self.add_block(0, len(errors), columns, np.array([which]))
 
     def add_block(self, start: int, stop: int, errors: list[Floats], which: Indices) -> None:
-        """Add the errors of rows start to stop, (n, A) of each target, with some alphas."""
+        """Add the errors of rows start to stop, (n, A) for each target, with some alphas."""
         if self.predicted is not None:
             for j, each in enumerate(errors):
                 predicted = self.numbers[start:stop, j, None] - each

@@ -1,4 +1,4 @@
-"""What the naive Bayes learners of counts share: smoothing and priors."""
+"""Base class of naive Bayes on counts: smoothing and priors."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Joint", "NaiveBayes"]
 
-#: Smoothing below this is taken as this, so that no probability is 0.
+#: Smallest smoothing parameter, so that no probability is 0.
 MIN_ALPHA = 1e-10
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Scores of every class, up to the prior: score_k(x) = w_k.x + b_k.
+    """Joint log-likelihoods without the prior: score_k(x) = w_k.x + b_k.
 
     Parameters
     ----------
     weights, intercept : ndarray, shapes (K, d) and (K,)
     log_prob : ndarray, shape (K, d)
-        What ``feature_log_prob_`` shows.
+        ``feature_log_prob_``.
     """
 
     weights: Floats
@@ -50,7 +50,7 @@ class Joint:
 
 
 class NaiveBayes(BayesClassifier[ClassCounts]):
-    """Naive Bayes on counts: per class the weight of its rows and the sums of columns."""
+    """Base of naive Bayes on counts: row weight and column sums per class."""
 
     _base_requirements: ClassVar[dict[str, Requirement]] = {
         "alpha": NOT_NEGATIVE,
@@ -85,7 +85,7 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
         return True
 
     def _without(self, counts: ClassCounts, alpha: float, weights: Floats) -> Without | None:
-        """Return what scores rows of the given weights without them, None: it costs too much."""
+        """Return the leave-one-out scorer for the given row weights; None: too expensive."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ rows
@@ -94,7 +94,7 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
         return ClassCounts(self._threshold())
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
-        rows = as_rows(X, check_values=False)  # values and columns are checked where they are added
+        rows = as_rows(X, check_values=False)  # values and columns are checked when added
         labels = check_labels(y, rows.n_rows, type(self).__name__)
         return Data(rows, labels, weigh_rows(sample_weight, None, labels), X)
 
@@ -117,11 +117,11 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
     # ------------------------------------------------------------------ solving
 
     def _smoothing(self) -> float:
-        """Return alpha, or the least there is, with a warning."""
+        """Return alpha, at least ``MIN_ALPHA``, with a warning if it is raised."""
         if self.alpha < MIN_ALPHA:
             warnings.warn(
-                f"alpha={self.alpha:g} would give events that were not met the probability 0, of "
-                f"which there is no logarithm. {MIN_ALPHA:g} is taken instead.",
+                f"alpha={self.alpha:g} would give unseen events the probability 0, which has no "
+                f"logarithm. {MIN_ALPHA:g} is used instead.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -148,14 +148,14 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
         )
 
     def _log_prior(self, counts: ClassCounts) -> Floats:
-        """Return the logarithm of the probability of each class."""
+        """Return the log-prior of each class."""
         k = len(counts.weight)
         if self.class_prior is not None:
             prior = np.asarray(self.class_prior, dtype=np.float64)
             announced = getattr(self, "_announced", None)
             if announced is not None and len(prior) == len(
                 announced
-            ):  # some may not have been met yet
+            ):  # some classes may not have been seen yet
                 assert counts.classes is not None
                 prior = prior[find_classes(counts.classes, announced)]
             if len(prior) != k:
@@ -191,20 +191,20 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
 
     @property
     def class_log_prior_(self) -> Floats:
-        """Logarithm of the probability of each class, (K,)."""
+        """Log-prior of each class, (K,)."""
         prior: Floats = self._learned("class_log_prior")
         return prior
 
     @property
     def feature_log_prob_(self) -> Floats:
-        """Logarithm of the smoothed probability of each column in each class, (K, d)."""
+        """Log of the smoothed probability of each column given the class, (K, d)."""
         log_prob: Floats = self._learned("feature_log_prob")
         return log_prob
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = self._threshold() is None
-        tags.classifier_tags.poor_score = True  # on rows that are no counts
+        tags.classifier_tags.poor_score = True  # on data that are not counts
         return tags
 
     def _left_out_scores(self, sums: ClassCounts, data: Data) -> Floats | None:
@@ -212,14 +212,14 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
 
 
 def _differences(weights: Floats, intercept: Floats) -> tuple[Floats, Floats]:
-    """Return weights and intercepts of a model: of two classes the second minus the first.
+    """Return weights and intercepts of the model: the second class minus the first for two.
 
-    Of more, each minus the mean of all, which changes no probability: logarithms of probabilities
-    are all negative, and a weight should say for which classes a column speaks, and against which.
+    For more classes, the mean over the classes is subtracted, which changes no probability.
+    Log-probabilities are all negative; the difference shows for which classes a column speaks.
     """
     if len(intercept) == 2:
         weights, intercept = weights[1:] - weights[:1], intercept[1:] - intercept[:1]
     elif len(intercept) > 2:
         weights, intercept = weights - weights.mean(axis=0), intercept - intercept.mean()
-    weights.setflags(write=False)  # the model need not copy them
+    weights.setflags(write=False)  # so that the model need not copy
     return weights, intercept

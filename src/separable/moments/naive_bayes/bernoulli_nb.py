@@ -1,4 +1,4 @@
-"""Naive Bayes on yes and no: whether a text has a word."""
+"""Bernoulli naive Bayes: binary features, such as the presence of a word."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["BernoulliNB"]
 
 #: None, or a finite float.
 THRESHOLD = Requirement("None or a finite float", lambda v: v is None or FINITE.holds(v))
-#: Logarithms taken to leave out every row: beyond this there is no short cut.
+#: Maximum number of logarithms for leave-one-out scores; beyond this there is no short cut.
 MAX_LOGARITHMS = 1 << 28
 EPS = float(np.finfo(np.float64).eps)
 
@@ -30,18 +30,19 @@ EPS = float(np.finfo(np.float64).eps)
 class BernoulliNB(NaiveBayes):
     """Bernoulli naive Bayes: log P(k) + sum_j x_j log p_kj + (1 - x_j) log(1 - p_kj).
 
-    Every column is yes (1) or no (0): yes where its value is above ``binarize``. The probability
-    of yes is p_kj = (F_kj + alpha) / (n_k + 2 alpha), with n_k the weight of the rows of class k
-    and F_kj of those with a yes. It is a linear model of these indicators, and the ``LinearModel``
-    makes them itself: w_kj = log p_kj - log(1 - p_kj), b_k = log P(k) + sum_j log(1 - p_kj).
+    Features are binary: 1 if the value is above ``binarize``, else 0. The probability of 1 is
+    p_kj = (F_kj + alpha) / (n_k + 2 alpha), with n_k the weight of the rows of class k and F_kj of
+    those with x_j = 1. The model is linear in these indicators, and the ``LinearModel`` binarizes
+    its input: w_kj = log p_kj - log(1 - p_kj), b_k = log P(k) + sum_j log(1 - p_kj).
 
     Parameters
     ----------
     alpha : float, default 1.0
-        Added to the counts of yes and of no. Below 1e-10 it is taken as 1e-10, with a warning.
+        Smoothing parameter, added to the counts of 1 and of 0. Values below 1e-10 are replaced by
+        1e-10, with a warning.
     binarize : float or None, default 0.0
-        Values above it are 1, others 0; sparse rows need one >= 0. None: the values are taken as
-        they are and must be from 0 to 1.
+        Threshold: values above it are 1, others 0; it must be >= 0 for sparse rows. None: the
+        values are used unchanged and must be from 0 to 1.
     fit_prior : bool, default True
         Estimate P(k) by the class frequencies; otherwise use a uniform prior.
     class_prior : list of float, optional
@@ -51,7 +52,7 @@ class BernoulliNB(NaiveBayes):
     ----------
     classes_ : ndarray of shape (K,)
     coef_, intercept_ : ndarray of shapes (k, d) and (k,)
-        Of the ``LinearModel``, for indicators: one row for two classes.
+        Of the ``LinearModel``, for the indicators; one row for two classes.
     class_count_, feature_count_ : ndarray of shapes (K,) and (K, d)
         n and F.
     class_log_prior_, feature_log_prob_ : ndarray of shapes (K,) and (K, d)
@@ -74,7 +75,7 @@ class BernoulliNB(NaiveBayes):
         "binarize": THRESHOLD,
     }
 
-    _lost_beside: ClassVar[float | None] = None  # a value counts once, however large
+    _lost_beside: ClassVar[float | None] = None  # values of any size count once
 
     def __init__(
         self,
@@ -112,12 +113,12 @@ class BernoulliNB(NaiveBayes):
 
 
 class _Without(Without):
-    """Only the row's own class changes, but of that every column: n_k is smaller.
+    """Leave-one-out scores: only the row's own class changes, but in every column.
 
-    A column that the row lacks has log(n - w - F_j + alpha) in place of log(n - F_j + alpha), the
-    same for all rows of weight w. So their sum is made once for every weight; of the columns that
-    the row has it is then taken out again. Columns that nearly all rows of the class have are never
-    lacking in a row of that weight, and not part of the sum: ``_lacked`` tells which are.
+    A column with x_j = 0 has log(n - w - F_j + alpha) instead of log(n - F_j + alpha), the same for
+    all rows of weight w. Their sum is computed once for each weight; the terms of the columns with
+    x_j = 1 are then subtracted. Columns that are 1 in nearly all rows of the class cannot be 0 in a
+    row of that weight and are not part of the sum (``_lacked``).
     """
 
     def __init__(self, counts: ClassCounts, alpha: float, weights: Floats) -> None:
@@ -132,7 +133,7 @@ class _Without(Without):
 
     @classmethod
     def of(cls, counts: ClassCounts, alpha: float, weights: Floats) -> _Without | None:
-        """Return None where there are too many weights, or n - F_j keeps too few digits."""
+        """Return the scorer; None if there are too many weights, or n - F_j lacks precision."""
         doubtful = EPS * counts.weight.max() > 1e-9 * alpha and not counts.is_whole
         if len(weights) * counts.sums.size > MAX_LOGARITHMS or doubtful:
             return None
@@ -155,5 +156,5 @@ class _Without(Without):
 
 
 def _lacked(n: Any, yes: Any, weight: Any) -> Any:
-    """Return whether a row of that weight may lack a column: the rows without it weigh enough."""
+    """Return whether a row of that weight may have x_j = 0: enough weight has no x_j = 1."""
     return n - yes >= weight * (1 - 1e-9)

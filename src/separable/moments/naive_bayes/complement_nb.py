@@ -1,4 +1,4 @@
-"""Naive Bayes from what the other classes have: better where classes differ in size."""
+"""Complement naive Bayes, for imbalanced classes."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ class ComplementNB(NaiveBayes):
     """Complement naive Bayes: score_k(x) = -sum_j x_j log q_kj.
 
     q_kj = (C_kj + alpha) / (sum_l C_kl + alpha d), where C_kj is the sum of column j over the rows
-    of all classes but k: the class whose complement explains the row worst. The probability of
-    classes plays no part, but where there is a single class. With ``norm`` the weights of a class
-    are divided by their sum: score_k = sum_j x_j log q_kj / sum_l log q_kl (Rennie et al. 2003).
+    of all classes but k: predict the class whose complement explains the row worst. The prior is
+    used only if there is a single class. With ``norm`` the weights of a class are divided by their
+    sum: score_k = sum_j x_j log q_kj / sum_l log q_kl (Rennie et al. 2003).
 
     Parameters
     ----------
     alpha : float, default 1.0
-        Added to every count. Below 1e-10 it is taken as 1e-10, with a warning.
+        Smoothing parameter, added to every count. Values below 1e-10 are replaced by 1e-10, with a
+        warning.
     fit_prior : bool, default True
     class_prior : list of float, optional
-        As of ``MultinomialNB``; only ``class_log_prior_`` shows them.
+        As for ``MultinomialNB``; used only for ``class_log_prior_``.
     norm : bool, default False
         Divide the weights of each class by their sum.
 
@@ -44,9 +45,9 @@ class ComplementNB(NaiveBayes):
     coef_, intercept_ : ndarray of shapes (k, d) and (k,)
         Of the ``LinearModel``; one row for two classes.
     class_count_, feature_count_, feature_all_ : ndarray of shapes (K,), (K, d) and (d,)
-        The weight of each class, the sums of columns in it, and in all classes together.
+        Weight of each class, column sums per class, and column sums over all classes.
     class_log_prior_, feature_log_prob_ : ndarray of shapes (K,) and (K, d)
-        The second are the weights, -log q, or with ``norm`` log q over its sum.
+        Log-priors, and the weights: -log q, or with ``norm`` log q divided by its sum.
     evidence_ : dict
         ``rows_seen``, ``alpha`` (as used).
 
@@ -66,7 +67,7 @@ class ComplementNB(NaiveBayes):
         Ineffective(
             name,
             lambda learner: True,  # noqa: ARG005
-            "on predictions of two classes and more, in which the prior plays no part",
+            "on predictions with two or more classes, which do not use the prior",
             "Leave it at its default; class_log_prior_ shows it.",
         )
         for name in ("fit_prior", "class_prior")
@@ -91,7 +92,7 @@ class ComplementNB(NaiveBayes):
         return whole
 
     def _uses_prior(self, n_classes: int) -> bool:
-        return n_classes == 1  # as scikit-learn has it
+        return n_classes == 1  # as in scikit-learn
 
     def _joint(self, counts: ClassCounts, alpha: float) -> Joint:
         rest = _complement(counts) + alpha
@@ -106,7 +107,7 @@ class ComplementNB(NaiveBayes):
 
 
 class _Without(Without):
-    """All classes change but the row's own, whose complement does not hold the row."""
+    """Leave-one-out scores: all classes change but the row's own."""
 
     def __init__(self, counts: ClassCounts, alpha: float, *, norm: bool) -> None:
         super().__init__(counts, alpha)
@@ -134,14 +135,14 @@ class _Without(Without):
 
 
 def _complement(counts: ClassCounts) -> Floats:
-    """Return the sums of columns over all classes but each, (K, d)."""
+    """Return the column sums over the other classes, for each class, (K, d)."""
     before, after = np.zeros_like(counts.sums), np.zeros_like(counts.sums)
     np.cumsum(counts.sums[:-1], axis=0, out=before[1:])
     np.cumsum(counts.sums[:0:-1], axis=0, out=after[-2::-1])
-    rest: Floats = before + after  # nothing is subtracted, so no digit is lost
+    rest: Floats = before + after  # no subtraction, so no cancellation
     return rest
 
 
 def _divisor(sums: Floats) -> Floats:
-    """Return sums to divide by: of a single column log q is 0, and so is its weight."""
+    """Return sums to divide by, 1 instead of 0: for a single column log q is 0."""
     return np.where(sums == 0, 1.0, sums)

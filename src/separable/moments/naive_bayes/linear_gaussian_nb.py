@@ -1,4 +1,4 @@
-"""Gaussian naive Bayes with variances that the classes share."""
+"""Gaussian naive Bayes with variances shared by the classes."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ __all__ = ["LinearGaussianNB"]
 
 
 class LinearGaussianNB(BayesClassifier[Moments]):
-    """Naive Bayes with Gaussian columns whose variances are the same in all classes: linear.
+    """Linear Gaussian naive Bayes: the variance of a column is the same in all classes.
 
-    Within a class columns are independent, column j with mean mu_kj and variance s_j^2, so
-    log P(k | x) = w_k.x + b_k + what all classes share, with w_kj = (mu_kj - m_j) / s_j^2 and m the
-    mean of the means. It is ``LDA`` with every correlation taken for 0; it keeps d numbers a class
-    instead of d^2, so d is not limited, and sparse rows stay sparse. scikit-learn's ``GaussianNB``
-    has a variance for every column and class: another model, quadratic in x.
+    Within a class the columns are independent, column j with mean mu_kj and variance s_j^2, so
+    log P(k | x) = w_k.x + b_k + a term shared by the classes, with w_kj = (mu_kj - m_j) / s_j^2 and
+    m the mean of the means. It is ``LDA`` with a diagonal covariance. It stores d numbers per class
+    instead of d^2, so d is not limited and sparse rows stay sparse. scikit-learn's ``GaussianNB``
+    has a variance for every column and class: a different model, quadratic in x.
 
-    A column that is constant within every class gets weight 0. If it differs between classes there
-    is a ``RankWarning`` that names it.
+    A column that is constant within every class gets weight 0. If it differs between classes, a
+    ``RankWarning`` names it.
 
     Parameters
     ----------
     priors : array-like of shape (K,), optional
         pi_k, in the order of ``classes_``; None: the class frequencies.
     covariance : {"unbiased", "mle"}, default "unbiased"
-        Divide squares within classes by N - K, or by N.
+        Divide the within-class sums of squares by N - K, or by N.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class LinearGaussianNB(BayesClassifier[Moments]):
         return Solution(weights, intercept, evidence, learned)
 
     def _warn(self, constant: NDArray[np.intp], means: Floats) -> None:
-        """Name columns that tell classes apart and yet have no variance to weigh them by."""
+        """Warn of columns that differ between classes but are constant within them."""
         means = means[:, constant]
         size = np.abs(means).max(axis=0, initial=0.0)
         columns = constant[np.ptp(means, axis=0) > 8 * np.finfo(np.float64).eps * size].tolist()
@@ -124,7 +124,7 @@ class LinearGaussianNB(BayesClassifier[Moments]):
 
     @property
     def priors_(self) -> Floats:
-        """The probability of each class before x is seen, (K,)."""
+        """Prior probability of each class, (K,)."""
         priors: Floats = self._learned("priors")
         return priors
 
@@ -136,7 +136,7 @@ class LinearGaussianNB(BayesClassifier[Moments]):
 
     @property
     def variances_(self) -> Floats:
-        """The variance of each column within classes, (d,)."""
+        """Within-class variance of each column, (d,)."""
         moments = self._summed()
         variances: Floats = moments.within_scatter
         return variances / degrees_of_freedom(moments.sums, self.covariance)

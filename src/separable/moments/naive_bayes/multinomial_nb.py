@@ -1,4 +1,4 @@
-"""Naive Bayes on counts: a text as a bag of words."""
+"""Multinomial naive Bayes: counts, such as a bag of words."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = ["MultinomialNB"]
 class MultinomialNB(NaiveBayes):
     """Multinomial naive Bayes: score_k(x) = log P(k) + sum_j x_j log p_kj.
 
-    A row is taken as so many draws of column j as x_j says, with the probabilities
+    A row is a draw from a multinomial distribution with the probabilities
     p_kj = (F_kj + alpha) / (sum_l F_kl + alpha d) of its class, where F_kj is the sum of column j
-    over the rows of class k. So it is a linear model: w_k = log p_k, b_k = log P(k), and of two
-    classes the difference. One pass of sums is all that is needed: ``partial_fit`` and ``merge``
-    give what one ``fit`` on all rows gives.
+    over the rows of class k. The model is linear: w_k = log p_k, b_k = log P(k), and the difference
+    for two classes. It needs one pass over the rows: ``partial_fit`` and ``merge`` give the result
+    of one ``fit`` on all rows.
 
     Parameters
     ----------
     alpha : float, default 1.0
-        Added to every count. Below 1e-10, which would give words that were not met the
-        probability 0, it is taken as 1e-10, with a warning.
+        Smoothing parameter, added to every count. Values below 1e-10, which would give unseen
+        words the probability 0, are replaced by 1e-10, with a warning.
     fit_prior : bool, default True
         Estimate P(k) by the class frequencies; otherwise use a uniform prior.
     class_prior : list of float, optional
@@ -43,7 +43,7 @@ class MultinomialNB(NaiveBayes):
     coef_, intercept_ : ndarray of shapes (k, d) and (k,)
         Of the ``LinearModel``; one row for two classes.
     class_count_, feature_count_ : ndarray of shapes (K,) and (K, d)
-        The weight of each class and F.
+        Weight of each class, and F.
     class_log_prior_, feature_log_prob_ : ndarray of shapes (K,) and (K, d)
         log P(k) and log p.
     evidence_ : dict
@@ -81,7 +81,7 @@ class MultinomialNB(NaiveBayes):
 
 
 class _Without(Without):
-    """Only the row's own class changes: the columns that it has, and their total."""
+    """Leave-one-out scores: only the row's own class changes, in its non-zero columns and total."""
 
     def __init__(self, counts: ClassCounts, alpha: float) -> None:
         super().__init__(counts, alpha)
