@@ -1,4 +1,4 @@
-"""Is it separable? The verdict with a proof anyone can check, margins, and what to add."""
+"""Linear separability with a checkable proof, margins, and features that make data separable."""
 
 from separable.fitting.separation_error import SeparationError
 from separable.geometry.margins import Margins, margins

@@ -61,30 +61,30 @@ if TYPE_CHECKING:
 
 __all__ = ["JointVerdict", "joint_verdict"]
 
-#: What rounding may take from a margin that is computed again.
+#: Relative tolerance for a recomputed margin.
 MARGIN_ROUNDING = 1e-9
-#: What decides.
-SEPARABLE = "every row is on its side of the boundaries to all other classes."
-QUASI = "weights have no row on a wrong side, but all such have rows on a boundary."
-OVERLAP = "rows of the classes mix in every direction."
-#: What is counted in place of rows.
+#: Reasons of the verdicts.
+SEPARABLE = "linear scores strictly separate the classes."
+QUASI = "all linear scores that separate the classes have ties: none are strict."
+OVERLAP = "no linear scores separate the classes, not even weakly."
+#: The vectors of a proof, in words.
 PAIRS = "pairs of a row and another class"
-#: Newton's steps take matrices of at most so many weights of all classes.
+#: Maximum number of weights, over all classes, for Newton's method.
 MAX_NEWTON_WEIGHTS = 3000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointVerdict(Verdict):
-    """Whether all classes together can be told apart by weights of each; see `Verdict`.
+    """Verdict on the joint linear separability of three or more classes; see `Verdict`.
 
-    That is (w_y - w_k).x + b_y - b_k > 0 for every row, y its class, and every other class k. It
-    decides whether multinomial logistic regression without a penalty has a finite solution.
+    Separable means (w_y - w_k).x + b_y - b_k > 0 for every row, y its class, and every other class
+    k. It decides whether multinomial logistic regression without a penalty has a finite solution.
     """
 
     _counted: ClassVar[str] = PAIRS
 
     def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
-        """Check the proof against data, and nothing else; see `Verdict.verify`."""
+        """Return whether the proof proves ``kind`` for the data; see `Verdict.verify`."""
         data = read_labelled(X, y)
         if data.rows.shape != self.shape or not np.array_equal(data.classes, self.classes):
             return False
@@ -92,7 +92,7 @@ class JointVerdict(Verdict):
             return False
         cone = JointRows.of(data.rows, data.label, len(data.classes), self.fit_intercept)
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+            with np.errstate(over="ignore", invalid="ignore"):  # non-finite numbers prove nothing
                 return self._proves(cone, data, exact)
         except (ValueError, IndexError):  # a proof of other rows
             return False
@@ -119,7 +119,7 @@ class JointVerdict(Verdict):
     def _proves_exactly(
         self, cone: JointRows, data: LabelledRows, proof: Proof, exact: ExactNumbers
     ) -> bool:
-        """Check the whole numbers of a proof, and that its floats are these, rounded."""
+        """Check the exact integers of a proof, and that its floats are their rounded values."""
         if isinstance(proof, JointOverlap):
             rows = cone.row_class_pairs(proof.rows)
             return (
@@ -159,7 +159,7 @@ def _are_rounded(
 
 
 def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> JointVerdict:
-    """Return the verdict on all classes together."""
+    """Return the verdict on all classes jointly."""
     rows, label, K = data.rows, data.label, len(data.classes)
     cone = JointRows.of(rows, label, K, fit_intercept)
     arguments = data, fit_intercept, precision
@@ -175,7 +175,7 @@ def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> 
 def _decision(
     cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float
 ) -> Decision:
-    """Decide in floats, and where these lead to no proof, in rational arithmetic."""
+    """Decide in floating point; if that gives no proof, in rational arithmetic."""
     for reduction in _searches(cone):
         decision = _decide(cone, reduction, data, fit_intercept, precision)
         if decision[2] is not None:
@@ -193,7 +193,7 @@ def _decision(
 
 
 def _searches(cone: JointRows) -> Iterator[FacialReduction]:
-    """Search in floats; of many numbers again where that leads to no proof."""
+    """Search in floating point, and again with other tolerances if there is no proof."""
     seen = cone.seen()
     for none in ZERO_TOLERANCES:
         result = reduce_many(seen, none)
@@ -224,7 +224,7 @@ def _decide(
 
 
 def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
-    """Decide on many weights: separable if each class is from the rest."""
+    """Decide for many weights: separable if each class is separable from the rest."""
     parts = []
     for k in range(cone.n_classes):
         sign = np.where(data.label == k, 1.0, -1.0)
@@ -239,10 +239,10 @@ def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: f
             parts.append(result.reduction.u)
         else:
             reason = (
-                f"{cone.dimension} weights of all classes are more than the {MAX_NEWTON_WEIGHTS} "
-                "that are looked at together, and no hyperplane was found that separates class "
-                f"{data.classes.tolist()[k]!r} from the rest. Ask multi_class='pairs' or 'ovr', or "
-                "give fewer columns."
+                f"{cone.dimension} weights of all classes are more than the limit of "
+                f"{MAX_NEWTON_WEIGHTS}, and no hyperplane was found that separates class "
+                f"{data.classes.tolist()[k]!r} from the rest. Use multi_class='pairs' or 'ovr', or "
+                "fewer columns."
             )
             return "undecided", reason, None
     u = np.concatenate([part - parts[0] for part in parts[1:]])
@@ -300,7 +300,7 @@ def _exactly(
     fit_intercept: bool,
     precision: float,
 ) -> Decision:
-    """Return the verdict with a proof in whole numbers: floats hold none."""
+    """Return the verdict with a proof in exact integers, which float64 cannot represent."""
     chosen = np.flatnonzero(reduction.a)
     exact = ExactNumbers(reduction.u or (), tuple(reduction.a[chosen].tolist()))
     pairs, a = cone.pairs(chosen), rounded(exact.multipliers)
@@ -322,13 +322,13 @@ def _exactly(
 
 
 def _used(cone: JointRows, direction: Sequence[int]) -> Indices:
-    """Return the columns with a weight that is not 0."""
+    """Return the columns with non-zero weights."""
     columns = cone.column[np.array([number != 0 for number in direction])]
     return np.unique(columns[columns >= 0])
 
 
 def _whole_margins(cone: JointRows, direction: Sequence[int]) -> Floats:
-    """Return how far each row is from the nearest boundary, rounded at the end."""
+    """Return the distance of each row to the nearest boundary, rounded once."""
     K, d = cone.n_classes, int(cone.column.max()) + 1
     weights = np.zeros((K, cone.dimension // (K - 1)), object)
     weights[1:] = np.array(direction, dtype=object).reshape(K - 1, -1)
@@ -341,7 +341,7 @@ def _whole_margins(cone: JointRows, direction: Sequence[int]) -> Floats:
 
 
 def _margins(cone: JointRows, u: Floats, weights: Floats) -> Floats:
-    """Return how far each row is from the nearest boundary."""
+    """Return the distance of each row to the nearest boundary."""
     pairs = cone.pairs(np.arange(cone.size))
     apart = weights[:, None] - weights[None]
     _, power = np.frexp(np.abs(apart).max())  # squares of these overflow, or vanish
@@ -356,7 +356,7 @@ def _margins(cone: JointRows, u: Floats, weights: Floats) -> Floats:
 def _closest_pair(
     data: LabelledRows, weights: Floats, b: Floats, fit_intercept: bool, precision: float
 ) -> tuple[float, tuple[int, int], Indices, Floats]:
-    """Return the smallest bound on the margin of two classes, which, and what proves it."""
+    """Return the smallest margin bound over pairs of classes, the pair, and its proof."""
     best = np.inf, (0, 1), np.zeros(0, np.intp), np.zeros(0)
     for pair in combinations(range(len(data.classes)), 2):
         rows, cone = _pair(data, pair, fit_intercept)
@@ -381,7 +381,7 @@ def _pair(
 def _proves_margin(
     cone: JointRows, data: LabelledRows, proof: JointSeparation, fit_intercept: bool
 ) -> bool:
-    """Return whether margins and bound are those of the weights and of the rows named."""
+    """Return whether margins and bound follow from the weights and rows of the proof."""
     margins = _margins(cone, cone.packed(proof.weights, proof.intercept), proof.weights)
     near = np.allclose(
         margins, proof.margins, rtol=MARGIN_ROUNDING, atol=MARGIN_ROUNDING * margins.max()
@@ -392,7 +392,7 @@ def _proves_margin(
 
 
 def _proves_bound(data: LabelledRows, proof: JointSeparation, fit_intercept: bool) -> bool:
-    """Return whether the rows that a proof names show that no margin is above its bound."""
+    """Return whether the rows of the proof prove its margin bound."""
     if len(proof.support) == 0:
         return proof.margin_bound == np.inf
     rows, vectors = _pair(data, proof.pair, fit_intercept)

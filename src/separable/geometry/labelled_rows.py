@@ -1,4 +1,4 @@
-"""X and y of two classes, read and checked as learners do."""
+"""Labelled rows, read and checked as for the learners."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class LabelledRows:
     Parameters
     ----------
     rows : Rows
-        Finite; of sparse rows no column twice.
+        Finite values; sparse rows without duplicate columns.
     label : ndarray of int, shape (n,)
-        The place of each label in ``classes``.
+        Index of each label in ``classes``.
     classes : ndarray, shape (K,)
         Sorted.
     names : tuple of str, or None
-        Of columns.
+        Column names.
     """
 
     rows: Rows
@@ -52,7 +52,7 @@ class LabelledRows:
 
 
 def read_labelled(X: Any, y: Any, feature_names: Sequence[str] | None = None) -> LabelledRows:
-    """Read rows and labels; refuse what cannot be asked about."""
+    """Read and check rows and labels."""
     rows = as_rows(X)
     if rows.is_sparse and core_rows(rows).has_repeats():
         rows = rows.sum_duplicates()
@@ -63,7 +63,7 @@ def read_labelled(X: Any, y: Any, feature_names: Sequence[str] | None = None) ->
 
 
 def check_names(feature_names: Sequence[str], rows: Rows) -> tuple[str, ...]:
-    """Return names of columns, one for each."""
+    """Return the column names, one per column."""
     names = tuple(str(name) for name in feature_names)
     if len(names) != rows.n_features:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Margins: how far each row is on the right side of a model's boundary."""
+"""Margins: signed distances of rows to the decision boundary of a model."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Margins", "margins"]
 
-#: A row this far beyond the margin 1 still counts as on it: solvers stop so close to it.
+#: Tolerance for rows on the margin 1, because solvers stop this close to it.
 MARGIN_TOLERANCE = 1e-6
-#: So many classes are named in a message.
+#: Maximum number of classes named in a message.
 MAX_NAMED = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """How far rows are on the right side of the boundary; below 0 on the wrong side.
+    """Functional and geometric margins of rows; negative if misclassified.
 
     Parameters
     ----------
     margins : ndarray, shape (n,)
-        y (w.x + b) with y = -1, +1; of three classes and more the score of the row's class less the
-        largest other one.
+        Functional margins: y (w.x + b) with y = -1, +1; for three or more classes, the score of
+        the row's class minus the largest other score.
     distances : ndarray, shape (n,)
-        To the boundary, in the units of the columns: margins / |w|; of three classes and more the
-        smallest over other classes k of (score of the row's class less that of k) / |w_y - w_k|.
-        Where two classes have the same weights there is no boundary, and the distance is infinite.
+        Geometric margins, in the units of the columns: margins / |w|; for three or more classes,
+        the minimum over other classes k of (score of y minus score of k) / |w_y - w_k|. Infinite if
+        two classes have the same weights, so that there is no boundary between them.
     """
 
     margins: Floats
@@ -47,24 +47,24 @@ class Margins:
 
     @property
     def smallest(self) -> float:
-        """The smallest distance: where it is above 0, the model separates the rows by it."""
+        """The smallest distance; if positive, the geometric margin of the model."""
         return float(self.distances.min())
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """The rows on or inside the margin 1: margins <= 1, but for 1e-6.
+        """The rows on or inside the margin 1: margins <= 1, with a tolerance of 1e-6.
 
-        Those of a support vector machine are its support rows; others have no such meaning.
+        For a support vector machine these are the support vectors.
         """
         return np.flatnonzero(self.margins <= 1.0 + MARGIN_TOLERANCE)
 
     @property
     def wrong(self) -> NDArray[np.intp]:
-        """The rows that are not on the right side: margins <= 0."""
+        """The misclassified rows: margins <= 0."""
         return np.flatnonzero(self.margins <= 0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain numbers and lists."""
+        """Return the margins as plain numbers and lists."""
         return {
             "rows": len(self.margins),
             "smallest": self.smallest,
@@ -74,7 +74,7 @@ class Margins:
         }
 
     def to_text(self) -> str:
-        """Return the figures as text."""
+        """Return a summary as text."""
         nearest = int(self.distances.argmin())
         lines = [
             ("rows", str(len(self.margins))),
@@ -90,12 +90,12 @@ class Margins:
 
 
 def margins(model: Any, X: Any, y: Any) -> Margins:
-    """Return how far each row is on the right side of a model's boundary.
+    """Return the margins of rows with respect to the decision boundary of a model.
 
     Parameters
     ----------
     model : LinearModel or fitted classifier
-        Any learner of this package; also one with an encoder, which then takes raw tables.
+        Any classifier of this package; with an encoder it takes raw tables.
     X : array-like, sparse matrix, data frame or Rows, shape (n, d)
     y : array-like, shape (n,)
         The class of each row.
@@ -107,17 +107,17 @@ def margins(model: Any, X: Any, y: Any) -> Margins:
     Raises
     ------
     ValueError
-        The model predicts numbers, or votes, or has one class; or a label is none of its classes.
+        The model is a regression, a vote or has one class; or a label is not among its classes.
 
     Examples
     --------
     >>> from separable import LinearSVM
     >>> from separable.geometry import margins
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
-    >>> found = margins(LinearSVM(C=100.0).fit(X, y), X, y)
-    >>> found.margins.round(6).tolist(), found.distances.round(6).tolist()
+    >>> result = margins(LinearSVM(C=100.0).fit(X, y), X, y)
+    >>> result.margins.round(6).tolist(), result.distances.round(6).tolist()
     ([2.0, 1.0, 1.0, 2.0], [2.0, 1.0, 1.0, 2.0])
-    >>> found.support.tolist()
+    >>> result.support.tolist()
     [1, 2]
     """
     linear = _linear(model)
@@ -132,7 +132,7 @@ def margins(model: Any, X: Any, y: Any) -> Margins:
 
 
 def _linear(model: Any) -> LinearModel:
-    """Return the weights with a boundary that a model or learner has, or say why there are none."""
+    """Return the linear classifier of a model or estimator, or raise if it has none."""
     linear = getattr(model, "model_", model)
     if not isinstance(linear, LinearModel):
         raise ValueError(
@@ -154,7 +154,7 @@ def _linear(model: Any) -> LinearModel:
 
 
 def _labels(y: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int32]:
-    """Return the place of each label among the classes; refuse labels that are none of them."""
+    """Return the class index of each label; refuse unknown labels."""
     labels = check_labels(y, n_rows, "margins")
     label = find_classes(labels, classes)
     strange = np.flatnonzero(label < 0)
@@ -177,7 +177,7 @@ def _over(margin: Floats, norm: Floats | float) -> Floats:
 
 
 def _of_many(scores: Floats, label: NDArray[np.int32], weights: Floats) -> Margins:
-    """Return margins of three classes and more."""
+    """Return the margins for three or more classes."""
     margin, distance = np.empty(len(scores)), np.empty(len(scores))
     for k in np.unique(label):
         in_class = np.flatnonzero(label == k)

@@ -1,4 +1,4 @@
-"""Is it separable? A verdict with its proof."""
+"""Linear separability: a verdict with a proof."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 
 __all__ = ["separability"]
 
-#: What decides.
-SEPARABLE = "every row is on its side of the hyperplane."
-QUASI = "a hyperplane has no row on its wrong side, but each such has rows on it."
-OVERLAP = "rows of both classes mix in every direction."
+#: Reasons of the verdicts.
+SEPARABLE = "a hyperplane strictly separates the classes."
+QUASI = "every separating hyperplane passes through some rows: none is strict."
+OVERLAP = "no hyperplane separates the classes, not even weakly."
 
 MULTI_CLASS = ("joint", "pairs", "ovr")
 
@@ -69,39 +69,39 @@ def separability(
     precision: float = 1e-3,
     feature_names: Sequence[str] | None = None,
 ) -> Verdict | Verdicts:
-    """Say whether a hyperplane tells the classes apart, and prove it.
+    """Decide whether a hyperplane separates the classes, and prove it.
 
     Parameters
     ----------
     X : array-like, sparse matrix or data frame, shape (n, d)
-        Dense or sparse numbers.
+        Dense or sparse values.
     y : array-like, shape (n,)
         The class of each row.
     fit_intercept : bool, default True
-        Whether the hyperplane may miss the origin.
+        Whether the hyperplane has an intercept; otherwise it passes through the origin.
     multi_class : {"joint", "pairs", "ovr"}, default "joint"
-        What is asked of more than two classes: whether weights of each class tell all of them
-        apart, as multinomial logistic regression would; whether every pair is separable; whether
-        each class is from the rest. "pairs" implies less than "joint", "ovr" more. Two classes are
-        one question in any case.
+        The question for three or more classes. "joint": whether one weight vector per class
+        separates all classes, as in multinomial logistic regression; "pairs": whether every pair
+        is separable; "ovr": whether each class is separable from the rest. "ovr" implies "joint",
+        which implies "pairs". For two classes all are the same.
     precision : float, default 1e-3
-        How close, relatively, the margin found comes to the largest, where that is cheap. The
-        verdict says what was reached.
+        Target for the relative gap between the margin and the maximum margin, where that is cheap.
+        The verdict reports the margin and its bound.
     feature_names : sequence of str, optional
-        Names of columns, by default those of a data frame.
+        Names of columns; default: those of a data frame.
 
     Returns
     -------
     Verdict
-        ``separable``, ``kind``, ``margin``, ``reason`` and a ``proof`` that ``verify`` checks. For
-        "pairs" and "ovr" of three classes and more `Verdicts`, one by pair or by class.
+        With ``separable``, ``kind``, ``margin``, ``reason`` and a ``proof`` that ``verify`` checks.
+        For "pairs" and "ovr" with three or more classes, `Verdicts`: one per pair or class.
 
     Examples
     --------
     >>> from separable.geometry import separability
     >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     >>> separability(X, [0, 0, 0, 1])
-    separable: every row is on its side of the hyperplane.
+    separable: a hyperplane strictly separates the classes.
       4 rows, 2 columns, classes [0, 1]
       margin 0.353553, at most 0.353553 is possible
       logistic regression without a penalty has no finite solution
@@ -117,8 +117,8 @@ def separability(
     data = read_labelled(X, y, feature_names)
     if len(data.classes) < 2:
         raise ValueError(
-            "separability asks whether classes can be told apart, but y has only one: "
-            f"{data.classes.tolist()[0]!r}. Give rows of two classes or more."
+            "separability asks whether classes can be separated, but y has only one: "
+            f"{data.classes.tolist()[0]!r}. Give rows of two or more classes."
         )
     if len(data.classes) == 2:
         return _two_classes(data, fit_intercept, precision)
@@ -129,7 +129,7 @@ def separability(
 
 
 def _check(fit_intercept: Any, precision: Any) -> None:
-    """Refuse values that mean nothing."""
+    """Check the parameters."""
     if not isinstance(precision, Real) or not 0.0 < float(precision) < 1.0:
         raise ParameterError(
             f"The 'precision' parameter of separability must be above 0 and below 1. Got "
@@ -144,13 +144,13 @@ def _check(fit_intercept: Any, precision: Any) -> None:
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+    with np.errstate(over="ignore", invalid="ignore"):  # non-finite numbers prove nothing
         kind, reason, proof = _decision(cone, precision, data)
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
 
 def _decision(cone: SignedRows, precision: float, data: LabelledRows) -> Decision:
-    """Decide in floats, and where these lead to no proof, in rational arithmetic."""
+    """Decide in floating point; if that gives no proof, in rational arithmetic."""
     for result in _searches(cone):
         kind, reason, proof = _decide(cone, result, precision, data)
         if proof is not None or result.reduction is None:
@@ -168,7 +168,7 @@ def _decision(cone: SignedRows, precision: float, data: LabelledRows) -> Decisio
 
 
 def _searches(cone: SignedRows) -> Iterator[SearchResult]:
-    """Search in floats; of many numbers again where that leads to no proof."""
+    """Search in floating point, and again with other tolerances if there is no proof."""
     result = search(cone, ZERO_TOLERANCES[0])
     yield result
     if result.reduction is None or always_decided(cone):
@@ -202,8 +202,8 @@ def _not_found(bracket: Bracket, passes: DualPasses | None) -> Decision:
     count = 0 if passes is None else passes.count
     return (
         "undecided",
-        f"{count} passes found no hyperplane that separates; none has a margin above "
-        f"{bracket.bound:.3g}. Rows and columns are too many for another proof.",
+        f"{count} passes found no separating hyperplane; none has a margin above "
+        f"{bracket.bound:.3g}. The data are too large for another proof.",
         None,
     )
 
@@ -251,7 +251,7 @@ def _overlap(cone: SignedRows, reduction: FacialReduction) -> Decision:
 def _exactly(
     cone: SignedRows, reduction: ExactReduction, precision: float, data: LabelledRows
 ) -> Decision:
-    """Return the verdict with a proof in whole numbers: floats hold none."""
+    """Return the verdict with a proof in exact integers, which float64 cannot represent."""
     rows = np.flatnonzero(reduction.a)
     exact = ExactNumbers(reduction.u or (), tuple(reduction.a[rows].tolist()))
     a = rounded(exact.multipliers)

@@ -1,4 +1,4 @@
-"""What to add so that classes become separable, and whether that is worth anything."""
+"""Polynomial features that make classes separable, with their held-out error."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ if TYPE_CHECKING:
 
 __all__ = ["Suggestion", "suggest_features"]
 
-#: More numbers than this are not made.
+#: Maximum number of generated values.
 MAX_VALUES = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
-    """Squares and products that make classes separable, with the error on rows held out.
+    """Squares and products that make classes separable, with the held-out error.
 
     Parameters
     ----------
     features : tuple of str
-        What to add to the columns that are there; none of it can be dropped. Empty where nothing
-        is needed. Where all together are not enough, those with which fewest rows are wrong.
+        Features to add; none can be dropped. Empty if none is needed. If all candidates together
+        do not separate, the features with the fewest misclassified rows.
     separable : bool or None
-        Whether the rows are separable with these; None: undecided.
+        Whether the rows are separable with the features; None: undecided.
     verdict : Verdict
-        On the rows with these, with its proof.
+        Verdict on the rows with the features, with its proof.
     error, error_before : float or None
-        The share of wrong answers on rows held out, with and without. Features are chosen anew
-        without the rows held out. None where rows are too few to hold some out.
+        Cross-validated error rate with and without the features. Features are selected within each
+        fold. None if there are too few rows for cross-validation.
     error_guess : float
-        Of always answering the most frequent class.
+        Error rate of always predicting the most frequent class.
     n_candidates : int
-        How many squares and products were tried.
+        Number of squares and products tried.
     in_folds : tuple of tuples of str
-        What was chosen without the rows of each fold: the more these differ, the less it means.
+        Features selected in each fold: the more they differ, the less reliable the selection.
     outcome : {"helps", "does not help", "too few rows"}
-        Whether the error on rows held out is lower with the features, and than by guessing: clearly
-        (by exact tests, at 2.5 % each); clearly not by half (overfitting); or whether the rows
-        are too few to tell.
+        "helps": the held-out error is significantly lower than without the features and than by
+        guessing (exact tests, at 2.5 % each). "does not help": it is significantly not halved
+        (overfitting). "too few rows": neither is significant.
     reason : str
-        What all this says, in words.
+        The result in words.
     degree : int
     """
 
@@ -78,7 +78,7 @@ class Suggestion:
     degree: int
 
     def transform(self, X: Any) -> Any:
-        """Return the columns of X with the features behind them: an array, or a csr_array."""
+        """Return the columns of X followed by the features: an array, or a csr_array."""
         base, extra, names = _candidates(X, self.degree)
         indices = [names.index(name) for name in self.features]
         return _plain(
@@ -86,7 +86,7 @@ class Suggestion:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, lists and dicts."""
+        """Return all fields as plain numbers, lists and dicts."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values |= {
             "features": list(self.features),
@@ -96,7 +96,7 @@ class Suggestion:
         return values
 
     def to_text(self) -> str:
-        """Return it as text."""
+        """Return the result as text."""
         lines = [
             ("features", ", ".join(self.features) or "none"),
             ("verdict", self.verdict.kind),
@@ -121,10 +121,10 @@ def suggest_features(
 ) -> Suggestion:
     """Find a small set of squares and products of columns that makes classes separable.
 
-    No member of the set can be dropped: each was, and the verdict said that the others are not
-    enough. There may be other such sets, also smaller ones. Separable is not the same as well
-    learned: with enough columns any labels are separable, also random ones. So the error on rows
-    held out stands beside it, with and without the features.
+    The set is minimal: without any one of its features the verdict is not separable. There may be
+    other such sets, also smaller ones. Separable does not mean that a model generalizes: with
+    enough columns any labels are separable, also random ones. So the result includes the held-out
+    error with and without the features.
 
     Parameters
     ----------
@@ -132,14 +132,13 @@ def suggest_features(
     y : array-like, shape (n,)
         The class of each row.
     degree : int, default 2
-        Products of up to so many columns are tried.
+        Maximum degree of the products.
     cv : int, splitter or iterable of (train, test), default 5
-        A number of folds is of shuffled rows, with the same share of each class, and fewer where a
-        class has fewer rows.
+        An int is the number of stratified, shuffled folds, reduced if a class has fewer rows.
     estimator : classifier, optional
-        Whose error is measured. None: ridge regression on the classes, columns on one scale.
+        Classifier whose error is measured. None: a ridge classifier on standardized columns.
     feature_names : sequence of str, optional
-        Names of the columns; by default those of a data frame, else ``x0``, ``x1``, ...
+        Names of the columns; default: those of a data frame, else ``x0``, ``x1``, ...
 
     Returns
     -------
@@ -151,10 +150,10 @@ def suggest_features(
     >>> from separable.geometry import suggest_features
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 2))
-    >>> found = suggest_features(X, (X**2).sum(axis=1) < 1)
-    >>> found.features
+    >>> suggestion = suggest_features(X, (X**2).sum(axis=1) < 1)
+    >>> suggestion.features
     ('x0^2', 'x1^2')
-    >>> found.error < found.error_before
+    >>> suggestion.error < suggestion.error_before
     True
     """
     if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or not 2 <= degree <= 5:
@@ -199,7 +198,7 @@ def suggest_features(
 def _candidates(
     X: Any, degree: int, names: Sequence[str] | None = None
 ) -> tuple[Rows, Rows, list[str]]:
-    """Return the columns that are there, products of them, and the names of these."""
+    """Return the columns, their products, and the names of the products."""
     base = as_rows(X)
     encoder = PolynomialEncoder((2, degree)).fit(base)
     size = base.n_rows * encoder.n_output_features_
@@ -215,13 +214,13 @@ def _candidates(
 
 
 def _choose(table: FeatureTable) -> tuple[Indices, bool]:
-    """Return columns to add, and whether they are enough."""
+    """Return columns to add, and whether they make the classes separable."""
     result = small_set(table)
     return (_best(table), False) if result is None else (result, True)
 
 
 def _best(table: FeatureTable) -> Indices:
-    """Return columns, the first of those with large weights, with which fewest rows are wrong."""
+    """Return the leading columns by weight with the fewest misclassified rows."""
     every = np.arange(table.extra.shape[1])
     d = table.base.shape[1]
     whole = RidgeClasses().fit(table.matrix(every), table.label)
@@ -234,14 +233,14 @@ def _best(table: FeatureTable) -> Indices:
 def _wrong(
     estimator: Any, training: FeatureTable, test: FeatureTable, columns: Indices
 ) -> NDArray[np.bool_]:
-    """Return which rows a learner of other rows gets wrong, with some columns added."""
+    """Return a mask of the misclassified test rows, with some columns added."""
     fitted = clone(estimator).fit(training.matrix(columns), training.label)
     wrong: NDArray[np.bool_] = fitted.predict(test.matrix(columns)) != test.label
     return wrong
 
 
 def _folds(table: FeatureTable, cv: Any, learner: Any) -> list[tuple[Indices, Indices]]:
-    """Return rows to train on and rows held out; none where a class has one row."""
+    """Return training and test rows of each fold; no folds if a class has one row."""
     label, n = table.label, len(table.label)
     if isinstance(cv, int | np.integer):
         most = min(int(cv), int(np.bincount(label).min()))
@@ -254,7 +253,7 @@ def _folds(table: FeatureTable, cv: Any, learner: Any) -> list[tuple[Indices, In
 
 @dataclass(frozen=True)
 class _Errors(PairedErrors):
-    """Which of the rows held out are wrong without and with features, and what folds chose."""
+    """Held-out errors without and with features, and the features selected in each fold."""
 
     chosen: list[Indices]
 
@@ -262,7 +261,7 @@ class _Errors(PairedErrors):
     def of(
         cls, table: FeatureTable, folds: list[tuple[Indices, Indices]], estimator: Any
     ) -> _Errors | None:
-        """Choose features without the rows of each fold, and look at these; None: no folds."""
+        """Select features in each fold and evaluate them on its test rows; None: no folds."""
         if not folds:
             return None
         before, after, chosen = [], [], []
@@ -277,7 +276,7 @@ class _Errors(PairedErrors):
 
 
 def _words(n_chosen: int, enough: bool, errors: _Errors | None, outcome: str, guess: float) -> str:
-    """Return what the numbers say."""
+    """Return the result in words."""
     if not enough:
         first = (
             "All squares and products together do not separate these rows"

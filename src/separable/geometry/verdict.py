@@ -1,4 +1,4 @@
-"""The answer to "is it separable?", with its proof."""
+"""Verdict on linear separability, with its proof."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Verdict"]
 
-#: Names of columns that a text shows.
+#: Maximum number of column names in a text.
 MAX_NAMED = 5
-#: What follows for logistic regression.
+#: Consequence for unpenalized logistic regression.
 LOGISTIC = {
     "separable": "logistic regression without a penalty has no finite solution",
     "quasi-separable": "logistic regression without a penalty has no finite solution",
@@ -41,19 +41,20 @@ LOGISTIC = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
-    """Whether classes can be told apart by a hyperplane, and why that is certain.
+    """Verdict on the linear separability of two classes, with a proof.
 
     Parameters
     ----------
     kind : {"separable", "quasi-separable", "overlap", "undecided"}
+        Strictly separable, only weakly separable, not separable, or not decided.
     reason : str
-        What decides, or why nothing does.
+        The verdict in words, or why it is undecided.
     proof : Separation, QuasiSeparation, Overlap or None
         None if undecided.
     classes : ndarray, shape (2,)
         The classes on the negative and the positive side.
     fit_intercept : bool
-        Whether the hyperplane may miss the origin.
+        Whether the hyperplane has an intercept.
     shape : tuple of int
         Rows and columns of the data.
     """
@@ -65,7 +66,7 @@ class Verdict:
     fit_intercept: bool
     shape: tuple[int, int]
 
-    #: What a proof counts.
+    #: The vectors of a proof, in words.
     _counted: ClassVar[str] = "rows"
 
     @property
@@ -75,27 +76,27 @@ class Verdict:
 
     @property
     def margin(self) -> float:
-        """The distance of the nearest row from the hyperplane found; 0.0 if not separable."""
+        """Margin of the hyperplane: the distance to the nearest row; 0.0 if not separable."""
         return self.proof.margin if isinstance(self.proof, Separation) else 0.0
 
     @property
     def margin_bound(self) -> float:
-        """No hyperplane has a larger margin: 0.0 if not separable, inf if undecided."""
+        """Upper bound on the margin of any hyperplane: 0.0 if not separable, inf if undecided."""
         if isinstance(self.proof, Separation):
             return self.proof.margin_bound
         return 0.0 if self.proof is not None else float("inf")
 
     def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
-        """Check the proof against data, and nothing else: True if it proves ``kind`` of them.
+        """Return whether the proof proves ``kind`` for the data; it trusts nothing else.
 
         Parameters
         ----------
         X, y : array-like
-            The data that the verdict is about.
+            The data of the verdict.
         exact : bool, default False
-            Whether multipliers are solved for in rational arithmetic. By default a bound on
-            rounding shows that there are exact ones close to those of the proof. Signs are exact
-            in both cases.
+            Whether to solve for the multipliers in rational arithmetic. By default a bound on
+            rounding errors shows that exact multipliers exist close to those of the proof. Signs
+            are exact in both cases.
 
         Returns
         -------
@@ -108,7 +109,7 @@ class Verdict:
         if self.proof is None or self.proof.kind != self.kind or not self.proof.may_be_of(data):
             return False
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+            with np.errstate(over="ignore", invalid="ignore"):  # non-finite numbers prove nothing
                 return self._holds(data.signed(self.fit_intercept), exact)
         except (ValueError, IndexError):  # arrays of other lengths
             return False
@@ -133,7 +134,7 @@ class Verdict:
         return False
 
     def _holds_exactly(self, cone: SignedRows, proof: Proof, exact: ExactNumbers) -> bool:
-        """Check the whole numbers of a proof, and that its floats are these, rounded."""
+        """Check the exact integers of a proof, and that its floats are their rounded values."""
         if isinstance(proof, Overlap):
             return (
                 np.array_equal(proof.multipliers, rounded(exact.multipliers))
@@ -165,7 +166,7 @@ class Verdict:
         return np.append(weights, intercept) if self.fit_intercept else weights
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as lists, numbers and text."""
+        """Return all fields as plain lists, numbers and strings."""
         return {
             "separable": self.separable,
             "kind": self.kind,
@@ -179,7 +180,7 @@ class Verdict:
         }
 
     def to_text(self) -> str:
-        """Return the verdict in a few lines."""
+        """Return the verdict as text."""
         n, d = self.shape
         lines = [
             f"{self.kind}: {self.reason}",

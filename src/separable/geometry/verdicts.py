@@ -1,7 +1,4 @@
-"""Several verdicts: on every pair of classes, or on each class against the rest.
-
-Verdicts on two classes of several, and on one class against the rest, that take all rows.
-"""
+"""Verdicts for three or more classes: pairwise or one-vs-rest."""
 
 from __future__ import annotations
 
@@ -26,10 +23,10 @@ __all__ = ["PairVerdict", "RestVerdict", "Verdicts", "ask_each", "ask_pairs"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairVerdict(Verdict):
-    """The verdict on two of several classes; places of rows in its proof are among theirs."""
+    """Verdict on two of several classes; row indices in its proof count the rows of the pair."""
 
     def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
-        """Check the proof against the rows of both classes, also among others; see `Verdict`."""
+        """Check the proof against the rows of the pair in ``X``; see `Verdict.verify`."""
         rows = as_rows(X)
         labels = check_labels(y, rows.n_rows, "verify")
         rows_of_pair = np.flatnonzero(np.isin(labels, self.classes))
@@ -40,7 +37,7 @@ class PairVerdict(Verdict):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RestVerdict(Verdict):
-    """The verdict on one of several classes against the rest.
+    """Verdict on one class against the rest.
 
     Parameters
     ----------
@@ -51,7 +48,7 @@ class RestVerdict(Verdict):
     label: Any = None
 
     def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
-        """Check the proof against rows of all classes; see `Verdict`."""
+        """Check the proof against rows of all classes; see `Verdict.verify`."""
         rows = as_rows(X)
         labels = check_labels(y, rows.n_rows, "verify")
         return super().verify(rows, labels == self.label, exact=exact)
@@ -81,7 +78,7 @@ class Verdicts(Mapping[Any, Any]):
 
     @property
     def separable(self) -> bool | None:
-        """Whether all are: False if one is not, None if none is not and one is undecided."""
+        """True if all are separable, False if one is not, None otherwise (undecided)."""
         separable = [verdict.separable for verdict in self.verdicts.values()]
         return False if False in separable else None if None in separable else True
 
@@ -90,7 +87,7 @@ class Verdicts(Mapping[Any, Any]):
         return all(verdict.verify(X, y, exact=exact) for verdict in self.verdicts.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as lists, numbers and text."""
+        """Return all verdicts as plain lists, numbers and strings."""
         return {
             "separable": self.separable,
             "multi_class": self.multi_class,
@@ -101,7 +98,7 @@ class Verdicts(Mapping[Any, Any]):
         }
 
     def to_text(self) -> str:
-        """Return a line for each."""
+        """Return one line per verdict."""
         between = " and " if self.multi_class == "pairs" else ""
         lines = [
             (
@@ -118,7 +115,7 @@ class Verdicts(Mapping[Any, Any]):
 
 
 def ask_pairs(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
-    """Ask about every pair of classes."""
+    """Return the verdict on every pair of classes."""
     by_key: dict[Any, Verdict] = {}
     for a, b in combinations(range(len(data.classes)), 2):
         rows = np.flatnonzero((data.label == a) | (data.label == b))
@@ -130,7 +127,7 @@ def ask_pairs(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Ver
 
 
 def ask_each(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
-    """Ask about each class against the rest."""
+    """Return the verdict on each class against the rest."""
     by_key: dict[Any, Verdict] = {}
     for k, name in enumerate(data.classes):
         label = (data.label == k).astype(np.intp)
