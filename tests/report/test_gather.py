@@ -73,8 +73,7 @@ def test_hardest_rows_are_the_surest_mistakes():
     assert [row.probability for row in rows] == pytest.approx(chance[expected[:3]])
     assert [row.truth for row in rows] == y[expected[:3]].tolist()
     assert about == (
-        f"{len(wrong)} of {len(y)} rows are predicted wrongly; these are the 3 that the model is "
-        "surest of."
+        f"{len(wrong)} of {len(y)} rows are misclassified; these are the 3 most confident errors."
     )
     for row in rows:
         score = model.decision_function(X)[row.row - 1]
@@ -107,7 +106,7 @@ def test_hardest_rows_of_numbers_have_the_largest_residuals():
     rows, about = hard_rows(scored(model, X, y), most=4)
     assert [row.row - 1 for row in rows] == np.argsort(-away)[:4].tolist()
     assert [row.margin for row in rows] == pytest.approx(np.sort(away)[::-1][:4])
-    assert about == "Of 80 rows, the 4 that are furthest off."
+    assert about == "Of 80 rows, the 4 largest errors."
     assert rows[0].values[0][0] == rows[0].contributions[0][0]
 
 
@@ -117,8 +116,8 @@ def test_hardest_rows_leave_out_weight_0_and_classes_that_are_not_known():
     rows, about = hard_rows(scored(model, X, y, np.array([0.0, 1, 1, 1])))
     assert [row.row for row in rows] == [3]
     assert about == (
-        "2 of 3 rows are predicted wrongly, 1 of them since the model does not know their class: "
-        "the surest ones first."
+        "2 of 3 rows are misclassified, 1 of them because the model does not know their class: the "
+        "most confident errors first."
     )
 
 
@@ -126,7 +125,7 @@ def test_no_mistake_and_several_numbers():
     model = LinearModel([[1.0]], [0.0], ["a", "b"], "score")
     assert hard_rows(scored(model, [[1.0], [2.0]], ["b", "b"])) == (
         (),
-        "All 2 rows are predicted rightly.",
+        "All 2 rows are classified correctly.",
     )
     two = LinearModel([[1.0], [2.0]], [0.0, 0.0], None, "identity")
     found, _ = hard_rows(scored(two, [[1.0]], [[1.0, 2.0]]))
@@ -188,7 +187,7 @@ def test_separability_of_all_rows():
     verdict, about = separability_of(X, y, of_what=" of cells.csv")
     assert verdict.kind == "separable"
     assert verdict.verify(X, y)
-    assert about == "All 569 rows of cells.csv, as the model takes them, 30 numbers each."
+    assert about == "All 569 rows of cells.csv as encoded by the model, 30 numbers each."
 
 
 def test_separability_of_three_classes_and_of_one():
@@ -207,7 +206,7 @@ def test_many_classes_of_many_columns_are_left_to_python(monkeypatch):
     found, _ = separability_of(X[10:100], y[10:100])  # two classes are quick
     assert found.kind == "separable"
     found, about = separability_of(X[30:120], y[30:120])
-    assert found.reason.startswith("3 classes of 4 columns take long")
+    assert found.reason.startswith("3 classes with 4 columns would take too long")
     assert about == ""
 
 
@@ -217,8 +216,8 @@ def test_an_overlap_of_a_part_is_enough(monkeypatch):
     X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
     verdict, about = separability_of(X, y)
     assert (verdict.kind, verdict.shape) == ("overlap", (50, 2))
-    assert "random part of 50 of the 400 rows" in about
-    assert about.endswith("what no hyperplane separates in a part, none does in all.")
+    assert "random sample of 50 of the 400 rows" in about
+    assert about.endswith("if it is not separable, neither are all rows.")
 
 
 def test_a_part_that_is_separable_says_nothing_about_all_rows(monkeypatch):
@@ -243,7 +242,7 @@ def test_learning_curve_is_that_of_select():
     given = {"is_classifier": True, "seed": 4, "how": " of cells"}
     curve, about = learning_curve_of(LDA(), X, y, seconds=1e9, **given)
     assert curve.to_dict() == learning_curve(LDA(), X, y, random_state=4).to_dict()
-    assert about.startswith("569 rows of cells. Each repetition holds out 30 % of them at random,")
+    assert about.startswith("569 rows of cells. Each repetition holds out 30 % of them at random")
 
 
 def test_learning_curve_of_a_part(monkeypatch):
@@ -252,7 +251,7 @@ def test_learning_curve_of_a_part(monkeypatch):
     X, y = load_breast_cancer(return_X_y=True)
     curve, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=0.0)
     assert curve.sizes[-1] + curve.n_test == 60
-    assert about.startswith("A random part of 60 of 569 rows: more would take long.")
+    assert about.startswith("A random sample of 60 of 569 rows, to limit the time.")
 
 
 def test_a_slow_learner_has_a_shorter_curve_or_none(monkeypatch):
@@ -462,9 +461,9 @@ def test_a_model_alone_and_what_cannot_be_asked():
     told = contents_of(model)
     assert isinstance(told.measured, Absent)
     assert told.data.rows is None
-    with pytest.raises(ValueError, match="about rows of X, which is not given"):
+    with pytest.raises(ValueError, match="sample_weight and positive need X"):
         contents_of(model, positive="a")
-    with pytest.raises(ValueError, match="A report needs the truth"):
+    with pytest.raises(ValueError, match="A report needs the true targets"):
         contents_of(model, [[1.0]])
     with pytest.raises(ValueError, match=r"y has shape \(2,\), and X has 1 rows"):
         contents_of(model, [[1.0]], ["a", "b"])

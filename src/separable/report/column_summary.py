@@ -17,10 +17,10 @@ __all__ = ["columns_of"]
 
 #: What is told of columns that are not learned from.
 ROLES = {
-    "target": "what is predicted",
-    "group": "not learned from: its rows stay together",
-    "time": "not learned from: what is held out is later",
-    "weight": "not learned from: how much a row counts",
+    "target": "target",
+    "group": "not a feature: groups of rows",
+    "time": "not a feature: time of the row",
+    "weight": "not a feature: sample weight",
 }
 
 #: Of a model without an encoder so many features are listed.
@@ -68,7 +68,7 @@ def columns_of(
 
 
 def _of_row(row: ColumnRow | None, missing: Mapping[str, int] | None) -> tuple[str, str]:
-    """Return what a column was taken for, and what there is to say of it."""
+    """Return the role of a column and remarks about it."""
     if row is None:
         return "dropped", "not learned from"
     if row.type == "dropped":

@@ -132,7 +132,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Tried:
-    """The learners that were compared, from best to worst.
+    """Learners compared by cross-validation, from best to worst.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Measured:
-    """How good the model is on some rows.
+    """Summary of the performance on some rows.
 
     Parameters
     ----------

@@ -27,9 +27,8 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 
 #: Why a model has no certificate, by how it was found.
 NO_PROOF = {
-    "moments": "is computed from sums over the rows in one go. Nothing is approached step by step, "
-    "so there is no gap to prove.",
-    "online": "learns one row at a time. It gives no proof of how far its optimum is.",
+    "moments": "is computed in closed form from sums over the rows, so there is no duality gap.",
+    "online": "learns one row at a time and gives no certificate of optimality.",
 }
 
 
@@ -60,7 +59,7 @@ def certificate_of(model: Model) -> Certificate | Absent:
     """Return how far from the optimum a model is at most, as its evidence says."""
     told = model.evidence
     if "tol" not in told or "relative_gap" not in told:
-        why = NO_PROOF.get(model.family or "", "says nothing about how far its optimum is.")
+        why = NO_PROOF.get(model.family or "", "gives no certificate of optimality.")
         return Absent(f"{model.learner} {why}")
     gaps: Any = told["relative_gap"]
     several = isinstance(gaps, list)
@@ -102,7 +101,9 @@ def strength_curve(
     from separable.fitting.best_candidate import standard_errors
 
     if len(standing.params) != 1 or len(standing.tried) < 2 or standing.tried_scores is None:
-        return Absent(f"{standing.name} was trained with one strength, or has none to choose.")
+        return Absent(
+            f"{standing.name} was trained with one regularization value, or has none to choose."
+        )
     (name,) = standing.params
     by, scores = metric, standing.tried_scores
     if standing.choice_scores is not None and chooser is not None:
@@ -111,7 +112,7 @@ def strength_curve(
     means, errors = scores.mean(axis=0), standard_errors(scores)
     order = [k for k in np.argsort(values, kind="stable") if np.isfinite(means[k])]
     if len(order) < 2:
-        return Absent(f"Fewer than two strengths of {standing.name} have a score.")
+        return Absent(f"Fewer than two regularization values of {standing.name} have a score.")
     return RegularizationCurve(
         learner=standing.name,
         parameter=name,

@@ -1,4 +1,4 @@
-"""Rows in Python for a fitted estimator: as its linear model takes them, with its answers."""
+"""Rows in Python for a fitted estimator: as its linear model takes them, with its predictions."""
 
 from __future__ import annotations
 
@@ -100,7 +100,9 @@ class Fitted:
 
         name = getattr(self.estimator, "target_name_", None) if y is None else y
         if name is None:
-            raise ValueError("A report needs the truth: pass it as y, or the name of its column.")
+            raise ValueError(
+                "A report needs the true targets: pass them as y, or the name of their column."
+            )
         if not isinstance(name, str):
             return name
         columns, numbers = as_columns(X), self.model.classes is None

@@ -51,7 +51,7 @@ def growth_of(
     """
     learner = learner_of(scored.model) if learner is None else learner
     if learner is None:
-        reason = f"{scored.model.learner} is no learner that can be asked to learn again."
+        reason = f"{scored.model.learner} cannot be retrained."
         return {"learning_curve": Absent(reason)}
     curve, about = learning_curve_of(
         learner,

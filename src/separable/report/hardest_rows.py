@@ -29,13 +29,13 @@ MOST, VALUES, CONTRIBUTIONS = 10, 12, 8
 #: Of a longer text so many characters are shown: those whose words count most.
 LONGEST = 1200
 
-SEVERAL = "The model predicts several numbers a row, which are not compared here."
+SEVERAL = "The model predicts several numbers per row, which are not compared here."
 
 
 def hard_rows(scored: ScoredRows, most: int = MOST) -> tuple[tuple[HardRow, ...] | Absent, str]:
     """Return the rows that a model is most wrong about, the worst first, and a word on them.
 
-    Of classes these are rows predicted wrongly, those first whose true class has the smallest
+    Of classes these are rows misclassified, those first whose true class has the smallest
     probability, or without probabilities the one whose score falls short most; rows of a class that
     the model does not know are left out. Of numbers they are those with the largest residuals.
 
@@ -58,9 +58,7 @@ def hard_rows(scored: ScoredRows, most: int = MOST) -> tuple[tuple[HardRow, ...]
         short = np.abs(scored.truth.astype(np.float64) - scored.answers.predicted)
         order = _first(there, (-short,), most)
         return _taken_apart(scored, order, short, None), f"Of {_rows(int(there.sum()))}, " + (
-            "the one that is furthest off."
-            if len(order) == 1
-            else f"the {len(order)} that are furthest off."
+            "the largest error." if len(order) == 1 else f"the {len(order)} largest errors."
         )
     wrong, known, short, chance = _mistakes(scored)
     keys = (-short,) if chance is None else (-short, chance)  # the last one comes first
@@ -103,16 +101,16 @@ def _about(
 ) -> str:
     n, mistakes = int(there.sum()), int((there & wrong).sum())
     if not mistakes:
-        return f"All {_rows(n)} are predicted rightly."
+        return f"All {_rows(n)} are classified correctly."
     strange = int((there & ~known).sum())
-    told = f"{mistakes} of {_rows(n)} {'is' if mistakes == 1 else 'are'} predicted wrongly"
+    told = f"{mistakes} of {_rows(n)} {'is' if mistakes == 1 else 'are'} misclassified"
     if strange:
-        told += f", {strange} of them since the model does not know their class"
+        told += f", {strange} of them because the model does not know their class"
     if not shown:
         return f"{told}."
     if shown == mistakes - strange:
-        return f"{told}: the surest ones first."
-    return f"{told}; these are the {shown} that the model is surest of."
+        return f"{told}: the most confident errors first."
+    return f"{told}; these are the {shown} most confident errors."
 
 
 def _rows(n: int) -> str:

@@ -27,7 +27,7 @@ PLANS: tuple[tuple[int, int | None], ...] = ((5, None), (3, 5), (2, 4))
 #: So many sizes there are without a plan of them, and the smallest share of rows with one.
 USUAL_SIZES, SMALLEST = 9, 0.05
 
-TOO_LONG = "Measuring it would take too long: each fit of this learner to these columns does."
+TOO_LONG = "It would take too long: each fit of this learner to these columns is slow."
 
 #: Of so many times the rows a fit takes this power of that time, or less.
 POWER = 1.25
@@ -114,11 +114,11 @@ def _affordable(used: int, n: int, times: float) -> int:
 def _about(used: int, n: int, how: str, groups: Any) -> str:
     rows = f"{n} rows{how}."
     if used < n:
-        rows = f"A random part of {used} of {n} rows{how}: more would take long."
-    apart = ", rows of one group in one part" if groups is not None else ""
+        rows = f"A random sample of {used} of {n} rows{how}, to limit the time."
+    apart = ", keeping groups together" if groups is not None else ""
     return (
-        f"{rows} Each repetition holds out 30 % of them at random{apart}, and learns from more and "
-        "more of the others."
+        f"{rows} Each repetition holds out 30 % of them at random{apart} and trains on growing "
+        "parts of the rest."
     )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["contents_of", "report"]
 
-NOT_GIVEN = "Give rows with their truth to see this: report(model, X, y)."
+NOT_GIVEN = "Give labelled rows to see this: report(model, X, y)."
 
 
 def report(
@@ -108,7 +108,7 @@ def contents_of(
         scored = fitted.scored(X, y, sample_weight)
         contents = replace(contents, **_measured(scored, positive, learned))
     elif y is not None or sample_weight is not None or positive is not None:
-        raise ValueError("y, sample_weight and positive are about rows of X, which is not given.")
+        raise ValueError("y, sample_weight and positive need X.")
     rows = learned if learned is not None else scored if X is not None else None
     if rows is None:
         return contents
@@ -167,7 +167,7 @@ def _measured(scored: ScoredRows, positive: Any, learned: ScoredRows | None) -> 
         constant = learned.truth.mean(axis=0)
     figures = evaluation(scored.answers, scored.truth, scored.weight, positive, constant)
     rows, about = hard_rows(scored)
-    how = f"{len(scored.truth)} rows that were given to be measured on"
+    how = f"{len(scored.truth)} evaluation rows"
     known = scored.model.training_rows
     if learned is not None:
         known = TrainingRows.of(learned.rows, learned.weight)

@@ -37,7 +37,7 @@ SECONDS = 5.0
 #: many numbers take some seconds at most.
 BY_PASSES, NUMBERS = 1500, 1_000_000
 
-NUMBERS_PREDICTED = "Numbers are predicted. Whether classes are separable is a question of classes."
+NUMBERS_PREDICTED = "The task is regression; separability is a property of classes."
 
 
 def separability_of(
@@ -74,8 +74,8 @@ def separability_of(
     filled = min(d, FEWEST * _numbers(whole))
     if classes > 2 and classes * min(n, FEWEST) * filled > PAIRS:
         return Absent(
-            f"{classes} classes of {d} columns take long to answer it for. "
-            "separable.geometry.separability(X, y) does, in Python."
+            f"{classes} classes with {d} columns would take too long here. Use "
+            "separable.geometry.separability(X, y) in Python."
         ), ""
     names = None if feature_names is None or d > len(feature_names) else feature_names
     order = np.random.default_rng(seed).permutation(n)
@@ -92,7 +92,7 @@ def _grown(
     n = whole.n_rows
     most = _most_rows(whole)
     used, expected = min(_first_rows(whole, len(np.unique(labels))), most), 0.0
-    found: Verdict | Absent = Absent("No random part of the rows had two classes.")
+    found: Verdict | Absent = Absent("No random sample of the rows had two classes.")
     start = time.monotonic()
     while True:
         begun = time.monotonic()
@@ -132,7 +132,7 @@ def _verdict(
     from separable.geometry.separability import separability
 
     if len(np.unique(labels[chosen])) < 2:
-        return Absent("A random part of the rows is of one class.")
+        return Absent("A random sample of the rows has one class.")
     part = whole
     if len(chosen) < whole.n_rows:
         part, names = _filled_columns(whole.take(chosen), names)
@@ -155,8 +155,8 @@ def _filled_columns(part: Rows, names: Sequence[str] | None) -> tuple[Rows, Sequ
 def _about(verdict: Verdict, used: int, n: int, d: int, of_what: str) -> str:
     columns = f"{d} number{'s' * (d != 1)} each"
     if used == n:
-        return f"All {n} rows{of_what}, as the model takes them, {columns}."
-    told = f"A random part of {used} of the {n} rows{of_what}, as the model takes them, {columns}"
+        return f"All {n} rows{of_what} as encoded by the model, {columns}."
+    told = f"A random sample of {used} of the {n} rows{of_what} as encoded by the model, {columns}"
     if verdict.separable is False:
-        return f"{told}. That is enough: what no hyperplane separates in a part, none does in all."
-    return f"{told}; more would take long. All rows together may be harder to separate."
+        return f"{told}. A sample is enough: if it is not separable, neither are all rows."
+    return f"{told}, to limit the time. All rows together may be harder to separate."

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["memory_of", "recalled", "told_of"]
 
-NO_ROWS = "Give rows with their truth to see this: separable report MODEL DATA."
+NO_ROWS = "Give labelled rows to see this: separable report MODEL DATA."
 NOT_COMPARED = "The model file does not say that learners were compared."
-NOT_READABLE = "The model file tells this in a way that is not understood here."
-NOT_TESTED = "Nothing was held out, so the error on new rows is not known."
+NOT_READABLE = "The model file has this in a form that this version does not read."
+NOT_TESTED = "No rows were held out, so the error on new rows is unknown."
 
 #: What reading goes wrong with where a file tells something else than `memory_of` gave it.
 UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
@@ -204,7 +204,7 @@ def _measured(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Mea
         return Absent(_of_stream(told) or NOT_TESTED)
     answers = Answers(np.empty(0), None, None, model.classes)
     how = memory.get("how") or "Rows held out in training"
-    caution = "The model has learned from more rows since." if told.get("updates") else None
+    caution = "The model was updated with more rows since." if told.get("updates") else None
     figures = Evaluation.from_dict(kept)
     is_new = True if memory.get("is_new") is True else None
     return Measured(how, figures, np.empty(0), answers, caution=caution, is_new=is_new)
@@ -220,11 +220,11 @@ def _of_stream(told: dict[str, Any]) -> str:
     if tail.get(metric) is None:
         return ""
     beside = tail.get(f"constant_{metric}")
-    constant = "" if beside is None else f", and {number(beside)} of the best constant answer"
+    constant = "" if beside is None else f" (best constant prediction: {number(beside)})"
     return (
-        f"Nothing was held out: the model learned from a stream. Rows {tail['first']} to "
-        f"{tail['last']}, each predicted before it was learned from, have a "
-        f"{METRICS[metric].text} of {number(tail[metric])}{constant}."
+        "No rows were held out: the model was trained on a stream. Progressive validation on rows "
+        f"{tail['first']} to {tail['last']}, each predicted before it was learned: "
+        f"{METRICS[metric].text} {number(tail[metric])}{constant}."
     )
 
 

@@ -28,7 +28,15 @@ def test_text(separable):
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
     assert lines[0] == "Compared by 5 folds of 344 rows, encoded once:"
-    assert lines[1].split() == ["learner", "strength", "accuracy", "to", "the", "best", "time"]
+    assert lines[1].split() == [
+        "learner",
+        "regularization",
+        "accuracy",
+        "to",
+        "the",
+        "best",
+        "time",
+    ]
     assert [line.split()[0] for line in lines[2:4]] == ["1", "2"]
     assert lines[4].startswith("  Significantly worse (5 %): ")
     assert max(map(len, lines)) <= 80

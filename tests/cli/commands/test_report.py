@@ -183,7 +183,7 @@ def test_numbers(separable, told):
     assert measured.figures.figures["rmse"] == pytest.approx(rmse)
     away = np.abs(measured.truth - measured.answers.predicted)
     assert [row.margin for row in contents.hard_rows] == pytest.approx(np.sort(away)[::-1][:10])
-    assert "question of classes" in contents.separability.reason
+    assert "property of classes" in contents.separability.reason
     assert contents.learning_curve.metric == "MSE0 - MSE"
 
 
@@ -200,9 +200,7 @@ def test_weights_and_splits(separable, told, split):
     )
     roles = {each.name: each.role for each in contents.data.columns}
     assert (roles["weight"], roles[split[1]]) == ("weight", split[0][2:])
-    assert ("rows of one group in one part" in contents.learning_curve_rows) == (
-        split[0] == "--group"
-    )
+    assert ("keeping groups together" in contents.learning_curve_rows) == (split[0] == "--group")
     assert ("later in time" in contents.learning_curve_rows) == (split[0] == "--time")
 
 
@@ -266,9 +264,9 @@ def test_a_stream_has_a_report_of_what_it_remembers(separable, told):
     assert "The report is r.html" in result.out
     (contents,) = told
     assert contents.measured.reason.startswith(
-        "No rows were held out: the model learned from a stream. Rows "
+        "No rows were held out: the model was trained on a stream. "
     )
-    assert "of the best constant answer." in contents.measured.reason
+    assert "(best constant prediction: " in contents.measured.reason
     assert contents.data.rows == 344
     assert contents.reproduction.commands == (
         "separable train penguins.csv --target species --stream",
@@ -296,7 +294,7 @@ def test_an_updated_model_says_so(separable, told):
     assert separable("update", "penguins.safetensors", PENGUINS).code == 0
     assert separable("report", "penguins.safetensors").code == 0
     (contents,) = told
-    assert contents.measured.caution == "The model has learned from more rows since."
+    assert contents.measured.caution == "The model was updated with more rows since."
     assert contents.notes[-1] == "The model was updated 1 time after its first training."
 
 
@@ -407,10 +405,10 @@ def test_rows_that_were_learned_from_are_recognized(separable, penguins_model):
     assert separable("report", penguins_model, "birds.csv", "-o", "r.html").code == 0
     page = html.unescape(Path("r.html").read_text())
     held_out = load(penguins_model).evidence["train"]["held_out"]["rows"]
-    assert f"of {held_out} rows that the model had not seen get the right class" in page
-    assert "The figure above is of rows held out in training." in page
+    assert f"accuracy on {held_out} rows that the model had not seen" in page
+    assert "The metric above is on rows held out in training." in page
     assert "All 144 rows are identical to rows of the training data" in page
-    assert "of 144 rows, seen in training, get the right class" in page
+    assert "accuracy on 144 rows, seen in training" in page
     assert "144 rows that the model had not seen" not in page
 
 
@@ -422,7 +420,7 @@ def test_held_out_rows_with_twins_are_not_called_unseen(separable):
                  ("report", "d.safetensors", "-o", "m.html")):  # fmt: skip
         assert separable(*args).code == 0
         page = html.unescape(Path(args[-1]).read_text())
-        assert "of 30 rows get the right class" in page
+        assert "accuracy on 30 rows" in page
         assert "had not seen" not in page
 
 
@@ -432,7 +430,7 @@ def test_a_few_training_rows_among_new_ones_are_counted(separable, penguins_mode
     Path("mixed.csv").write_text("".join([lines[0], *new, *lines[1:8]]))
     assert separable("report", penguins_model, "mixed.csv", "-o", "r.html").code == 0
     page = html.unescape(Path("r.html").read_text())
-    assert f"of {len(new) + 7} rows, 7 of them seen in training, get the right class" in page
+    assert f"accuracy on {len(new) + 7} rows, 7 of them seen in training" in page
     assert f"7 of {len(new) + 7} rows are identical to rows of the training data" in page
 
 

@@ -244,12 +244,12 @@ def test_the_headline_is_the_figure_with_its_interval_beside_the_constant():
     figures = contents.measured.figures
     low, high = proportion_confint(figures.correct, figures.rows, 0.05, "wilson")
     text = parsed("reviews").text
-    assert f"{as_percent(figures.figures['accuracy'])} of {figures.rows} rows" in text
-    assert f"between {as_percent(low)} and {as_percent(high)}" in text
+    assert f"{as_percent(figures.figures['accuracy'])} accuracy on {figures.rows} rows" in text
+    assert f"interval: {as_percent(low)} to {as_percent(high)}" in text
     share = max(np.mean(contents.measured.truth == label) for label in ("negative", "positive"))
-    assert f"{as_percent(share)} would be right by always answering positive" in text
+    assert f"{as_percent(share)} accuracy of always predicting positive" in text
     fewer = 1 - (1 - figures.figures["accuracy"]) / (1 - share)
-    assert f"The model makes {as_percent(fewer, 0)} fewer mistakes than that." in text
+    assert f"The model makes {as_percent(fewer, 0)} fewer mistakes than the constant." in text
 
 
 def test_weighted_rows_have_the_interval_of_their_mean():
@@ -261,7 +261,7 @@ def test_weighted_rows_have_the_interval_of_their_mean():
     error = np.sqrt(np.sum((weight / weight.sum()) ** 2 * (right - mean) ** 2))
     text = Parsed(render(replace(given, measured=measured))).text
     ends = (as_percent(mean - 1.959964 * error), as_percent(mean + 1.959964 * error))
-    assert "between {} and {}".format(*ends) in text
+    assert "interval: {} to {}".format(*ends) in text
 
 
 def test_a_model_that_is_not_better_is_said_not_to_be():
@@ -271,7 +271,7 @@ def test_a_model_that_is_not_better_is_said_not_to_be():
     assert "not clearly better" in text
     flipped = np.where(given.measured.answers.predicted == "positive", "negative", "positive")
     text = Parsed(render(replace(given, measured=_with_truth(given, flipped)))).text
-    assert "worse than that constant answer" in text
+    assert "worse than the constant prediction" in text
 
 
 def _with_truth(given, truth):
@@ -284,18 +284,18 @@ def test_regression_tells_the_mean_distance():
     off = np.abs(measured.answers.predicted - measured.truth)
     always = np.abs(measured.truth - measured.truth.mean()).mean()
     text = parsed("diabetes").text
-    assert f"{number(off.mean(), 3)} is how far predictions of progression are" in text
-    assert f"{number(always, 3)} would be the distance" in text
-    assert "Its errors" in text
-    assert "Its mistakes" not in text
+    assert f"{number(off.mean(), 3)} mean absolute error of the predictions of progression" in text
+    assert f"{number(always, 3)} mean absolute error of always predicting" in text
+    assert "Residuals" in text
+    assert "Misclassifications" not in text
 
 
 def test_errors_that_are_rounding_are_none():
     given = specimens.diabetes()
     truth = given.measured.answers.predicted * (1 + 1e-15)
     found = Parsed(render(replace(given, measured=_with_truth(given, truth))))
-    assert "0 is how far predictions of progression are" in found.text
-    assert "The model makes no error in these rows." in found.text
+    assert "0 mean absolute error of the predictions of progression" in found.text
+    assert "The model makes no error on these rows." in found.text
     assert ".3~g" in _found(found.data("charts")["residuals"], "format")
     assert ".3~g" not in _found(found.data("charts")["predicted"], "format")
 
@@ -304,8 +304,8 @@ def test_curves_have_the_areas_of_scikit_learn():
     measured = specimens.reviews().measured
     truth, scores = measured.truth == "positive", measured.answers.scores
     text = parsed("reviews").text
-    assert f"area {roc_auc_score(truth, scores):.3f}, where guessing has 0.5" in text
-    assert f"average precision is {average_precision_score(truth, scores):.3f}." in text
+    assert f"(AUC): {roc_auc_score(truth, scores):.3f}; chance is 0.5" in text
+    assert f"Average precision: {average_precision_score(truth, scores):.3f}." in text
 
 
 def test_a_thinned_curve_looks_the_same():
@@ -376,7 +376,7 @@ def test_figures_without_rows_have_no_curves_but_the_matrix():
     found = Parsed(render(replace(given, measured=measured)))
     assert "confusion" in found.data("charts")
     assert "roc" not in found.data("charts")
-    assert "only the figures are known here" in found.text
+    assert "only the metrics are known here" in found.text
 
 
 def test_marks_of_words_do_not_hang_on_colour():
@@ -426,7 +426,7 @@ def test_many_classes_draw_the_weights_of_the_most_common_and_list_all():
 def test_a_voted_model_says_that_its_weights_vote():
     X, y = np.eye(4), [0, 0, 1, 1]
     given = replace(specimens.nothing(), model=VotedPerceptron().fit(X, y).model_)
-    assert "Many sets of weights of 4 features vote" in Parsed(render(given)).text
+    assert "a vote of many weight vectors over 4 features" in Parsed(render(given)).text
 
 
 def test_a_strength_that_is_not_on_the_curve_is_not_marked():

@@ -252,7 +252,10 @@ def test_a_form_has_the_fields_with_the_largest_weights():
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (LinearModel(np.ones((1, 37_501)), [0.0], None, "identity"), "take 300 kB, and a form"),
+        (
+            LinearModel(np.ones((1, 37_501)), [0.0], None, "identity"),
+            "take 300 kB; the what-if form",
+        ),
         (VotedPerceptron().fit([[1.0], [2.0]], ["a", "b"]).model_, "models that vote"),
         (
             models.random_model(

@@ -33,14 +33,14 @@ def calibration(case: ClassCase) -> Figure:
         x=share_axis(alt.X, f"probability of {what}"),
         tooltip=[
             alt.Tooltip("x:Q", title="probability", format=".1%"),
-            alt.Tooltip("y:Q", title="truly so", format=".1%"),
+            alt.Tooltip("y:Q", title="observed", format=".1%"),
             alt.Tooltip("l:Q", title="interval from", format=".1%"),
             alt.Tooltip("h:Q", title="to", format=".1%"),
             alt.Tooltip("n:Q", title="rows", format=","),
         ],
     )
     sure = as_percent(0.8, 0)
-    title = f"share that is {what}" if one else "share that is right"
+    title = f"fraction of {what}" if one else "fraction that is right"
     axis = share_axis(alt.Y, title)
     ideal = alt.Chart(data_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
         color="var(--grey)", strokeDash=[2, 3], strokeWidth=1
@@ -59,15 +59,15 @@ def calibration(case: ClassCase) -> Figure:
     ]
     return Figure(
         "calibration",
-        "Are the probabilities true?",
-        f"Of the rows for which the model says {sure} for {what}, about {sure} should be "
-        f"{'so' if one else 'right'}. On the dotted line it does what it says; bars are {LEVEL} "
-        f"intervals. Brier score {found.brier:.3f}; 0 is perfect.",
+        "Calibration curve (reliability diagram)",
+        f"Of the rows with a predicted probability of {sure} for {what}, about {sure} should be "
+        f"{'of that class' if one else 'right'}. The dotted line is perfect calibration; bars are "
+        f"{LEVEL} intervals. Brier score {found.brier:.3f}; 0 is perfect.",
         specification(chart),
         Table(("probability", "share", f"{LEVEL} interval", "rows"), tuple(table), 0),
         (
             Key(f"this model, with {LEVEL} interval", "var(--c1)", "point"),
-            Key("probabilities that are true", "var(--grey)", dash="2 3"),
+            Key("perfect calibration", "var(--grey)", dash="2 3"),
         ),
     )
 
@@ -96,9 +96,9 @@ def sureness(case: ClassCase) -> Figure:
     told = [(f"{as_percent(a, 0)} to {as_percent(b, 0)}", count(n)) for a, b, n in rows]
     return Figure(
         "sureness",
-        "How sure is it?",
-        f"Rows by the probability that the model gives {what}. It is at least "
-        f"{as_percent(0.9, 0)} sure of {as_percent(sure)} of them.",
+        "Predicted probabilities",
+        f"Histogram of the predicted probability of {what}. The model is at least "
+        f"{as_percent(0.9, 0)} sure of {as_percent(sure)} of the rows.",
         specification(chart),
         Table(("probability", "rows"), tuple(told)),
     )
@@ -108,7 +108,7 @@ def _calibrated(case: ClassCase) -> tuple[CalibrationDisplay, str]:
     """Return how true probabilities are, and of what they are."""
     one = case.positive is not None
     found = CalibrationDisplay.from_case(case if one else _answers_right(case), 10, "uniform")
-    return found, shortened(found.label, 30) if one else "its answer"
+    return found, shortened(found.label, 30) if one else "its prediction"
 
 
 def _answers_right(case: ClassCase) -> ClassCase:

@@ -1,4 +1,4 @@
-"""Which classes are taken for which, as a chart or a table."""
+"""Confusion matrix, as a chart or a table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAIRS = 15
 
 
 def confusion(found: Evaluation) -> Figure | None:
-    """Return which classes are taken for which, or None where there are too many to see."""
+    """Return the confusion matrix, or None if there are too many classes to see."""
     matrix = found.confusion
     if matrix is None or len(matrix) > MATRIX_CLASSES:
         return None
@@ -56,7 +56,7 @@ def confusion(found: Evaluation) -> Figure | None:
             alt.Tooltip("t:N", title="true class"),
             alt.Tooltip("p:N", title="predicted"),
             alt.Tooltip("n:Q", title="rows", format=","),
-            alt.Tooltip("s:Q", title="of this class", format=".1%"),
+            alt.Tooltip("s:Q", title="of the true class", format=".1%"),
         ],
     )
     # where no numbers are written, few rows are to be seen, too
@@ -74,9 +74,9 @@ def confusion(found: Evaluation) -> Figure | None:
     rows = [(names[i], *(count(matrix[i, j]) for j in known)) for i in range(k)]
     return Figure(
         "confusion",
-        "Which class is taken for which",
-        "A line is a true class, a column what the model says. What is right lies on the diagonal; "
-        "the darker a cell, the larger its share of the class.",
+        "Confusion matrix",
+        "Rows are true classes, columns are predicted classes. Correct predictions are on the "
+        "diagonal; darker cells have a larger fraction of the true class.",
         specification(alt.layer(*layers), side * k),
         Table(head, tuple(rows)),
     )
@@ -101,5 +101,5 @@ def confused_pairs(found: Evaluation) -> Table | None:
     ]
     left = int(np.count_nonzero(wrong)) - len(rows)
     more = f"{plural(left, 'other pair')} of classes with mistakes." if left else ""
-    head = ("true class", "taken for", "rows", "share of the class")
+    head = ("true class", "predicted", "rows", "fraction of the class")
     return Table(head, tuple(rows), 2, more) if rows else None

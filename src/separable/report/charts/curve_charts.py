@@ -57,18 +57,21 @@ def roc(case: ClassCase) -> Figure:
     chance = line.encode(x="x:Q", y="y:Q")
     one = len(found.labels) == 1
     what = shortened(found.labels[0], 30) if one else "the class"
-    titles = (f"others taken for {what}", f"share of {what} found")
-    drawn = _curves(curves, names, titles, ("others taken for it", "found"), "linear")
-    areas = [f"{names[k]}: area {found.areas[p]:.3f}" for k, p in enumerate(kept)]
+    titles = (
+        "false positive rate" + f" (share of others predicted {what})" * one,
+        "true positive rate" + f" (share of {what} found)" * one,
+    )
+    drawn = _curves(curves, names, titles, ("false positive rate", "true positive rate"), "linear")
+    areas = [f"{names[k]}: AUC {found.areas[p]:.3f}" for k, p in enumerate(kept)]
     return Figure(
         "roc",
-        "ROC curve" if one else "ROC curves, each class against the rest",
-        f"The further a curve bends to the upper left, the better rows are ranked: area "
-        f"{np.mean(found.areas):.3f}{'' if one else ' in the mean'}, where guessing has 0.5."
+        "ROC curve" if one else "ROC curves, one-vs-rest",
+        "True positive rate against false positive rate over all thresholds. Area under the curve "
+        f"(AUC): {np.mean(found.areas):.3f}{'' if one else ' in the mean'}; chance is 0.5."
         + _which(kept, found.labels),
         specification(alt.layer(chance, *drawn)),
-        Table(("class", "threshold", "others taken for it", "found"), tuple(told)),
-        (*_keys(areas), Key("guessing: area 0.500", "var(--grey)", dash="2 3")),
+        Table(("class", "threshold", "false positive rate", "true positive rate"), tuple(told)),
+        (*_keys(areas), Key("chance: AUC 0.500", "var(--grey)", dash="2 3")),
     )
 
 
@@ -86,9 +89,12 @@ def precision_recall(case: ClassCase) -> Figure:
         told += _told(names[rank], x, y, at)
     one = len(found.labels) == 1
     what = shortened(found.labels[0], 30) if one else "the class"
-    titles = (f"recall: share of {what} found", "precision: share right of those named")
+    titles = (
+        "recall" + f" (share of {what} found)" * one,
+        "precision" + f" (share of predicted {what} that is right)" * one,
+    )
     drawn = _curves(curves, names, titles, ("recall", "precision"), "step-before")
-    keys = [f"{names[k]}: average {found.average_precision[p]:.3f}" for k, p in enumerate(kept)]
+    keys = [f"{names[k]}: AP {found.average_precision[p]:.3f}" for k, p in enumerate(kept)]
     legend = list(_keys(keys))
     if one:
         share = found.shares[0]
@@ -96,12 +102,13 @@ def precision_recall(case: ClassCase) -> Figure:
         mark = {"color": "var(--grey)", "strokeDash": [2, 3], "strokeWidth": 1}
         rule = alt.Chart(data_of(values)).mark_line(**mark)
         drawn.insert(0, rule.encode(x="x:Q", y="y:Q"))
-        legend.append(Key(f"every row named: {share:.3f}", "var(--grey)", dash="2 3"))
+        legend.append(Key(f"no skill: {share:.3f}", "var(--grey)", dash="2 3"))
     return Figure(
         "precision-recall",
-        "Precision and recall",
-        f"To find more of {what} (to the right), more rows are named wrongly (down): the average "
-        f"precision is {np.mean(found.average_precision):.3f}{'' if one else ' in the mean'}."
+        "Precision-recall curve",
+        f"A lower threshold finds more of {what} (higher recall) with more false positives (lower "
+        "precision). Average precision: "
+        f"{np.mean(found.average_precision):.3f}{'' if one else ' in the mean'}."
         + _which(kept, found.labels),
         specification(alt.layer(*drawn)),
         Table(("class", "threshold", "recall", "precision"), tuple(told)),
@@ -120,7 +127,7 @@ def _lowest(labels: Sequence[Any], areas: Sequence[float]) -> tuple[list[int], l
 def _which(kept: list[int], labels: Sequence[Any]) -> str:
     if len(kept) == len(labels):
         return ""
-    return f" Of {len(labels)} classes the {len(kept)} with the lowest curves are drawn."
+    return f" Of {len(labels)} classes, the {len(kept)} with the lowest curves are drawn."
 
 
 def _points(rank: int, x: Floats, y: Floats, at: Floats) -> list[dict[str, Any]]:

@@ -54,7 +54,7 @@ def _classes(data: Data) -> Figure:
     more = f"{plural(left, 'rarer class', 'rarer classes')} not shown." if left else ""
     return Figure(
         "target",
-        f"Rows of each class of {shortened(data.target, 40)}",
+        f"Class counts of {shortened(data.target, 40)}",
         f"The most common class has {as_percent(shown[0][1] / whole)} of the rows. {more}".strip(),
         specification(chart, 24 * len(values)),
         Table(
@@ -74,8 +74,8 @@ def _bins(data: Data) -> Figure:
     chart = histogram(edges, [n for _, _, n in data.target_bins], name)
     return Figure(
         "target",
-        f"Values of {name}",
-        "Each bar counts the rows in a range of values.",
+        f"Histogram of {name}",
+        "Number of rows per range of values.",
         specification(chart, 220),
         Table(
             ("from", "to", "rows"),

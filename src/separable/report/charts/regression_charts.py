@@ -50,9 +50,9 @@ def predicted_and_true(truth: Floats, predicted: Floats, target: str) -> Figure:
     drawn = (_points if few else _cells)(truth, predicted, name, form)
     return Figure(
         "predicted",
-        "Predicted and true",
-        "On the dotted line a prediction is right; above it, too high. "
-        + ("Each point is a row." if few else "The darker a cell, the more rows it has."),
+        "Predicted against true values",
+        "On the dotted line predictions are exact; above it they are too high. "
+        + ("Each point is a row." if few else "Darker cells have more rows."),
         specification(alt.layer(ideal.encode(x="x:Q", y="y:Q"), drawn)),
         _by_part(truth, predicted),
         (
@@ -77,11 +77,11 @@ def residuals(truth: Floats, predicted: Floats) -> Figure:
     ]
     return Figure(
         "residuals",
-        "How far off",
-        "Predicted minus true: the narrower around 0, the better. "
-        f"Half of the rows lie between {number(float(np.quantile(off, 0.25)))} and "
+        "Histogram of residuals",
+        "Residuals, predicted minus true: the narrower around 0, the better. Half of them are "
+        f"between {number(float(np.quantile(off, 0.25)))} and "
         f"{number(float(np.quantile(off, 0.75)))}."
-        + (f" The outermost bars hold {plural(beyond, 'row')} beyond them, too." if beyond else ""),
+        + (f" The outermost bars include {plural(beyond, 'row')} beyond them." if beyond else ""),
         specification(alt.layer(chart, zero.encode(x="a:Q"))),
         Table((DIFFERENCE, "rows"), tuple(told)),
     )
@@ -98,7 +98,7 @@ def _points(truth: Floats, predicted: Floats, target: str, form: Any) -> Any:
         tooltip=[
             alt.Tooltip("x:Q", title="true"),
             alt.Tooltip("y:Q", title="predicted"),
-            alt.Tooltip("d:Q", title="off by"),
+            alt.Tooltip("d:Q", title="residual"),
         ],
     )
 
@@ -151,5 +151,5 @@ def _by_part(truth: Floats, predicted: Floats) -> Table:
         away = float(np.abs(p - t).mean())
         cells = (f"{number(t[0])} to {number(t[-1])}", number(float(t.mean())))
         rows.append((*cells, number(float(p.mean())), number(away), count(len(part))))
-    head = ("truth", "mean truth", "mean prediction", "mean distance", "rows")
+    head = ("truth", "mean true value", "mean prediction", "mean absolute error", "rows")
     return Table(head, tuple(rows))

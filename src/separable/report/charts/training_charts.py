@@ -51,15 +51,15 @@ def learners(tried: Tried) -> Figure | None:
         taken = int(each.learner == tried.taken)
         values.append({"m": sealed(name), "x": mean, "l": low, "h": high, "t": taken})
     what = metric_text(tried.metric)
-    better = "more is better" if tried.greater_is_better else "less is better"
+    better = "higher is better" if tried.greater_is_better else "lower is better"
     base = alt.Chart(data_of(values)).encode(
         y=alt.Y("m:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
         color=alt.condition("datum.t", alt.value("var(--c2)"), alt.value("var(--c1)")),
         tooltip=[
             alt.Tooltip("m:N", title="learner"),
             alt.Tooltip("x:Q", title=what, format=".4~g"),
-            alt.Tooltip("l:Q", title="less a standard error", format=".4~g"),
-            alt.Tooltip("h:Q", title="and one more", format=".4~g"),
+            alt.Tooltip("l:Q", title="minus a standard error", format=".4~g"),
+            alt.Tooltip("h:Q", title="plus a standard error", format=".4~g"),
         ],
     )
     scale = alt.Scale(zero=False, padding=12)
@@ -69,9 +69,9 @@ def learners(tried: Tried) -> Figure | None:
     dots = base.mark_point(filled=True, size=90, opacity=1).encode(x=axis, shape=shape)
     return Figure(
         "learners",
-        "The learners that were compared",
-        f"Means over {tried.folds} folds with a standard error to either side. Where these overlap "
-        "much, the difference may be chance.",
+        "Learners compared by cross-validation",
+        f"Means over {tried.folds} folds ± one standard error. If these overlap, the difference "
+        "may be chance.",
         specification(alt.layer(bars, dots), 30 * len(names)),
         None,
         (Key("taken", "var(--c2)", "diamond"), Key("others", "var(--c1)", "point")),
@@ -89,11 +89,11 @@ def strengths(curve: RegularizationCurve) -> Figure:
     ]
     plain = all(np.isfinite(x) and x > 0 for x in curve.values)
     what = metric_text(curve.metric)
-    better = "more is better" if curve.greater_is_better else "less is better"
+    better = "higher is better" if curve.greater_is_better else "lower is better"
     if plain:
         x: Any = alt.X(
             "x:Q",
-            title=f"{curve.parameter} (logarithmic)",
+            title=f"{curve.parameter} (log scale)",
             scale=alt.Scale(type="log", nice=False),
             axis=alt.Axis(format="~g", grid=False, tickCount=6),
         )
@@ -107,8 +107,8 @@ def strengths(curve: RegularizationCurve) -> Figure:
         tooltip=[
             alt.Tooltip("v:N", title=curve.parameter),
             alt.Tooltip("y:Q", title=what, format=".4~g"),
-            alt.Tooltip("l:Q", title="less a standard error", format=".4~g"),
-            alt.Tooltip("h:Q", title="and one more", format=".4~g"),
+            alt.Tooltip("l:Q", title="minus a standard error", format=".4~g"),
+            alt.Tooltip("h:Q", title="plus a standard error", format=".4~g"),
         ],
     )
     y = alt.Y("y:Q", title=f"{what} ({better})", scale=alt.Scale(zero=False))
@@ -125,9 +125,9 @@ def strengths(curve: RegularizationCurve) -> Figure:
     rows = zip(curve.values, curve.means, curve.errors, strict=True)
     return Figure(
         "strengths",
-        f"The score by {curve.parameter}",
-        f"{curve.learner} with weak and strong penalties: the band is a standard error to either "
-        f"side, and {curve.parameter} = {setting(curve.chosen)} was taken.",
+        f"Validation curve: score by {curve.parameter}",
+        f"{curve.learner} with less and more regularization. The band is ± one standard error; "
+        f"{curve.parameter} = {setting(curve.chosen)} was chosen.",
         specification(chart, 260),
         Table(
             (curve.parameter, what, "standard error"),
@@ -139,7 +139,7 @@ def strengths(curve: RegularizationCurve) -> Figure:
         ),
         (
             Key(f"{what}, ± standard error", "var(--c1)", "band"),
-            Key(f"taken: {setting(curve.chosen)}", "var(--c2)", dash="6 3"),
+            Key(f"chosen: {setting(curve.chosen)}", "var(--c2)", dash="6 3"),
         ),
     )
 
@@ -166,15 +166,15 @@ def learning(curve: LearningCurve) -> Figure:
         mark = {"color": "var(--grey)", "strokeDash": [2, 3], "strokeWidth": 1}
         layers.append(alt.Chart(data_of(ends)).mark_line(**mark).encode(x="x:Q", y="y:Q"))
         legend.append(Key(f"best constant: {number(curve.baseline)}", "var(--grey)", dash="2 3"))
-    beyond = "" if near else f" The best constant answer reaches {number(curve.baseline)}."
+    beyond = "" if near else f" The best constant prediction reaches {number(curve.baseline)}."
     layers += _measured(measured, curve, sizes)
     rows = _told(curve) + (_told_ahead(curve) if known else [])
     return Figure(
         "learning",
-        "Would more rows help?",
+        "Learning curve: would more rows help?",
         ahead.verdict + beyond,
         specification(alt.layer(*layers)),
-        Table(("rows learned from", metric_text(curve.metric), "interval", "what"), tuple(rows), 0),
+        Table(("training rows", metric_text(curve.metric), "interval", "what"), tuple(rows), 0),
         tuple(legend),
     )
 
@@ -190,11 +190,11 @@ def _is_near(curve: LearningCurve) -> bool:
 
 def _measured(values: list[dict[str, Any]], curve: LearningCurve, sizes: list[int]) -> list[Any]:
     alt = altair()
-    better = "more is better" if curve.greater_is_better else "less is better"
+    better = "higher is better" if curve.greater_is_better else "lower is better"
     base = alt.Chart(data_of(values)).encode(
         x=alt.X(
             "x:Q",
-            title="rows learned from (logarithmic)",
+            title="training rows (log scale)",
             scale=alt.Scale(type="log", nice=False),
             axis=alt.Axis(grid=False, format=",", values=_ticks(sizes)),
         ),

@@ -63,7 +63,7 @@ def _table(groups: list[WeightGroup]) -> Table:
         for group in groups[:LINES]
     ]
     left = len(groups) - len(rows)
-    return Table(("class", "strongest features"), tuple(rows), 2, f"{left} more." if left else "")
+    return Table(("class", "largest weights"), tuple(rows), 2, f"{left} more." if left else "")
 
 
 def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | None:

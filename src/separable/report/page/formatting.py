@@ -42,7 +42,7 @@ PERCENT = {"accuracy", "balanced_accuracy", "precision", "recall"}
 #: What learning curves measure.
 OF_LEARNING_CURVES = {
     "1 - error rate": "accuracy",
-    "MSE0 - MSE": "squared error less than by the mean",
+    "MSE0 - MSE": "reduction of the squared error of the mean",
 }
 #: Longest name in a table or on an axis, in characters.
 NAME_WIDTH, AXIS_WIDTH = 80, 22

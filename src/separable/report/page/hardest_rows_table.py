@@ -83,7 +83,7 @@ def _card(row: HardRow, classified: bool) -> Card:
     else:
         truth, predicted = shortened(row.truth, 60), shortened(row.predicted, 60)
         if row.probability is None:
-            sure = f"the true class falls short by {number(row.margin)}"
+            sure = f"the score of the true class is lower by {number(row.margin)}"
         else:
             sure = f"{_chance(row.probability)} for the true class"
     largest = max((abs(c) for _, c in row.contributions), default=0.0) or 1.0

@@ -28,7 +28,7 @@ __all__ = ["LARGEST", "render"]
 LARGEST = 1_500_000
 #: The name of the script of the form among the parts that are packed.
 SCRIPT_ID = "what-if-script"
-NO_ROOM = "The form to try values with would make this page too large."
+NO_ROOM = "The what-if form would make this page too large."
 
 
 def render(contents: Contents, *, title: str | None = None) -> str:
@@ -40,7 +40,7 @@ def render(contents: Contents, *, title: str | None = None) -> str:
     ----------
     contents : Contents
     title : str, optional
-        The heading. By default what is predicted.
+        The heading. By default the target.
 
     Returns
     -------

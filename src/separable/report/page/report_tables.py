@@ -64,7 +64,7 @@ def _called(found: Evaluation, name: str) -> str:
     if name in POSITIVE and found.positive is not None:
         return f"{metric_text(name)} of {shortened(found.positive, 30)}"
     if name == "roc_auc" and found.positive is None:
-        return f"mean {metric_text(name)}, each class against the rest"
+        return f"mean {metric_text(name)}, one-vs-rest"
     return metric_text(name)
 
 
@@ -96,7 +96,7 @@ def standings(tried: Tried) -> Table:
         "parameters",
         metric_text(tried.metric),
         "± error",
-        "behind the best",
+        "to the best",
         "seconds",
     )
     left = len(tried.standings) - len(rows)

@@ -36,7 +36,7 @@ NOTES, COMMANDS, LONGEST = 40, 20, 600
 #: Parameters of the model that are told.
 PARAMETERS = 40
 #: Why there are no curves where figures are remembered.
-NO_ROWS = "Curves need rows with their truth, and only the figures are known here."
+NO_ROWS = "Curves need labelled rows, and only the metrics are known here."
 
 
 def gather(contents: Contents, title: str | None) -> tuple[dict[str, Any], list[Figure]]:
@@ -65,18 +65,18 @@ def _figures(value: Any) -> list[Figure]:
 
 
 def _table_of_contents(values: dict[str, Any]) -> list[tuple[str, str]]:
-    mistakes = "Its mistakes" if values["classified"] else "Its errors"
+    mistakes = "Misclassifications" if values["classified"] else "Residuals"
     return [
-        ("good", "How good it is"),
+        ("good", "Performance"),
         *([("mistakes", mistakes)] if values["figures"] else []),
-        ("features", "What it looks at"),
+        ("features", "Most important features"),
         ("try", "Try it"),
-        ("hard", "The hardest rows"),
-        ("choice", "Why this model"),
-        ("more-rows", "More rows"),
-        ("proofs", "What is proved"),
-        ("data", "The data"),
-        ("again", "Do it again"),
+        ("hard", "Hardest rows"),
+        ("choice", "Model selection"),
+        ("more-rows", "Learning curve"),
+        ("proofs", "Separability and certificate"),
+        ("data", "Data"),
+        ("again", "Reproduce"),
     ]
 
 
@@ -106,7 +106,7 @@ def _lead(contents: Contents) -> str:
     what = " and ".join(rows + ([plural(used, "column")] if used else []))
     name = shortened(data.name, 120) if data.name else ""
     of = f" of {name}" if what and name else name
-    learned = f", learned from {what}{of}" if what or name else ""
+    learned = f", trained on {what}{of}" if what or name else ""
     return f"{shortened(contents.model.learner)}{learned}."
 
 
@@ -120,8 +120,8 @@ def _short(contents: Contents) -> dict[str, Any]:
         leading = contents.held_out
         seen = headline(measured, target)
         caution = (
-            f"The figure above is of rows held out in training. {seen.figure} {seen.means}. "
-            f"{caution} All that follows is measured on those rows."
+            f"The metric above is on rows held out in training. {seen.figure} {seen.means}. "
+            f"{caution} Everything below is measured on those rows."
         )
     return {"measured": None, "headline": headline(leading, target), "caution": _line(caution)}
 
@@ -169,7 +169,7 @@ def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
     reasons: list[str] = []
     draw = [curve_charts.roc, curve_charts.precision_recall]
     if case.probabilities is None:
-        reasons.append("The model gives no probabilities, so none can be compared with the truth.")
+        reasons.append("The model has no probabilities, so there is no calibration curve.")
     else:
         draw += [calibration_charts.calibration, calibration_charts.sureness]
     for each in draw:
@@ -200,16 +200,23 @@ def _features(contents: Contents) -> dict[str, Any]:
 def _about_weights(model: Model) -> str:
     features = plural(model.n_features, "feature")
     meaning = (
-        "A weight is what one unit more of the feature adds, for values as the model takes them, "
-        "after scaling and encoding. The strongest are drawn."
+        "A weight is the change per unit of the feature after scaling and encoding. The largest "
+        "weights are drawn."
     )
     if isinstance(model, VotedModel):
-        return f"Many sets of weights of {features} vote, and this is their mean. {meaning}"
+        return (
+            f"The model is a vote of many weight vectors over {features}; these are their means. "
+            f"{meaning}"
+        )
     if model.classes is None:
         what = "the prediction"
     else:
-        what = "one score, whose sign decides" if model.n_scores == 1 else "a score of each class"
-    return f"The model adds up {features}, each times its weight, to {what}. {meaning}"
+        what = (
+            ("one score, whose sign gives the class")
+            if model.n_scores == 1
+            else "a score of each class"
+        )
+    return f"The model is linear: {features}, each times its weight, add up to {what}. {meaning}"
 
 
 def _hard(contents: Contents) -> dict[str, Any]:
@@ -217,13 +224,13 @@ def _hard(contents: Contents) -> dict[str, Any]:
     if isinstance(rows, Absent):
         return {"cards": None, "cards_text": "", "cards_open": 0, "hard_rows": rows}
     classified = contents.data.task == "classification"
-    which = "that the model gets wrong and is most sure of"
+    which = "that are misclassified with the most confidence"
     if not classified:
-        which = "whose prediction is furthest from the truth"
-    text = f"Rows {which}: mistakes in the data show here first."
+        which = "with the largest errors"
+    text = f"Rows {which}: errors in the data often show here first."
     marked = any(row.texts for row in rows)
     marks = (
-        f" Words on a solid line (+) speak for the prediction, words on a dashed line ({MINUS}) "
+        f" Words on a solid line (+) count for the prediction, words on a dashed line ({MINUS}) "
         "against it; the darker, the more."
     )
     about = f" {_sentence(contents.hard_rows_about)}" if contents.hard_rows_about else ""
@@ -253,8 +260,8 @@ def _choice(contents: Contents) -> dict[str, Any]:
             "learners": training_charts.learners(tried),
             "standings": report_tables.standings(tried),
             "tried_why": _line(tried.why),
-            "tried_how": f"Compared by cross-validation in {tried.folds} folds, on "
-            f"{count(tried.rows)} of {plural(tried.of_rows, 'row')}.",
+            "tried_how": f"Cross-validation with {tried.folds} folds on {count(tried.rows)} of "
+            f"{plural(tried.of_rows, 'row')}.",
         }
     if not isinstance(curve, Absent):
         values["strengths"] = training_charts.strengths(curve)
@@ -267,8 +274,8 @@ def _more_rows(contents: Contents) -> dict[str, Any]:
         return {"learning": None, "no_learning": curve, "learning_how": ""}
     about = f" {_sentence(contents.learning_curve_rows)}" if contents.learning_curve_rows else ""
     how = (
-        f"{curve.learner}, in {plural(curve.repeats, 'repetition')} with "
-        f"{plural(curve.n_test, 'row')} held out each time.{about}"
+        f"{curve.learner}, in {plural(curve.repeats, 'repetition')}, each with "
+        f"{plural(curve.n_test, 'row')} held out.{about}"
     )
     return {"learning": training_charts.learning(curve), "no_learning": None, "learning_how": how}
 
@@ -291,7 +298,7 @@ def _proofs(contents: Contents) -> dict[str, Any]:
         values["certificate"] = certificate_text(certificate)
         if certificate.primal is not None and certificate.dual is not None:
             values["certificate_values"] = (
-                f"Objective {number(certificate.primal, 8)}; none is below "
+                f"Primal objective {number(certificate.primal, 8)}; dual bound "
                 f"{number(certificate.dual, 8)}."
             )
     return values
@@ -312,10 +319,10 @@ def _about_data(contents: Contents) -> str:
     name = shortened(data.name, 120) if data.name else "The data"
     target = shortened(data.target)
     if data.rows is None:
-        return f"How many rows the model has learned from is not known. It predicts {target}."
+        return f"The number of training rows is unknown. The model predicts {target}."
     rows = plural(data.rows, "row")
     columns = f", and {plural(len(data.columns), 'column')} in all" if data.columns else ""
-    return f"{name} has {rows} with a value of {target}, which is predicted{columns}."
+    return f"{name} has {rows} with a value of the target, {target}{columns}."
 
 
 def _again(contents: Contents) -> dict[str, Any]:

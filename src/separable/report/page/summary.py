@@ -25,7 +25,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Headline:
-    """How good the model is, for everybody.
+    """Summary of the performance, for everybody.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Headline:
     interval : str
         Its uncertainty, in a sentence.
     constant_figure, constant_means : str
-        The same of the best constant answer.
+        The same of the best constant prediction.
     conclusion : str
         How the two compare, in a sentence.
     clear : bool or None
@@ -59,7 +59,7 @@ class Headline:
 
 
 def headline(measured: Measured, target: str) -> Headline:
-    """Return the figure that counts most, beside the best constant answer."""
+    """Return the figure that counts most, beside the best constant prediction."""
     found = measured.figures
     if found.task == "classification":
         return _of_classes(found, measured.weight is None, _which_rows(measured))
@@ -86,10 +86,10 @@ def _of_classes(found: Evaluation, counted: bool, rows: str) -> Headline:
         low, high = max(0.0, accuracy - Z * error), min(1.0, accuracy + Z * error)
     return Headline(
         as_percent(accuracy),
-        f"of {rows} get the right class",
-        f"With {LEVEL} confidence between {as_percent(low)} and {as_percent(high)}.",
+        f"accuracy on {rows.rstrip(',')}",
+        f"{LEVEL} interval: {as_percent(low)} to {as_percent(high)}.",
         as_percent(constant),
-        f"would be right by always answering {shortened(found.constant, 40)}",
+        f"accuracy of always predicting {shortened(found.constant, 40)}",
         _conclusion(1 - accuracy, 1 - constant, (1 - high, 1 - low), "mistakes", "fewer"),
         _clear(1 - constant, (1 - high, 1 - low)),
         (accuracy, low, high, constant),
@@ -109,11 +109,10 @@ def _of_numbers(found: Evaluation, target: str, rows: str) -> Headline:
     known = math.isfinite(deviation) and error > 0
     return Headline(
         number(error, 3),
-        f"is how far predictions of {shortened(target, 40)} are from the truth on average, in "
-        f"{rows.rstrip(',')}",
-        f"With {LEVEL} confidence between {number(low, 3)} and {number(high, 3)}." if known else "",
+        f"mean absolute error of the predictions of {shortened(target, 40)}, on {rows.rstrip(',')}",
+        f"{LEVEL} interval: {number(low, 3)} to {number(high, 3)}." if known else "",
         number(constant, 3),
-        f"would be the distance by always answering {always}",
+        f"mean absolute error of always predicting {always}",
         _conclusion(error, constant, (low, high), "error", "smaller"),
         _clear(constant, (low, high)),
         (error / top, low / top, high / top, constant / top) if known else None,
@@ -131,19 +130,22 @@ def _conclusion(
     """Say how errors compare with those of the constant answer."""
     several = what.endswith("s")
     if not constant > 0:
-        return "The constant answer makes no mistake here, and no model can do better."
+        return "The constant prediction makes no error here, and no model can do better."
     if ends[0] <= constant <= ends[1]:
-        return "The two are within the uncertainty: the model is not clearly better than that."
+        return (
+            "The difference is within the uncertainty: the model is not clearly better than the "
+            "constant."
+        )
     if not error:
-        return f"The model makes no {'mistake' if several else what} in these rows."
+        return f"The model makes no {'mistake' if several else what} on these rows."
     share = as_percent(abs(1 - error / constant), 0)
     if error < constant:
         return (
-            f"The model makes {share} {less} {what} than that."
+            f"The model makes {share} {less} {what} than the constant."
             if several
-            else f"The model's {what} is {share} {less} than that."
+            else f"The model's {what} is {share} {less} than that of the constant."
         )
-    return "The model is worse than that constant answer."
+    return "The model is worse than the constant prediction."
 
 
 def separability_text(verdict: Verdict) -> tuple[str, str]:
@@ -159,34 +161,32 @@ def separability_text(verdict: Verdict) -> tuple[str, str]:
             f"other, {rows} in all."
         )
         return "Separable", (
-            f"{how} The nearest row is {number(verdict.margin)} away, and no weights keep more "
-            f"than {number(verdict.margin_bound)}."
+            f"{how} The margin is {number(verdict.margin)}, and the maximal margin is at most "
+            f"{number(verdict.margin_bound)}."
         )
     if verdict.kind == "quasi-separable":
-        return "Almost separable", (
-            f"None of the {rows} needs to be on a wrong side, but some lie on {border}, whatever "
-            "the weights."
+        return "Weakly separable", (
+            f"The classes can only be separated with some of the {rows} on {border}."
         )
     if verdict.kind == "overlap":
         what = "the classes" if several else f"{first} from {second}"
-        return "Not separable", (
-            f"No weights tell {what} {'apart ' if several else ''}without mistakes among the "
-            f"{rows}."
-        )
-    return "Undecided", f"Whether weights tell all {rows} right is not proved either way."
+        return "Not separable", f"No linear model separates {what} without errors on the {rows}."
+    return "Undecided", (
+        f"Whether a linear model classifies all {rows} correctly is not proved either way."
+    )
 
 
 def certificate_text(certificate: Certificate) -> str:
     """Return in a sentence how far from the optimum the fit is, at most."""
     of = "" if certificate.models == 1 else f" (the largest of {certificate.models} models)"
     gap, tol = number(certificate.relative_gap, 3), number(certificate.tol, 3)
-    where = "a local optimum" if certificate.is_local else "the best value that any weights reach"
+    where = "a local optimum" if certificate.is_local else "the optimum"
     if certificate.converged:
         return (
-            f"Proved: the objective of the fit is within {gap} of {where}, as a share of it{of}. "
-            f"Asked for was {tol}."
+            f"Certified: the relative gap between the objective and {where} is at most {gap}{of}. "
+            f"The tolerance was {tol}."
         )
     return (
-        f"The fit stopped before it was as good as asked: it is within {gap} of {where}, as a "
-        f"share of it{of}, and {tol} was asked for. More iterations would help."
+        f"The fit stopped before it reached the tolerance {tol}: the relative gap between the "
+        f"objective and {where} is at most {gap}{of}. More iterations would help."
     )

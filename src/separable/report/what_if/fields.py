@@ -129,11 +129,11 @@ def _field(step: Step, at: int, start: Any) -> Field:
     known = step.missing is not None
     name = step.name or ""
     if isinstance(step, NumberStep):
-        blank = "missing" if known else "counts as the mean"
+        blank = "missing" if known else "replaced by the mean"
         return Field(name, "number", at, start, known, blank)
     if isinstance(step, DateStep):
         timed = bool(step.cycles[2]) or (isinstance(start, str) and "T" in start)
-        blank = "missing" if known else "nothing is known"
+        blank = "missing" if known else "unknown"
         return Field(name, "moment" if timed else "date", at, start, known, blank)
     if isinstance(step, CategoryStep):
         return Field(name, "category", at, start, known)

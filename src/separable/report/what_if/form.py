@@ -74,14 +74,14 @@ def what_if(model: Any, start_row: Any = None) -> WhatIf | Absent:
     weights = getattr(model, "weights", None)
     if weights is not None and weights.nbytes > MOST_BYTES:
         return Absent(
-            f"The weights of this model take {weights.nbytes / 1000:,.0f} kB, and a form that "
-            f"computes in the page is made for up to {MOST_BYTES // 1000} kB."
+            f"The weights of this model take {weights.nbytes / 1000:,.0f} kB; the what-if form "
+            f"supports up to {MOST_BYTES // 1000} kB."
         )
     try:
         plan = plan_of(model)
         code = model_data(plan)
     except ExportError as error:
-        return Absent(f"There is no form to try values with. {error}")
+        return Absent(f"There is no what-if form. {error}")
     fields = fields_of(plan, start_row)
     data = {
         "model": code,
