@@ -17,7 +17,7 @@ __all__ = ["EpsilonInsensitive"]
 
 @dataclass(frozen=True)
 class EpsilonInsensitive:
-    """max(0, |y - s| - epsilon)."""
+    """The epsilon-insensitive loss max(0, |y - s| - epsilon)."""
 
     epsilon: float = 0.1
     name: str = "epsilon_insensitive"

@@ -17,7 +17,7 @@ __all__ = ["Hinge"]
 
 @dataclass(frozen=True)
 class Hinge:
-    """max(0, 1 - y s)."""
+    """The hinge loss max(0, 1 - y s)."""
 
     name: str = "hinge"
     curvature: ClassVar[float | None] = None
@@ -40,5 +40,5 @@ class Hinge:
         return y * np.clip(y * z, 0.0, c)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
-        # the slope is minus the cost of positives below their margin, plus that of negatives
+        # the derivative is -(cost of positives below the margin) + (cost of negatives above it)
         return zero_crossing(y - s, c, -float(c[y > 0].sum()))

@@ -15,7 +15,7 @@ __all__ = ["Logistic"]
 
 @dataclass(frozen=True)
 class Logistic:
-    """log(1 + e^(-y s))."""
+    """The logistic loss log(1 + e^(-y s))."""
 
     name: str = "log_loss"
     curvature: ClassVar[float | None] = 0.25
@@ -29,7 +29,7 @@ class Logistic:
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
         m = y * s
         u = np.divide(y * z, c, out=np.zeros_like(c), where=c > 0)
-        # c KL(u || sigma(-m)); as a series where u is close, for there the logarithms cancel
+        # c KL(u || sigma(-m)); a series near u = v, where the logarithms cancel
         v = 0.5 * (1.0 - np.tanh(0.5 * m))
         plain = c * (np.logaddexp(0.0, -m) + _entropy(y, c, z) + u * m)
         d = u - v
@@ -47,7 +47,7 @@ class Logistic:
         return y * np.clip(y * z, 0.0, c)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
-        """Newton's method on the slope, kept within a bracket that every step narrows."""
+        """Find the root of the derivative by Newton's method, safeguarded by bisection."""
         low = float(-s.max()) - 40.0
         high = float(-s.min()) + 40.0
         b = float(np.clip(0.0, low, high))
@@ -60,7 +60,7 @@ class Logistic:
                 low = b
             curvature = float(c @ (p * (1.0 - p)))
             step = b - gradient / curvature if curvature > 0 else np.nan
-            if abs(step - b) <= 4e-16 * max(abs(b), 1.0):  # one float from the last: rounding
+            if abs(step - b) <= 4e-16 * max(abs(b), 1.0):  # converged to rounding
                 break
             new = step if low < step < high else 0.5 * (low + high)
             if high - low <= 4e-16 * max(abs(low), abs(high)):
@@ -70,7 +70,7 @@ class Logistic:
 
 
 def _entropy(y: Floats, c: Floats, z: Floats) -> Floats:
-    """Return u log u + (1 - u) log(1 - u) for u = a / c."""
+    """Return the negative entropy u log u + (1 - u) log(1 - u) for u = y z / c."""
     u = np.clip(np.divide(y * z, c, out=np.zeros_like(c), where=c > 0), 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         first = np.where(u > 0, u * np.log(u), 0.0)

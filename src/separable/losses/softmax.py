@@ -1,6 +1,6 @@
-"""The softmax loss of rows, log sum_k e^(s_k) - s_y, and the intercepts that are best for it.
+"""The multinomial log loss, log sum_k e^(s_k) - s_y, and its optimal intercepts.
 
-Scores have shape (n, K). A class that no row has is no part of a model: its scores are -inf.
+Scores have shape (n, K). The scores of an absent class are -inf.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 __all__ = ["best_intercepts", "divergences", "entropies", "log_softmax", "losses", "totals"]
 
-#: Most steps towards the best intercepts.
+#: Maximum number of Newton steps.
 MOST_STEPS = 100
-#: What rounding may add to a sum of losses.
+#: Relative rounding error of a sum of losses.
 SLACK = 1e-15
-#: The most that one step may move an intercept where Newton's method does not help.
-FARTHEST = 700.0
-#: Up to so many classes, columns are taken one by one.
-FEW = 64
-#: Scores that are further apart than this are brought closer, and taken apart again by steps.
-WIDE, COOLING = 128.0, 4.0
-#: Of how far apart they are: what is rounding, so that no step of that size is worth its time.
-DIGITS = 2.0**-30
+#: Maximum change of an intercept in one scaling step.
+MAX_SCALING_STEP = 700.0
+#: With at most this many classes, maxima are taken column by column.
+MAX_COLUMNWISE = 64
+#: Annealing: scores with a larger range are divided by a temperature, which falls by this factor.
+MAX_RANGE, COOLING = 128.0, 4.0
+#: The last temperature, relative to the first: below it steps are rounding.
+MIN_TEMPERATURE = 2.0**-30
 
 
 def _tops(s: Floats) -> Floats:
-    """Return the largest of each row: column by column, which is faster where these are few."""
-    if s.shape[1] > FEW:
+    """Return the maximum of each row; column by column is faster for few classes."""
+    if s.shape[1] > MAX_COLUMNWISE:
         top: Floats = s.max(axis=1)
         return top
     top = s[:, 0].copy()
@@ -49,12 +49,12 @@ def _sums(terms: Floats) -> Floats:
 
 
 def totals(y: Labels, c: Floats, n_classes: int) -> Floats:
-    """Return the cost of each class's rows, (K,)."""
+    """Return the total cost of each class, (K,)."""
     return np.bincount(y, weights=c, minlength=n_classes).astype(np.float64, copy=False)
 
 
 def log_softmax(s: Floats) -> tuple[Floats, Floats]:
-    """Return the logarithm of each row's softmax, (n, K), and that of its sum of e^s, (n,)."""
+    """Return the log-softmax of each row, (n, K), and its log-sum-exp, (n,)."""
     top = _tops(s)
     with np.errstate(under="ignore"):
         norm = top + np.log(_sums(np.exp(s - top[:, None])))
@@ -72,7 +72,7 @@ def losses(y: Labels, s: Floats) -> Floats:
     rows = np.arange(len(y))
     away = s - s[rows, y][:, None]
     top = np.maximum(_tops(away), 0.0)
-    away[rows, y] = -np.inf  # e^0 is added apart, so that small losses keep their digits
+    away[rows, y] = -np.inf  # log1p keeps the digits of small losses
     with np.errstate(under="ignore"):
         rest = _sums(np.exp(away - top[:, None]))
         loss: Floats = np.where(top > 0, top + np.log(rest + np.exp(-top)), np.log1p(rest))
@@ -80,7 +80,7 @@ def losses(y: Labels, s: Floats) -> Floats:
 
 
 def entropies(p: Floats) -> Floats:
-    """Return -sum_k p_k log p_k of each row."""
+    """Return the entropy -sum_k p_k log p_k of each row."""
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(p > 0, p * np.log(p), 0.0)
     total: Floats = -_sums(terms)
@@ -88,10 +88,10 @@ def entropies(p: Floats) -> Floats:
 
 
 def divergences(p: Floats, s: Floats) -> Floats:
-    """Return sum_k p_k log(p_k / q_k) >= 0 of each row, where q is the softmax of its scores.
+    """Return the KL divergence sum_k p_k log(p_k / q_k) of each row, q the softmax of its scores.
 
-    Summed from terms p log(p / q) - p + q, none of which is negative; where p is close to q, as a
-    series, for there the logarithms cancel.
+    Summed from the non-negative terms p log(p / q) - p + q; near p = q, where the logarithms
+    cancel, from a series.
     """
     logs, _ = log_softmax(s)
     with np.errstate(divide="ignore", invalid="ignore", under="ignore", over="ignore"):
@@ -105,81 +105,82 @@ def divergences(p: Floats, s: Floats) -> Floats:
 
 
 def best_intercepts(y: Labels, s: Floats, c: Floats, guess: Floats | None = None) -> Floats:
-    """Return the b, (K,), that minimises sum_i c_i loss(y_i, s_i + b); its sum is 0.
+    """Return the intercepts b, (K,), that minimise sum_i c_i loss(y_i, s_i + b); they sum to 0.
 
-    Newton's method. Where a step of it does not help, b_k + log(cost of class k / what the model
-    gives it) does: it never raises the sum. A class without cost gets -inf. A guess, (K,), may save
-    steps.
+    Damped Newton's method. If no Newton step decreases the loss, the scaling step
+    b_k + log(class total / predicted total) does, as in iterative proportional fitting. A class
+    without cost gets -inf. ``guess``, (K,), is a warm start.
     """
     K = s.shape[1]
     used = c > 0
     if not used.all():
         y, s, c = y[used], s[used], c[used]
-    wanted = totals(y, c, K)
-    there = np.flatnonzero(wanted > 0)
-    place = np.zeros(K, np.int32)
-    place[there] = np.arange(len(there), dtype=np.int32)
+    target = totals(y, c, K)
+    present = np.flatnonzero(target > 0)
+    code = np.zeros(K, np.int32)
+    code[present] = np.arange(len(present), dtype=np.int32)
     b = np.full(K, -np.inf)
-    label, some = place[y], s[:, there]
-    found, heat = np.zeros(len(there)) if guess is None else guess[there], 1.0
-    while float(np.ptp(some)) > WIDE * heat:
-        heat *= COOLING
-    coolest = max(1.0, DIGITS * heat)
-    while heat >= coolest:  # scores that are far apart: first as if all were closer
-        found = heat * _descend(label, some / heat, c, wanted[there], found / heat)
-        heat /= COOLING
-    b[there] = found
+    label, scores = code[y], s[:, present]
+    best, temperature = np.zeros(len(present)) if guess is None else guess[present], 1.0
+    while float(np.ptp(scores)) > MAX_RANGE * temperature:
+        temperature *= COOLING
+    last = max(1.0, MIN_TEMPERATURE * temperature)
+    while temperature >= last:  # annealing of scores with a large range
+        start = best / temperature
+        best = temperature * _descend(label, scores / temperature, c, target[present], start)
+        temperature /= COOLING
+    b[present] = best
     return b
 
 
-def _descend(y: Labels, s: Floats, c: Floats, wanted: Floats, b: Floats) -> Floats:
-    """Return the best intercepts of classes that all have a cost, from those given."""
-    floor = SLACK * float(wanted.sum())
-    value, got, hessian = _model(y, s + b, c)
+def _descend(y: Labels, s: Floats, c: Floats, target: Floats, b: Floats) -> Floats:
+    """Return the optimal intercepts of classes that all have a cost, starting from b."""
+    floor = SLACK * float(target.sum())
+    value, predicted, hessian = _model(y, s + b, c)
     size = np.inf
     for _ in range(MOST_STEPS):
-        left = wanted - got
-        last, size = size, float(np.abs(left).max())
+        residual = target - predicted
+        last, size = size, float(np.abs(residual).max())
         if size <= floor or (size <= 1e6 * floor and size > 0.5 * last):
-            break  # as good as rounding lets it be
-        found = None
-        best = _newton_step(hessian, left)
-        for step in (best, 0.25 * best, 0.0625 * best, _scaling_step(wanted, got)):
+            break  # converged to rounding
+        accepted = None
+        best = _newton_step(hessian, residual)
+        for step in (best, 0.25 * best, 0.0625 * best, _scaling_step(target, predicted)):
             new = _model(y, s + (b + step), c)
             if new[0] <= value + SLACK * abs(value):
-                found = step, new
+                accepted = step, new
                 break
-        if found is None:
+        if accepted is None:
             break
-        b = b + found[0]
+        b = b + accepted[0]
         b -= b.mean()
-        value, got, hessian = found[1]
+        value, predicted, hessian = accepted[1]
     return b
 
 
 def _model(y: Labels, s: Floats, c: Floats) -> tuple[float, Floats, Floats]:
-    """Return the sum of losses, what each class is given, and the curvature by intercepts."""
+    """Return the loss, the predicted class totals, and the Hessian in the intercepts."""
     logs, _ = log_softmax(s)
     with np.errstate(under="ignore"):
         q = np.exp(logs)
     value = float(c @ losses(y, s))
-    given = q * c[:, None]
-    got = given.sum(axis=0)
-    return value, got, np.diag(got) - given.T @ q
+    weighted = q * c[:, None]
+    predicted = weighted.sum(axis=0)
+    return value, predicted, np.diag(predicted) - weighted.T @ q
 
 
-def _newton_step(hessian: Floats, left: Floats) -> Floats:
-    # no curvature along equal intercepts, which change nothing: any does
-    matrix = hessian + float(np.trace(hessian)) / len(left) ** 2
+def _newton_step(hessian: Floats, residual: Floats) -> Floats:
+    # the Hessian is singular along equal intercepts: add any curvature there
+    matrix = hessian + float(np.trace(hessian)) / len(residual) ** 2
     try:
-        step: Floats = np.linalg.solve(matrix, left).astype(np.float64)
+        step: Floats = np.linalg.solve(matrix, residual).astype(np.float64)
     except np.linalg.LinAlgError:
-        return np.full_like(left, np.nan)
+        return np.full_like(residual, np.nan)
     step -= step.mean()
     return step
 
 
-def _scaling_step(wanted: Floats, got: Floats) -> Floats:
+def _scaling_step(target: Floats, predicted: Floats) -> Floats:
     with np.errstate(divide="ignore"):
-        step: Floats = np.clip(np.log(wanted / got), -FARTHEST, FARTHEST)
+        step: Floats = np.clip(np.log(target / predicted), -MAX_SCALING_STEP, MAX_SCALING_STEP)
     return step

@@ -15,7 +15,7 @@ __all__ = ["SquaredError"]
 
 @dataclass(frozen=True)
 class SquaredError:
-    """(y - s)^2 / 2."""
+    """The squared error (y - s)^2 / 2."""
 
     name: str = "squared_error"
     curvature: ClassVar[float | None] = 1.0
@@ -28,8 +28,8 @@ class SquaredError:
         return float((z[used] * (y[used] - 0.5 * z[used] / c[used])).sum())
 
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
-        share = np.divide(z, c, out=np.zeros_like(z), where=c > 0)
-        return 0.5 * c * (y - s - share) ** 2
+        ratio = np.divide(z, c, out=np.zeros_like(z), where=c > 0)
+        return 0.5 * c * (y - s - ratio) ** 2
 
     def derivatives(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         return c * (s - y), c

@@ -15,7 +15,7 @@ __all__ = ["SquaredHinge"]
 
 @dataclass(frozen=True)
 class SquaredHinge:
-    """max(0, 1 - y s)^2."""
+    """The squared hinge loss max(0, 1 - y s)^2."""
 
     name: str = "squared_hinge"
     curvature: ClassVar[float | None] = 2.0
@@ -42,19 +42,19 @@ class SquaredHinge:
         return np.where(c > 0, y * np.maximum(y * z, 0.0), 0.0)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
-        """Scan the pieces on which the slope 2 sum c (s + b - y) over active rows is linear."""
+        """Scan the intervals on which the derivative 2 sum c (s + b - y) is linear."""
         points = y - s
         order = np.argsort(points)
         p, up = points[order], y[order] > 0
         cost = c[order]
-        # to the left of all points every positive is active; crossing one takes it out, crossing
-        # the point of a negative brings it in
+        # left of all breakpoints every positive is active; a positive becomes inactive at its
+        # breakpoint, a negative becomes active
         sign = np.where(up, -1.0, 1.0)
         weight = cost[up].sum() + np.concatenate([[0.0], np.cumsum(sign * cost)])
         moment = (cost * p)[up].sum() + np.concatenate([[0.0], np.cumsum(sign * cost * p)])
         b = np.divide(moment, weight, out=np.zeros_like(moment), where=weight > 0)
         low, high = np.concatenate([[-np.inf], p]), np.concatenate([p, [np.inf]])
-        # rounding may put every piece's minimum just outside it: the closest one is taken
+        # rounding may put the minimum of every interval just outside it: take the closest
         outside = np.maximum(low - b, b - high)
         outside[weight <= 0] = np.inf
         piece = int(np.argmin(np.maximum(outside, 0.0)))

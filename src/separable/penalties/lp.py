@@ -1,6 +1,7 @@
-"""Powers of the sizes of weights as a penalty: their values, conjugates and exact steps, in NumPy.
+"""The lp penalties |u|^p: value, conjugate, dual scaling and prox, in NumPy.
 
-The compiled core has the same steps for its passes (``lp_step.hpp``); these judge what it found.
+The compiled core has the same prox for coordinate descent (``lp_step.hpp``); certificates use
+these.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["POWERS", "LpPenalty"]
 
-#: The powers with an exact step for one weight, as the compiled core calls them.
+#: The powers with a closed-form prox, under their names in the compiled core.
 POWERS = {"0": 0.0, "1/2": 0.5, "2/3": 2 / 3, "1": 1.0, "4/3": 4 / 3, "3/2": 1.5, "2": 2.0}
 
 
 @dataclass(frozen=True)
 class LpPenalty:
-    """sum_j strength_j |u_j|^p; with p = 0 the strengths of the weights that are not 0.
+    """The lp penalty sum_j lam_j |u_j|^p; p = 0 counts the non-zero weights.
 
     Parameters
     ----------
@@ -41,18 +42,18 @@ class LpPenalty:
 
     @property
     def p(self) -> float:
-        """The power as a number."""
+        """The exponent p."""
         return POWERS[self.power]
 
     @property
     def is_sparse(self) -> bool:
-        """Whether it sets weights to 0, so that few columns do the work."""
+        """Whether it sets weights to 0, so that a working set pays."""
         return self.p <= 1
 
     # ------------------------------------------------------------------ values
 
     def sizes(self, u: Floats) -> Floats:
-        """Return what each weight adds."""
+        """Return the penalty of each weight."""
         if self.p == 0:
             return np.where(u != 0, self.lam, 0.0)
         return self.lam * np.abs(u) ** self.p
@@ -62,42 +63,42 @@ class LpPenalty:
         return float(self.sizes(u).sum())
 
     def dual_scaling(self, v: Floats) -> float:
-        """Return how many times v has a conjugate that is finite."""
+        """Return the largest t for which the conjugate is finite at t * v (the dual scaling)."""
         if self.p > 1:
             return np.inf
         ratio = np.abs(v) / self.lam
         return 1.0 / float(ratio.max(initial=0.0)) if ratio.any() else np.inf
 
     def conjugates(self, v: Floats) -> Floats:
-        """Return sup_u (u v - strength |u|^p) of each weight, for v in reach."""
+        """Return sup_u (u v - lam |u|^p) of each weight, for v in the domain."""
         if self.p == 1:
             return np.zeros_like(v)
-        # the supremum is where v is the slope, p strength |u|^(p - 1)
+        # the supremum is where v = p lam |u|^(p - 1), the derivative
         size = (np.abs(v) / (self.p * self.lam)) ** (1.0 / (self.p - 1))
         return self.lam * (self.p - 1) * size**self.p
 
     def conjugate(self, v: Floats) -> float:
-        """Return the conjugate of the penalty at v, which is in reach."""
+        """Return the conjugate of the penalty at v, which is in its domain."""
         return float(self.conjugates(v).sum())
 
     def gap(self, u: Floats, v: Floats) -> float:
-        """Return penalty(u) + conjugate(v) - u.v, from terms of weights that are not negative."""
+        """Return the Fenchel-Young gap penalty(u) + conjugate(v) - u.v, from non-negative terms."""
         terms = self.sizes(u) + self.conjugates(v) - u * v
         return float(np.maximum(terms, 0.0).sum())
 
     # ------------------------------------------------------------------ steps
 
     def prox(self, t: Floats, step: float | Floats) -> Floats:
-        """Return the x that minimises 1/2 (x - t)^2 + step strength |x|^p, of each weight."""
+        """Return the x that minimises 1/2 (x - t)^2 + step lam |x|^p, for each weight."""
         return np.copysign(_shrunk(self.p, np.abs(t), self.lam * step), t)
 
     def left(self, u: Floats, v: Floats, h: Floats) -> Floats:
-        """Return how much of the objective each weight alone could still take away.
+        """Return the possible decrease of the objective by each weight alone.
 
         Parameters
         ----------
         u, v, h : ndarray, shape (d,)
-            Weights, the pull of the loss (minus its slope) and its curvature along each of them.
+            Weights, minus the gradient of the loss, and the diagonal of its Hessian.
         """
         safe = np.where(h > 0, h, 1.0)
         x = np.where(h > 0, self.prox(u + v / safe, 1.0 / safe), 0.0)
@@ -105,7 +106,7 @@ class LpPenalty:
         return np.maximum(v * change - 0.5 * h * change**2 + self.sizes(u) - self.sizes(x), 0.0)
 
     def derivatives(self, u: Floats) -> tuple[Floats, Floats]:
-        """Return the slope and the second derivatives of the penalty, no weight being 0."""
+        """Return the gradient and the Hessian of the penalty; no weight is 0."""
         rise = self.p * self.lam * np.abs(u) ** (self.p - 1)
         return np.copysign(rise, u), np.diag((self.p - 1) * rise / np.abs(u))
 
@@ -113,23 +114,23 @@ class LpPenalty:
 
     @property
     def n_blocks(self) -> int:
-        """Weights are their own blocks."""
+        """The number of weights: each is its own block."""
         return len(self.lam)
 
     def used(self, u: Floats) -> NDArray[np.bool_]:
-        """Return which blocks are not 0."""
+        """Return the mask of non-zero weights."""
         return np.not_equal(u, 0.0)
 
     def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the columns of some blocks, one block after the other."""
+        """Return the columns of the given blocks."""
         return blocks
 
     def part(self, blocks: NDArray[np.intp]) -> LpPenalty:
-        """Return the penalty of some blocks, of their columns one after the other."""
+        """Return the penalty restricted to the given blocks."""
         return LpPenalty(self.power, self.lam[blocks])
 
     def violations(self, u: Floats, v: Floats) -> Floats:
-        """Return of each weight that is 0 how far its pull is beyond what holds it there."""
+        """Return the violation of the optimality condition of each weight that is 0."""
         del u
         return np.abs(v) - self.lam
 
@@ -143,17 +144,17 @@ class LpPenalty:
         enough: float,
         most: int,
     ) -> tuple[int, float]:
-        """Pass over some blocks; see ``native.lp_descent``."""
+        """Run coordinate descent over the given blocks; see ``native.lp_descent``."""
         return native.lp_descent(self.power, h, self.lam[blocks], enough, most, u, g)
 
     def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
-        """Bring u close to the minimum where p = 1; Newton's method does so where p > 1."""
+        """Move u close to the minimum if p = 1; for p > 1 Newton's method is enough."""
         if self.p == 1 and len(u) <= MOST_COLUMNS:
             follow_barrier(h, u, g, np.arange(len(u)), self.lam, size)
 
 
 def _shrunk(p: float, t: Floats, mu: Floats) -> Floats:
-    """Return the x >= 0 that minimises 1/2 (x - t)^2 + mu x^p, for t >= 0."""
+    """Return the prox, the x >= 0 that minimises 1/2 (x - t)^2 + mu x^p, for t >= 0."""
     if p == 1:
         return np.maximum(t - mu, 0.0)
     if p > 1:
@@ -165,7 +166,7 @@ def _shrunk(p: float, t: Floats, mu: Floats) -> Floats:
 
 
 def _root(p: float, t: Floats, mu: Floats) -> Floats:
-    """Return the largest root of x - t + p mu x^(p - 1), with x = w^q: Newton from the right."""
+    """Return the largest root of x - t + p mu x^(p - 1), by Newton's method in w = x^(1/q)."""
     if p == 2:
         return t / (1 + 2 * mu)
     if p == 1.5:

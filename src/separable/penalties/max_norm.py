@@ -1,4 +1,4 @@
-"""The largest size of a weight as a penalty: its value, conjugate and exact step."""
+"""The max-norm penalty: value, conjugate, dual scaling and prox."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MaxPenalty", "onto_l1_ball"]
 
 @dataclass(frozen=True)
 class MaxPenalty:
-    """strength max_j |u_j|.
+    """The max-norm penalty lam max_j |u_j|.
 
     Parameters
     ----------
@@ -30,28 +30,28 @@ class MaxPenalty:
         return self.lam * float(np.abs(u).max(initial=0.0))
 
     def dual_scaling(self, v: Floats) -> float:
-        """Return how many times v has a conjugate that is finite: 0 where |v|_1 <= strength."""
+        """Return the largest t for which the conjugate is finite at t * v: |t v|_1 <= lam."""
         total = float(np.abs(v).sum())
         return self.lam / total if total > 0 else np.inf
 
     def conjugate(self, v: Floats) -> float:
-        """Return the conjugate of the penalty at v, which is in reach: 0."""
+        """Return the conjugate of the penalty at v, which is in its domain: 0."""
         del v
         return 0.0
 
     def gap(self, u: Floats, v: Floats) -> float:
-        """Return penalty(u) - u.v, from terms that are not negative."""
+        """Return the Fenchel-Young gap penalty(u) - u.v, from non-negative terms."""
         largest = float(np.abs(u).max(initial=0.0))
-        room = max(self.lam - float(np.abs(v).sum()), 0.0)
-        return room * largest + float(np.maximum(largest * np.abs(v) - u * v, 0.0).sum())
+        slack = max(self.lam - float(np.abs(v).sum()), 0.0)
+        return slack * largest + float(np.maximum(largest * np.abs(v) - u * v, 0.0).sum())
 
     def prox(self, t: Floats, step: float) -> Floats:
-        """Return the x that minimises 1/2 |x - t|^2 + step strength max |x_j|."""
+        """Return the x that minimises 1/2 |x - t|^2 + step lam max |x_j|."""
         return t - onto_l1_ball(t, self.lam * step)
 
 
 def onto_l1_ball(t: Floats, radius: float) -> Floats:
-    """Return the point with |x|_1 <= radius that is closest to t.
+    """Return the projection of t onto the l1 ball of a given radius (Duchi et al., 2008).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The driver of every solver: what is returned is the best point that is known."""
+"""The outer driver: runs a solver and returns the best known point of each lane."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ __all__ = ["Driver", "Learns"]
 
 
 class Learns(Protocol):
-    """Learns lanes of one problem."""
+    """The interface of a solver for the lanes of one problem."""
 
     @property
     def problem(self) -> Problem:
-        """What is learned."""
+        """The problem to solve."""
 
     @property
     def solver_options(self) -> SolverOptions:
-        """How well and how long."""
+        """Tolerance, iteration limit and callback."""
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
-        """Yield the models of all lanes, some at a time, in an order that lanes alone decide."""
+        """Yield the models of all lanes in batches; the order depends on the lanes only."""
 
 
 @dataclass(frozen=True)
 class Driver:
-    """Runs a solver, and replaces what it found where a better point is known.
+    """A solver whose results are replaced where a better point is known (`Incumbents`).
 
     Parameters
     ----------
@@ -45,16 +45,16 @@ class Driver:
 
     @property
     def problem(self) -> Problem:
-        """What is learned."""
+        """The problem to solve."""
         return self.solver.problem
 
     @property
     def solver_options(self) -> SolverOptions:
-        """How well and how long."""
+        """Tolerance, iteration limit and callback."""
         return self.solver.solver_options
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
-        """Yield the models of all lanes, some at a time, in an order that lanes alone decide."""
+        """Yield the models of all lanes in batches; the order depends on the lanes only."""
         known = Incumbents(self.problem, lanes, start)
         for solved in self.solver.solve(lanes, start):
             yield known.improve(solved)

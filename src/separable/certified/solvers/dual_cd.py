@@ -1,7 +1,7 @@
-"""Dual coordinate descent: for many columns, and many models in one pass.
+"""Dual coordinate descent (Hsieh et al., 2008) with shrinking, for many models in one pass.
 
-Lanes that learn the same rows side by side start together and stop each at its own certificate.
-The passing weights tell when a certificate is worth its price; they are not what it is made of.
+Lanes over the same rows run side by side and stop each at its own certificate. The running weights
+only estimate when a certificate is due; the certificate is computed from the rows.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 __all__ = ["PassedRows", "Start", "descend", "most_lanes"]
 
-#: Models side by side, float32; half as many in float64. One model alone takes width 1.
+#: Lanes of a block in float32; half as many in float64. A single model has width 1.
 LANES = 16
-#: Where a logistic dual variable of 0 stands: its margin, far on the right side.
+#: The initial margin of logistic dual variables at 0.
 START_MARGIN = 10.0
-#: Rows that sleep are woken when the gap of the others has become so much smaller.
+#: Shrunk rows are restored when the gap of the others has fallen by this factor.
 UNSHRINK_RATIO = 0.1
 
 
 @dataclass(frozen=True)
 class PassedRows:
-    """Rows as passes read them: in the problem's columns, all of one float type."""
+    """The rows in the problem's columns and in the float type of the passes."""
 
     core: portable.Rows
     squared_norm: Floats
@@ -49,7 +49,7 @@ class PassedRows:
 
     @classmethod
     def of(cls, problem: Problem, dtype: np.dtype[Any]) -> PassedRows:
-        """Take the rows of a problem; only values that have to change are copied."""
+        """Convert the rows of a problem; values are copied only if they change."""
         rows, columns = problem.rows, problem.columns
         values: Any = rows.values
         if columns.shift is not None:
@@ -68,9 +68,9 @@ class PassedRows:
 
 @dataclass(frozen=True)
 class Start:
-    """Where lanes start: dual points with the sign of the target, intercepts, and weights.
+    """A warm start: dual points with the sign of the target, intercepts, and weights.
 
-    Weights, of the problem's columns, are for engines to which dual points do not tell them.
+    The weights, for the problem's columns, are for solvers that cannot derive them from the dual.
     """
 
     dual: Floats
@@ -78,7 +78,7 @@ class Start:
     weights: Floats | None = None
 
     def take(self, columns: list[int]) -> Start:
-        """Return where some columns start."""
+        """Return the warm start of the given columns."""
         weights = None if self.weights is None else self.weights[:, columns]
         return Start(self.dual[:, columns], self.intercept[columns], weights)
 
@@ -94,41 +94,41 @@ def descend(
     start: Start | None = None,
     on_pass: Callable[[int, float], Any] | None = None,
 ) -> tuple[CertifiedSolution, NDArray[np.int64]]:
-    """Learn one block of lanes; see `run_phases`.
+    """Solve one block of lanes; see `run_phases`.
 
     Parameters
     ----------
     problem : Problem
     passed : PassedRows
-        Its float type is that of the passes.
+        The rows; their float type is that of the passes.
     lanes : sequence of Lane
         At most `most_lanes` of that type.
     tol, max_iter : float, int
         The requested relative gap, and the maximum number of passes.
     seed : int
-        Of the order of rows.
+        Seed of the order of rows.
     start : Start, optional
     on_pass : callable, optional
-        Called after each pass with its number and the largest relative gap as passing weights see
-        it; returning True stops the solver.
+        Called after each pass with its number and the largest estimated relative gap; returning
+        True stops the solver.
 
     Returns
     -------
     solution : CertifiedSolution
     passes : ndarray, shape (k,)
-        How many each lane took part in.
+        Number of passes of each lane.
     """
     block = _Block(problem, passed, lanes, start)
     return run_phases(block, tol=tol, max_iter=max_iter, seed=seed, on_pass=on_pass)
 
 
 def most_lanes(dtype: np.dtype[Any]) -> int:
-    """Return how many lanes of a float type fill a cache line."""
+    """Return the number of lanes that fill a cache line."""
     return LANES * 4 // dtype.itemsize
 
 
 class _Block:
-    """What passes change: weights, dual variables, margins and multipliers of a block of lanes."""
+    """State of a block of lanes: weights, dual variables, margins and multipliers."""
 
     def __init__(
         self,
@@ -149,19 +149,20 @@ class _Block:
             self._t += START_MARGIN
         self._rho = penalty_parameter(problem, passed.squared_norm, lanes)
         self._multipliers = Multipliers(self._rho)
-        self._by_row = np.zeros((2, n), np.uint16)  # a bit for each lane: asleep, hot
-        self._by_lane = np.zeros((5, k))  # multiplier, sum, reach, loss of rows asleep, much
+        self._by_row = np.zeros((2, n), np.uint16)  # a bit for each lane: shrunk, active
+        # multiplier, sum, shrinking threshold, loss of shrunk rows, limit
+        self._by_lane = np.zeros((5, k))
         self._by_lane[[2, 4]] = np.inf
         self.paused = np.zeros(k, bool)
-        self._unshrunk = np.ones(k, bool)  # lanes in which no row sleeps
-        self._full_gap = np.zeros(k)  # the gap seen when none did
+        self._unshrunk = np.ones(k, bool)  # lanes without shrunk rows
+        self._full_gap = np.zeros(k)  # the gap estimated over all rows
         if start is not None:
             self._go_on(start)
         elif problem.fit_intercept:
             self._by_lane[0] = self._constants()
 
     def _constants(self) -> Floats:
-        """Return the best intercept of each lane beside weights of 0."""
+        """Return the optimal intercept of each lane for weights 0."""
         none = np.zeros((self._problem.rows.n_rows, len(self._lanes)))
         wide = in_lines(none)
         return np.array(native.row_terms(self._targets, wide, wide, True)[0])
@@ -184,7 +185,7 @@ class _Block:
             )
 
     def _with_sign(self, numbers: Floats) -> Floats:
-        """Return numbers by row and lane times the targets, if these are signs."""
+        """Return values by row and lane times the signs of the targets, in classification."""
         problem = self._problem
         if problem.is_regression:
             return numbers
@@ -193,10 +194,10 @@ class _Block:
         return numbers * signs
 
     def run_pass(self, number: int, seed: int) -> Floats:
-        """Pass over all rows once; return the relative gap of each lane as the pass saw it."""
+        """Run one pass over the rows; return the estimated relative gap of each lane."""
         passed, paused, hot = self._passed, bits(self.paused), self._by_row[1]
         multiplier, total = self._by_lane[:2]
-        waiting = hot & np.uint16(paused)  # a pass of the neighbours is not to forget these
+        waiting = hot & np.uint16(paused)  # keep those of paused lanes
         loss, gap = native.dual_pass(
             self._targets,
             passed.core,
@@ -225,14 +226,14 @@ class _Block:
         return seen
 
     def unshrink(self, lanes: NDArray[np.bool_]) -> None:
-        """Let all rows take part again in these lanes."""
+        """Restore the shrunk rows of these lanes."""
         self._by_row[0] &= np.uint16(0xFFFF & ~bits(lanes))
         self._by_lane[2, lanes] = np.inf
         self._by_lane[3, lanes] = 0.0
         self._unshrunk |= lanes
 
     def certify(self, tol: float) -> CertifiedSolution:
-        """Certify all lanes as they are."""
+        """Certify the current point of all lanes."""
         k = len(self._lanes)
         z = self._a.astype(np.float64)
         z[:, :k] = self._with_sign(z[:, :k])

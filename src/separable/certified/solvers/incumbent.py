@@ -1,9 +1,9 @@
-"""Incumbents: a fit returns the best point that is known, whatever its solver ended with.
+"""Incumbents: the best known primal and dual points of each lane.
 
-A solver that did not converge may end above points that cost nothing to find: weights of 0 beside
-the best constant, where the fit started, or the weights of a smaller C. The incumbent of a lane is
-the point with the lowest primal among these and what the solver found, with the highest dual value
-that was proved. Both bound the same optimum, so they need not come from one point.
+A solver that did not converge may end above points that are free: the intercept-only model, the
+warm start, or the weights of a smaller C. The incumbent of a lane is the point of lowest primal
+among these and the solution, with the highest dual value proved. Both bound the same optimum, so
+they need not belong together.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ ROUNDING = 1e-13
 
 
 def better(first: CertifiedSolution, second: CertifiedSolution) -> CertifiedSolution:
-    """Return the weights with the lower primal, proved by the higher dual value, of one lane.
+    """Return the weights of lower primal with the higher dual value, for one lane.
 
-    One that has both is returned as it is; so is, once either has converged, the smaller gap.
+    A solution that has both is returned as it is. If either has converged, the one with the
+    smaller gap is returned.
     """
     one, two = first.certificates[0], second.certificates[0]
     lower = second if _less(two.primal, one.primal) else first
@@ -53,12 +54,12 @@ def better(first: CertifiedSolution, second: CertifiedSolution) -> CertifiedSolu
 
 
 def _less(x: float, y: float) -> bool:
-    """Return whether x < y; what is not a number is the largest of all."""
+    """Return whether x < y; NaN counts as the largest value."""
     return x < y or (math.isnan(y) and not math.isnan(x))
 
 
 def _combined(found: CertifiedSolution, value: float, dual: Floats) -> CertifiedSolution:
-    """Return weights with another dual point, of the dual value given."""
+    """Return the weights with another dual point of a given dual value."""
     certificate = found.certificates[0]
     gap = max(certificate.primal - value, 0.0) + ROUNDING * abs(certificate.primal)
     proof = replace(certificate, dual=value, gap=min(gap, certificate.primal))
@@ -75,14 +76,14 @@ class _Point:
 
 
 class Incumbents:
-    """Keeps every lane of a problem at least as good as the points that are known for it.
+    """Replacement of solutions by better known points, for the lanes of a problem.
 
     Parameters
     ----------
     problem : Problem
     lanes : sequence of Lane
     start : Start, optional
-        Where lanes start.
+        The warm start.
     """
 
     def __init__(self, problem: Problem, lanes: Sequence[Lane], start: Start | None) -> None:
@@ -90,10 +91,7 @@ class Incumbents:
         self._last: Solved | None = None
 
     def improve(self, solved: Solved) -> Solved:
-        """Return what was solved, each lane replaced by its incumbent where that is better.
-
-        Lanes that converged are as good as was requested, and stay as they are.
-        """
+        """Return the batch with each lane that did not converge replaced by its incumbent."""
         proofs = solved.solution.certificates
         poor = [k for k, one in enumerate(proofs) if self._may_improve(solved.lane_indices[k], one)]
         if poor:
@@ -117,12 +115,12 @@ class Incumbents:
                 primal = self._problem.value * self._primal(lane, point)
                 if _less(primal, best.certificates[0].primal):
                     best = _moved(best, point, primal)
-        if not best.certificates[0].dual >= 0:  # that of the dual point 0, and no loss is below it
+        if not best.certificates[0].dual >= 0:  # the dual value of 0, as losses are non-negative
             best = _combined(best, 0.0, np.zeros_like(best.dual))
         return best
 
     def _points(self, lane: Lane, solved: Solved, number: int) -> Iterator[_Point]:
-        """Yield what else is known: a constant, the start, and smaller C of the same rows."""
+        """Yield the other known points: intercept only, warm start, and smaller C."""
         width, (n, d) = solved.solution.width, self._problem.rows.shape
         yield self._with_intercept(lane, np.zeros((d, width)), np.zeros((n, width)))
         if self._start is not None:
@@ -151,7 +149,7 @@ class Incumbents:
         return _Point(u, b, scores + b)
 
     def _with_intercepts(self, lane: Lane, u: Floats, scores: Floats) -> _Point:
-        """Do the same for classes learned jointly; one without rows scores -inf."""
+        """Do the same for joint classes; absent classes score -inf."""
         problem, rows = self._problem, RowClasses.of(self._problem, lane)
         u, b = np.where(rows.present, u, 0.0), np.where(rows.present, 0.0, -np.inf)
         scores = np.where(rows.present, scores, -np.inf)
@@ -174,7 +172,7 @@ class Incumbents:
 
 
 def _moved(found: CertifiedSolution, point: _Point, primal: float) -> CertifiedSolution:
-    """Return another point with the dual value that was proved."""
+    """Return another point with the proved dual value."""
     proof = found.certificates[0]
     moved = replace(
         found,

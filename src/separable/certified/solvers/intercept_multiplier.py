@@ -1,9 +1,8 @@
-"""The multiplier of the intercept in each lane of a block.
+"""Lagrange multiplier of the intercept constraint in dual coordinate descent.
 
-In dual coordinate descent an intercept that is not penalised asks for S = sum_i a_i y_i = 0. Passes
-with a multiplier lambda end with some S(lambda), which falls as lambda rises: lambda is moved
-towards its root by the secant of the last two passes. (A fixed step, as of the method of
-multipliers, needs several times as many passes where classes are of unlike size.)
+An unpenalised intercept requires S = sum_i a_i y_i = 0. Passes with a multiplier lambda end at
+S(lambda), which decreases in lambda; lambda moves towards its root by the secant method. (The fixed
+step of the method of multipliers needs several times as many passes with imbalanced classes.)
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Multipliers", "penalty_parameter"]
 
-#: A step is at most so many times as long, or as short, as the one before.
+#: Maximum ratio of a step to the one before, and of its inverse.
 MAX_STEP_RATIO = 4.0
-#: It stays within these multiples of rho, the step of the method of multipliers.
+#: Range of the step, as multiples of rho, the step of the method of multipliers.
 MIN_RATIO, MAX_RATIO = 0.25, 64.0
-#: Rows shorter than this quantile of squared norms count as if they had it.
+#: Squared norms are raised to at least this quantile.
 SHORT_ROW_QUANTILE = 0.1
 
 
 def penalty_parameter(problem: Problem, squared_norm: Floats, lanes: Sequence[Lane]) -> Floats:
-    """Return rho, how much a sum of dual variables that is not 0 costs in each lane."""
+    """Return the penalty parameter rho of the constraint S = 0 in each lane."""
     if not problem.fit_intercept:
         return np.zeros(len(lanes))
     C = np.array([lane.C / problem.value for lane in lanes])
@@ -43,10 +42,10 @@ def penalty_parameter(problem: Problem, squared_norm: Floats, lanes: Sequence[La
 
 
 def _typical_norm(squared_norm: Floats) -> float:
-    """Return the harmonic mean of squared norms, those of the shortest rows raised.
+    """Return the harmonic mean of the squared norms, the smallest ones raised.
 
-    A row answers a change of the multiplier by 1 / |x|^2, so that the short rows decide how the sum
-    moves. A few long rows, which raise the plain mean, would make rho far too large.
+    A row reacts to the multiplier by 1 / |x|^2, so short rows decide how the sum moves. With the
+    arithmetic mean a few long rows would make rho far too large.
     """
     positive = squared_norm[squared_norm > 0]
     if len(positive) == 0:
@@ -57,12 +56,12 @@ def _typical_norm(squared_norm: Floats) -> float:
 
 
 class Multipliers:
-    """Steps of the multipliers, each from what its own lane saw.
+    """Secant steps of the multipliers, one for each lane.
 
     Parameters
     ----------
     rho : ndarray, shape (k,)
-        The step of a lane that has seen one pass only; 0 without an intercept.
+        The first step of each lane; 0 without an intercept.
     """
 
     def __init__(self, rho: Floats) -> None:
@@ -77,7 +76,7 @@ class Multipliers:
         used, sums : ndarray, shape (k,)
             The multipliers of the pass, and S at its end.
         running : ndarray of bool, shape (k,)
-            Lanes that took part; the others keep what they have.
+            Lanes of the pass; the others keep their multipliers.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             secant = (used - self._last[0]) / (self._last[1] - sums)

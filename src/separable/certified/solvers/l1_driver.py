@@ -1,4 +1,4 @@
-"""Learning lanes under a penalty with corners: coordinate descent along chains of strengths."""
+"""Driver of l1 and elastic net problems: coordinate descent along a path of C, with fallback."""
 
 from __future__ import annotations
 
@@ -47,35 +47,35 @@ __all__ = [
     "sweeps_before_fallback",
 ]
 
-#: The relative gap at which small problems are solved to rounding.
+#: The relative gap to which small problems are solved.
 ROUNDING = 1e-14
-#: Numbers of a problem that is small enough for that with many strengths.
+#: Paths of several C are solved to rounding up to this many cells.
 SMALL_PATH = 100_000
-#: Of the requested relative gap: what the engine aims at, and again after a certificate missed.
+#: Fractions of tol: the aim of the solver, and its factor after a certificate that misses.
 AIM_FRACTION, TIGHTEN = 0.9, 0.1
-#: How often it is sent back to come closer.
+#: Maximum number of times that the aim is tightened.
 MAX_TIGHTENINGS = 4
-#: Where fewer sweeps are asked for than this, no other engine takes over.
+#: Without at least this max_iter there is no fallback.
 MIN_ITER_FOR_FALLBACK = 100
-#: Most steps of the interior point that does, and sweeps from its end: small weights become 0.
+#: Maximum steps of the interior point, and sweeps after it, which set small weights to 0.
 MAX_INTERIOR_STEPS, POLISHING_SWEEPS = 100, 40
-#: Columns pulled by this share of their penalty are looked at first, where they are much fewer.
+#: Screening: columns whose correlation exceeds this fraction of l1, if they are few enough.
 SCREENING_RATIO, MAX_SCREENED_FRACTION = 0.5, 0.5
-#: The relative gap up to which it starts from the weights found so far.
+#: Weights with a larger relative gap are no warm start for the interior point.
 MAX_START_GAP = 0.01
-#: A weight whose column is pulled less than this share of its penalty is 0 at the optimum.
+#: Weights of columns with a smaller correlation, relative to l1, are set to 0.
 ZERO_RATIO = 0.999
-#: What is too large for it: rows or columns, whichever are fewer; numbers; products of a step.
+#: Limits of the interior point: min(n, d), cells, and multiplications of a step.
 MOST_EQUATIONS, MOST_NUMBERS, MOST_PRODUCTS = 2000, 20_000_000, 1e10
-#: Numbers of the tables that are judged at a time.
+#: Maximum cells of the tables certified at a time.
 MAX_TABLE_CELLS = 1 << 22
-#: Models that are judged at a time, at least.
+#: Minimum number of models certified at a time.
 MIN_LANES = 8
 
 
 @dataclass(frozen=True)
 class _Path:
-    """Weights along a chain of strengths, as columns are read: those that are not 0."""
+    """A regularization path: the non-zero weights for each C, in the scale of `ReadColumns`."""
 
     start: NDArray[np.int64]
     column: NDArray[np.int64]
@@ -85,7 +85,7 @@ class _Path:
     sweeps: NDArray[np.int64]
 
     def part(self, lanes: slice, columns: ReadColumns) -> SparseWeights:
-        """Return the weights of some strengths, of the problem's columns."""
+        """Return the weights of a slice of the path, for the problem's columns."""
         first, last, _ = lanes.indices(len(self.intercept))
         start = self.start[first : last + 1]
         part = slice(start[0], start[-1])
@@ -97,10 +97,10 @@ class _Path:
 
 @dataclass(frozen=True)
 class L1Solver:
-    """Learns lanes of one problem with an l1 or elastic net penalty, or weights that are not < 0.
+    """Solver of l1, elastic net and non-negative problems.
 
-    Lanes of one class and fold are a chain from small to large C, each starting from the weights of
-    the one before.
+    Lanes of one class and fold form a path from small to large C, each warm-started from the one
+    before. Lanes that do not converge fall back to an interior point.
 
     Parameters
     ----------
@@ -121,13 +121,13 @@ class L1Solver:
         return TOL_SMALL if few else TOL_LARGE
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
-        """Yield the models of all lanes, some at a time, in an order that depends on lanes alone.
+        """Yield the models of all lanes in batches; the order depends on the lanes only.
 
         Parameters
         ----------
         lanes : sequence of Lane
         start : Start, optional
-            Where each chain starts.
+            Warm start of each path.
         """
         for lane in lanes:
             if math.isinf(lane.C):
@@ -156,7 +156,7 @@ class L1Solver:
     def _learn(
         self, lanes: Sequence[Lane], chain: list[int], start: Start | None, end: Cancellation
     ) -> Iterator[Solved]:
-        """Learn a chain, and judge it some lanes at a time."""
+        """Solve a path, and certify it in slices."""
         chain_lanes = [lanes[k] for k in chain]
         aim = self._aim(len(chain_lanes))
         path = self._descend(chain_lanes, self._first_weights(start, chain[0]), aim, end)
@@ -182,11 +182,11 @@ class L1Solver:
         end: Cancellation,
         most: int,
     ) -> CertifiedSolution:
-        """Learn lanes further whose certificate misses.
+        """Continue lanes that did not converge, with a tighter aim.
 
-        ``sweeps`` are those made so far, of ``most``; more are added.
+        ``sweeps`` counts the sweeps of each lane, up to ``most``, and is updated.
         """
-        last = found.weights.copy()  # not those of the judgement, which may stay the best
+        last = found.weights.copy()  # a copy: those of the solution may remain the best
         for _ in range(MAX_TIGHTENINGS):
             short = [
                 k
@@ -214,20 +214,20 @@ class L1Solver:
         return certify_l1(self.problem, lanes, z, weights, self.tol, self._columns)
 
     def _as_read(self, u: Floats) -> Floats:
-        """Return the weights of columns as they are read."""
+        """Return the weights in the scale of `ReadColumns`."""
         factor = self._columns.factor
         return u if factor is None else u * factor
 
     def _as_problem(self, u: Floats) -> Floats:
-        """Return the weights of the problem's columns, (d, 1), of those of columns as read."""
+        """Return the weights for the problem's columns, (d, 1)."""
         factor = self._columns.factor
         return u if factor is None else u / factor[:, None]
 
-    # ------------------------------------------------------------------ where sweeps do not do
+    # ------------------------------------------------------------------ fallback
 
     @cached_property
     def _fallback_pass(self) -> int:
-        """Sweeps after which an interior point takes over; all of them where none does."""
+        """Sweeps before falling back to an interior point; max_iter without a fallback."""
         return sweeps_before_fallback(self.problem.rows, self.solver_options.max_iter)
 
     def _fall_back(
@@ -238,7 +238,7 @@ class L1Solver:
         aim: float,
         end: Cancellation,
     ) -> tuple[CertifiedSolution, list[str]]:
-        """Learn lanes that sweeps leave without a certificate by an interior point."""
+        """Fall back to an interior point for lanes that did not converge."""
         solvers = ["coordinates"] * len(lanes)
         short = [k for k, one in enumerate(found.certificates) if not one.converged]
         if (
@@ -264,7 +264,7 @@ class L1Solver:
         aim: float,
         end: Cancellation,
     ) -> CertifiedSolution:
-        """Return what an interior point finds; where that is no better, what more sweeps do."""
+        """Return the solution of the interior point; if it fails, of more sweeps."""
         best = found
         for support in self._screened_columns(found):
             best, steps = self._run_interior_point(
@@ -279,7 +279,7 @@ class L1Solver:
         return self._with_better_dual(lane, best)
 
     def _screened_columns(self, found: CertifiedSolution) -> Iterator[NDArray[np.intp]]:
-        """Yield the columns that may have a weight: first those that seem to, then all."""
+        """Yield working sets: the screened columns, then all non-zero columns."""
         correlation = self.problem.rmatvec(found.dual)[:, 0]
         l1, _ = l1_l2_weights(self.problem)
         close = (found.weights[:, 0] != 0) | (np.abs(correlation) > SCREENING_RATIO * l1)
@@ -296,7 +296,7 @@ class L1Solver:
         aim: float,
         end: Cancellation,
     ) -> tuple[CertifiedSolution, int]:
-        """Return the best of what was found and the points of an interior method, and its steps."""
+        """Return the best certified point of the interior point on a working set, and its steps."""
         problem = self.problem
         c = problem.costs(lane)
         used = np.flatnonzero(c)
@@ -325,14 +325,14 @@ class L1Solver:
         return best, steps
 
     def _interior_start(self, found: CertifiedSolution) -> Floats:
-        """Return the weights to start from: what is far from the optimum is worse than none."""
+        """Return the warm start: the weights if their gap is small, else 0."""
         near = found.certificates[0].relative_gap <= MAX_START_GAP
         return found.weights if near else np.zeros_like(found.weights)
 
     def _polished(
         self, lane: Lane, best: CertifiedSolution, aim: float, end: Cancellation
     ) -> CertifiedSolution:
-        """Return what some more sweeps find, where small weights become 0, if it converged too."""
+        """Return the result of a few more sweeps, which set small weights to 0, if it converged."""
         if end.stop_requested.is_set():
             return best
         best = self._without_zeros(lane, best)
@@ -343,7 +343,7 @@ class L1Solver:
         return one if one.certificates[0].converged else best
 
     def _without_zeros(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
-        """Return weights without those that the dual point says are 0, if they converged too."""
+        """Return the weights with those set to 0 that the dual point rules out, if converged."""
         correlation = self.problem.rmatvec(found.dual)[:, 0]
         l1, _ = l1_l2_weights(self.problem)
         within = (
@@ -354,7 +354,7 @@ class L1Solver:
         return one if one.certificates[0].converged else found
 
     def _with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
-        """Return what a dual point proves that fits the weights better, if it is more."""
+        """Return the solution with a dual point refined on the support, if it is better."""
         problem, u = self.problem, found.weights[:, 0]
         support = np.flatnonzero(u)
         if not 0 < len(support) * problem.rows.n_rows <= MAX_CELLS:
@@ -370,7 +370,7 @@ class L1Solver:
 
     @cached_property
     def _nonzero_columns(self) -> NDArray[np.intp]:
-        """The columns that have a value."""
+        """The columns with a non-zero value."""
         values = self._columns.rows
         if values.indptr is not None:
             return np.flatnonzero(np.diff(values.indptr))
@@ -388,10 +388,10 @@ class L1Solver:
             x.astype(np.float64), l1[support], l2[support], self.problem.penalty.positive
         )
 
-    # ------------------------------------------------------------------ the engine
+    # ------------------------------------------------------------------ coordinate descent
 
     def _aim(self, n_lanes: int) -> float:
-        """Return the relative gap that the engine aims at: rounding, where that costs little."""
+        """Return the relative gap to aim at: rounding if that is cheap."""
         n, d = self.problem.rows.shape
         if self.problem.is_small and (n_lanes == 1 or n * d <= SMALL_PATH):
             return min(self.tol, ROUNDING)
@@ -408,7 +408,7 @@ class L1Solver:
         return self._columns.penalty(*l1_l2_weights(self.problem))
 
     def _first_weights(self, start: Start | None, k: int) -> Floats:
-        """Return the weights that a chain starts from, of columns as they are read."""
+        """Return the first weights of a path, in the scale of `ReadColumns`."""
         weights = np.zeros(self.problem.rows.n_features)
         if start is None:
             return weights
@@ -430,7 +430,7 @@ class L1Solver:
         end: Cancellation,
         most: int | None = None,
     ) -> _Path:
-        """Learn a chain of lanes, from small to large C."""
+        """Run coordinate descent along a path, from small to large C."""
         problem, solver_options = self.problem, self.solver_options
         one = replace(lanes[0], C=problem.value)  # costs as if C were 1
         on_sweep: Any = None
@@ -458,9 +458,9 @@ class L1Solver:
 
 
 def sweeps_before_fallback(rows: Rows, max_iter: int) -> int:
-    """Return the sweeps after which an interior point takes over; all of them where none does.
+    """Return the sweeps before falling back to an interior point; max_iter without a fallback.
 
-    They go over few columns of many, and so cost less than its steps: they are given most of all.
+    Sweeps over the active set cost less than interior-point steps, so they get most of max_iter.
     """
     few = min(rows.shape)
     numbers = rows.values.size
@@ -473,7 +473,7 @@ def sweeps_before_fallback(rows: Rows, max_iter: int) -> int:
 
 
 def _chains(lanes: Sequence[Lane]) -> Iterator[list[int]]:
-    """Yield lanes of one class and fold, by number, from small to large C."""
+    """Yield the lane indices of each class and fold, from small to large C."""
     chains: dict[tuple[int, int], list[int]] = {}
     for k in sorted(range(len(lanes)), key=lambda k: (lanes[k].C, k)):
         chains.setdefault((lanes[k].target, lanes[k].fold), []).append(k)

@@ -1,4 +1,4 @@
-"""Engines behind one certificate: which one takes a problem, and which takes over."""
+"""Driver of l2-penalised binary problems and SVR: choice of solver and fallbacks."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
 
 __all__ = ["L2Solver", "Solved", "SolverOptions"]
 
-#: Up to so many columns, or rows, engines that solve d x d systems take a problem from the start.
+#: Second-order solvers (d x d systems) are first choice up to this min(n, d).
 MAX_SECOND_ORDER_SIZE = 512
-#: Up to so many they take over where passes did not converge, and solve without a penalty.
+#: They are the fallback of dual coordinate descent, and solve C = inf, up to this min(n, d).
 MAX_FALLBACK_SIZE = 2000
-#: Passes in float32 reach relative gaps down to this; smaller ones are asked of float64.
+#: The smallest tol for passes in float32; smaller ones need float64.
 FLOAT32_TOL = 1e-7
-#: Unknowns of the largest equations that an interior point solves.
+#: Maximum size of the linear systems of an interior point.
 MAX_KKT_SIZE = 4000
-#: Passes after which another engine takes over; smooth losses and those with corners.
+#: Passes of dual coordinate descent before falling back to another solver.
 FALLBACK_PASSES = 60
-#: Passes in float64 before an interior point: this times the cube of its unknowns over the numbers
-#: of a pass, about a fifth of its time, and at most so many.
+#: Passes in float64 before an interior point: this factor times size^3 / cells, about a fifth of
+#: its time, and their maximum.
 FLOAT64_PASS_FACTOR, MAX_FLOAT64_PASSES = 2e-2, 900
-#: Weights with a larger relative gap are no start for another solver: it starts from 0.
+#: Weights with a larger relative gap are no warm start for the fallback.
 MAX_START_GAP = 0.5
-#: The requested relative gap by default, with few columns and with many.
+#: The default tol, with few columns and with many.
 TOL_SMALL, TOL_LARGE = 1e-6, 1e-4
 
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """How well and how long to solve.
+    """Options of the solvers.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class SolverOptions:
     max_iter : int
         Maximum number of passes over the rows.
     seed : int
-        Of the order of rows.
+        Seed of the order of rows.
     n_jobs : int
-        Threads, each with its own blocks of lanes.
+        Number of threads over blocks of lanes.
     callback : callable, optional
         Called with the number of a pass and the relative gap so far; returning True stops the
         solver.
@@ -77,16 +77,16 @@ class SolverOptions:
 
 @dataclass(frozen=True)
 class Solved:
-    """Models of some lanes, with what proves them.
+    """A batch of solved lanes.
 
     Parameters
     ----------
     lane_indices : list of int
-        Which lanes, by number.
+        Indices of the lanes.
     solution : CertifiedSolution
     passes : ndarray, shape (k,)
     solvers : list of str
-        What ended each lane's work: "newton", "interior-point", "descent", "newton-cg".
+        The solver of each lane: "newton", "interior-point", "descent" or "newton-cg".
     """
 
     lane_indices: list[int]
@@ -97,7 +97,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class L2Solver:
-    """Learns lanes of one problem.
+    """Solver of l2-penalised binary classification and support vector regression.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class L2Solver:
 
     @cached_property
     def is_second_order(self) -> bool:
-        """Whether d x d engines take the problem from the start."""
+        """Whether a second-order solver is the first choice."""
         return min(self.problem.rows.shape) <= MAX_SECOND_ORDER_SIZE or self.problem.is_small
 
     @property
@@ -121,13 +121,13 @@ class L2Solver:
         return TOL_SMALL if self.is_second_order else TOL_LARGE
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
-        """Yield the models of all lanes, some at a time, in an order that depends on lanes alone.
+        """Yield the models of all lanes in batches; the order depends on the lanes only.
 
         Parameters
         ----------
         lanes : sequence of Lane
         start : Start, optional
-            Where all lanes start.
+            Warm start of all lanes.
         """
         blocks = list(self._blocks(lanes))
         with one_blas_thread():
@@ -136,17 +136,16 @@ class L2Solver:
     def _solve(
         self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: Cancellation
     ) -> Iterator[Solved]:
-        """Yield what blocks learn, in their order."""
+        """Yield the batches of all blocks, in their order."""
         if self.solver_options.n_jobs > 1 and len(blocks) > 1:
             self._prepare()
         learn = partial(self._learn, lanes, start=start, end=end)
         yield from parallel_map(blocks, learn, self.solver_options.n_jobs, end)
 
     def _blocks(self, lanes: Sequence[Lane]) -> Iterator[list[int]]:
-        """Yield the lanes that one thread learns, by number: side by side those of like strength.
+        """Yield blocks of lanes, each for one thread: lanes of similar C side by side.
 
-        Where each lane is learned by itself, those of one class and fold follow each other, from
-        small to large C.
+        Lanes solved one by one form a path for each class and fold, from small to large C.
         """
         order = sorted(range(len(lanes)), key=lambda k: (lanes[k].C, k))
         chains: dict[tuple[int, int], list[int]] = {}
@@ -161,7 +160,7 @@ class L2Solver:
             yield together[first : first + width]
 
     def _prepare(self) -> None:
-        """Make what threads share before they start."""
+        """Compute what threads share before they start."""
         if self.is_second_order:
             self._second_order.prepare()
         else:
@@ -182,7 +181,7 @@ class L2Solver:
     def _learn(
         self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: Cancellation
     ) -> Solved:
-        """Learn the lanes of a block."""
+        """Solve the lanes of a block."""
         mine = [lanes[k] for k in block]
         on_pass = partial(end.report, self.solver_options.callback)
         first = None if start is None else Start(start.dual[:, block], start.intercept[block])
@@ -198,7 +197,7 @@ class L2Solver:
         on_pass: OnPass,
         end: Cancellation,
     ) -> Solved:
-        """Learn one lane after the other, each from the weights of the one before."""
+        """Solve a path: each lane is warm-started from the one before."""
         found: list[CertifiedSolution] = []
         passes = np.zeros(len(lanes), np.int64)
         solvers = []
@@ -219,7 +218,7 @@ class L2Solver:
         on_pass: OnPass,
         end: Cancellation,
     ) -> Solved:
-        """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
+        """Solve lanes by dual coordinate descent; fall back if it did not converge."""
         most = self.solver_options.max_iter
         found, passes = descend(
             self.problem,
@@ -244,7 +243,7 @@ class L2Solver:
         return Solved(block, CertifiedSolution.side_by_side(parts), passes, solvers)
 
     def _unfinished(self, parts: list[CertifiedSolution], end: Cancellation) -> list[int]:
-        """Return the lanes that another solver is to finish."""
+        """Return the lanes to fall back for."""
         if self.solver_options.max_iter <= self._fallback_pass or end.stop_requested.is_set():
             return []
         return [k for k, one in enumerate(parts) if not one.certificates[0].converged]
@@ -257,9 +256,9 @@ class L2Solver:
         on_pass: OnPass,
         end: Cancellation,
     ) -> None:
-        """Go on with passes in float64 while they are cheap beside an interior point.
+        """Continue with passes in float64 while they are cheap compared to an interior point.
 
-        In float32, rows that cost much, or are long, hold a relative gap above what is requested.
+        In float32, rows of large cost or norm may keep the gap above the requested one.
         """
         most = min(self._float64_passes, self.solver_options.max_iter - self._fallback_pass)
         if is_smooth(self.problem.loss) or most <= 0:
@@ -288,7 +287,7 @@ class L2Solver:
 
     @cached_property
     def _float64_passes(self) -> int:
-        """Passes that cost a part of the steps of an interior point."""
+        """Passes in float64 that cost a fraction of the interior point."""
         equations = float(min(*self.problem.rows.shape, MAX_KKT_SIZE)) ** 3
         return int(
             min(
@@ -299,13 +298,13 @@ class L2Solver:
 
     @property
     def _fallback_pass(self) -> int:
-        """Passes after which another engine takes over."""
+        """Passes before falling back to another solver."""
         return FALLBACK_PASSES
 
     def _learn_alone(
         self, lane: Lane, weights: Floats | None, on_pass: OnPass
     ) -> tuple[CertifiedSolution, int, str]:
-        """Learn one lane by Newton's method or an interior point."""
+        """Solve one lane by Newton's method, Newton-CG or an interior point."""
         n, d = self.problem.rows.shape
         smooth = is_smooth(self.problem.loss)
         if min(n, d) <= MAX_FALLBACK_SIZE or not smooth:

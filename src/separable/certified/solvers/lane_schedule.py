@@ -1,4 +1,4 @@
-"""When blocks of lanes pause, are judged and go on: the same for every kind of pass."""
+"""Schedule of passes and certificates for a block of lanes."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "bits", "run_phases"]
 
-#: After a certificate that misses, passes go on until they see a gap so many times as small,
-#: about as much as was missed by.
+#: After a certificate that misses, passes continue until the estimated gap has fallen by the ratio
+#: by which it missed, clipped to this range.
 MIN_RATIO, MAX_RATIO = 0.1, 0.9
-#: The orders of rows of a phase start here; more passes than anyone makes between certificates.
+#: Offset of the pass numbers of a phase, which seed the order of rows.
 PHASE_OFFSET = 1 << 32
 
 
 class Block(Protocol):
-    """Lanes that pass over the rows side by side."""
+    """The interface of a block of lanes that run side by side."""
 
     paused: NDArray[np.bool_]
 
     def run_pass(self, number: int, seed: int) -> Floats:
-        """Pass over all rows once; return the relative gap of each lane as the pass saw it."""
+        """Run one pass over the rows; return the estimated relative gap of each lane."""
 
     def unshrink(self, lanes: NDArray[np.bool_]) -> None:
-        """Let all rows take part again in these lanes."""
+        """Restore the shrunk rows of these lanes."""
 
     def certify(self, tol: float) -> CertifiedSolution:
-        """Certify all lanes as they are."""
+        """Certify the current point of all lanes."""
 
 
 def bits(lanes: NDArray[np.bool_]) -> int:
-    """Return a number with a bit for each lane.
+    """Return the bit mask of a boolean mask of lanes.
 
     Examples
     --------
@@ -62,11 +62,11 @@ def run_phases(
     seed: int,
     on_pass: Callable[[int, float], Any] | None = None,
 ) -> tuple[CertifiedSolution, NDArray[np.int64]]:
-    """Learn one block of lanes.
+    """Solve one block of lanes.
 
-    A lane pauses when its passes see a gap that is worth a certificate, until all lanes of the
-    block do; those whose certificate misses go on together, with orders of rows of the next phase.
-    So what a lane does depends on itself alone, not on its neighbours.
+    A lane pauses when its estimated gap is due for a certificate, until all lanes of the block
+    have paused. Lanes whose certificate misses continue in the next phase, with other orders of
+    rows. The result of a lane does not depend on the other lanes.
 
     Parameters
     ----------
@@ -74,17 +74,17 @@ def run_phases(
     tol, max_iter : float, int
         The requested relative gap, and the maximum number of passes.
     seed : int
-        Of the order of rows.
+        Seed of the order of rows.
     on_pass : callable, optional
-        Called after each pass with its number and the largest relative gap as passing weights see
-        it; returning True stops the solver.
+        Called after each pass with its number and the largest estimated relative gap; returning
+        True stops the solver.
 
     Returns
     -------
     solution : CertifiedSolution
         With float64 weights.
     passes : ndarray, shape (k,)
-        How many each lane took part in.
+        Number of passes of each lane.
     """
     k = len(block.paused)
     passes, converged, stop = np.zeros(k, np.int64), np.zeros(k, bool), False
@@ -114,7 +114,7 @@ def run_phases(
 
 
 def _best(before: CertifiedSolution | None, solution: CertifiedSolution) -> CertifiedSolution:
-    """Return the better of two judgements in each lane."""
+    """Return the better of two solutions in each lane."""
     if before is None:
         return solution
     lanes = range(len(solution.certificates))
@@ -122,9 +122,9 @@ def _best(before: CertifiedSolution | None, solution: CertifiedSolution) -> Cert
 
 
 def _gap_after(before: Floats, seen: Floats) -> Floats:
-    """Return the gap at the end of a pass, by guess, from that seen in it and in the one before.
+    """Extrapolate the gap to the end of a pass from the estimates of the last two passes.
 
-    Rows see it fall while the pass goes on: on the whole, as it was half a pass ago.
+    The estimate averages over the pass, so on the whole it is half a pass old.
     """
     known = np.isfinite(before) & (before > 0)
     fall = np.divide(seen, before, out=np.ones(len(seen)), where=known)

@@ -1,4 +1,4 @@
-"""Newton's method on the primal problem: for smooth losses and few columns."""
+"""Newton's method on the primal, with line search: for smooth losses and few columns."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 __all__ = ["MIN_STEP", "Objective", "newton"]
 
-#: A step that is cut to less than this has met rounding.
+#: Shortest step of the line search.
 MIN_STEP = 1e-10
-#: What rounding may add to an objective.
+#: Relative rounding error of the objective.
 OBJECTIVE_ROUNDING = 1e-15
-#: Steps after which an objective that no longer falls has met rounding.
+#: Steps without progress after which to stop.
 MAX_IDLE_STEPS = 10
-#: Without a penalty, an objective that fell by so much has no minimum: the classes are separable.
+#: Without a penalty, an objective below this fraction of the first means separable classes.
 SEPARABLE_RATIO = 1e-12
 
 
 @dataclass(frozen=True)
 class Objective:
-    """penalty/2 |u|^2 + sum_i c_i loss(y_i, s_i) of weights u and scores s.
+    """The objective penalty/2 |u|^2 + sum_i c_i loss(y_i, s_i) of weights u and scores s.
 
     Parameters
     ----------
@@ -52,20 +52,19 @@ class Objective:
         return 0.5 * self.penalty * float(u @ u) + self.loss.total(self.y, s, self.c)
 
     def derivatives(self, s: Floats) -> tuple[Floats, Floats]:
-        """Return slope and curvature of each row by its score."""
+        """Return the gradient and curvature of each row in its score."""
         return self.loss.derivatives(self.y, s, self.c)
 
     def best_intercept(self, s: Floats) -> float:
-        """Return the b that is best for scores s + b."""
+        """Return the optimal intercept for scores s."""
         return self.loss.best_intercept(self.y, s, self.c)
 
     def dual_point(
         self, s: Floats, ds: Floats, gradient: Floats, curvature: Floats, end: Floats
     ) -> tuple[Floats, float]:
-        """Return the dual point of a step ds of scores, and the relative gap at its end.
+        """Return the dual point of a Newton step ds of the scores, and the relative gap at its end.
 
-        ``end`` are the weights there. The gap is infinite where the dual point has to be cut: then
-        its weights are not these.
+        ``end`` has the weights there. The gap is infinite if the dual point had to be clipped.
         """
         z = -(gradient + curvature * ds)
         allowed = self.loss.clip_dual(self.y, self.c, z)
@@ -78,9 +77,9 @@ class Objective:
     def backtrack(
         self, u: Floats, du: Floats, s: Floats, ds: Floats, value: float, decrease: float
     ) -> tuple[float, float]:
-        """Return how much of a step to take so that the objective falls, and what it then is.
+        """Return the step length of a backtracking line search, and the new objective.
 
-        ``value`` is the objective now, ``decrease`` what the step promises to first order.
+        ``value`` is the current objective, ``decrease`` the predicted first-order decrease.
         """
         length, new = 1.0, np.inf
         while length >= MIN_STEP and decrease >= 0:
@@ -102,9 +101,9 @@ def newton(
 ) -> tuple[Floats, Floats]:
     """Minimise the objective at scores u.x_i + b over u and b.
 
-    Steps: 1. slope and curvature of every row's loss; 2. the quadratic model; 3. its minimum, and
-    the dual point that goes with it: slopes as the model sees them there, whose weights are those
-    of the minimum but for rounding; 4. half of the way as often as the objective does not fall.
+    Steps: 1. gradient and curvature of each row; 2. the quadratic model; 3. its minimum and the
+    dual point of its linearised gradient, whose primal weights are those of the minimum up to
+    rounding; 4. backtracking line search.
 
     Parameters
     ----------
@@ -114,7 +113,7 @@ def newton(
     start : ndarray, shape (m,), or None
         Weights.
     stopping_rule : StoppingRule
-        Sees each step and says when to stop.
+        Called after each step.
     max_iter : int
         Maximum number of steps.
 

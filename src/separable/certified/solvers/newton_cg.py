@@ -1,4 +1,4 @@
-"""Newton's method with steps by conjugate gradients: for smooth losses and many columns."""
+"""Newton-CG: truncated Newton with conjugate gradients, for smooth losses and many columns."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Count", "newton_cg"]
 
-#: How much of the gradient a step may leave: far from the optimum, and at most.
+#: Largest relative residual of the inner conjugate gradients (the forcing term).
 FORCING_TERM = 0.5
-#: How much of the gap asked for may come from what a step leaves.
+#: Fraction of the requested gap that the inner residual may cause.
 RESIDUAL_FRACTION = 0.25
-#: Rows that left the squared hinge keep this much of their curvature: without, steps go to and fro.
+#: Rows that leave the active set of the squared hinge keep this fraction of their curvature,
+#: which prevents oscillation.
 CURVATURE_DECAY = 0.3
 
 
@@ -41,23 +42,22 @@ def newton_cg(
 ) -> tuple[CertifiedSolution, int]:
     """Minimise 1/2 |u|^2 + sum_i c_i loss(y_i, u.z_i + b) over u and b.
 
-    Steps: 1. slope and curvature of every row's loss; 2. conjugate gradients on the quadratic
-    model, scaled by its diagonal, until what is left is a small part of the gradient or of the gap
-    asked for; 3. the dual point of the step: the weights of its end but for what is left; 4. half
-    of the way as often as the objective does not fall.
+    Steps: 1. gradient and curvature of each row; 2. conjugate gradients on the quadratic model,
+    with a diagonal preconditioner, until the residual is small compared to the gradient or the
+    requested gap; 3. the dual point of the step; 4. backtracking line search.
 
     Parameters
     ----------
     problem : Problem
         Of a smooth loss.
     lane : Lane
-        With a finite strength.
+        With a finite C.
     tol : float
         The requested relative gap.
     max_iter : int
-        Most products with the rows there and back.
+        Maximum number of Hessian-vector products.
     start : ndarray, shape (d,), optional
-        Weights of the problem's columns.
+        Weights for the problem's columns.
     on_step : callable, optional
         Called with the number of products so far and the relative gap; returning True stops the
         solver.
@@ -101,7 +101,7 @@ def newton_cg(
 
 @dataclass
 class Count:
-    """Products so far, and whether to stop."""
+    """Counter of Hessian-vector products."""
 
     most: int
     stopping_rule: StoppingRule
@@ -110,7 +110,7 @@ class Count:
     stopped: bool = False
 
     def one(self) -> bool:
-        """Count one, and return whether to stop."""
+        """Count a product, and return whether to stop."""
         self.products += 1
         stop_requested = self.on_step is not None and bool(
             self.on_step(self.products, self.stopping_rule.reached)
@@ -133,7 +133,7 @@ def _step(
     residual_tol: float,
     count: Count,
 ) -> tuple[Floats, float, Floats, float]:
-    """Return a step of weights, intercept and scores, and the size of what it leaves."""
+    """Return a step of weights, intercept and scores, and the norm of the residual."""
     corner = float(curvature.sum()) if problem.fit_intercept else 0.0
     diagonal = np.append(1.0 + _squares(problem, curvature), corner if corner > 0 else 1.0)
     x, moved = np.zeros(len(diagonal)), np.zeros(len(curvature))
@@ -161,7 +161,7 @@ def _step(
 
 
 def _curved(problem: Problem, curvature: Floats, p: Floats, corner: float) -> tuple[Floats, Floats]:
-    """Return the scores of p and what the model makes of it: p + Z'C(Zp), and the sum of C(Zp)."""
+    """Return the scores of p and the Hessian-vector product p + Z'C(Zp), with the sum of C(Zp)."""
     b = float(p[-1]) if corner > 0 else 0.0
     if problem.rows.is_sparse:
         scale = problem.columns.scale

@@ -1,4 +1,4 @@
-"""Blocks of work shared out to threads, in an order that does not depend on their number."""
+"""Thread pool over blocks of lanes, with results in block order, and cooperative cancellation."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Cancellation:
-    """How work ends early: lanes stop where they are, or nobody takes any more what they learn."""
+    """Cooperative cancellation: the callback asked to stop, or the consumer went away."""
 
     stop_requested: Event = field(default_factory=Event)
     abandoned: Event = field(default_factory=Event)
 
     def raise_if_abandoned(self) -> None:
-        """End the work of a thread whose answer nobody takes."""
+        """Raise CancelledError if the consumer went away."""
         if self.abandoned.is_set():
             raise CancelledError
 
     def report(self, callback: Callable[[int, float], Any] | None, number: int, gap: float) -> bool:
-        """Tell the caller of a pass; return whether to stop, as for all lanes once it says so."""
+        """Report a pass to the callback; return whether any callback has asked to stop."""
         self.raise_if_abandoned()
         if callback is not None and not self.stop_requested.is_set() and callback(number, gap):
             self.stop_requested.set()
@@ -42,7 +42,7 @@ class Cancellation:
 def parallel_map(
     blocks: Sequence[Block], learn: Callable[[Block], Result], n_jobs: int, end: Cancellation
 ) -> Iterator[Result]:
-    """Yield what blocks teach, in their order.
+    """Yield the results of all blocks, in their order.
 
     Examples
     --------
@@ -60,11 +60,11 @@ def parallel_map(
 
         work = deque(begin(block) for block in islice(rest, n_jobs + 1))
         try:
-            while work:  # what is taken is forgotten, so that memory does not grow
+            while work:  # release consumed results, so that memory stays bounded
                 result = work.popleft().result()
                 work.extend(begin(block) for block in islice(rest, 1))
                 yield result
-        finally:  # an error, or Ctrl-C, which only this thread hears: the others end too
+        finally:  # on an error or Ctrl-C the worker threads stop too
             end.abandoned.set()
             for one in work:
                 one.cancel()

@@ -1,4 +1,4 @@
-"""Which solver takes a problem: by its penalty, its loss, and whether classes go together."""
+"""The choice of solver by penalty, loss and number of joint classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Learns", "solver_of"]
 
 
 def solver_of(problem: Problem, solver_options: SolverOptions) -> Learns:
-    """Return what learns the lanes of a problem."""
+    """Return the solver for a problem."""
     if problem.n_classes > 2:
         smooth = problem.penalty.is_smooth
         return Driver(

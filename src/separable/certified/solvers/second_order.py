@@ -1,4 +1,4 @@
-"""The engines for few columns, or few rows: they solve d x d equations."""
+"""Second-order solvers for few columns or few rows: Newton and interior point."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 
 __all__ = ["SecondOrderSolver"]
 
-#: One row of so many makes the first guess, where that leaves as many times as many as columns.
+#: Warm-start on every 8th row if that leaves at least 20 rows per column.
 SAMPLE_EVERY, ROWS_PER_COLUMN = 8, 20
-#: Rows or columns, whichever are fewer, that are too many to be written out as they are.
+#: Maximum min(n, d) for dense linear systems, for dense and sparse rows.
 MAX_DENSE_SIZE, MAX_DENSE_SIZE_SPARSE = 2000, 512
-#: The relative gap of the first guess.
+#: The relative gap of the warm start.
 SAMPLE_GAP = 1e-3
 
 
 class SecondOrderSolver:
-    """The d x d engines of one problem: Newton for smooth losses, an interior point for corners.
+    """Newton's method for smooth losses, an interior point for piecewise linear ones.
 
-    Problems with fewer rows than columns are solved in the space of their rows.
+    Problems with fewer rows than columns are solved in the row space.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class SecondOrderSolver:
 
     @property
     def _is_large(self) -> bool:
-        """Whether the interior point chooses in each step how it solves its equations."""
+        """Whether the interior point chooses its linear solver at each step."""
         rows, fewer = self._problem.rows, min(self._problem.rows.shape)
         if is_smooth(self._problem.loss) or self._problem.is_small or self._has_many_rows:
             return False
@@ -73,7 +73,7 @@ class SecondOrderSolver:
         return RowGram(self._problem)
 
     def _products(self) -> RowProducts:
-        """Return the rows as the engine of one lane sees them."""
+        """Return the design matrix for one lane."""
         problem = self._problem
         if not self._is_large:
             return self._rows
@@ -82,7 +82,7 @@ class SecondOrderSolver:
         return KktRows(DenseProducts(problem, problem.blocks, None), self._gram)
 
     def prepare(self) -> None:
-        """Make what all lanes share, before several threads ask for it."""
+        """Compute what all lanes share before threads start."""
         if self._is_large:
             self._gram.prepare()
         else:
@@ -97,18 +97,18 @@ class SecondOrderSolver:
         start: Floats | None = None,
         on_step: Callable[[int, float], Any] | None = None,
     ) -> tuple[CertifiedSolution, int]:
-        """Learn one lane.
+        """Solve one lane.
 
         Parameters
         ----------
         lane : Lane
-            A strength of infinity asks for no penalty, of the logistic loss.
+            C = inf, no penalty, is for the logistic loss only.
         tol : float
             The requested relative gap; small problems are solved to rounding.
         max_iter : int
             Maximum number of steps.
         start : ndarray, shape (d,), optional
-            Weights of the problem's columns.
+            Weights for the problem's columns.
         on_step : callable, optional
             Called with the number of a step and the relative gap so far; returning True stops the
             solver.
@@ -118,7 +118,7 @@ class SecondOrderSolver:
         solution : CertifiedSolution
             Of the one lane.
         steps : int
-            Each passes over the rows two to four times.
+            Each takes two to four passes over the rows.
         """
         loss, to_rounding = self._problem.loss, self._problem.is_small
         if np.isinf(lane.C) and loss.name != "log_loss":
@@ -167,7 +167,7 @@ class SecondOrderSolver:
 
     @property
     def _has_many_rows(self) -> bool:
-        """Whether rows are many for their columns, and seen as they are: parts of them help."""
+        """Whether there are enough rows per column to warm-start on a sample."""
         n, d = self._problem.rows.shape
         if self._problem.is_small or n < ROWS_PER_COLUMN * SAMPLE_EVERY * d:
             return False
@@ -177,7 +177,7 @@ class SecondOrderSolver:
         )
 
     def _objective(self, lane: Lane) -> Objective:
-        """Return what Newton's method minimises; without a penalty c is the weight of a row."""
+        """Return the objective of Newton's method; without a penalty c is the sample weight."""
         problem, penalty = self._problem, 1.0
         if not np.isfinite(lane.C):
             lane, penalty = replace(lane, C=problem.value), 0.0
@@ -192,7 +192,7 @@ class SecondOrderSolver:
         to_rounding: bool,
         on_step: Callable[[int, float], Any] | None = None,
     ) -> StoppingRule:
-        """Return what certifies dual points with weights: these, or those of the point itself."""
+        """Return the stopping rule, which certifies the weights or those of the dual point."""
         problem = self._problem
 
         def penalised(z: Floats, weights: Floats) -> CertifiedSolution:
@@ -209,7 +209,7 @@ class SecondOrderSolver:
         return StoppingRule(certified_solution, tol=tol, to_rounding=to_rounding, on_step=on_step)
 
     def _guess(self, lane: Lane, max_iter: int) -> Floats | None:
-        """Return weights of some of the rows, for a start; None: too few rows for that."""
+        """Return a warm start from a sample of the rows; None: too few rows."""
         if not self._has_many_rows:
             return None
         part = part_of(self._problem, slice(None, None, SAMPLE_EVERY))

@@ -1,4 +1,4 @@
-"""Judging what an engine finds, no more often than it pays, and saying when to stop."""
+"""Stopping rule: certify iterates when it pays, and stop at the requested gap."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ if TYPE_CHECKING:
 
 __all__ = ["StoppingCriterion", "StoppingRule"]
 
-#: A relative gap that is rounding and no more.
+#: A relative gap at the level of rounding.
 ROUNDING = 1e-15
-#: A certificate that misses asks for this many times fewer before the next.
+#: After a certificate that misses, the next one waits for a gap smaller by this factor.
 TIGHTEN = 0.5
-#: So many judgements without one that is much better end the work on a small problem.
+#: Certificates without much progress after which a small problem stops.
 MAX_IDLE_CERTIFICATES = 3
-#: Where every step of a small problem is judged.
+#: Small problems certify every step below this relative gap.
 CERTIFY_BELOW = 1e-3
 
 
 class StoppingCriterion(Protocol):
-    """Who sees what an engine finds."""
+    """The interface of a stopping rule."""
 
     @property
     def wants_more(self) -> bool:
-        """Whether a certificate as good as can be is wanted."""
+        """Whether to solve to rounding."""
 
     @property
     def is_done(self) -> bool:
-        """Whether what was judged is good enough."""
+        """Whether the certified solution is good enough."""
 
     def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
-        """Return whether to stop, after a step that found z and weights."""
+        """Return whether to stop after a step with dual point z and weights."""
 
     def consider(self, z: Floats, weights: Floats) -> bool:
-        """Judge z and weights; return whether they are the best so far."""
+        """Certify z and weights; return whether they are the best so far."""
 
 
 class StoppingRule:
-    """What an engine shows after each step, judged when it looks good enough.
+    """A stopping rule on the certified duality gap.
 
     Parameters
     ----------
     certify : callable
-        Of a dual point and weights: the judgement of one lane.
+        Returns the certified solution of a dual point and weights.
     tol : float
         The requested relative gap.
     to_rounding : bool
-        Go on until a better certificate cannot be had.
+        Continue until the certificate cannot improve.
     on_step : callable, optional
         Called with the number of the step and the relative gap so far; returning True stops the
         solver.
@@ -77,23 +77,23 @@ class StoppingRule:
 
     @property
     def reached(self) -> float:
-        """The smallest relative gap that was certified."""
+        """The smallest certified relative gap."""
         return np.inf if self._best is None else self._best.certificates[0].relative_gap
 
     @property
     def wanted(self) -> float:
-        """The relative gap that what is judged next is to have."""
+        """The relative gap at which the next certificate is due."""
         return ROUNDING if self._to_rounding else self._wanted
 
     @property
     def satisfied(self) -> bool:
-        """Whether the gap asked for was certified."""
+        """Whether the requested gap was certified."""
         return self.reached <= self.tol
 
     def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
-        """Return whether to stop, after a step that found z and weights.
+        """Return whether to stop after a step with dual point z and weights.
 
-        ``seen`` is their relative gap as the engine sees it.
+        ``seen`` is the relative gap as estimated by the solver.
         """
         stop_requested = self.report(seen)
         ripe = seen <= (max(CERTIFY_BELOW, self.tol) if self._to_rounding else self._wanted)
@@ -105,7 +105,7 @@ class StoppingRule:
         return stop_requested or self.is_done
 
     def report(self, seen: float) -> bool:
-        """Count a step and return whether to stop, as who is told of it says."""
+        """Count a step, report it, and return whether the callback asked to stop."""
         self.steps += 1
         gap = min(seen, self.reached)
         self.is_stopped = self._on_step is not None and bool(self._on_step(self.steps, gap))
@@ -113,18 +113,18 @@ class StoppingRule:
 
     @property
     def wants_more(self) -> bool:
-        """Whether a certificate as good as can be is wanted."""
+        """Whether to solve to rounding."""
         return self._to_rounding
 
     @property
     def is_done(self) -> bool:
-        """Whether what was judged is good enough."""
+        """Whether the certified solution is good enough."""
         if not self._to_rounding:
             return self.satisfied
         return self.reached <= ROUNDING or (self.satisfied and self._idle >= MAX_IDLE_CERTIFICATES)
 
     def consider(self, z: Floats, weights: Floats) -> bool:
-        """Judge z and weights, keep the better judgement, and return whether it is this one."""
+        """Certify z and weights, keep the better solution, and return whether it is this one."""
         with np.errstate(over="ignore", invalid="ignore"):
             solution = self._certify(z, weights)
         is_better = self._best is None or solution.is_better_than(self._best)
@@ -132,10 +132,10 @@ class StoppingRule:
         return is_better
 
     def end(self, z: Floats, weights: Floats) -> CertifiedSolution:
-        """Return the best judgement; what the engine ended with is judged if that may help."""
+        """Return the best solution; certify the last iterate if the gap was not reached."""
         if not self.satisfied:
             self.consider(z, weights)
-        if not self.satisfied:  # weights may be good where no dual point proves it: 0 always bounds
+        if not self.satisfied:  # the dual point 0 is always feasible
             self.consider(np.zeros_like(z), weights)
         assert self._best is not None
         return self._best

@@ -1,8 +1,8 @@
-"""Many rows and a loss with a corner: solve for the rows near the corner, the others fixed.
+"""Working sets of rows near the breakpoint of a piecewise linear loss.
 
-A row far on the right side of its corner has z = 0, one far on the wrong side z = its cost. Which
-these are is guessed from the weights of some of the rows, then from better and better weights; a
-certificate of all rows tells whether the guess was right.
+A row far on the right side of the breakpoint has z = 0, one far on the wrong side z = c. The
+working set is predicted from the weights of a sample, then from better weights; the certificate of
+all rows verifies the prediction.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 __all__ = ["part_of", "solve_near_breakpoints"]
 
-#: Of each round, the share of rows that may move, and the relative gap of their problem for that
-#: asked for.
+#: For each round, the fraction of rows in the working set, and its relative gap as a multiple of
+#: tol.
 ROUNDS = ((0.25, 1e3), (0.2, 0.3), (0.2, 0.3))
-#: So many rows that were fixed wrongly, for each that may move, and all rows are better.
+#: Above this fraction of wrongly fixed rows, all rows are solved instead.
 MAX_WRONG_FRACTION = 0.15
-#: The rows that may move are at least so many times the columns.
+#: Minimum number of working rows per column.
 ROWS_PER_COLUMN = 8
 
 
 def part_of(problem: Problem, chosen: NDArray[np.intp] | slice) -> Problem:
-    """Return the problem of some rows."""
+    """Return the problem restricted to the chosen rows."""
     return replace(
         problem,
         rows=as_rows(problem.rows.to_matrix()[chosen], check_values=False),
@@ -64,7 +64,7 @@ def solve_near_breakpoints(
     stopping_rule: StoppingRule,
     max_iter: int,
 ) -> Floats:
-    """Return better and better weights, each judged by ``stopping_rule``, starting from w."""
+    """Solve working sets of growing accuracy from w; ``stopping_rule`` certifies the weights."""
     loss = problem.loss
     may_move = np.zeros(len(c), bool)
     inside, z = _sides(loss, y, c, _scores(problem, x, y, c, w))
@@ -100,7 +100,7 @@ def solve_near_breakpoints(
 
 
 class _Inner:
-    """Watches the problem of some rows: as `StoppingRule` does, but nothing is judged."""
+    """Stopping rule of the restricted problem, without certificates."""
 
     wants_more, is_done = False, False
 
@@ -117,19 +117,19 @@ class _Inner:
         )
 
     def consider(self, z: Floats, weights: Floats) -> bool:
-        """Judge nothing."""
+        """Certify nothing."""
         del z, weights
         return False
 
 
 def _scores(problem: Problem, x: RowProducts, y: Floats, c: Floats, w: Floats) -> Floats:
-    """Return scores with their best intercept."""
+    """Return the scores with the optimal intercept."""
     scores = x.matvec(w, 0.0)
     return scores + problem.loss.best_intercept(y, scores, c) if problem.fit_intercept else scores
 
 
 def _sides(loss: Loss, y: Floats, c: Floats, scores: Floats) -> tuple[Floats, Floats]:
-    """Return how far rows are on the right side of their corners, and z far from these."""
+    """Return the signed distance of each row to its breakpoint, and z far from it."""
     if isinstance(loss, EpsilonInsensitive):
         off = y - scores
         inside = loss.epsilon - np.abs(off)
@@ -139,7 +139,7 @@ def _sides(loss: Loss, y: Floats, c: Floats, scores: Floats) -> tuple[Floats, Fl
 
 
 def _same_products(part: Problem, x: RowProducts) -> RowProducts:
-    """Return the products of a part in the columns of the whole."""
+    """Return the products of a restricted problem, of the same type as x."""
     if isinstance(x, SparseProducts):
         return SparseProducts(part)
     return DenseProducts(part, part.blocks, None)

@@ -1,9 +1,9 @@
-"""Accelerated gradient steps, for many columns and penalties that set no weight to 0.
+"""Accelerated proximal gradient (FISTA) with adaptive restart, for many columns.
 
-    x = prox(a + pull(a) / L),    a = x + momentum (x - x before)
+    x = prox(a - gradient(a) / L),    a = x + momentum (x - previous x)
 
-Nesterov's momentum starts again where it points uphill (O'Donoghue and Candes, 2015). L is above
-the largest eigenvalue of Z'CZ, with the intercept that is best for each weight taken out.
+The momentum restarts when it points uphill (O'Donoghue and Candes, 2015). L bounds the largest
+eigenvalue of Z'CZ with the intercept profiled out.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["accelerated"]
 
-#: Steps of the power method for L, and how much is added for what they miss.
+#: Steps of the power method for L, and its safety factor.
 POWER_STEPS, SAFETY = 20, 1.1
-#: Steps between two certificates.
+#: Steps per certificate.
 STEPS_PER_CERTIFICATE = 10
 
 
 class Proximal(ConvexPenalty, Protocol):
-    """A penalty with an exact step."""
+    """A penalty with a prox."""
 
     def prox(self, t: Floats, step: float) -> Floats:
         """Return the x that minimises 1/2 |x - t|^2 + step penalty(x)."""
@@ -48,12 +48,12 @@ def accelerated(
     start: Floats | None = None,
     callback: Callable[[int, float], Any] | None = None,
 ) -> tuple[CertifiedSolution, int]:
-    """Return the model of a lane and the number of steps, each of two passes over the rows.
+    """Return the solution of a lane and the number of steps, each of two passes over the rows.
 
     Parameters
     ----------
     problem : Problem
-        Of squared errors.
+        With squared errors.
     lane : Lane
     penalty : Proximal
     tol : float
@@ -89,7 +89,7 @@ def accelerated(
 
 
 def _largest_eigenvalue(problem: Problem, c: Floats) -> float:
-    """Return the largest eigenvalue of Z'CZ, the best intercept taken out, about."""
+    """Estimate the largest eigenvalue of Z'CZ with the intercept profiled out."""
     v = np.random.default_rng(0).normal(size=problem.rows.n_features)
     total, size = float(c.sum()), 0.0
     for _ in range(POWER_STEPS):

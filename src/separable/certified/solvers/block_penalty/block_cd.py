@@ -1,8 +1,8 @@
-"""Descent by blocks of weights: the loss as a quadratic, over the columns that work.
+"""Block coordinate descent on a working set, for block-separable penalties.
 
-The quadratic is exact for squared errors; for other smooth losses it is Newton's, and a step along
-it is shortened until it lowers the objective as promised. Columns are few, or those whose blocks
-are not 0 and those that their pull moves most; each round sees all of them again.
+The loss is quadratic for squared errors; other smooth losses use the quadratic model of proximal
+Newton with a backtracking line search. The working set has the non-zero blocks and those that
+violate optimality most; each round checks all columns again.
 """
 
 from __future__ import annotations
@@ -28,41 +28,40 @@ if TYPE_CHECKING:
 
 __all__ = ["BlockDescent"]
 
-#: Up to so many columns all of them work; of penalties that set nothing to 0, up to more.
+#: Maximum number of columns without a working set, for sparse and for smooth penalties.
 MAX_FULL_COLUMNS, MAX_FULL_COLUMNS_SMOOTH = 500, 2000
-#: Blocks that work, at least.
+#: Minimum number of blocks of the working set.
 MIN_WORKING_BLOCKS = 32
-#: Multiplications between two looks at the rows, about a tenth of a second.
+#: Multiplications between two passes over the rows, about a tenth of a second.
 MAX_WORK = 1 << 28
-#: A relative gap that is rounding and no more, and the share of the objective that a pass moves
-#: then.
+#: A relative gap at the level of rounding, and the relative change of the objective there.
 ROUNDING, MIN_CHANGE = 1e-15, 1e-29
-#: A step that is worth at most this share of the objective is small. So many small steps in a row
-#: end the work if none halves the gap, fewer where the gap asked for was reached.
+#: A step with at most this relative gain is small. Stop after so many small steps that do not
+#: halve the gap; after fewer if the requested gap was reached.
 SMALL_GAIN, MAX_IDLE, MAX_IDLE_CONVERGED = 1e-14, 6, 2
-#: What passes move that rounding alone may move.
+#: Relative change of the objective by rounding alone.
 NOISE = 1e-20
-#: How much of the gap passes may leave, over a quadratic loss and in a Newton step, and how much
-#: less after a round that gained little; Newton steps gain little while the gap is above NEAR.
+#: Inner tolerance as a fraction of the gap, for quadratic losses and for Newton steps; its factor
+#: after a round of little progress; the gap below which slow Newton steps count as such.
 INNER_TOL, INNER_TOL_NEWTON, TIGHTEN, NEWTON_NEAR = 1e-3, 1e-6, 1e-2, 1e-2
-#: Passes before Newton's method is tried, twice as many after each time, with so many weights.
+#: Passes before Newton's method on the support, doubled each time, and its maximum size.
 FIRST_BURST, MOST_EQUATIONS = 50, 2000
-#: The share of the promised descent that a step has to keep.
+#: Sufficient decrease of the line search (Armijo).
 SUFFICIENT_DECREASE = 0.1
 
 
 @dataclass(frozen=True)
 class _Step:
-    """Weights after a step.
+    """The result of one round.
 
     Parameters
     ----------
     u : ndarray, shape (d,)
     passes : int
     gain : float
-        What the quadratic says that the step is worth, at least.
+        Lower bound of the decrease of the quadratic model.
     is_exact : bool
-        Whether more passes would not change it.
+        Whether the inner problem is solved to rounding.
     """
 
     u: Floats
@@ -72,12 +71,12 @@ class _Step:
 
 
 class BlockDescent:
-    """Learns lanes of one problem under one penalty, one after the other.
+    """Block coordinate descent for the lanes of one problem, one after the other.
 
     Parameters
     ----------
     problem : Problem
-        Of a smooth loss.
+        With a smooth loss.
     penalty : BlockPenalty
         Convex.
     tol : float
@@ -88,7 +87,7 @@ class BlockDescent:
         Called with the number of a round and the relative gap so far; returning True stops the
         solver.
     to_rounding : bool, optional
-        Go on until a better certificate cannot be had. By default small problems do.
+        Continue until the certificate cannot improve; default: for small problems.
     """
 
     def __init__(
@@ -109,13 +108,13 @@ class BlockDescent:
         self.is_stopped = False
 
     def solve(self, lane: Lane, start: Floats | None = None) -> tuple[CertifiedSolution, int]:
-        """Return the model of a lane and the passes that it took.
+        """Return the solution of a lane and the number of passes.
 
         Parameters
         ----------
         lane : Lane
         start : ndarray, shape (d,), optional
-            Weights of the problem's columns.
+            Weights for the problem's columns.
         """
         u = np.zeros(self.problem.rows.n_features) if start is None else np.array(start, np.float64)
         passes, rounds, idle, caution = 0, 0, 0, 1.0
@@ -163,10 +162,10 @@ class BlockDescent:
     def _is_quadratic(self) -> bool:
         return self.problem.loss.name == "squared_error"
 
-    # ------------------------------------------------------------------ columns that work
+    # ------------------------------------------------------------------ working set
 
     def _working_set(self, point: Evaluation, before: NDArray[np.intp] | None) -> NDArray[np.intp]:
-        """Return the blocks to work on; the same object where they stay."""
+        """Return the working set of blocks; the same object if it does not change."""
         most = MAX_FULL_COLUMNS if self.penalty.is_sparse else MAX_FULL_COLUMNS_SMOOTH
         if self.problem.rows.n_features <= most or not self.penalty.is_sparse:
             return np.arange(self.penalty.n_blocks) if before is None else before
@@ -177,15 +176,15 @@ class BlockDescent:
             beyond[before] = False
             if not beyond.any():
                 return before
-        room = max(MIN_WORKING_BLOCKS, 2 * int(used.sum()))
-        chosen = np.argsort(-violations, kind="stable")[:room]
+        size = max(MIN_WORKING_BLOCKS, 2 * int(used.sum()))
+        chosen = np.argsort(-violations, kind="stable")[:size]
         chosen = chosen[: max(1, int((violations[chosen] > 0).sum()))]
-        if before is not None and len(chosen) < 4 * len(before):  # what worked goes on
+        if before is not None and len(chosen) < 4 * len(before):  # keep the previous working set
             chosen = np.union1d(chosen, before)
         return np.sort(chosen)
 
     def _products(self, lane: Lane, blocks: NDArray[np.intp], curvature: Floats) -> Floats:
-        """Return the products of the blocks' columns; those of squared errors are kept."""
+        """Return the Gram matrix of the working columns; cached for squared errors."""
         if self._part is None or not np.array_equal(self._part[0], blocks):
             columns = self.penalty.columns_of(blocks)
             self._part, self._kept = (blocks, ColumnProducts(self.problem, columns)), None
@@ -206,7 +205,7 @@ class BlockDescent:
         enough: float,
         most: int,
     ) -> _Step:
-        """Minimise the quadratic over some blocks; other losses take a part of the way there."""
+        """Minimise the quadratic model on the working set; line search for non-quadratic losses."""
         columns = self.penalty.columns_of(blocks)
         mine, correlation = point.u[columns], point.correlation[columns]
         most = int(min(most, max(1, MAX_WORK // max(1, h.size))))
@@ -236,7 +235,7 @@ class BlockDescent:
         )
 
     def _newton_accelerate(self, blocks: NDArray[np.intp], h: Floats, u: Floats, g: Floats) -> bool:
-        """Go on by Newton's method with the blocks that are not 0; return whether that helped."""
+        """Run Newton's method on the support; return whether the weights changed."""
         all_of = self.penalty.part(blocks)
         work, before = 0, u.copy()
         while work <= MAX_WORK:
@@ -256,26 +255,26 @@ class BlockDescent:
         return not np.array_equal(u, before)
 
     def _line_search(self, lane: Lane, point: Evaluation, u: Floats) -> Floats:
-        """Return u, or a point on the way to it that lowers the objective as it should."""
+        """Return the point of a backtracking line search towards u."""
         problem, loss = self.problem, self.problem.loss
         y, c = problem.targets(lane), problem.costs(lane)
         direction = u - point.u
         score_step = problem.matvec(direction[:, None])[:, 0]
-        promised = (
+        predicted = (
             float(point.correlation @ direction)
             + self.penalty.value(point.u)
             - self.penalty.value(u)
         )
-        share = 1.0
+        length = 1.0
         for _ in range(40):
-            there = point.u + share * direction if share < 1 else u
-            scores = point.scores + share * score_step
+            tried = point.u + length * direction if length < 1 else u
+            scores = point.scores + length * score_step
             b = loss.best_intercept(y, scores, c) if problem.fit_intercept else 0.0
-            primal = loss.total(y, scores + b, c) + self.penalty.value(there)
+            primal = loss.total(y, scores + b, c) + self.penalty.value(tried)
             if (
                 primal
-                <= point.primal - SUFFICIENT_DECREASE * share * promised + 1e-15 * point.primal
+                <= point.primal - SUFFICIENT_DECREASE * length * predicted + 1e-15 * point.primal
             ):
                 break
-            share *= 0.5
-        return there
+            length *= 0.5
+        return tried

@@ -1,7 +1,7 @@
-"""Newton's method for the weights that are not 0, where the penalty is smooth.
+"""Newton's method on the support, where the penalty is smooth.
 
-Passes find out which blocks these are; where columns are alike they then move slowly along each
-other, and one set of linear equations goes the rest of the way.
+Block coordinate descent identifies the support but is slow along nearly collinear columns; a few
+Newton steps go the rest of the way.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["SmoothPart", "newton_on_used"]
 
-#: Steps, halvings of one, and the share of the size of the objective at which they end.
+#: Maximum steps, maximum halvings, and the relative gain at which to stop.
 MAX_STEPS, MAX_HALVINGS, MIN_GAIN = 3, 6, 1e-28
 
 
 class SmoothPart(Protocol):
-    """A penalty of some columns where it is smooth."""
+    """A penalty that is smooth at the current weights."""
 
     @property
     def n_blocks(self) -> int:
@@ -33,16 +33,16 @@ class SmoothPart(Protocol):
         """Return the penalty."""
 
     def derivatives(self, u: Floats) -> tuple[Floats, Floats]:
-        """Return the slope and the second derivatives of the penalty, no weight being 0."""
+        """Return the gradient and the Hessian of the penalty; no weight is 0."""
 
 
 def newton_on_used(h: Floats, u: Floats, g: Floats, penalty: SmoothPart) -> float:
-    """Lower 1/2 u'hu + penalty(u), given u without zeros and its pull g, both changed.
+    """Decrease 1/2 u'hu - q'u + penalty(u) from u without zeros; update u and g = q - hu.
 
-    Where a whole step does not help, as along columns that say the same, it ends at the first
-    weight that becomes 0. Returns how far the objective fell.
+    If no step length helps, as for collinear columns, the step ends at the first weight that
+    becomes 0. Return the decrease of the objective.
     """
-    fallen = 0.0
+    decrease = 0.0
     for _ in range(MAX_STEPS):
         gradient, hessian = penalty.derivatives(u)
         if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
@@ -58,19 +58,19 @@ def newton_on_used(h: Floats, u: Floats, g: Floats, penalty: SmoothPart) -> floa
                 break
             length, gain = 0.5 * length, 0.0
         if gain <= 0:
-            return fallen + _to_first_zero(u, g, direction, h_direction, penalty)
+            return decrease + _to_first_zero(u, g, direction, h_direction, penalty)
         if gain <= MIN_GAIN * (abs(value) + bent):
             break
         u += length * direction
         g -= length * h_direction
-        fallen += gain
-    return fallen
+        decrease += gain
+    return decrease
 
 
 def _to_first_zero(
     u: Floats, g: Floats, direction: Floats, h_direction: Floats, penalty: SmoothPart
 ) -> float:
-    """Go as far as the first block of one weight that becomes 0, and leave it there if it helps."""
+    """Step to the first weight that becomes 0, if that decreases the objective."""
     shrinks = u * direction < 0
     if penalty.n_blocks < len(u) or not shrinks.any():
         return 0.0

@@ -1,10 +1,9 @@
-"""Penalties that are not convex, |w|^p for p < 1: descent from many starts, and what it may claim.
+"""Multi-start coordinate descent for non-convex penalties |w|^p, p < 1.
 
-Starts are 0, the weights of a lasso at strengths from that which holds every weight at 0 down, the
-local optima of larger strengths of the penalty itself, each from the one before, and least squares.
-From each, passes with the exact step of one weight end where none alone lowers the objective; p = 0
-also leaves out weights as long as that pays. The lowest of these is taken. Nothing says that it is
-the global optimum.
+Starts are 0, a lasso path from alpha_max down, a continuation path of the penalty itself from
+larger levels, and least squares. Coordinate descent with the exact prox ends at a coordinate-wise
+minimum; for p = 0 weights are also pruned while that pays. The lowest local optimum is returned,
+without a claim of global optimality.
 """
 
 from __future__ import annotations
@@ -34,30 +33,30 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalCertificate", "LocalSearch"]
 
-#: Strengths of the lasso, and of the penalty itself, that starts come from.
+#: Number of lasso starts, and of continuation steps.
 N_LASSO_STARTS, N_CONTINUATION_STEPS = 12, 8
-#: The smallest strength of a lasso as a share of the largest, with more rows than columns, or less.
+#: The smallest lasso level relative to the largest, for n > d and for n <= d.
 MIN_LASSO_RATIO, MIN_LASSO_RATIO_WIDE = 1e-3, 1e-2
-#: The relative gap of such a lasso.
+#: The relative gap of the lasso starts.
 LASSO_TOL = 1e-4
-#: Passes from one start; what a pass moves, as a share of the objective, where they end.
+#: Maximum passes from one start, and the relative change at which they stop.
 MAX_PASSES, MIN_CHANGE = 2000, 1e-24
-#: Rounds from the best start: rows are read again, and columns that were left out.
+#: Maximum rounds over all columns from the best start.
 MAX_ROUNDS = 50
 
 
 @dataclass(frozen=True)
 class LocalCertificate(Certificate):
-    """What is known of a local optimum: its objective, and that no weight alone lowers it.
+    """A certificate of coordinate-wise optimality.
 
-    The objective is not convex. There is no dual point, so that ``dual`` is -inf and ``gap`` inf:
-    nothing is said of how far the global optimum is. ``converged`` says that no change of one
-    weight takes away more than ``tol`` of the objective.
+    The objective is not convex, so ``dual`` is -inf and ``gap`` inf: there is no bound on the
+    distance to the global optimum. ``converged`` means that no change of a single weight decreases
+    the objective by more than ``tol`` times its value.
 
     Parameters
     ----------
     left : float
-        How much of the objective a change of one weight could still take away, at most.
+        The largest possible decrease of the objective by a single weight.
     """
 
     left: float = np.inf
@@ -69,7 +68,7 @@ class LocalCertificate(Certificate):
 
     @property
     def converged(self) -> bool:
-        """Whether no weight alone lowers the objective by more than ``tol`` of it."""
+        """Whether no single weight can decrease the objective by more than ``tol`` of it."""
         return self.left <= self.tol * self.primal
 
     @property
@@ -81,13 +80,13 @@ class LocalCertificate(Certificate):
         )
 
     def times(self, value: float, *, convexity: float = 1.0) -> LocalCertificate:
-        """Return the certificate of an objective that is so many times as large."""
-        del convexity  # a local optimum says nothing about the distance of weights
+        """Return the certificate of the objective multiplied by ``value``."""
+        del convexity  # no strong convexity
         return replace(self, primal=value * self.primal, left=value * self.left)
 
 
 class LocalSearch:
-    """Finds a local optimum of squared errors under a power below 1.
+    """Multi-start search for a local optimum of least squares with an lp penalty, p < 1.
 
     Parameters
     ----------
@@ -95,8 +94,8 @@ class LocalSearch:
     lane : Lane
     penalty : LpPenalty
     tol, max_iter, callback
-        As the learner has them; ``callback`` is told the share of the objective that one weight
-        could still take away.
+        As in the estimator; ``callback`` gets the relative decrease that one weight could still
+        achieve.
     """
 
     def __init__(
@@ -115,12 +114,12 @@ class LocalSearch:
         self.is_stopped = False
 
     def solve(self, start: Floats | None = None) -> tuple[CertifiedSolution, int]:
-        """Return the model and the passes that it took.
+        """Return the solution and the number of passes.
 
         Parameters
         ----------
         start : ndarray, shape (d,), optional
-            One more start.
+            An additional start.
         """
         d = self.problem.rows.n_features
         none = evaluate(self.problem, self.lane, self.penalty, np.zeros(d))
@@ -136,7 +135,7 @@ class LocalSearch:
     # ------------------------------------------------------------------ starts
 
     def _lassos(self, none: Evaluation) -> Iterator[Floats]:
-        """Yield the weights of lassos, from the strongest to the weakest, and at this strength."""
+        """Yield the weights along a lasso path, including the level of the penalty itself."""
         n, d = self.problem.rows.shape
         lasso = LpPenalty("1", np.ones(d))
         largest = float(np.abs(none.correlation).max(initial=0.0))
@@ -146,7 +145,7 @@ class LocalSearch:
             1.0, MIN_LASSO_RATIO if n > d else MIN_LASSO_RATIO_WIDE, N_LASSO_STARTS
         )[1:]
         u: Floats | None = None
-        same = 1.0 / largest  # the lasso of the same strength
+        same = 1.0 / largest  # the lasso of the same level
         for share in sorted({*shares, *([same] if shares[-1] < same < 1 else [])}, reverse=True):
             if self._asks_to_stop(np.inf):
                 return
@@ -164,7 +163,7 @@ class LocalSearch:
             yield u
 
     def _part(self, none: Evaluation, starts: list[Floats]) -> _Part:
-        """Return the columns that starts use, or all where they are few."""
+        """Return the subproblem of the columns used by the starts, or of all columns."""
         d = len(none.u)
         used = np.arange(d)
         if d > MAX_FULL_COLUMNS:
@@ -180,7 +179,7 @@ class LocalSearch:
     # ------------------------------------------------------------------ the best of them
 
     def _settled(self, u: Floats, part: _Part) -> tuple[CertifiedSolution, int]:
-        """Return weights at which no weight alone lowers the objective, from the rows."""
+        """Return a coordinate-wise minimum, verified from the rows."""
         h = curvatures(self.problem, self.problem.costs(self.lane))
         best: tuple[LocalCertificate, Evaluation] | None = None
         most = self.passes + self.max_iter
@@ -217,7 +216,7 @@ class LocalSearch:
 
 
 class _Part:
-    """Some columns: 1/2 u'hu - q'u + penalty(u), and its local optima."""
+    """The subproblem 1/2 u'hu - q'u + penalty(u) of some columns."""
 
     def __init__(
         self,
@@ -232,7 +231,7 @@ class _Part:
         self.size, self.most, self.passes = size, most, 0
 
     def value(self, u: Floats) -> float:
-        """Return the objective but for a constant."""
+        """Return the objective up to a constant."""
         return float(0.5 * u @ self.h @ u - self.q @ u) + self.penalty.value(u)
 
     def optima(self, starts: list[Floats]) -> Iterator[Floats]:
@@ -244,7 +243,7 @@ class _Part:
         yield self.descend(self._pruned(Cholesky(self.h).solve(self.q)))
 
     def _from_larger(self) -> Floats:
-        """Return the local optimum that larger strengths lead to, from 0."""
+        """Return the local optimum at the end of a continuation path from larger levels."""
         u = np.zeros(len(self.columns))
         for times in np.geomspace(2.0**N_CONTINUATION_STEPS, 1.0, N_CONTINUATION_STEPS + 1):
             stronger = LpPenalty(self.penalty.power, times * self.penalty.lam)
@@ -254,7 +253,7 @@ class _Part:
         return u
 
     def descend(self, u: Floats) -> Floats:
-        """Return the local optimum that exact steps of one weight reach from u."""
+        """Return the local optimum of coordinate descent from u."""
         u = u.copy()
         every, left = np.arange(len(u)), self.most
         for _ in range(MAX_ROUNDS):
@@ -270,11 +269,11 @@ class _Part:
         return u
 
     def _pruned(self, u: Floats) -> Floats:
-        """Return u without weights that cost more than least squares lose without them."""
+        """Return u after backward elimination of weights that do not pay (p = 0)."""
         while self.penalty.p == 0 and u.any():
             used = np.flatnonzero(u)
-            room = Cholesky(self.h[np.ix_(used, used)]).inverse_diagonal()
-            lost = 0.5 * u[used] ** 2 / room
+            inverse = Cholesky(self.h[np.ix_(used, used)]).inverse_diagonal()
+            lost = 0.5 * u[used] ** 2 / inverse
             worst = int(np.argmin(lost - self.penalty.lam[used]))
             if lost[worst] >= self.penalty.lam[used[worst]]:
                 break
@@ -284,7 +283,7 @@ class _Part:
         return u
 
     def _refitted(self, u: Floats) -> Floats:
-        """Return the least squares of the weights that are not 0, where only their count costs."""
+        """Return the least-squares refit on the support of u (p = 0)."""
         used = np.flatnonzero(u)
         if self.penalty.p > 0 or len(used) == 0:
             return u

@@ -1,12 +1,11 @@
-"""Equations of an interior point's step, for many rows and columns.
+"""KKT systems of an interior-point step, for many rows and columns.
 
 problem   [[I + Z'CZ, Z'c], [c'Z, sum c]] [dw, db] = [right, last],  C = diag(c), c >= 0
-given     Z by its products with vectors; c, in each step others, from tiny to huge
-steps     1. while they are easy: conjugate gradients, scaled by the diagonal
-          2. else conjugate gradients on the equations of the rows that count, solved exactly: all
-             but those whose c_i |z_i|^2 have a small sum, so that few rounds are enough. With m of
-             these rows, by Cholesky's method on I + C^1/2 ZZ' C^1/2, m x m (Woodbury's identity),
-             or d x d
+given     Z by matvec and rmatvec; c, different in each step, from tiny to huge
+steps     1. while the system is well conditioned: conjugate gradients, diagonal preconditioner
+          2. else conjugate gradients preconditioned by the rows that matter, factored exactly: all
+             but those whose c_i |z_i|^2 have a small sum. With m such rows, Cholesky of
+             I + C^1/2 ZZ' C^1/2, m x m (Woodbury's identity), or d x d
 source    S. Fine, K. Scheinberg, Efficient SVM training using low-rank kernel representations,
           J. Mach. Learn. Res. 2 (2001), for the identity; rows at a bound have c -> 0
 """
@@ -33,36 +32,36 @@ if TYPE_CHECKING:
 
 __all__ = ["Equations", "KktRows", "RowGram"]
 
-#: What the rows that are left out of the exact equations may add to their largest eigenvalue, 1.
+#: Maximum sum of c_i |z_i|^2 of the rows omitted from the preconditioner.
 MAX_OMITTED = 2.0
-#: Most unknowns of exact equations.
+#: Maximum size of a factored system.
 MOST_UNKNOWNS = 4000
-#: Rows up to which all their products are kept.
+#: Maximum number of rows whose Gram matrix is cached.
 KEPT_PRODUCTS = 4000
-#: What is left of the right-hand side ends conjugate gradients, relative.
+#: Relative residual at which conjugate gradients stop.
 CG_TOL = 1e-5
-#: Most rounds of conjugate gradients beside exact equations, and without any.
+#: Maximum conjugate gradient steps with a factored preconditioner, and with a diagonal one.
 ROUNDS, MAX_CG_STEPS_ALONE = 40, 2000
-#: Multiplications of dense matrices in the time of one with a sparse number.
+#: Dense multiplications in the time of one sparse multiplication.
 DENSE_IS_FASTER = 16
 
 
 class Equations(Protocol):
-    """The equations of one step."""
+    """The linear system of one step."""
 
     def solve(self, right: Floats, last: float) -> tuple[Floats, float]:
-        """Return the unknowns of the weights and of the intercept."""
+        """Return the solution for the weights and the intercept."""
 
 
 class KktRows:
-    """Rows of one lane that make the equations of each step; see `RowProducts`.
+    """A design matrix that builds the KKT system of each step; see `RowProducts`.
 
     Parameters
     ----------
     x : RowProducts
         In the problem's columns.
     gram : RowGram
-        Products of the same rows with each other.
+        Gram matrix of the same rows.
     """
 
     def __init__(self, x: RowProducts, gram: RowGram) -> None:
@@ -72,7 +71,7 @@ class KktRows:
         self.rows, self.weights, self.start = x.rows, x.weights, x.start
 
     def equations(self, c: Floats, *, fit_intercept: bool) -> Equations:
-        """Return the equations of a step."""
+        """Return the linear system of a step."""
         system = _System(self._x, c, fit_intercept=fit_intercept)
         n, d = len(c), self._x.size
         size = c * self._gram.squared_norms
@@ -96,14 +95,14 @@ class KktRows:
         return _EasyFirst(self, alone, exact) if self.is_easy else exact()
 
     def _rounds(self, unknowns: int, n: int) -> int:
-        """Return how many rounds cost no more than exact equations do."""
+        """Return the conjugate gradient steps that cost no more than a factorization."""
         if unknowns > MOST_UNKNOWNS:
             return MAX_CG_STEPS_ALONE
         one = 4.0 * DENSE_IS_FASTER * self._gram.n_numbers + 20.0 * (n + self._x.size)
         return int(np.clip(unknowns**3 / 3.0 / (4.0 * one), ROUNDS, MAX_CG_STEPS_ALONE))
 
     def _woodbury(self, kept: NDArray[np.intp], c: Floats, *, fit_intercept: bool) -> Solve:
-        """Return what solves the equations of some rows alone."""
+        """Return the exact solver of the system restricted to some rows."""
         x, n = self._x, len(c)
         root = np.sqrt(c[kept])
         products = self._gram.of(kept)
@@ -134,7 +133,7 @@ class KktRows:
 
 
 class RowGram:
-    """Norms of the rows of a problem, and their products with each other.
+    """Row norms and Gram matrix ZZ' of a problem.
 
     Parameters
     ----------
@@ -145,12 +144,12 @@ class RowGram:
         self._problem = problem
 
     def prepare(self) -> None:
-        """Make what lanes share, before several threads ask for it."""
+        """Compute what lanes share before threads start."""
         _ = self.squared_norms, self._all
 
     @cached_property
     def n_numbers(self) -> int:
-        """How many numbers a product with all rows reads."""
+        """Number of stored cells."""
         return int(self._problem.rows.values.size)
 
     @cached_property
@@ -185,7 +184,7 @@ class RowGram:
         return sums
 
     def of(self, kept: NDArray[np.intp]) -> Floats:
-        """Return the products of some rows with each other, to be written over."""
+        """Return the Gram matrix of some rows, as a copy."""
         if self._all is not None:
             return self._all[np.ix_(kept, kept)]
         return self._products(kept)
@@ -215,37 +214,37 @@ class RowGram:
 
 
 class _System:
-    """The equations by their products with a vector, the intercept last."""
+    """The system as a linear operator, intercept last."""
 
     def __init__(self, x: RowProducts, c: Floats, *, fit_intercept: bool) -> None:
         self._x, self._c = x, c
         self.corner = float(c.sum()) if fit_intercept else 0.0
 
     def times(self, p: Floats) -> Floats:
-        """Return the equations times a vector."""
+        """Return the product with a vector."""
         rows = self._c * self._x.matvec(p[:-1], float(p[-1]) if self.corner > 0 else 0.0)
         last = float(rows.sum()) if self.corner > 0 else float(p[-1])
         return np.append(p[:-1] + self._x.rmatvec(rows), last)
 
     def diagonal_inverse(self, squares: Floats) -> Solve:
-        """Return what divides by the diagonal."""
+        """Return the diagonal preconditioner."""
         diagonal = np.append(1.0 + squares, self.corner if self.corner > 0 else 1.0)
         return lambda right: right / diagonal
 
 
 class _Iterative:
-    """Conjugate gradients on equations that are solved roughly, or exactly but for a few rows."""
+    """Preconditioned conjugate gradients."""
 
     def __init__(self, system: _System, roughly: Solve, most: int) -> None:
         self._system, self._roughly, self._most = system, roughly, most
 
     def solve(self, right: Floats, last: float) -> tuple[Floats, float]:
-        """Return the unknowns of the weights and of the intercept."""
+        """Return the solution for the weights and the intercept."""
         x, _ = self.run(right, last)
         return x[:-1], float(x[-1])
 
     def run(self, right: Floats, last: float) -> tuple[Floats, bool]:
-        """Return the unknowns, and whether the rounds were enough."""
+        """Return the solution, and whether it converged."""
         return self._run(np.append(right, last if self._system.corner > 0 else 0.0))
 
     def _run(self, left: Floats) -> tuple[Floats, bool]:
@@ -270,13 +269,13 @@ class _Iterative:
 
 
 class _EasyFirst:
-    """Conjugate gradients alone until they do not converge; then, for good, exact equations."""
+    """Conjugate gradients until they first fail to converge; then always factorization."""
 
     def __init__(self, rows: KktRows, alone: _Iterative, exact: Callable[[], Equations]) -> None:
         self._rows, self._alone, self._make = rows, alone, exact
 
     def solve(self, right: Floats, last: float) -> tuple[Floats, float]:
-        """Return the unknowns of the weights and of the intercept."""
+        """Return the solution for the weights and the intercept."""
         if self._rows.is_easy:
             x, self._rows.is_easy = self._alone.run(right, last)
             if self._rows.is_easy:

@@ -1,12 +1,12 @@
-"""A primal-dual interior point for penalties with corners, and few columns or few rows.
+"""Primal-dual interior point for l1 and elastic net penalties, few columns or few rows.
 
 problem   minimise over w and b  sum_i c_i loss(y_i, w.x_i + b) + sum_j (l1_j |w_j| + l2_j w_j^2/2)
 given     columns x_j; targets and costs; squared error, log loss or squared hinge
-returns   after each step w, a dual point z, and what products of pairs leave of a gap
+returns   after each step w, a dual point z, and the complementarity gap
 steps     0. sides: w = p - q of values above 0, or w = p where it may not be negative; each has the
-             price l1 + l2 w - g, or l1 - l2 w + g, above 0 too, for the pull g = X'z. Rows of the
-             squared hinge have a = y z and the slack t = m - 1 + a / 2c of their margin m; of other
-             losses z is minus the slope
+             price l1 + l2 w - g, or l1 - l2 w + g, above 0 too, for the correlation g = X'z. Rows
+             of the squared hinge have a = y z and the slack t = m - 1 + a / 2c of their margin m;
+             of other losses z is minus the gradient
           1. residuals of prices, slacks and sum z = 0; products of pairs are to be mu
           2. eliminate all but w and b, d x d, or all but z and b, n x n, whichever are fewer
           3. predict with mu = 0, then correct with the mu that this allows
@@ -47,22 +47,22 @@ __all__ = [
     "interior_points",
 ]
 
-#: How far a step goes of what values above 0 allow.
+#: Fraction of the step to the boundary.
 BOUNDARY_FRACTION = 0.995
-#: Steps shorter than this lead nowhere.
+#: Shortest step.
 MIN_STEP = 1e-8
 TINY = 1e-300
-#: Scores move no further in a step, where slopes of the loss are not linear in them.
+#: Maximum change of scores in a step, for losses that are not quadratic.
 MAX_SCORE_STEP = 10.0
-#: Weights that grow beyond this have no squares.
+#: Larger weights overflow when squared.
 MAX_WEIGHT = 1e150
-#: How often equations are solved, for rounding of the time before.
+#: Solves per system: one step of iterative refinement.
 ROUNDS = 2
 
 
 @dataclass(frozen=True)
 class PenalizedColumns:
-    """Columns, and what their weights cost.
+    """Columns with the l1 and l2 weights of their coefficients.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class PenalizedColumns:
 
     @property
     def sign(self) -> Floats:
-        """Of the sides of a weight; there are none where nothing has a corner."""
+        """Signs of the positive and negative parts of a weight; empty without l1."""
         if self.positive:
             return np.ones((1, 1))
         return np.array([[1.0], [-1.0]]) if self.l1.any() else np.zeros((0, 1))
@@ -111,7 +111,7 @@ def _gram(x: Any, root: Floats) -> Floats:
 
 @dataclass
 class State:
-    """Sides of weights and their prices, (k, d); dual values of rows and slacks, (n,) or none."""
+    """Parts of weights and multipliers, (k, d); dual values and slacks of rows, (n,) or empty."""
 
     w: Floats
     b: Any
@@ -122,11 +122,11 @@ class State:
 
     @property
     def pairs(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """Values whose products are to vanish."""
+        """Complementary pairs."""
         return (self.side, self.price), (self.a, self.t)
 
     def product(self) -> float:
-        """Return the sum of all products."""
+        """Return the complementarity gap."""
         return float(sum(np.vdot(x, y) for x, y in self.pairs))
 
     def after(self, length: float, step: State) -> State:
@@ -135,7 +135,7 @@ class State:
         return State(*(now + length * by for now, by in pairs))
 
     def max_step(self, step: State) -> float:
-        """Return how much of a step, at most 1, leaves all values above 0."""
+        """Return the longest step, at most 1, that keeps all values positive."""
         lowest = min(
             float((by / now).min(initial=0.0))
             for now, by in zip(self.values()[2:], step.values()[2:], strict=True)
@@ -156,7 +156,7 @@ def interior_points(
     fit_intercept: bool,
     start: Floats,
 ) -> Iterator[tuple[Floats, Floats, float]]:
-    """Yield w, z and the relative gap as it seems, after each step.
+    """Yield w, z and the estimated relative gap after each step.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def interior_points(
         Targets and costs, all above 0.
     fit_intercept : bool
     start : ndarray, shape (d,)
-        Weights that say how large weights are.
+        Weights of the expected size.
     """
     work = _Work(columns, loss, y, c, fit_intercept)
     now: State | None = work.first(start)
@@ -178,7 +178,7 @@ def interior_points(
 
 
 def _next(work: _Work, now: State) -> tuple[State | None, Floats]:
-    """Return the values after a step, None where there is none, and the z it leads to."""
+    """Return the state after a step, None if there is none, and its z."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
             system = _System(work, now)
@@ -200,7 +200,7 @@ def _next(work: _Work, now: State) -> tuple[State | None, Floats]:
 
 @dataclass(frozen=True)
 class _Work:
-    """What does not change from step to step."""
+    """The constants of the iteration."""
 
     columns: PenalizedColumns
     loss: SmoothLoss
@@ -214,12 +214,12 @@ class _Work:
 
     @property
     def longest(self) -> float:
-        """How far a step may move scores: slopes of log loss change with them."""
+        """Maximum change of scores in a step."""
         return MAX_SCORE_STEP if isinstance(self.loss, Logistic) else np.inf
 
     @cached_property
     def products(self) -> Floats | None:
-        """XHX' where rows have the same curvature at every step."""
+        """XHX' if the curvature is constant."""
         if isinstance(self.loss, SquaredError):
             return self.columns.of_columns(self.c)
         return None
@@ -235,7 +235,7 @@ class _Work:
         return self.loss.total(self.y, self.scores(now), self.c) + penalty
 
     def first(self, start: Floats) -> State:
-        """Return values above 0: sides beyond weights by the steps that each alone would take."""
+        """Return a strictly positive start: parts exceed weights by their coordinate steps."""
         own, loss = self.columns, self.loss
         sign = own.sign
         scores = own.x.T @ start
@@ -270,7 +270,7 @@ class _Work:
 
 
 class _System:
-    """The equations of a step (2)."""
+    """The linear system of a step (2)."""
 
     def __init__(self, work: _Work, now: State) -> None:
         own = work.columns
@@ -325,7 +325,7 @@ class _System:
         return change
 
     def _towards(self, sides: Floats, rows: Floats) -> State:
-        """Return the step that adds to products what is said, and ends what is missing."""
+        """Return the step for given changes of the complementary products."""
         work, now, own = self._work, self._now, self._work.columns
         pushed = np.zeros_like(self._h)
         if work.has_slacks:

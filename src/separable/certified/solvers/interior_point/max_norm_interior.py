@@ -1,10 +1,9 @@
-"""Least squares under a bound on the largest weight: an interior point, then the exact corner.
+"""Interior point for max-norm penalised least squares, with crossover to the exact vertex.
 
-    minimise  1/2 u'Hu - q'u + strength t,    -t <= u_j <= t
+    minimise  1/2 u'Hu - q'u + lam t,    -t <= u_j <= t
 
-With slacks t - u and t + u and their multipliers above 0, each step solves Newton's equations of
-the optimality conditions, first straight at the optimum and then back towards the middle as far as
-that step fell short (Mehrotra). The weights at the bound, known then, leave linear equations.
+Mehrotra's predictor-corrector method with slacks t - u and t + u and their multipliers. The active
+bounds of the last point leave a linear system for the exact solution.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_STEPS", "bounded_least_squares"]
 
-#: Steps; twenty are usual.
+#: Maximum number of steps; twenty are typical.
 MAX_STEPS = 100
-#: The share of the way to the border that a step takes.
+#: Fraction of the step to the boundary.
 BOUNDARY_FRACTION = 0.995
-#: The mean product of a slack and its multiplier, for its first, at which steps end.
+#: Mean complementarity, relative to the first, at which to stop.
 COMPLEMENTARITY_TOL = 1e-13
 
 
@@ -46,7 +45,7 @@ class _Point:
 
     @property
     def is_inside(self) -> bool:
-        """Whether rounding has left some of every slack."""
+        """Whether all slacks are positive despite rounding."""
         over, under = self.slacks
         return bool((over > 0).all() and (under > 0).all())
 
@@ -64,14 +63,14 @@ def bounded_least_squares(
     Parameters
     ----------
     h : ndarray, shape (d, d)
-        Symmetric, without negative eigenvalues.
+        Symmetric, positive semidefinite.
     q : ndarray, shape (d,)
     lam : float
         Above 0.
     start : ndarray, shape (d,), optional
-        Weights of a like problem; their size is the first bound.
+        Weights of a similar problem; their max norm is the first bound.
     most : int
-        Steps.
+        Maximum number of steps.
     """
     if float(np.abs(q).sum()) <= lam:
         return np.zeros_like(q), 0
@@ -149,7 +148,7 @@ def _next(h: Floats, q: Floats, lam: float, at: _Point) -> _Point:
 
 
 def _corner(h: Floats, q: Floats, lam: float, at: _Point) -> Floats:
-    """Return the weights that the bounds met say, if they keep to the others; else those found."""
+    """Return the exact solution for the active bounds if it is feasible and no worse."""
     over, under = at.slacks
     sign = np.where(over < at.above * at.t / lam, 1.0, 0.0)
     sign -= np.where(under < at.below * at.t / lam, 1.0, 0.0)

@@ -1,4 +1,4 @@
-"""A primal-dual interior point method: for losses with corners and few columns.
+"""Primal-dual interior point for piecewise linear losses and few columns.
 
 problem   the dual of hinge and epsilon-insensitive losses: minimise over the box 0 <= a <= c
               1/2 |v|^2 + q.a,   v = U'z,  z = sum of sign a,  and sum z = 0 with an intercept
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Fixed", "interior_point"]
 
-#: How far a step goes of what the box allows.
+#: Fraction of the step to the boundary.
 BOUNDARY_FRACTION = 0.995
-#: Most corrections of a step towards equal products.
+#: Maximum number of centrality corrections of a step.
 MAX_CORRECTIONS = 3
-#: Steps that go so far need no correction.
+#: Longer steps need no correction.
 LONG_STEP = 0.9
-#: Steps shorter than this lead nowhere.
+#: Shortest step.
 MIN_STEP = 1e-9
-#: So many steps without a gap that is smaller by a tenth lead nowhere either: most fits need 30.
+#: Steps without a 10 % smaller gap after which to stop; most fits need 30 in all.
 MAX_STALLED_STEPS = 100
-#: The relative gap below which bounds are guessed, and the most unknowns of that.
+#: Crossover: the relative gap below which active bounds are guessed, and its maximum size.
 CROSSOVER_GAP = 1e-2
 MOST_UNKNOWNS = 600
 
@@ -67,7 +67,7 @@ class Box:
     most : ndarray, shape (n,)
         c, above 0.
     unit : float
-        The size that scores have.
+        Typical size of the scores.
     """
 
     sign: Floats
@@ -132,7 +132,7 @@ class State:
         return float(np.vdot(self.a, self.s) + np.vdot(self.room, self.t)) / (2 * self.a.size)
 
     def max_step(self, step: Step) -> float:
-        """Return how much of a step, at most 1, leaves all values above 0."""
+        """Return the longest step, at most 1, that keeps all values positive."""
         lowest = min(
             float((step.a / self.a).min()),
             -float((step.a / self.room).max()),
@@ -153,7 +153,7 @@ class State:
 
 @dataclass(frozen=True)
 class Fixed:
-    """What rows that are not looked at add to the weights U'z and to the sum of z."""
+    """Contribution of fixed rows to U'z and to the sum of z."""
 
     weights: Floats | float = 0.0
     total: float = 0.0
@@ -180,11 +180,11 @@ def interior_point(
         Targets and costs; rows of cost 0 do not count.
     fit_intercept : bool
     stopping_rule : StoppingCriterion
-        Sees each step and says when to stop.
+        Called after each step.
     max_iter : int
         Maximum number of steps.
     fixed : Fixed
-        Rows besides, whose z is not to change.
+        Contribution of rows with fixed z.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def interior_point(
 
 
 class _System:
-    """The equations of a step, reduced to those of w and b (step 2)."""
+    """The linear system of a step, reduced to w and b (step 2)."""
 
     def __init__(
         self, rows: _Used, box: Box, now: State, z: Floats, *, fit_intercept: bool
@@ -273,7 +273,7 @@ def _directed(
     missing: Floats,
     total: float,
 ) -> tuple[Step, float]:
-    """Return a step, predicted and corrected, and how much of it the box allows."""
+    """Return a predictor-corrector step, and its maximum length."""
     if not mu > 0:
         return Step(now.a, now.s, now.t, missing, 0.0), 0.0
     away = box.sign * scores + box.linear - now.s + now.t  # 1
@@ -297,13 +297,13 @@ def _directed(
 
 
 def _towards(products: Floats, target: float) -> Floats:
-    """Return what products lack that are much smaller or larger than wanted."""
+    """Return the correction of complementary products outside the range around the target."""
     change = np.clip(products, 0.1 * target, 10 * target) - products
     return np.maximum(change, -10 * target)
 
 
 def _best_step_length(now: State, step: Step, more: Step, least: float) -> tuple[Step, float]:
-    """Return step + share more that reaches furthest, share between ``least`` and 1."""
+    """Return step + t more of the longest maximum length, t between ``least`` and 1."""
     best, furthest = step, 0.0
     for share in np.linspace(1.0, least, 4):
         tried = step.plus(float(share), more)
@@ -316,7 +316,7 @@ def _best_step_length(now: State, step: Step, more: Step, least: float) -> tuple
 
 
 class _Used:
-    """The rows that count."""
+    """The rows of positive cost."""
 
     def __init__(self, x: RowProducts, used: NDArray[np.bool_]) -> None:
         self._x, self._n = x, len(used)
@@ -325,7 +325,7 @@ class _Used:
         self.used: NDArray[np.intp] | slice = slice(None) if self._all else np.flatnonzero(used)
 
     def full(self, r: Floats) -> Floats:
-        """Return numbers of all rows, 0 of those that do not count."""
+        """Return values of all rows, 0 for rows of cost 0."""
         if self._all:
             return r
         full = np.zeros(self._n)
@@ -339,7 +339,7 @@ class _Used:
         return self._x.rmatvec(self.full(r))
 
     def equations(self, c: Floats, r: Floats, *, fit_intercept: bool) -> tuple[Equations, Floats]:
-        """Return the equations of a step with curvatures c, and U'r."""
+        """Return the linear system of a step with curvatures c, and U'r."""
         if isinstance(self._x, KktRows):
             made = self._x.equations(self.full(c), fit_intercept=fit_intercept)
             return made, self.rmatvec(r)
@@ -355,7 +355,7 @@ class _Used:
 def _gap(
     loss: Loss, y: Floats, c: Floats, scores: Floats, z: Floats, w: Floats, missing: Floats
 ) -> float:
-    """Return the relative gap of z and w, as seen here."""
+    """Return the estimated relative gap of z and w."""
     gap = float(np.maximum(loss.gap(y, scores, c, z), 0.0).sum()) + 0.5 * float(missing @ missing)
     primal = loss.total(y, scores, c) + 0.5 * float(w @ w)
     return gap / primal if primal > 0 else 0.0
@@ -399,7 +399,7 @@ def _solve_free(
 
 
 def _least(matrix: Floats, right: Floats) -> Floats:
-    """Solve with columns and rows brought to one size, and once more for what is left."""
+    """Solve by equilibrated least squares with one step of iterative refinement."""
     columns = 1.0 / np.maximum(np.abs(matrix).max(axis=0), 1e-300)
     lines = 1.0 / np.maximum(np.abs(matrix * columns).max(axis=1), 1e-300)
     scaled = matrix * columns * lines[:, None]

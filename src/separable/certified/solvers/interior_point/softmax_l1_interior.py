@@ -1,9 +1,9 @@
-"""The interior point of `l1_interior` for classes learned jointly.
+"""Interior point for l1-penalised multinomial logistic regression; see `l1_interior`.
 
 problem   minimise over u, (d, K), and b  sum_i c_i softmax loss(y_i, x_i u + b)
           + sum_jk (l1_j |u_jk| + l2_j u_jk^2 / 2)
 given     rows x_i, classes and costs
-returns   after each step u, probabilities p, and what products of pairs leave of a gap
+returns   after each step u, probabilities p, and the complementarity gap
 steps     as there, with the curvature c_i (diag(p) - pp') of each row as the square of c_i^1/2
           (diag(p^1/2) - p p^1/2'): nK rows of dK columns, whose squares are all that counts
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["softmax_points", "suits_softmax"]
 
-#: Numbers of the nK rows of dK columns, and equations, at most.
+#: Maximum cells of the nK x dK matrix, and maximum size of the system.
 MOST_NUMBERS, MOST_EQUATIONS = 6_000_000, 1500
 #: Products do not vanish before what prices lack, times its side, does: the share of it to aim at.
 MIN_CENTRING = 0.01
@@ -45,7 +45,7 @@ SIGN = np.array([1.0, -1.0])[:, None, None]
 
 
 def suits_softmax(n_rows: int, n_columns: int, n_classes: int) -> bool:
-    """Return whether a step costs little."""
+    """Return whether a step is cheap enough."""
     few = n_classes * min(n_rows, n_columns)
     return few <= MOST_EQUATIONS and n_rows * n_columns * n_classes**2 <= MOST_NUMBERS
 
@@ -58,7 +58,7 @@ def softmax_points(
     fit_intercept: bool,
     start: Floats,
 ) -> Iterator[tuple[Floats, Floats, float]]:
-    """Yield weights, probabilities and the relative gap as it seems, after each step.
+    """Yield weights, probabilities and the estimated relative gap after each step.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def softmax_points(
         l1, above 0, and l2.
     fit_intercept : bool
     start : ndarray, shape (d, K)
-        Weights that say how large weights are.
+        Weights of the expected size.
     """
     work = _Work(x, rows, penalty, fit_intercept)
     now: State | None = work.first(start)
@@ -99,7 +99,7 @@ class _Work:
         return float(self._rows.c @ losses(self._rows.y, scores) + penalty)
 
     def first(self, start: Floats) -> State:
-        """Return values above 0: sides beyond weights by the step that each alone would take."""
+        """Return a strictly positive start: parts exceed weights by their coordinate steps."""
         rows, scores = self._rows, self._x @ start
         b = np.zeros(start.shape[1])
         if self._fit_intercept:
@@ -140,7 +140,7 @@ class _Work:
 
 
 class _System:
-    """The equations of a step."""
+    """The linear system of a step."""
 
     def __init__(self, work: _Work, now: State) -> None:
         self._now = now
@@ -172,7 +172,7 @@ class _System:
         self._even = self._factor.solve(self._b0)
 
     def step(self) -> State:
-        """Return a step, predicted and corrected."""
+        """Return a predictor-corrector step."""
         now = self._now
         guess = self._towards(-now.side * now.price)
         whole = now.product()
@@ -182,7 +182,7 @@ class _System:
         return self._towards(mu - now.side * now.price - guess.side * guess.price)
 
     def _towards(self, sides: Floats) -> State:
-        """Return the step that adds to products what is said, and ends what is missing."""
+        """Return the step for given changes of the complementary products."""
         now = self._now
         right = (SIGN * (sides - now.side * self._missing) / now.price).sum(axis=0) / self._give
         du, db, along = self._solved(right.ravel())
@@ -192,7 +192,7 @@ class _System:
         return State(dw, db if len(db) else np.zeros_like(now.b), side, price, now.a, now.t)
 
     def _solved(self, right: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the changes of weights and intercepts, and minus that of the pulls."""
+        """Return the changes of weights and intercepts, and minus that of the correlations."""
         if self._has_fewer_columns:
             solution = self._factor.solve(np.append(right, self._total))
             du, db = solution[: len(right)], solution[len(right) :]
