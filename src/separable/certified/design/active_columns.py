@@ -1,4 +1,4 @@
-"""Products of the columns that work: what descent by blocks needs of the rows."""
+"""Gram matrix of the active columns, for block coordinate descent."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["ColumnProducts", "curvatures"]
 
 
 class ColumnProducts:
-    """Some columns of a problem and their products with each other.
+    """The Gram matrix of some columns of a problem.
 
     Parameters
     ----------
     problem : Problem
     columns : ndarray of intp
-        In the order that blocks have.
+        In block order.
     """
 
     def __init__(self, problem: Problem, columns: NDArray[np.intp]) -> None:
@@ -38,7 +38,7 @@ class ColumnProducts:
         self._rows = row_products(_restricted(problem, columns))
 
     def products(self, c: Floats) -> Floats:
-        """Return Z'CZ, after the intercept that is best for each weight was taken out."""
+        """Return Z'CZ with the intercept profiled out."""
         h, sums, _ = self._rows.products(c, c)
         total = float(c.sum())
         if self._fit_intercept and total > 0:
@@ -47,7 +47,7 @@ class ColumnProducts:
 
 
 def _restricted(problem: Problem, columns: NDArray[np.intp]) -> Problem:
-    """Return the problem of some columns, in their order."""
+    """Return the problem restricted to some columns, in their order."""
     if len(columns) == problem.rows.n_features and (np.diff(columns) == 1).all():
         return problem
     rows, seen = problem.rows, problem.columns
@@ -67,13 +67,13 @@ def _restricted(problem: Problem, columns: NDArray[np.intp]) -> Problem:
 
 
 def curvatures(problem: Problem, c: Floats) -> Floats:
-    """Return the diagonal of Z'CZ, after the best intercept was taken out."""
+    """Return the diagonal of Z'CZ with the intercept profiled out."""
     rows, scale = problem.rows, problem.columns.scale
     squares = np.zeros(rows.n_features)
     if rows.indptr is None or rows.indices is None:
         unit = 1.0 if scale is None else scale
         for start, block in problem.blocks():
-            scaled = block * unit  # before it is squared: a scale may be all that keeps it finite
+            scaled = block * unit  # scale before squaring, to avoid overflow
             squares += np.einsum("i,ij,ij->j", c[start : start + len(block)], scaled, scaled)
     elif scale is None:
         native.add_squares(problem.core, c, squares)

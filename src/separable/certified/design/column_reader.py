@@ -1,4 +1,4 @@
-"""The columns of a problem one after the other, as coordinate descent reads them."""
+"""Column-major design matrix, for coordinate descent."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = ["ReadColumns", "max_correlations"]
 
 @dataclass(frozen=True)
 class ReadColumns:
-    """Columns z / factor, the rows of a transposed matrix; their weights are u times factor.
+    """The transposed design matrix, with columns z / factor and weights u * factor.
 
-    Sparse columns are scaled by powers of two alone, so that their values keep every bit; what is
-    left of the scale is the factor, and 1 else.
+    Sparse columns are scaled by powers of two only, which is exact; the rest of the scale is the
+    factor.
 
     Parameters
     ----------
@@ -44,30 +44,30 @@ class ReadColumns:
 
     @cached_property
     def core(self) -> portable.Rows:
-        """The columns as the compiled core takes them."""
+        """The columns in the format of the compiled core."""
         return core_rows(self.rows)
 
     @classmethod
     def of(cls, problem: Problem, dtype: np.dtype[Any]) -> ReadColumns:
-        """Transpose the rows of a problem; dense values that have to change become ``dtype``."""
+        """Transpose the rows of a problem; dense values that change become ``dtype``."""
         return _sparse(problem) if problem.rows.is_sparse else _dense(problem, dtype)
 
-    def penalty(self, corner: float, curve: float) -> tuple[Floats, Floats]:
-        """Return the l1 and the l2 penalty of each column's weight as it is read."""
+    def penalty(self, l1: float, l2: float) -> tuple[Floats, Floats]:
+        """Return the l1 and l2 weights of each column in this scale."""
         if self.factor is None:
             d = self.rows.n_rows
-            return np.full(d, corner), np.full(d, curve)
-        return corner / self.factor, curve / self.factor**2
+            return np.full(d, l1), np.full(d, l2)
+        return l1 / self.factor, l2 / self.factor**2
 
     # ------------------------------------------------------------------ products
 
     @property
     def is_exact(self) -> bool:
-        """Whether products of these are those of the problem's columns in float64."""
+        """Whether products are those of the problem's columns in float64."""
         return self.rows.is_sparse or self.rows.values.dtype == np.float64
 
     def rmatvec(self, r: Floats) -> Floats:
-        """Return Z'r for r of shape (n, k), whole lines of lanes or one."""
+        """Return Z'r for r of shape (n, k), padded to whole cache lines."""
         if not self.rows.is_sparse:
             correlation: Floats = self.rows.values @ r
             return correlation
@@ -76,26 +76,26 @@ class ReadColumns:
         return sums if self.factor is None else sums * self.factor[:, None]
 
     def max_correlations(self, r: Floats, *, is_signed: bool) -> Floats:
-        """Return max_j |Z'r|_j, or max_j (Z'r)_j where signs count, of each lane; at least 0."""
+        """Return max_j |Z'r|_j, or max_j (Z'r)_j if signed, of each lane; at least 0."""
         if self.rows.is_sparse:
             found = native.largest_scores(self.core, r, self.factor, is_signed)
             return np.array(found)
         return max_correlations(self.rmatvec(r), is_signed=is_signed)
 
     def take(self, there: NDArray[np.intp]) -> ReadColumns:
-        """Return some of the columns."""
+        """Return the given columns."""
         factor = None if self.factor is None else self.factor[there]
         return ReadColumns(self.rows.take(there), factor)
 
     def written_out(self) -> Floats:
-        """Return all columns of the problem, (d, n), of which there are few."""
+        """Return all columns of the problem as a dense array, (d, n)."""
         if not self.rows.is_sparse:
             return np.asarray(self.rows.values, dtype=np.float64)
         values = np.asarray(self.rows.to_matrix().todense(), dtype=np.float64)
         return values if self.factor is None else values * self.factor[:, None]
 
     def matvec(self, u: Floats) -> Floats:
-        """Return Zu for u of shape (d, k), whole lines of lanes or one."""
+        """Return Zu for u of shape (d, k), padded to whole cache lines."""
         if not self.rows.is_sparse:
             scores: Floats = np.ascontiguousarray(self.rows.values.T @ u)
             return scores
@@ -106,7 +106,7 @@ class ReadColumns:
 
 
 def max_correlations(correlation: Floats, *, is_signed: bool) -> Floats:
-    """Return the largest of pulls, shape (d, k), by lane: in size, or with its sign; at least 0."""
+    """Return the largest correlation of each lane, absolute or signed, at least 0."""
     most: Floats = correlation.max(axis=0, initial=0.0)
     return most if is_signed else np.maximum(most, -correlation.min(axis=0, initial=0.0))
 

@@ -1,7 +1,7 @@
-"""Rows as the d x d engines see them: an object with three products, whatever the format.
+"""Design matrix of the second-order solvers: matvec, rmatvec and weighted Gram matrix.
 
-Columns are those of the problem, centred besides where a shift would cost digits. Sizes of columns
-do not matter here: Newton's steps do not depend on them, and `Cholesky` scales its matrix.
+Columns are those of the problem, also centred if a large mean would cost digits. The scale of the
+columns does not matter: Newton steps are invariant to it, and `Cholesky` equilibrates its matrix.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 __all__ = ["DenseProducts", "RowProducts", "SparseProducts", "row_products", "spread_blocks"]
 
-#: Numbers of centred rows that are kept; of more, a block at a time is made again for each product.
+#: Maximum cells of cached centred rows; larger blocks are recomputed for each product.
 KEPT = 1 << 22
-#: A sparse column whose mean is so many times its deviation is centred, and a dense one.
+#: Columns whose mean is more than this many standard deviations are centred.
 SHIFTED = 100.0
-#: Columns that are scaled by more, or by less than its inverse, are scaled before they are squared.
+#: Columns of a larger scale, or less than its inverse, are scaled before squaring.
 FAR = 2.0**100
-#: Multiplications of matrices in the time of one product of two sparse numbers.
+#: Dense multiplications in the time of one sparse multiplication.
 DENSE_IS_FASTER = 8
 
 
 class RowProducts(Protocol):
-    """U, n x m, whose rows score as those of the problem do but for an intercept."""
+    """The interface of a design matrix U, n x m, equivalent to Z up to an intercept."""
 
     size: int
 
@@ -51,17 +51,17 @@ class RowProducts(Protocol):
         """Return U'CU, U'c and U'r, for c >= 0."""
 
     def rows(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return some rows, few."""
+        """Return the given rows as a dense array."""
 
     def weights(self, u: Floats) -> Floats:
-        """Return weights of the problem's columns, shape (d,)."""
+        """Return the weights for the problem's columns, shape (d,)."""
 
     def start(self, weights: Floats) -> Floats:
-        """Return the u of weights of the problem's columns."""
+        """Return u for given weights of the problem's columns."""
 
 
 def row_products(problem: Problem) -> RowProducts:
-    """Choose how to multiply the rows of a problem."""
+    """Return the design matrix of a problem, dense or sparse."""
     rows = problem.rows
     n, d = rows.shape
     is_far = _is_far(problem.columns.scale)
@@ -78,7 +78,7 @@ def row_products(problem: Problem) -> RowProducts:
 
 
 def _is_far(scale: Floats | None) -> bool:
-    """Return whether squares of columns, as they came, may overflow or vanish."""
+    """Return whether squares of the raw columns may overflow or underflow."""
     if scale is None:
         return False
     used = scale[scale > 0]
@@ -86,7 +86,7 @@ def _is_far(scale: Floats | None) -> bool:
 
 
 def _centre(problem: Problem) -> Floats | None:
-    """Return the means of columns, those of all that are far from 0 for their size, or None."""
+    """Return the means of the columns to centre, 0 for the others; None: no column."""
     if not problem.fit_intercept:
         return None
     n, d = problem.rows.shape
@@ -104,13 +104,13 @@ def _centre(problem: Problem) -> Floats | None:
     mean = sums / n
     rest = np.maximum(squares / n - mean**2, 0.0)
     far = mean**2 > SHIFTED**2 * rest
-    if problem.rows.is_sparse:  # a constant column is no reason to write rows out
+    if problem.rows.is_sparse:  # do not densify for constant columns
         far &= rest > 1e-20 * mean**2
     return np.where(far, mean, 0.0) if far.any() else None
 
 
 def spread_blocks(problem: Problem) -> Iterator[tuple[int, Floats]]:
-    """Yield blocks of sparse rows written out."""
+    """Yield blocks of sparse rows as dense arrays."""
     n, d = problem.rows.shape
     place = np.arange(d, dtype=np.int64)
     step = max(1, BLOCK // d)
@@ -121,15 +121,15 @@ def spread_blocks(problem: Problem) -> Iterator[tuple[int, Floats]]:
 
 
 class DenseProducts:
-    """Products of rows that come in blocks.
+    """A design matrix of dense blocks.
 
     Parameters
     ----------
     problem : Problem
     blocks : callable
-        Yields the first row and the rows of each block, in order and without the scale.
+        Yields the first row and the unscaled values of each block, in order.
     centre : ndarray, shape (d,), or None
-        Taken from each row.
+        Subtracted from each row.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class DenseProducts:
         return _scaled(self._scale, products, sums)
 
     def rows(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return some rows, few."""
+        """Return the given rows as a dense array."""
         found = [
             block[chosen[(chosen >= start) & (chosen < start + len(block))] - start]
             for start, block in self._blocks()
@@ -205,16 +205,16 @@ class DenseProducts:
         return some if self._scale is None else some * self._scale
 
     def weights(self, u: Floats) -> Floats:
-        """Return weights of the problem's columns: the same."""
+        """Return u, which has the weights for the problem's columns."""
         return u
 
     def start(self, weights: Floats) -> Floats:
-        """Return the u of weights of the problem's columns: the same."""
+        """Return the weights, which are u."""
         return weights
 
 
 class SparseProducts:
-    """Products of sparse rows by their non-zeros alone.
+    """A sparse design matrix.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ class SparseProducts:
         return _scaled(problem.columns.scale, products, sums)
 
     def rows(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return some rows, few."""
+        """Return the given rows as a dense array."""
         if self._matrix is None:
             self._matrix = self._problem.rows.to_matrix()
         some: Floats = np.asarray(self._matrix[chosen].todense(), dtype=np.float64)
@@ -254,11 +254,11 @@ class SparseProducts:
         return some if scale is None else some * scale
 
     def weights(self, u: Floats) -> Floats:
-        """Return weights of the problem's columns: the same."""
+        """Return u, which has the weights for the problem's columns."""
         return u
 
     def start(self, weights: Floats) -> Floats:
-        """Return the u of weights of the problem's columns: the same."""
+        """Return the weights, which are u."""
         return weights
 
 

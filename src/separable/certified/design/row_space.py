@@ -1,7 +1,8 @@
-"""Fewer rows than columns: the optimal weights are sums of rows, so n numbers tell all of them.
+"""Reduction to the row space for n < d (the representer theorem).
 
-U, n x n, has the same products of rows as Z, and |u| = |w| where w = Bu: dense rows by B R = Z', an
-orthogonal basis of the (centred) rows; sparse ones by the eigenvectors of ZZ'.
+The optimal weights are combinations of rows: w = Bu with |u| = |w|, and U, n x n, has the Gram
+matrix of Z. Dense rows use the QR decomposition of Z', centred; sparse rows the eigenvectors of
+ZZ'.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["RowSpace"]
 
-#: Directions in which rows are so much smaller than in the largest hold rounding alone.
+#: Directions of a smaller relative norm are rounding.
 ROUNDING = 1e-14
 
 
 class RowSpace:
-    """Products of rows in the space that they span; see `RowProducts`.
+    """The design matrix in its row space; see `RowProducts`.
 
     Parameters
     ----------
@@ -56,22 +57,22 @@ class RowSpace:
         return rooted.T @ rooted, c @ self._rows, r @ self._rows
 
     def rows(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return some rows."""
+        """Return the given rows."""
         return self._rows[chosen]
 
     def weights(self, u: Floats) -> Floats:
-        """Return weights of the problem's columns."""
+        """Return the weights for the problem's columns."""
         if self._basis is not None:
             return self._basis @ u
         return self._problem.rmatvec((self._rows @ (u / self._norms()))[:, None])[:, 0]
 
     def start(self, weights: Floats) -> Floats:
-        """Return the u of weights of the problem's columns, or of what rows see of them."""
+        """Return u for the projection of weights of the problem's columns onto the row space."""
         start: Floats = self.starts(weights[None, :])[0]
         return start
 
     def starts(self, weights: Floats) -> Floats:
-        """Return the u of several weights of the problem's columns, (k, d)."""
+        """Return u for several weight vectors, (k, d)."""
         if self._basis is not None:
             seen: Floats = weights @ self._basis
             return seen
@@ -96,7 +97,7 @@ def _orthogonal(problem: Problem) -> tuple[Floats, Floats]:
     if problem.columns.scale is not None:
         z *= problem.columns.scale
     basis, factor = qr(z.T, mode="economic", overwrite_a=True, check_finite=False)
-    # directions in which rows have nothing but rounding: centred rows have one, copies have more
+    # drop directions of pure rounding: centred rows have one, duplicate rows have more
     size = np.sqrt(np.einsum("ij,ij->i", factor, factor))
     kept = size >= ROUNDING * size.max(initial=0.0)
     return np.asarray(basis[:, kept], np.float64), np.ascontiguousarray(factor[kept].T, np.float64)

@@ -1,4 +1,4 @@
-"""Rows as the engines see them that learn all classes jointly: products with K columns at once."""
+"""Design matrices for multinomial logistic regression: products with K columns at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["BlockRows", "MultinomialRows", "SparseRows", "WrittenRows", "hessian
 
 
 def hessian_product(c: Array, q: Array, ds: Array) -> Array:
-    """Return how slopes c (q - 1[y = k]) change where scores change by ds, to first order."""
+    """Return the Hessian product of each row: the change of c (q - 1[y = k]) with scores by ds."""
     mean = np.einsum("ik,ik->i", q, ds)
     change: Array = ds - mean[:, None]
     change *= q
@@ -35,12 +35,12 @@ def hessian_product(c: Array, q: Array, ds: Array) -> Array:
     return change
 
 
-#: Up to so many numbers, centred rows are kept; of more, blocks are made again for each product.
+#: Maximum cells of cached centred rows; larger blocks are recomputed for each product.
 KEPT = 1 << 24
 
 
 class MultinomialRows(Protocol):
-    """U, n x m, whose rows score as those of the problem do but for intercepts."""
+    """The interface of a design matrix U, n x m, equivalent to Z up to intercepts."""
 
     size: int
     dtype: np.dtype[Any]
@@ -54,9 +54,9 @@ class MultinomialRows(Protocol):
     def hessian_products(
         self, c: Array, q: Array, u: Floats, b: Floats
     ) -> tuple[Array, Floats, Floats]:
-        """Return ds = Uu + b, and U'r and the sums of r, the change of slopes that it makes.
+        """Return ds = Uu + b, and U'r and the sums of r, r being the Hessian product of ds.
 
-        The costs c and shares q are in `dtype`.
+        The costs c and probabilities q are in `dtype`.
         """
 
     def squares(self, c: Floats) -> Floats:
@@ -66,10 +66,10 @@ class MultinomialRows(Protocol):
         """Return sum_j v_j U_ij^2, (n,)."""
 
     def take(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return some rows in float64, as an array of their own."""
+        """Return the given rows in float64, as a copy."""
 
     def blocks(self, step: int) -> Iterator[tuple[slice, Floats]]:
-        """Yield all rows in float64, at most so many at a time, and which these are."""
+        """Yield slices of at most ``step`` rows, and their values in float64."""
 
     def weights(self, u: Floats) -> Floats:
         """Return weights of the problem's columns, (d, K)."""
@@ -79,7 +79,7 @@ class MultinomialRows(Protocol):
 
 
 class WrittenRows:
-    """Few numbers: rows written out in float64, centred, or in the space that they span.
+    """A small dense design matrix in float64, centred, or in its row space.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class WrittenRows:
     def hessian_products(
         self, c: Array, q: Array, u: Floats, b: Floats
     ) -> tuple[Array, Floats, Floats]:
-        """Return ds = Uu + b, and U'r and the sums of r, the change of slopes that it makes."""
+        """Return ds = Uu + b, and U'r and the sums of r, r being the Hessian product of ds."""
         ds = self.matrix @ u + b
         r = hessian_product(c, q, ds)
         return ds, self.matrix.T @ r, r.sum(axis=0)
@@ -126,11 +126,11 @@ class WrittenRows:
         return self.matrix**2 @ v
 
     def take(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return some rows."""
+        """Return the given rows."""
         return self.matrix[chosen]
 
     def blocks(self, step: int) -> Iterator[tuple[slice, Floats]]:
-        """Yield all rows, and which these are."""
+        """Yield slices and their rows."""
         for start in range(0, len(self.matrix), step):
             here = slice(start, start + step)
             yield here, self.matrix[here]
@@ -161,7 +161,7 @@ def _written(problem: Problem) -> Floats:
 
 
 class _Plain:
-    """Rows whose u are weights of the problem's columns."""
+    """A design matrix in the problem's columns."""
 
     dtype: np.dtype[Any] = np.dtype(np.float64)
 
@@ -169,38 +169,38 @@ class _Plain:
         self._problem, self.size = problem, problem.rows.n_features
 
     def weights(self, u: Floats) -> Floats:
-        """Return weights of the problem's columns: the same."""
+        """Return u, which has the weights for the problem's columns."""
         return u
 
     def start(self, weights: Floats) -> Floats:
-        """Return the u of weights of the problem's columns: the same."""
+        """Return the weights, which are u."""
         return weights
 
 
 class BlockRows(_Plain):
-    """Dense rows, a block that fits the cache at a time, centred and multiplied in one float type.
+    """A dense design matrix in cache-sized blocks, centred and multiplied in one float type.
 
     Parameters
     ----------
     problem : Problem
     dtype : dtype
-        Of products; sums over blocks are float64.
+        Type of the products; sums over blocks are float64.
     """
 
     def __init__(self, problem: Problem, dtype: np.dtype[Any]) -> None:
         super().__init__(problem)
         self.dtype = dtype
         shift = problem.columns.shift
-        # any centre does where there is an intercept; this one costs no other float type
+        # any centre works with an intercept; this one needs no conversion
         self._centre = None if shift is None else shift.astype(problem.rows.values.dtype)
 
     def _blocks(self) -> Iterable[tuple[slice, Array]]:
-        """Yield blocks, not scaled; one may be written over when the next is asked for."""
+        """Yield unscaled blocks; one may be overwritten by the next."""
         return self._made() if self._kept is None else self._kept
 
     @cached_property
     def _kept(self) -> list[tuple[slice, Array]] | None:
-        """All blocks, of rows that are not too many numbers."""
+        """All blocks if they fit the cache limit."""
         if self._problem.rows.n_rows * self.size > KEPT:
             return None
         return [(here, block.copy()) for here, block in self._made()]
@@ -249,7 +249,7 @@ class BlockRows(_Plain):
     def hessian_products(
         self, c: Array, q: Array, u: Floats, b: Floats
     ) -> tuple[Array, Floats, Floats]:
-        """Return ds = Uu + b, and U'r and the sums of r, the change of slopes that it makes."""
+        """Return ds = Uu + b, and U'r and the sums of r, r being the Hessian product of ds."""
         w, b = self._scaled(u), b.astype(self.dtype)
         ds, total = np.empty(q.shape, self.dtype), np.zeros(len(b))
         sums = np.zeros((len(b), self.size))
@@ -276,11 +276,11 @@ class BlockRows(_Plain):
         return lengths
 
     def take(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return some rows."""
+        """Return the given rows."""
         return self._rows(chosen)
 
     def blocks(self, step: int) -> Iterator[tuple[slice, Floats]]:
-        """Yield all rows in float64, and which these are."""
+        """Yield slices and their rows in float64."""
         for start in range(0, self._problem.rows.n_rows, step):
             here = slice(start, start + step)
             yield here, self._rows(here)
@@ -295,7 +295,7 @@ class BlockRows(_Plain):
 
 
 class SparseRows(_Plain):
-    """Sparse rows, through the compiled products of the problem."""
+    """A sparse design matrix, by compiled products."""
 
     def matvec(self, u: Floats) -> Floats:
         """Return Uu."""
@@ -308,7 +308,7 @@ class SparseRows(_Plain):
     def hessian_products(
         self, c: Array, q: Array, u: Floats, b: Floats
     ) -> tuple[Array, Floats, Floats]:
-        """Return ds = Uu + b, and U'r and the sums of r, the change of slopes that it makes."""
+        """Return ds = Uu + b, and U'r and the sums of r, r being the Hessian product of ds."""
         ds = self.matvec(u)
         ds += b
         r = hessian_product(c, q, ds)
@@ -335,7 +335,7 @@ class SparseRows(_Plain):
         return lengths[:, 0]
 
     def take(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return some rows, written out."""
+        """Return the given rows as a dense array."""
         part = core_rows(self._problem.rows.take(chosen))
         block = np.zeros((len(chosen), self.size))
         native.spread_columns(part, 0, len(block), np.arange(self.size, dtype=np.int64), block)
@@ -343,7 +343,7 @@ class SparseRows(_Plain):
         return block if scale is None else block * scale
 
     def blocks(self, step: int) -> Iterator[tuple[slice, Floats]]:
-        """Yield all rows written out, and which these are."""
+        """Yield slices and their rows as dense arrays."""
         n, d = self._problem.rows.shape
         place, scale = np.arange(d, dtype=np.int64), self._problem.columns.scale
         for start in range(0, n, step):

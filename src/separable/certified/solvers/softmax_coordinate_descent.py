@@ -1,9 +1,9 @@
-"""Learning all classes jointly under a penalty with corners: Newton's method along the columns.
+"""Proximal Newton with coordinate descent for l1-penalised multinomial logistic regression.
 
-Each step takes the quadratic model of the losses at the weights, whose curvature by the scores of a
-row is c (diag(p) - p p'), and minimises it with the penalty by coordinate descent over the weights
-that are not 0 or violate their condition. A step that does not lower the objective is shortened,
-and the next model has p mixed with equal shares, which bounds its curvature from below.
+Each step minimises the quadratic model of the loss, whose Hessian in the scores of a row is
+c (diag(p) - p p'), plus the penalty by coordinate descent over the active set: weights that are not
+0 or violate optimality. A backtracking line search follows. After a short step the next model mixes
+p with the uniform distribution, which bounds its curvature from below.
 """
 
 from __future__ import annotations
@@ -32,36 +32,36 @@ if TYPE_CHECKING:
 
 __all__ = ["L1Multinomial"]
 
-#: Sweeps of one model end when slopes are below this share of the worst violation.
+#: Sweeps of one model stop at this fraction of the largest violation.
 SWEEP_TOL = 0.1
-#: Most sweeps of one model; of those whose slopes are hardly more than rounding.
+#: Maximum sweeps of one model; near rounding.
 MAX_SWEEPS, MAX_SWEEPS_AT_ROUNDING = 40, 4
-#: A relative gap of which that is so.
+#: The relative gap near rounding.
 ROUNDING = 1e-12
-#: Weights that may leave 0 in one step, at least; else twice as many as are not 0.
+#: Minimum number of weights that may enter the active set in one step; else twice its size.
 MIN_ENTERING = 1024
-#: The share of the promised fall of the objective that a step has to bring.
+#: Sufficient decrease of the line search (Armijo).
 SUFFICIENT_DECREASE = 1e-3
-#: What rounding may add to an objective.
+#: Relative rounding error of the objective.
 OBJECTIVE_ROUNDING = 1e-14
 #: The shortest step.
 MIN_STEP = 1e-9
-#: After steps shorter than this, p of the curvature is mixed with equal shares.
+#: After shorter steps, p of the Hessian is mixed with the uniform distribution.
 SHORT_STEP = 0.25
-#: How much, at least; MORE times as much after another, less after others.
+#: The smallest mixture, and its factor after each short step.
 MIN_MIX, MIX_FACTOR = 1e-5, 10.0
 
 
 class StoppingCriterion(Protocol):
-    """Who sees what each step finds."""
+    """The interface of a stopping rule."""
 
     def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float, /) -> bool:
-        """Return whether to stop, after a step that found probabilities z and weights."""
+        """Return whether to stop after a step with probabilities z and weights."""
 
 
 @dataclass(frozen=True)
 class _Point:
-    """Weights of all classes, scores of all rows with the best intercepts, and what follows."""
+    """An iterate: weights, scores with the optimal intercepts, and derived quantities."""
 
     u: Floats
     scores: Floats
@@ -73,7 +73,7 @@ class _Point:
 
 
 class L1Multinomial:
-    """The work on one lane.
+    """Proximal Newton for one lane.
 
     Parameters
     ----------
@@ -101,10 +101,9 @@ class L1Multinomial:
     def learn(
         self, weights: Floats, stopping_rule: StoppingCriterion, max_passes: float
     ) -> tuple[Floats, Floats]:
-        """Learn from weights, (d, K); return probabilities and weights of all K classes.
+        """Solve from weights, (d, K); return probabilities and weights of all K classes.
 
-        A step is a pass over the rows, and so are as many sweeps as read all columns of all
-        classes.
+        A step counts as a pass over the rows, and so does a full sweep over all weights.
         """
         u = np.ascontiguousarray(weights[:, self._present])
         now = self._point(u, self._problem.matvec(u))
@@ -118,11 +117,11 @@ class L1Multinomial:
         return self._spread(now.probabilities), self._weights(now.u)
 
     def _weights(self, u: Floats) -> Floats:
-        """Return weights of all classes, those that stand for others that are as good."""
+        """Return the weights of all classes, made unique under the l1 penalty."""
         return self._spread(_settled(u) if self._l2 == 0 else u)
 
     def _spread(self, columns: Floats) -> Floats:
-        """Return columns of the classes that are there as columns of all."""
+        """Return columns of the present classes as columns of all classes."""
         K = self._problem.n_classes
         if len(self._present) == K:
             return columns
@@ -144,7 +143,7 @@ class L1Multinomial:
     # ------------------------------------------------------------------ one step
 
     def _step(self, now: _Point) -> _Point | None:
-        """Minimise a model and go towards its minimum; None: there is nowhere to go."""
+        """Take one proximal Newton step; None: no weight can change."""
         violation = self._violations(now)
         may = _may_change(now.u, violation)
         chosen = np.flatnonzero(may.any(axis=1))
@@ -162,7 +161,7 @@ class L1Multinomial:
         return self._point(u, now.scores + length * score_step)
 
     def _step_again(self, now: _Point) -> _Point | None:
-        """Return the point as it is, from which the next step is shorter; None: none could be."""
+        """Return the point with a larger mixture for the next model; None: the mixture is 1."""
         if self._mix >= 1:
             return None
         self._mix = self._mixed_more()
@@ -172,7 +171,7 @@ class L1Multinomial:
         return min(1.0, max(MIN_MIX, MIX_FACTOR * self._mix))
 
     def _violations(self, now: _Point) -> Floats:
-        """Return how far from optimal each weight is, (d, K)."""
+        """Return the violation of the optimality condition of each weight, (d, K)."""
         left = now.correlation - self._l2 * now.u
         found: Floats = np.where(
             now.u != 0,
@@ -188,7 +187,7 @@ class L1Multinomial:
         may: NDArray[np.bool_],
         violation: Floats,
     ) -> tuple[Floats, Floats]:
-        """Return weights of the chosen columns that minimise the model, and how scores change."""
+        """Minimise the model on the chosen columns; return weights and the change of scores."""
         factor = self._columns.factor
         unit = np.ones((len(chosen), 1)) if factor is None else factor[chosen, None]
         l1, l2 = self._columns.penalty(self._l1, self._l2)
@@ -222,18 +221,18 @@ class L1Multinomial:
     def _length(
         self, now: _Point, chosen: NDArray[np.intp], v: Floats, score_step: Floats
     ) -> float:
-        """Return how much of a step is taken: the objective has to fall; 0: it never does."""
+        """Return the step length of a backtracking line search; 0: no decrease."""
         u, c, y = now.u[chosen], self._rows.c, self._rows.y
         used = np.flatnonzero(c > 0)
         rest = self._penalty(now.u) - self._penalty(u)
         promised = self._penalty(v) - self._penalty(u) - float(np.vdot(now.dual, score_step))
         length = 1.0
         while length > MIN_STEP:
-            present = now.scores[used] + length * score_step[used]
+            scores = now.scores[used] + length * score_step[used]
             value = (
                 rest
                 + self._penalty(u + length * (v - u))
-                + float(c[used] @ losses(y[used], present))
+                + float(c[used] @ losses(y[used], scores))
             )
             if (
                 value
@@ -250,11 +249,11 @@ class L1Multinomial:
 
 
 def _settled(u: Floats) -> Floats:
-    """Return weights as good as these, the same for all that are, under the l1 penalty alone.
+    """Return the canonical weights among those with the same objective under a pure l1 penalty.
 
-    A number may be added to all weights of a column. With an even number of classes all numbers
-    between minus the two middle weights leave the l1 penalty as small as it can be: the one taken
-    makes a weight 0, and is nearer to minus the mean.
+    A constant may be added to all weights of a column. With an even number of classes every
+    constant between minus the two middle weights minimises the l1 norm; the one chosen sets a
+    weight to 0 and is closer to minus the mean.
     """
     K = u.shape[1]
     used = np.flatnonzero(u.any(axis=1))
@@ -270,7 +269,7 @@ def _settled(u: Floats) -> Floats:
 
 
 def _may_change(u: Floats, violation: Floats) -> NDArray[np.bool_]:
-    """Return which weights the next model may change: those not 0, and of others the worst."""
+    """Return the active set of the next model: non-zero weights and the largest violations."""
     out = u == 0
     waiting = np.where(out, violation, 0.0)
     most, least = max(MIN_ENTERING, 2 * (out.size - int(out.sum()))), 0.0

@@ -1,7 +1,7 @@
-"""Multinomial dual coordinate descent: all classes jointly, a few models in one pass.
+"""Dual coordinate descent for multinomial logistic regression (Yu, Huang and Lin, 2011).
 
-Class k of model m stands in lane m x stride + k: classes fill whole cache lines, or models of few
-classes share one. Each model stops at its own certificate; see `run_phases`.
+Several models run in one pass: class k of model m is lane m * stride + k. Each model stops at its
+own certificate; see `run_phases`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 __all__ = ["descend", "most_models"]
 
-#: Bytes of a cache line.
+#: Bytes per cache line.
 LINE_BYTES = 64
-#: The logarithm of a probability that is as good as 0, and of a class that is not there.
+#: The logarithm of a negligible probability, and of the probability of an absent class.
 LOG_ZERO, LOG_ABSENT = -80.0, -1e30
 
 
 def most_models(dtype: np.dtype[Any], n_classes: int) -> int:
-    """Return how many models of so many classes stand side by side in a cache line.
+    """Return the number of models of ``n_classes`` that fit into a cache line.
 
     Examples
     --------
@@ -58,38 +58,38 @@ def descend(
     start: Start | None = None,
     on_pass: Callable[[int, float], Any] | None = None,
 ) -> tuple[CertifiedSolution, NDArray[np.int64]]:
-    """Learn models of all classes, side by side.
+    """Solve multinomial models side by side.
 
     Parameters
     ----------
     problem : Problem
         With ``n_classes`` K.
     passed : PassedRows
-        Its float type is that of the passes.
+        The rows; their float type is that of the passes.
     lanes : sequence of Lane
-        Models of all classes jointly, with finite strengths; at most `most_models` of them.
+        Multinomial lanes with finite C; at most `most_models` of them.
     tol, max_iter : float, int
         The requested relative gap, and the maximum number of passes.
     seed : int
-        Of the order of rows.
+        Seed of the order of rows.
     start : Start, optional
         Dual points c (1[y = k] - p_k) and intercepts, K columns a model.
     on_pass : callable, optional
-        Called after each pass with its number and the largest relative gap as passing weights see
-        it; returning True stops the solver.
+        Called after each pass with its number and the largest estimated relative gap; returning
+        True stops the solver.
 
     Returns
     -------
     solution : CertifiedSolution
     passes : ndarray, shape (k,)
-        How many each model took part in.
+        Number of passes of each model.
     """
     block = _Block(problem, passed, lanes, start)
     return run_phases(block, tol=tol, max_iter=max_iter, seed=seed, on_pass=on_pass)
 
 
 class _Block:
-    """What passes change: weights, probabilities and multipliers of models side by side."""
+    """State of a block of models: weights, probabilities and multipliers."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class _Block:
         self._targets = self._native_targets()
         rho = penalty_parameter(problem, passed.squared_norm, lanes)
         self._multipliers = Multipliers(np.repeat(rho, problem.n_classes))
-        self._by_model = np.zeros((3, k))  # rho, a gap of a row that is little, and much
+        self._by_model = np.zeros((3, k))  # rho, and the limits of a small and a large gap of a row
         self._by_model[0], self._by_model[2] = rho, np.inf
         self._hot = np.zeros(n, np.uint16)  # a bit for each model
         self.paused = np.zeros(k, bool)
@@ -133,11 +133,11 @@ class _Block:
         return totals(y, problem.costs(lane), problem.n_classes)
 
     def _of_models(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return a view of a table by lane as [.][model][class]."""
+        """Return a table by lane viewed as [.][model][class]."""
         return table.reshape(self._lane_shape)[:, : len(self._lanes), : self._problem.n_classes]
 
     def _begin(self, start: Start | None) -> None:
-        """Start from sure rows and weights of 0, or where others ended."""
+        """Initialise from weights 0 and one-hot probabilities, or from a warm start."""
         problem, k = self._problem, len(self._lanes)
         n, classes = problem.rows.n_rows, problem.n_classes
         self._u.reshape(n, *self._lane_shape[1:])[:, k:] = -np.log(self._lane_shape[2])
@@ -159,7 +159,7 @@ class _Block:
         self._of_models(self._by_lane)[1] = dual.sum(axis=0)
 
     def run_pass(self, number: int, seed: int) -> Floats:
-        """Pass over all rows once; return the relative gap of each model as the pass saw it."""
+        """Run one pass over the rows; return the estimated relative gap of each model."""
         passed, problem, k = self._passed, self._problem, len(self._lanes)
         loss, gap = native.multinomial_pass(
             self._targets,
@@ -189,11 +189,11 @@ class _Block:
         multiplier[:] = moved.reshape(multiplier.shape)
 
     def unshrink(self, lanes: NDArray[np.bool_]) -> None:
-        """Let all rows take part again in these models."""
+        """Restore the shrunk rows of these models."""
         self._by_model[1, lanes] = 0.0
 
     def certify(self, tol: float) -> CertifiedSolution:
-        """Certify all models as they are."""
+        """Certify the current point of all models."""
         n, d = self._problem.rows.shape
         with np.errstate(under="ignore"):
             p = np.exp(self._of_models(self._u).astype(np.float64))
@@ -208,7 +208,7 @@ class _Block:
 
 
 def _log_fractions(costs: Floats) -> Floats:
-    """Return the logarithms of what classes have of the whole; 0 for those that have nothing."""
+    """Return the logarithms of the class fractions; 0 for absent classes."""
     probabilities = costs / costs.sum()
     return np.log(np.where(probabilities > 0, probabilities, 1.0))
 

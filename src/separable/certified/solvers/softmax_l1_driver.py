@@ -1,4 +1,4 @@
-"""Learning all classes jointly under a penalty with corners, along chains of strengths."""
+"""Driver of l1-penalised multinomial logistic regression along a path of C, with fallback."""
 
 from __future__ import annotations
 
@@ -40,17 +40,16 @@ if TYPE_CHECKING:
 
 __all__ = ["L1MultinomialSolver"]
 
-#: On the way to a strength others are learned, each at most so many times the one before,
+#: Continuation: maximum ratio of consecutive C on the way to a lane,
 MAX_C_RATIO = 10.0
-#: up to this relative gap, in so many steps at most.
+#: their relative gap, and their maximum number of steps.
 PATH_GAP, MAX_PATH_STEPS = 0.1, 8
 
 
 class L1MultinomialSolver(L1Solver):
-    """Learns lanes of one problem, each all classes jointly, with an l1 or elastic net penalty.
+    """Solver of multinomial logistic regression with an l1 or elastic net penalty.
 
-    Lanes of one fold are a chain from small to large C, each starting from the weights of the one
-    before.
+    Lanes of one fold form a path from small to large C, each warm-started from the one before.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ class L1MultinomialSolver(L1Solver):
     def _learn(
         self, lanes: Sequence[Lane], chain: list[int], start: Start | None, end: Cancellation
     ) -> Iterator[Solved]:
-        """Learn a chain, one lane after the other."""
+        """Solve a path, one lane after the other."""
         weights = self._first_of(start, chain[0])
         last = lanes[chain[0]].C if weights.any() else self._largest_zero_c(lanes[chain[0]])
         for k in chain:
@@ -77,7 +76,7 @@ class L1MultinomialSolver(L1Solver):
             yield Solved([k], found, np.array([counted]), [solver])
 
     def _first_of(self, start: Start | None, k: int) -> Floats:
-        """Return the weights that a chain starts from, (d, K)."""
+        """Return the first weights of a path, (d, K)."""
         d, K = self.problem.rows.n_features, self.problem.n_classes
         part = slice(k * K, (k + 1) * K)
         l1, l2 = l1_l2_weights(self.problem)
@@ -89,7 +88,7 @@ class L1MultinomialSolver(L1Solver):
         return np.zeros((d, K))
 
     def _largest_zero_c(self, lane: Lane) -> float:
-        """Return the C up to which all weights are 0."""
+        """Return the largest C for which all weights are 0."""
         problem, rows = self.problem, RowClasses.of(self.problem, lane)
         probabilities = make_feasible(
             rows, np.ones((len(rows.y), problem.n_classes)), fit_intercept=problem.fit_intercept
@@ -101,7 +100,7 @@ class L1MultinomialSolver(L1Solver):
     def _learn_one(
         self, lane: Lane, weights: Floats, last: float, end: Cancellation
     ) -> tuple[CertifiedSolution, float]:
-        """Learn one lane, from weights of the strength ``last``; return passes too."""
+        """Solve one lane from the weights for C = ``last``; return the solution and its passes."""
         problem, tol = self.problem, self.tol
 
         def certify(p: Floats, u: Floats) -> CertifiedSolution:
@@ -125,7 +124,7 @@ class L1MultinomialSolver(L1Solver):
 
     @cached_property
     def _passes(self) -> int:
-        """Passes after which an interior point takes over; all of them where none does."""
+        """Passes before falling back to an interior point; max_iter without a fallback."""
         most = self.solver_options.max_iter
         suits = suits_softmax(*self.problem.rows.shape, self.problem.n_classes)
         return (
@@ -137,9 +136,9 @@ class L1MultinomialSolver(L1Solver):
     def _learn_jointly_by_interior_point(
         self, lane: Lane, found: CertifiedSolution, end: Cancellation
     ) -> tuple[CertifiedSolution, float, str]:
-        """Return the better of what passes found and an interior point does, its steps, its name.
+        """Fall back to an interior point; return the better solution, its steps and its solver.
 
-        From where that ends passes go on, which make small weights 0.
+        Passes after it set small weights to 0.
         """
         problem, tol = self.problem, self.tol
         rows = RowClasses.of(problem, lane)
@@ -180,19 +179,19 @@ class L1MultinomialSolver(L1Solver):
 
 
 class PathStopping:
-    """Who sees the work on a strength on the way to another: soon satisfied.
+    """Stopping rule of the intermediate C of a continuation: a loose gap and few steps.
 
     Parameters
     ----------
     stopping_rule : StoppingRule
-        Of the strength that is the aim; it counts steps.
+        The stopping rule of the lane; it counts steps.
     """
 
     def __init__(self, stopping_rule: StoppingRule) -> None:
         self._stopping_rule, self._left = stopping_rule, MAX_PATH_STEPS
 
     def __call__(self, p: Floats, weights: Callable[[], Floats], seen: float) -> bool:
-        """Return whether to go on to the next strength."""
+        """Return whether to continue with the next C."""
         del p, weights
         if self._stopping_rule.is_stopped or seen <= PATH_GAP or self._left == 0:
             return True
@@ -201,7 +200,7 @@ class PathStopping:
 
 
 def _between(first: float, last: float) -> Floats:
-    """Return strengths between two, each at most GROWTH times the one before.
+    """Return intermediate values of C, each at most MAX_C_RATIO times the one before.
 
     Examples
     --------

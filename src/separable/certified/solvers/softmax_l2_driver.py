@@ -1,4 +1,4 @@
-"""Learning all classes jointly: which engine takes a problem, and which takes over."""
+"""Driver of l2-penalised multinomial logistic regression: choice of solver and fallbacks."""
 
 from __future__ import annotations
 
@@ -51,23 +51,22 @@ if TYPE_CHECKING:
 
 __all__ = ["MultinomialSolver"]
 
-#: Up to so many, it is solved where there is no penalty.
+#: Maximum number of weights without a penalty.
 MAX_UNPENALIZED_SIZE = 4000
-#: Dense rows of more columns start with passes, and so many of these.
+#: Dense rows with more columns start with dual coordinate descent; its passes before the fallback.
 MAX_NEWTON_COLUMNS, FALLBACK_PASSES_DENSE = 512, 30
-#: A fit with a larger strength starts from passes with so many times smaller ones, that are not
-#: below this; how close these come, and how many passes they take at most.
+#: Warm start for large C: the ratios of the smaller C, their minimum, their tol and maximum passes.
 WARM_START_RATIOS, LARGE_C, WARM_START_TOL, WARM_START_PASSES = (0.01, 0.1), 5.0, 1e-2, 20
 
 
 @dataclass(frozen=True)
 class _Classes:
-    """The classes that the rows of a lane have, and the objective of these.
+    """The classes present in a lane, and their objective.
 
     Parameters
     ----------
     present : ndarray of int
-        Their numbers.
+        Their codes.
     objective : MultinomialObjective
     n_classes : int
         Of the problem.
@@ -79,7 +78,7 @@ class _Classes:
 
     @classmethod
     def of(cls, problem: Problem, lane: Lane) -> _Classes:
-        """Take them from the rows that are not held out; without a penalty c is their weight."""
+        """Return those of the training rows; without a penalty c is the sample weight."""
         penalty = 1.0
         if math.isinf(lane.C):
             lane, penalty = replace(lane, C=problem.value), 0.0
@@ -91,7 +90,7 @@ class _Classes:
         return cls(present, objective, problem.n_classes)
 
     def spread(self, columns: Floats, empty: float = 0.0) -> Floats:
-        """Return columns of these classes as columns of all."""
+        """Return columns of these classes as columns of all classes."""
         if len(self.present) == self.n_classes:
             return columns
         every = np.full((len(columns), self.n_classes), empty)
@@ -100,7 +99,7 @@ class _Classes:
 
 
 class MultinomialSolver(L2Solver):
-    """Learns lanes of one problem, each all classes jointly.
+    """Solver of l2-penalised multinomial logistic regression.
 
     Parameters
     ----------
@@ -111,7 +110,7 @@ class MultinomialSolver(L2Solver):
 
     @cached_property
     def is_second_order(self) -> bool:
-        """Whether a smaller gap is asked for where nobody says which."""
+        """Whether the default tol is that of small problems."""
         return self.problem.is_small or self._size <= MAX_HESSIAN_SIZE
 
     @property
@@ -123,11 +122,11 @@ class MultinomialSolver(L2Solver):
 
     @property
     def _size(self) -> int:
-        """Weights of all classes, in the space of the rows if that is smaller."""
+        """Number of weights of all classes, in the row space if that is smaller."""
         return self.problem.n_classes * (min(self.problem.rows.shape) + 1)
 
     def _blocks(self, lanes: Sequence[Lane]) -> Iterator[list[int]]:
-        """Yield the lanes of each fold, or of some side by side, from small to large C."""
+        """Yield blocks of lanes of one or more folds, from small to large C."""
         folds = sorted({lane.fold for lane in lanes})
         width = most_models(self._pass_type, self.problem.n_classes) if self._passes else 1
         order = sorted(range(len(lanes)), key=lambda k: (lanes[k].C, k))
@@ -137,7 +136,7 @@ class MultinomialSolver(L2Solver):
 
     @property
     def _passes(self) -> bool:
-        """Whether passes over rows take the problem first."""
+        """Whether dual coordinate descent is the first choice."""
         rows = self.problem.rows
         return not self.problem.is_small and (
             rows.is_sparse or rows.n_features > MAX_NEWTON_COLUMNS
@@ -145,7 +144,7 @@ class MultinomialSolver(L2Solver):
 
     @property
     def _fallback_pass(self) -> int:
-        """Passes after which another engine takes over."""
+        """Passes before falling back to another solver."""
         return FALLBACK_PASSES if self.problem.rows.is_sparse else FALLBACK_PASSES_DENSE
 
     def _prepare(self) -> None:
@@ -169,7 +168,7 @@ class MultinomialSolver(L2Solver):
     def _solve(
         self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: Cancellation
     ) -> Iterator[Solved]:
-        """Yield what blocks learn, one strength at a time: models of many classes are large."""
+        """Yield the batches of all blocks, one C at a time: models of many classes are large."""
         learn = partial(self._learn_chain_of, lanes, start=start, end=end)
         if self.solver_options.n_jobs == 1 or len(blocks) == 1:
             for block in blocks:
@@ -184,7 +183,7 @@ class MultinomialSolver(L2Solver):
     def _learn_chain_of(
         self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: Cancellation
     ) -> Iterator[Solved]:
-        """Learn one strength after the other, each from what the one before found."""
+        """Solve a path of C, each warm-started from the one before."""
         K, on_pass = self.problem.n_classes, partial(end.report, self.solver_options.callback)
         last: Solved | None = None
         for _, same in groupby(block, key=lambda k: lanes[k].C):
@@ -206,7 +205,7 @@ class MultinomialSolver(L2Solver):
     def _warm_start(
         self, lanes: list[Lane], on_pass: OnPass
     ) -> tuple[Start | None, NDArray[np.int64]]:
-        """Return where lanes of a large strength start, after how many passes with smaller ones."""
+        """Return a warm start for lanes of large C from smaller ones, and its passes."""
         start: Start | None = None
         passes = np.zeros(len(lanes), np.int64)
         most = len(WARM_START_RATIOS) * WARM_START_PASSES + self._fallback_pass
@@ -232,7 +231,7 @@ class MultinomialSolver(L2Solver):
         return start, passes
 
     def _after(self, last: Solved, before: list[Lane], lanes: list[Lane]) -> Start | None:
-        """Return where lanes start after those of another strength: at the same probabilities."""
+        """Return the warm start from lanes of another C, at the same probabilities."""
         if [lane.fold for lane in before] != [lane.fold for lane in lanes]:
             return None
         grown = 1.0
@@ -241,7 +240,7 @@ class MultinomialSolver(L2Solver):
         return self._grown(last.solution, grown)
 
     def _grown(self, found: CertifiedSolution, times: float) -> Start:
-        """Return where a strength so many times as large starts: at the same probabilities."""
+        """Return the warm start for C multiplied by ``times``, at the same probabilities."""
         return Start(found.dual * times, found.intercept, found.weights)
 
     def _learn_lanes(
@@ -252,7 +251,7 @@ class MultinomialSolver(L2Solver):
         on_pass: OnPass,
         end: Cancellation,
     ) -> Solved:
-        """Learn lanes of one strength, side by side where there are passes over rows."""
+        """Solve lanes of one C, side by side if by dual coordinate descent."""
         if self._passes and math.isfinite(lanes[0].C):
             return self._learn_side_by_side(lanes, lane_indices, start, on_pass, end)
         K = self.problem.n_classes
@@ -275,7 +274,7 @@ class MultinomialSolver(L2Solver):
         on_pass: OnPass,
         end: Cancellation,
     ) -> Solved:
-        """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
+        """Solve lanes by dual coordinate descent; fall back to Newton-CG if it did not converge."""
         most = self.solver_options.max_iter
         found, passes = descend(
             self.problem,
@@ -307,7 +306,7 @@ class MultinomialSolver(L2Solver):
     def _learn_one(
         self, lane: Lane, weights: Floats | None, on_pass: OnPass
     ) -> tuple[CertifiedSolution, int, str]:
-        """Learn one lane; where products in float32 do not bring it to an end, those in float64."""
+        """Solve one lane by Newton's method; continue in float64 if float32 did not converge."""
         run = _Run(self.problem, self._rows, lane, self.tol, on_pass)
         if math.isinf(lane.C):
             self._refuse_large()
@@ -342,7 +341,7 @@ class MultinomialSolver(L2Solver):
 
 @dataclass
 class _Run:
-    """The work on one lane."""
+    """Newton's method on one lane."""
 
     problem: Problem
     x: MultinomialRows
@@ -355,13 +354,13 @@ class _Run:
         self._classes = _Classes.of(self.problem, self.lane)
 
     def direct(self, weights: Floats | None, max_iter: int) -> tuple[CertifiedSolution, int]:
-        """Learn by Newton's method with the whole Hessian; return steps too."""
+        """Run Newton's method with the full Hessian; return the solution and its steps."""
         stopping_rule = self._stopping_rule(self.on_pass)
         found = self._newton(direct_step, weights, stopping_rule, max_iter)
         return found, stopping_rule.steps
 
     def conjugate(self, weights: Floats | None, max_iter: int) -> tuple[CertifiedSolution, int]:
-        """Learn by Newton's method with conjugate gradients; return products too."""
+        """Run Newton-CG; return the solution and its Hessian-vector products."""
         stopping_rule = self._stopping_rule(None)
         count = Count(max_iter, stopping_rule, self.on_pass)
         found = self._newton(
@@ -396,7 +395,7 @@ class _Run:
             return stopping_rule.end(p, self.x.weights(u))
 
     def _stopping_rule(self, on_step: OnPass | None) -> StoppingRule:
-        """Return what certifies probabilities with weights: these, or those of the dual point."""
+        """Return the stopping rule, which certifies the weights or those of the dual point."""
         to_rounding = self.problem.is_small
         return StoppingRule(self._certify, tol=self.tol, to_rounding=to_rounding, on_step=on_step)
 

@@ -1,4 +1,4 @@
-"""Newton's method for all classes jointly."""
+"""Newton's method for multinomial logistic regression."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 __all__ = ["MultinomialObjective", "Step", "StepMaker", "multinomial_newton"]
 
-#: A step that is cut to less than this has met rounding.
+#: Shortest step of the line search.
 MIN_STEP = 1e-10
-#: What rounding may add to an objective.
+#: Relative rounding error of the objective.
 OBJECTIVE_ROUNDING = 1e-15
-#: Steps after which an objective that no longer falls has met rounding.
+#: Steps without progress after which to stop.
 MAX_IDLE_STEPS = 10
-#: Without a penalty, an objective that fell by so much has no minimum: the classes are separable.
+#: Without a penalty, an objective below this fraction of the first means separable classes.
 SEPARABLE_RATIO = 1e-12
-#: How much of the gap asked for may come from what a step leaves.
+#: Fraction of the requested gap that the inner residual may cause.
 RESIDUAL_FRACTION = 0.25
-#: A relative gap above which nobody asks for its digits.
+#: Larger relative gaps are not estimated.
 MAX_REFINED_GAP = 0.1
 
 
 @dataclass(frozen=True)
 class MultinomialObjective:
-    """penalty/2 |u|^2 + sum_i c_i [log sum_k e^(s_ik) - s_iy] of weights u and scores s.
+    """The objective penalty/2 |u|^2 + sum_i c_i [log sum_k e^(s_ik) - s_iy], s the scores of u.
 
     Parameters
     ----------
     y : ndarray of int32, shape (n,)
-        Every class has a cost.
+        Labels; every class is present.
     c : ndarray, shape (n,)
     n_classes : int
     fit_intercept : bool
@@ -63,7 +63,7 @@ class MultinomialObjective:
         return 0.5 * self.penalty * float(np.vdot(u, u)) + float(self.c @ losses(self.y, s))
 
     def best_intercepts(self, s: Floats) -> Floats:
-        """Return the b that are best for scores s + b."""
+        """Return the optimal intercepts for scores s."""
         if self.fit_intercept:
             return best_intercepts(self.y, s, self.c)
         return np.zeros(s.shape[1])
@@ -74,7 +74,7 @@ class MultinomialObjective:
             return np.exp(log_softmax(s)[0])
 
     def gradients(self, q: Floats) -> Floats:
-        """Return the slope of each row by its scores, c (q - 1[y = k])."""
+        """Return the gradient of each row in its scores, c (q - 1[y = k])."""
         r = q.copy()
         index = np.arange(len(q))
         r[index, self.y] = 0.0
@@ -83,9 +83,9 @@ class MultinomialObjective:
         return r
 
     def after(self, q: Floats, ds: Floats) -> tuple[Floats, bool]:
-        """Return probabilities as the model sees them after a change of scores, to first order.
+        """Return the linearised probabilities after a change of scores, and whether they are valid.
 
-        And whether they are some: then a dual point goes with them whose weights are the end's.
+        If they are, the weights of their dual point are those at the end of the step.
         """
         p = q + hessian_product(np.ones(len(q)), q, ds)
         low = np.minimum(p, 0.0)
@@ -93,13 +93,13 @@ class MultinomialObjective:
         return p, -float((self.c @ low).sum()) <= 1e-9 * float(self.c.sum())
 
     def gap(self, p: Floats, s: Floats) -> float:
-        """Return what rows add to the gap of probabilities p and scores s."""
+        """Return the sum of the gaps of the rows for probabilities p and scores s."""
         return float(self.c @ divergences(p, s))
 
     def backtrack(
         self, u: Floats, du: Floats, s: Floats, ds: Floats, value: float, decrease: float
     ) -> tuple[float, float]:
-        """Return how much of a step to take so that the objective falls, and what it then is."""
+        """Return the step length of a backtracking line search, and the new objective."""
         length, new = 1.0, np.inf
         while length >= MIN_STEP and decrease >= 0:
             new = self(u + length * du, s + length * ds)
@@ -111,7 +111,7 @@ class MultinomialObjective:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of weights, intercepts and scores, and what it leaves of the gradient by weights."""
+    """A step of weights, intercepts and scores, and the residual of the Newton system."""
 
     du: Floats
     db: Floats
@@ -120,7 +120,7 @@ class Step:
 
 
 class StepMaker(Protocol):
-    """How the minimum of the quadratic model is found."""
+    """The interface of a solver of the Newton system."""
 
     def __call__(
         self,
@@ -131,9 +131,9 @@ class StepMaker(Protocol):
         total: Floats,
         residual_tol: float,
     ) -> Step:
-        """Return the step for the gradient by weights, (m, K), and by intercepts, (K,).
+        """Return the step for the gradient in the weights, (m, K), and the intercepts, (K,).
 
-        ``q`` are the shares now, ``residual_tol`` is the size of what may be left of the gradient.
+        ``q`` has the current probabilities, ``residual_tol`` bounds the norm of the residual.
         """
 
 
@@ -149,9 +149,8 @@ def multinomial_newton(
 ) -> tuple[Floats, Floats]:
     """Minimise the objective at scores u_k.x_i + b_k over u and b.
 
-    Steps: 1. the softmax of every row, and the gradient; 2. the minimum of the quadratic model, or
-    what comes close; 3. the dual point of the step: its weights are those of the end but for what
-    the step leaves; 4. half of the way as often as the objective does not fall.
+    Steps: 1. the softmax of each row, and the gradient; 2. the minimum of the quadratic model,
+    exact or truncated; 3. the dual point of the step; 4. backtracking line search.
 
     Parameters
     ----------
@@ -161,11 +160,11 @@ def multinomial_newton(
     start : ndarray, shape (m, K), or None
         Weights.
     stopping_rule : StoppingRule
-        Sees each step and says when to stop.
+        Called after each step.
     max_iter : int
         Maximum number of steps.
     is_stopped : callable
-        Whether the work is to end.
+        Returns whether to stop.
 
     Returns
     -------

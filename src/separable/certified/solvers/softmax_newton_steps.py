@@ -1,6 +1,6 @@
-"""Newton's steps for all classes jointly: by the whole Hessian, or by conjugate gradients.
+"""Newton steps for multinomial logistic regression: full Hessian or conjugate gradients.
 
-Equal changes of all classes change no probability; steps have none, in weights and intercepts.
+Probabilities are invariant to equal changes of all classes; steps have mean 0 over the classes.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_HESSIAN_SIZE", "ConjugateSteps", "direct_step"]
 
-#: Up to so many weights, of all classes, the whole Hessian is solved, or that of some rows.
+#: Maximum number of weights of all classes for a full Hessian, of all rows or a sample.
 MAX_HESSIAN_SIZE = 1500
-#: Numbers of rows times classes that are written out at a time.
+#: Cells of rows times classes that are expanded at a time.
 BLOCK_CELLS = 1 << 20
-#: How much of the gradient a step may leave.
+#: Largest relative residual of conjugate gradients (the forcing term).
 FORCING_TERM = 0.2
-#: Rows, as many times as weights, from which the curvature is guessed.
+#: Sampled rows per weight for the preconditioner.
 ROWS_PER_WEIGHT = 8
-#: Up to so many columns, rows are multiplied with each other.
+#: Maximum number of columns for a Gram matrix.
 MAX_GRAM_COLUMNS = 2000
-#: Least curvature of a column.
+#: Smallest curvature of a column.
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -48,7 +48,7 @@ def direct_step(
     total: Floats,
     residual_tol: float = 0.0,
 ) -> Step:
-    """Return the minimum of the quadratic model, by its whole Hessian."""
+    """Return the Newton step by the full Hessian."""
     del residual_tol
     bordered = objective.fit_intercept
     equations = Cholesky(_hessian(x, objective, q))
@@ -62,7 +62,7 @@ def direct_step(
 
 
 def _hessian(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> Floats:
-    """Return the curvature by all weights and intercepts, from all rows."""
+    """Return the Hessian in all weights and intercepts."""
     step = max(1, BLOCK_CELLS // (q.shape[1] * (x.size + 1)))
     parts = ((rows, q[here], objective.c[here]) for here, rows in x.blocks(step))
     return _curvature(parts, objective, x.size)
@@ -71,10 +71,10 @@ def _hessian(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> 
 def _curvature(
     parts: Iterable[tuple[Floats, Floats, Floats]], objective: MultinomialObjective, size: int
 ) -> Floats:
-    """Return the curvature by the weights of the first class, its intercept, the second, ...
+    """Return the Hessian in the weights of the first class, its intercept, the second class, ...
 
-    To which is added what acts on equal changes alone, so that it can be inverted. Parts are rows
-    with their shares and costs.
+    A term that acts on equal changes of all classes only makes it invertible. Parts are rows with
+    their probabilities and costs.
     """
     K, m = objective.n_classes, size + objective.fit_intercept
     whole = np.zeros((K, m, K, m))
@@ -100,12 +100,12 @@ def _curvature(
 
 
 class ConjugateSteps:
-    """Steps by conjugate gradients on the quadratic model, from a guess of its inverse.
+    """Truncated Newton steps by preconditioned conjugate gradients.
 
     Parameters
     ----------
     after_product : callable
-        Called after each product with the rows there and back; returning True stops the solver.
+        Called after each Hessian-vector product; returning True stops the solver.
     """
 
     def __init__(self, after_product: Callable[[], bool]) -> None:
@@ -120,7 +120,7 @@ class ConjugateSteps:
         total: Floats,
         residual_tol: float,
     ) -> Step:
-        """Return a step that leaves a small part of the gradient, or few."""
+        """Return a step with a small residual, relative to the gradient or absolute."""
         model = _Model(x, objective, q)
         du, db, moved = np.zeros_like(gradient), np.zeros_like(total), np.zeros(q.shape)
         left, rest = -gradient, -total
@@ -149,7 +149,7 @@ class ConjugateSteps:
 
 
 class _Model:
-    """The quadratic model of the objective at some shares, and a guess of its inverse."""
+    """The Hessian at given probabilities, as an operator, with a preconditioner."""
 
     def __init__(self, x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> None:
         self._x, self._objective = x, objective
@@ -158,19 +158,19 @@ class _Model:
         self._guess = _guess(x, objective, q)
 
     def inverse(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
-        """Return roughly what moves the gradient by g and the sums by total."""
+        """Apply the preconditioner."""
         return self._guess(g, total)
 
     def image(self, u: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the scores of a step, and by how much it moves gradient and sums."""
+        """Return the scores of a direction and its Hessian product."""
         ds, along, sums = self._x.hessian_products(self._c, self._q, u, b)
         return ds, along + self._objective.penalty * u, sums
 
 
 def _guess(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> Guess:
-    """Return the inverse of what some rows say: for few weights of them all together.
+    """Return a preconditioner from a sample of rows.
 
-    Rows are taken in proportion to what they add to the curvature, for its size.
+    Rows are sampled in proportion to their leverage-like contribution to the curvature.
     """
     spread = q * (1.0 - q)
     spread *= objective.c[:, None]
@@ -192,7 +192,7 @@ def _guess(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> Gu
 
 
 class _Together:
-    """The whole Hessian of some rows."""
+    """Preconditioner by the full Hessian of sampled rows."""
 
     def __init__(self, rows: Floats, q: Floats, c: Floats, objective: MultinomialObjective) -> None:
         self._has_b = objective.fit_intercept
@@ -210,7 +210,7 @@ class _Together:
 
 
 class _Intercepts:
-    """Intercepts by the curvature of each."""
+    """Diagonal preconditioner of the intercepts."""
 
     def __init__(self, spread: Floats, objective: MultinomialObjective) -> None:
         self._curvature, self._has_b = spread.sum(axis=0), objective.fit_intercept
@@ -226,7 +226,7 @@ class _Intercepts:
 
 
 class _ClassByClass:
-    """The curvature of the mean class in some rows, for each class."""
+    """Preconditioner by the mean curvature of the classes, the same for each class."""
 
     def __init__(
         self, rows: Floats, h: Floats, spread: Floats, objective: MultinomialObjective
@@ -243,7 +243,7 @@ class _ClassByClass:
 
 
 class _Diagonal:
-    """The curvature by each weight alone, of all rows."""
+    """Diagonal preconditioner."""
 
     def __init__(self, x: MultinomialRows, spread: Floats, objective: MultinomialObjective) -> None:
         self._curvature = np.maximum(objective.penalty + x.squares(spread), TINY)
