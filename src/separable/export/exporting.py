@@ -123,8 +123,8 @@ def _language(to: str) -> Language:
     return LANGUAGES[to]
 
 
-def _options(language: Language, to: str, given: dict[str, Any]) -> dict[str, Any]:
-    options = {name: value for name, value in given.items() if value is not None}
+def _options(language: Language, to: str, requested: dict[str, Any]) -> dict[str, Any]:
+    options = {name: value for name, value in requested.items() if value is not None}
     for name in options:
         if name not in language.options:
             raise ValueError(f"The {name!r} parameter of export is for SQL, and to={to!r}.")

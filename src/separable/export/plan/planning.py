@@ -216,17 +216,17 @@ def _levels_step(name: str, levels: ColumnLevels, first: int, unknown: str) -> C
             "missing value. Make them the same before training."
         )
     refuses = unknown == "error"
-    rare_is_there = len(levels.rare) > 0 and levels.dropped not in levels.rare
-    shares = unknown in ("infrequent_if_exist", "warn") and rare_is_there
-    unseen = first + levels.width - 1 if shares else None
-    lost = missing.pop() if missing else None
+    has_rare = len(levels.rare) > 0 and levels.dropped not in levels.rare
+    joins_rare = unknown in ("infrequent_if_exist", "warn") and has_rare
+    unseen = first + levels.width - 1 if joins_rare else None
+    missing_index = missing.pop() if missing else None
     return CategoryStep(
         name,
         tuple(known),
-        unseen if lost is None else (lost if lost >= 0 else None),
+        unseen if missing_index is None else (missing_index if missing_index >= 0 else None),
         unseen,
         refuses,
-        refuses_missing=refuses and lost is None,
+        refuses_missing=refuses and missing_index is None,
         typed=True,
         missing_is_nan=any(isinstance(level, float) and level != level for level in all_levels),
     )

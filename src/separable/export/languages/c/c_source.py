@@ -218,8 +218,10 @@ def _test_classes(made: Runtime, plan: Plan, vectors: Sequence[Vector]) -> str:
     indices = _braced(str(plan.classes.index(vector.prediction)) for vector in vectors)
     parts = [f"static const int TEST_CLASSES[] = {indices};\n", made["test classes"]]
     if plan.probabilities is not None:
-        shares = _braced(_braced(map(repr, vector.probabilities or ())) for vector in vectors)
-        table = f"static const double TEST_SHARES[][MODEL_N_CLASSES] = {shares};\n"
+        probabilities = _braced(
+            _braced(map(repr, vector.probabilities or ())) for vector in vectors
+        )
+        table = f"static const double TEST_SHARES[][MODEL_N_CLASSES] = {probabilities};\n"
         parts = [table, *parts, made["test probabilities"]]
     return "".join([*parts, made["end of test classes"]])
 

@@ -121,8 +121,8 @@ def _code(plan: Plan) -> list[str]:
     """Return the functions that the model needs; they use the constants of `model_data`."""
     kinds = {step.kind for step in plan.steps}
     made = _runtime()
-    shares = plan.probabilities is not None
-    parts = [*made.for_steps(kinds), made["main"], *[made["probabilities"]] * shares]
+    has_probabilities = plan.probabilities is not None
+    parts = [*made.for_steps(kinds), made["main"], *[made["probabilities"]] * has_probabilities]
     return [*parts, _tables(made, kinds)]
 
 

@@ -44,7 +44,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     vectors : sequence of Vector
     """
     kinds = {step.kind for step in plan.steps}
-    shares = plan.probabilities is not None
+    has_probabilities = plan.probabilities is not None
     data = {
         "COLUMNS": plan.columns,
         "CLASSES": plan.classes,
@@ -54,7 +54,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     }
     written = {name: _written(value) for name, value in data.items()}
     reads = any(text.startswith("json.") for text in written.values())
-    functions = ["scores", "predict", *["probabilities"] * shares]
+    functions = ["scores", "predict", *["probabilities"] * has_probabilities]
     lines = [
         f'"""A {plan.title} model as plain Python, written by separable export.',
         "",
@@ -69,7 +69,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     ]
     made = runtime("python", "runtime.py")
     parts = [*made.for_steps(kinds), _tables(made, kinds), made["main"]]
-    parts += [*[made["probabilities"]] * shares, made["self test"]]
+    parts += [*[made["probabilities"]] * has_probabilities, made["self test"]]
     return "\n".join(lines) + "".join(f"\n\n{part}" for part in parts)
 
 

@@ -125,8 +125,8 @@ def _outputs(plan: Plan) -> list[str]:
     scores = [f"s{k}" for k in range(plan.n_scores)]
     if plan.classes is None:
         return scores
-    shares = probabilities(plan) if plan.probabilities is not None else []
-    return [prediction(plan), *scores, *shares]
+    class_probabilities = probabilities(plan) if plan.probabilities is not None else []
+    return [prediction(plan), *scores, *class_probabilities]
 
 
 def _names_out(plan: Plan) -> list[str]:
@@ -139,8 +139,8 @@ def _names_out(plan: Plan) -> list[str]:
     if not plain or len({label.lower() for label in labels}) < len(labels):
         labels = [str(at) for at in range(len(labels))]
     scores = ["score"] if k == 1 else [f"score_{label}" for label in labels]
-    shares = [f"probability_{label}" for label in labels] if plan.probabilities else []
-    return ["prediction", *scores, *shares]
+    probability_names = [f"probability_{label}" for label in labels] if plan.probabilities else []
+    return ["prediction", *scores, *probability_names]
 
 
 # --- the test ---
@@ -151,16 +151,16 @@ def _self_test(plan: Plan, vectors: Sequence[Vector]) -> str:
     reason = _untestable(plan)
     if reason is not None:
         return f"-- It holds no test, for {reason}.\n"
-    own = "test"
-    while any(name.lower().startswith(own) for name in plan.columns):
-        own += "_"
+    prefix = "test"
+    while any(name.lower().startswith(prefix) for name in plan.columns):
+        prefix += "_"
     names = ["row", "said", *(f"{what}{k}" for what in "ez" for k in range(plan.n_scores))]
-    stages = _stages(plan, f"{own}_rows", [f"t.{own}_{name} AS k_{name}" for name in names])
+    stages = _stages(plan, f"{prefix}_rows", [f"t.{prefix}_{name} AS k_{name}" for name in names])
     right = [f"ABS(s{k} - k_e{k}) <= {PRECISION!r} * k_z{k}" for k in range(plan.n_scores)]
     if plan.classes is not None:
         right.append(f"{prediction(plan)} = k_said")
     out = ["k_row AS test_row", f"CASE WHEN {summed(right, 'AND')} THEN 1 ELSE 0 END AS ok"]
-    query = _query([(f"{own}_rows", _rows(plan, vectors, own)), *stages], out)
+    query = _query([(f"{prefix}_rows", _rows(plan, vectors, prefix)), *stages], out)
     return (
         "-- To test it, run what stands between the marks: ok must be 1 in every line.\n"
         f"/*\n{_inside_comment(query)}\nORDER BY 1;\n*/\n"
@@ -175,13 +175,18 @@ def _untestable(plan: Plan) -> str | None:
     return None
 
 
-def _rows(plan: Plan, vectors: Sequence[Vector], own: str) -> str:
+def _rows(plan: Plan, vectors: Sequence[Vector], prefix: str) -> str:
     selects = []
     for at, vector in enumerate(vectors):
-        pairs = [*zip(plan.columns, map(literal, vector.row), strict=True), (f"{own}_row", str(at))]
-        pairs.append((f"{own}_said", literal(None if plan.classes is None else vector.prediction)))
-        pairs += [(f"{own}_e{k}", number(s)) for k, s in enumerate(vector.scores)]
-        pairs += [(f"{own}_z{k}", number(s)) for k, s in enumerate(vector.sizes)]
+        pairs = [
+            *zip(plan.columns, map(literal, vector.row), strict=True),
+            (f"{prefix}_row", str(at)),
+        ]
+        pairs.append(
+            (f"{prefix}_said", literal(None if plan.classes is None else vector.prediction))
+        )
+        pairs += [(f"{prefix}_e{k}", number(s)) for k, s in enumerate(vector.scores)]
+        pairs += [(f"{prefix}_z{k}", number(s)) for k, s in enumerate(vector.sizes)]
         selects.append("SELECT " + ", ".join(f"{v} AS {identifier(name)}" for name, v in pairs))
     return "\n  UNION ALL ".join(selects)
 
