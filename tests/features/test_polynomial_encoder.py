@@ -97,11 +97,13 @@ def test_wrong_degrees(degree):
 
 def test_refusals():
     wide = sp.csr_array((1, 70_000))
-    with pytest.raises(ValueError, match="are 2450105000 numbers, more than the 2147483647"):
+    with pytest.raises(
+        ValueError, match="are 2450105000 features, more than the maximum of 2147483647"
+    ):
         PolynomialEncoder().fit(wide)
     with pytest.raises(ValueError, match="no product of 3 different columns out of 2"):
         PolynomialEncoder((3, 3), interaction_only=True).fit([[1.0, 2.0]])
-    with pytest.raises(ValueError, match="too large for float64"):
+    with pytest.raises(ValueError, match="overflows float64"):
         PolynomialEncoder().fit_transform([[1e200]])
     rows = portable.Rows(np.ones((1, 2)), 2)
     with pytest.raises(ValueError, match="row starts do not fit"):

@@ -156,7 +156,7 @@ def test_same_scores_from_every_kind_of_input() -> None:
         ({"weights": [["a", "b"]]}, "weights must be numbers"),
         ({"weights": [[4, np.nan]]}, r"weights must be finite. Found nan at \[0, 1\]"),
         ({"intercept": [np.inf]}, r"intercept must be finite. Found inf at \[0\]"),
-        ({"intercept": [1, 2]}, "intercept must hold one number for each of 1 rows.*Got 2"),
+        ({"intercept": [1, 2]}, "intercept must have one number for each of 1 rows.*Got 2"),
         ({"weights": np.zeros((1, 0))}, "at least one row and one column"),
         ({"weights": np.zeros((0, 2)), "intercept": []}, "at least one row and one column"),
         (

@@ -313,7 +313,7 @@ def test_explanation_of_a_vote_reads_as_that_of_a_score():
     assert explanation.to_dict()["rows"][1]["predicted"] == "yes"
     assert "height" in explanation[1]._repr_html_()
     assert len(explanation[:0].contributions().values) == 0
-    with pytest.raises(AttributeError, match="an intercept of its own: use intercepts"):
+    with pytest.raises(AttributeError, match="its own intercept: use intercepts"):
         explanation.intercept  # noqa: B018
 
 

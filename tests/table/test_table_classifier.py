@@ -231,11 +231,11 @@ def test_encoders_in_a_column_transformer_and_a_pipeline():
 def test_targets_that_cannot_be():
     with pytest.raises(TableError, match=r"The table has no column 'friut'.*did you mean 'fruit'"):
         TableClassifier().fit(fruits(), "friut")
-    with pytest.raises(TableError, match="target 'y' is the only one"):
+    with pytest.raises(TableError, match="target 'y' is the only column"):
         TableClassifier().fit({"y": ["a", "b"]}, "y")
-    with pytest.raises(TableError, match=r"'y' misses 1 value.*first in row 1"):
+    with pytest.raises(TableError, match=r"'y' has 1 missing value.*first in row 1"):
         TableClassifier().fit({"x": [1, 2, 3], "y": ["a", None, "b"]}, "y")
-    with pytest.raises(TableError, match="'y' misses 2 value"):
+    with pytest.raises(TableError, match="'y' has 2 missing value"):
         TableRegressor().fit({"x": [1, 2, 3], "y": [None, None, 1.0]}, "y")
     with pytest.raises(TableError, match="'y', row 0: 'a' is not a number"):
         TableRegressor().fit({"x": [1, 2], "y": ["a", "b"]}, "y")
@@ -262,5 +262,5 @@ def test_true_and_false_stay_what_they_are(make, tmp_path):
     assert named.score(table) == 1
     named.save(tmp_path / "open.safetensors")
     assert load(tmp_path / "open.safetensors").predict([{"x": 2.0}]).tolist() == [False]
-    with pytest.raises(TableError, match="target column 'open' misses 1 value"):
+    with pytest.raises(TableError, match="target column 'open' has 1 missing value"):
         named.fit({"x": [1.0, 2.0, 3.0], "open": [True, False, None]}, "open")

@@ -1,4 +1,4 @@
-"""The one small data set that is shipped, for the demo, the documentation and the tests."""
+"""The small data set shipped for the demo, the documentation and the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns, texts and dicts to numbers with names."""
+"""Encoders of columns, texts and dicts as named features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DictEncoder", "OneHotEncoder", "PolynomialEncoder", "TableEncoder", "TextEncoder"]
 
-#: Where each public name lives.
+#: Module of each public name.
 _HOMES = {
     "DictEncoder": "separable.features.dict_encoder",
     "OneHotEncoder": "separable.features.one_hot.one_hot_encoder",
@@ -24,5 +24,5 @@ _HOMES = {
     "TextEncoder": "separable.features.text.text_encoder",
 }
 
-if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
+if not TYPE_CHECKING:  # type checkers should see only the names above
     __getattr__ = lazy_names(__name__, _HOMES)

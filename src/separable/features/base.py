@@ -1,7 +1,7 @@
-"""What an encoder is: raw columns in, named numbers out, and back to the raw column by name.
+"""Encoder protocol: raw columns to named features, and back to the raw column by name.
 
-A model carries its encoder, so that it predicts and explains raw records. A file names the
-encoder's kind; ``ENCODERS`` says where the class of each kind lives, and it is imported only then.
+A model includes its encoder, so that it predicts and explains raw records. A file names the
+encoder's kind; ``ENCODERS`` maps kinds to classes, which are imported on demand.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENCODERS", "Encoder", "encoder_class"]
 
-#: Where the class of each kind of encoder lives. A new encoder is one line here.
+#: Class of each kind of encoder. A new encoder is one line here.
 ENCODERS: dict[str, str] = {
     "dict": "separable.features.dict_encoder:DictEncoder",
     "one-hot": "separable.features.one_hot.one_hot_encoder:OneHotEncoder",
@@ -34,27 +34,27 @@ ENCODERS: dict[str, str] = {
 
 @runtime_checkable
 class Encoder(Protocol):
-    """A fitted encoder: what a model needs of it to predict, to explain and to be saved."""
+    """A fitted encoder, as a model needs it to predict, to explain and to be saved."""
 
     kind: ClassVar[str]
 
     @property
     def feature_names(self) -> Sequence[str]:
-        """The names of the numbers out, for example ``island=Dream``; equal to their tuple."""
+        """Output feature names, for example ``island=Dream``; equal to their tuple."""
 
     @property
     def sources(self) -> Sequence[str]:
-        """For each number out, the raw column it came from; its length is known at once."""
+        """Raw column of each output feature; the length is known without computing it."""
 
     def encode(self, data: Any) -> Rows:
-        """Turn raw records into rows of float64."""
+        """Encode raw records as rows of float64."""
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
         """Return the fitted state as named tensors (texts too) and JSON values."""
 
     @classmethod
     def from_parts(cls, tensors: Tensors, values: Values) -> Self:
-        """Rebuild the encoder from its parts, trusting none of them."""
+        """Rebuild the encoder from untrusted parts."""
 
 
 def encoder_class(kind: str) -> type[Encoder]:
@@ -63,7 +63,7 @@ def encoder_class(kind: str) -> type[Encoder]:
     Parameters
     ----------
     kind : str
-        A key of `ENCODERS`.
+        Key of `ENCODERS`.
 
     Returns
     -------

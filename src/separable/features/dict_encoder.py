@@ -1,4 +1,4 @@
-"""DictEncoder: rows that are dicts of features to sparse rows of numbers."""
+"""DictEncoder: dicts of features to sparse rows."""
 
 from __future__ import annotations
 
@@ -24,32 +24,31 @@ if TYPE_CHECKING:
 
 __all__ = ["DictEncoder"]
 
-#: Up to so many names of a file are made when it is read.
+#: Files with at most this many names are decoded when read.
 FEW = 1 << 12
 
 
 class DictEncoder(Transformer):
-    """Encode rows that are dicts, feature name to value, as sparse rows.
+    """Encode dicts of feature names to values as sparse rows.
 
-    A number stays a number under its name. A text is one-hot: ``{"city": "Rome"}`` is 1 for
-    ``city=Rome``. A list, tuple or set of texts is 1 for each of them, so often as it is there.
-    None and NaN mean that the row does not have the feature. Names are sorted, and the matrix is
-    that of scikit-learn's ``DictVectorizer``. What the training rows did not have is left out and
-    counted in `unseen_`.
+    A number keeps its value under its name. A text is one-hot encoded: ``{"city": "Rome"}`` is 1
+    for ``city=Rome``. A list, tuple or set of texts counts each of them. None and NaN mean that the
+    row does not have the feature. Names are sorted, and the matrix is that of scikit-learn's
+    ``DictVectorizer``. Features unseen in training are ignored and counted in `unseen_`.
 
     Parameters
     ----------
     separator : str, default "="
-        Between the names of a feature and of its text.
+        Separator of a feature name and its text.
     sparse : bool, default True
         Whether `transform` returns a sparse matrix.
 
     Attributes
     ----------
     vocabulary_ : dict of str to int
-        The number out of each name.
+        Output column of each name.
     unseen_ : dict of str to dict
-        What was met since fit and left out, counted by feature.
+        Unseen features and texts since fit, counted by feature.
 
     Examples
     --------
@@ -72,7 +71,7 @@ class DictEncoder(Transformer):
     # --- learning ---
 
     def fit(self, X: Iterable[Mapping[Any, Any]], y: Any = None) -> Self:
-        """Learn the names.
+        """Learn the feature names.
 
         Parameters
         ----------
@@ -82,14 +81,14 @@ class DictEncoder(Transformer):
         Returns
         -------
         DictEncoder
-            Itself.
+            The fitted encoder.
         """
         for name in ("_saved", "_numbers", "_levels"):
             self.__dict__.pop(name, None)
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: Iterable[Mapping[Any, Any]], y: Any = None) -> Self:  # noqa: ARG002
-        """Learn the names of some more rows; numbers out may move, since names are sorted.
+        """Update the feature names with more rows; columns may move, since names are sorted.
 
         Parameters
         ----------
@@ -99,11 +98,11 @@ class DictEncoder(Transformer):
         Returns
         -------
         DictEncoder
-            Itself.
+            The fitted encoder.
         """
         numbers: dict[Any, None] = {}
         levels: dict[Any, dict[str, None]] = {}
-        portable.dict_names(_records(X), numbers, levels)  # if it fails, nothing was learned
+        portable.dict_names(_records(X), numbers, levels)  # if it fails, the encoder is unchanged
         if not hasattr(self, "_numbers"):
             self._learned(numbers, levels)
             return self
@@ -114,7 +113,7 @@ class DictEncoder(Transformer):
         return self
 
     def merge(self, other: DictEncoder) -> DictEncoder:
-        """Return an encoder that knows the names of both."""
+        """Return an encoder with the names of both."""
         levels = {key: dict(texts) for key, texts in self._fitted()._levels.items()}
         for key, texts in other._fitted()._levels.items():
             levels.setdefault(key, {}).update(texts)
@@ -128,7 +127,7 @@ class DictEncoder(Transformer):
         self._unseen = UnseenLedger()
 
     def _settle(self) -> None:
-        """Sort the names, if rows were learned since, and number them."""
+        """Sort and number the names, if rows were added since."""
         numbers, levels = self._numbers, self._levels
         named = {self._name(key, None) for key in numbers}
         named |= {self._name(key, text) for key, texts in levels.items() for text in texts}
@@ -158,7 +157,7 @@ class DictEncoder(Transformer):
 
     @property
     def feature_names(self) -> Sequence[str]:
-        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        """Output feature names, as a sequence equal to their tuple."""
         saved = self.__dict__.get("_saved")
         return self._sorted_names() if saved is None else saved.later(self._sorted_names)
 
@@ -169,11 +168,11 @@ class DictEncoder(Transformer):
 
     @property
     def vocabulary_(self) -> dict[str, int]:
-        """The number out of each name."""
+        """Output column of each name."""
         return self._fitted()._vocabulary
 
     def lookup_tables(self) -> tuple[dict[Any, int], dict[Any, dict[str, int]]]:
-        """Return the number out of each feature that is a number, and of each text of the others.
+        """Return the columns of numeric features, and of each text of the others.
 
         Returns
         -------
@@ -185,7 +184,7 @@ class DictEncoder(Transformer):
 
     @property
     def sources(self) -> Sequence[str]:
-        """For each number out, the feature it came from."""
+        """Raw feature of each output feature."""
         saved = self.__dict__.get("_saved")
         return self._sources() if saved is None else saved.later(self._sources)
 
@@ -196,13 +195,13 @@ class DictEncoder(Transformer):
 
     @property
     def unseen_(self) -> dict[str, dict[str, Any]]:
-        """What was met since fit and left out, counted by feature."""
+        """Unseen features and texts since fit, counted by feature."""
         return self._fitted()._unseen.to_dict()
 
     # --- encoding ---
 
     def encode(self, data: Iterable[Mapping[Any, Any]]) -> Rows:
-        """Turn dicts into rows of float64.
+        """Encode dicts as rows of float64.
 
         Parameters
         ----------
@@ -211,7 +210,7 @@ class DictEncoder(Transformer):
         Returns
         -------
         Rows
-            In CSR, its columns ascending and without explicit zeros.
+            CSR, with sorted columns and without explicit zeros.
         """
         n_features = len(self._sorted_names())
         parts: Any = portable.dict_rows(_records(data), self._number_places, self._level_places)
@@ -229,7 +228,7 @@ class DictEncoder(Transformer):
             self._unseen.add("(others)", {"": n_unseen - len(examples)})
 
     def transform(self, X: Any) -> Any:
-        """Turn dicts into a matrix.
+        """Encode dicts as a matrix.
 
         Parameters
         ----------
@@ -238,19 +237,19 @@ class DictEncoder(Transformer):
         Returns
         -------
         scipy.sparse.csr_array or ndarray
-            Or the frame that `set_output` asks for.
+            Or the data frame type chosen with `set_output`.
         """
         rows = self.encode(X)
         return self._given_out(rows if self.sparse else _dense(rows), X)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn the names and turn the same rows into a matrix."""
+        """Fit and encode the same rows."""
         records = _records(X)
         rows = self.fit(records, y).encode(records)
         return self._given_out(rows if self.sparse else _dense(rows), X)
 
     def inverse_transform(self, X: Any) -> list[dict[str, float]]:
-        """Return for each row the names and values of its numbers that are not 0.
+        """Return for each row the names and values of its non-zeros.
 
         Parameters
         ----------
@@ -276,7 +275,7 @@ class DictEncoder(Transformer):
     # --- files ---
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
-        """Return what was learned as tensors and JSON values."""
+        """Return the fitted state as tensors and JSON values."""
         pairs = [(str(k), text) for k, texts in self._fitted()._levels.items() for text in texts]
         tensors: dict[str, NDArray[Any] | Sequence[str]] = {
             "numbers": tuple(str(key) for key in self._numbers),
@@ -309,20 +308,20 @@ class DictEncoder(Transformer):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _restore(self, check: bool = True) -> None:
-        """Make what a file holds ready for use."""
+        """Decode the content of a file."""
         saved: _Saved = self.__dict__.pop("_saved")
         self._learned(*saved.learned())
         if check and len(self._sorted_names()) != saved.count:
-            raise ValueError("The saved DictEncoder is damaged: a name is there twice.")
+            raise ValueError("The saved DictEncoder is damaged: duplicate name.")
 
 
 class _Saved:
-    """What a file holds, not yet taken apart: of many names hardly any may ever be asked for.
+    """Undecoded content of a file: most names may never be used.
 
     Parameters
     ----------
     numbers, features, texts : sequence of str
-        The features that are numbers; and for each level its feature and its text.
+        Numeric features; and for each level its feature and its text.
     """
 
     def __init__(
@@ -332,30 +331,30 @@ class _Saved:
         self.count = len(numbers) + len(texts)
 
     def surely_differ(self, separator: str) -> bool:
-        """Whether different features and texts have different names, seen without making them."""
+        """Return whether names are certainly distinct, without creating them."""
         utf8 = [pack_strings(part)[0].tobytes() for part in (self.numbers, self.features)]
         return separator != "" and not any(separator.encode() in each for each in utf8)
 
     def learned(self) -> tuple[dict[Any, None], dict[Any, dict[str, None]]]:
-        """Return features that are numbers, and the texts of the others."""
+        """Return the numeric features, and the texts of the others."""
         levels: dict[Any, dict[str, None]] = {}
         for feature, text in zip(self.features, self.texts, strict=True):
             levels.setdefault(feature, {})[text] = None
         return dict.fromkeys(self.numbers), levels
 
     def later(self, make: Callable[[], tuple[str, ...]]) -> Sequence[str]:
-        """Return as many texts as there are names, made when they are asked for."""
+        """Return a lazy sequence of all names."""
         return DeferredTexts(self.count, make)
 
 
 def _records(X: Any) -> list[Any]:
-    """Return the rows as a list; one dict alone is one row, as for scikit-learn."""
+    """Return the rows as a list; a single dict is one row, as in scikit-learn."""
     if hasattr(X, "columns"):
         raise TypeError(
             f"Expected rows that are dicts, got a {type(X).__name__}. Give a list of dicts, for "
             "example X.to_dict('records') of a pandas frame, or use TableEncoder."
         )
-    if hasattr(X, "keys") and not hasattr(X, "iloc"):  # a pandas series of dicts is many rows
+    if hasattr(X, "keys") and not hasattr(X, "iloc"):  # a pandas series of dicts has many rows
         return [X]
     if isinstance(X, (str, bytes, memoryview)):
         what = "memory" if isinstance(X, memoryview) else "text"

@@ -1,6 +1,6 @@
-"""What an encoder met that its training data had not prepared it for, counted.
+"""Reports of missing and unseen values that an encoder meets after training.
 
-The ledger of levels that an encoder met and its training data did not have.
+The ledger counts levels that the training data did not have.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 __all__ = ["ColumnReport", "EncodingReport", "UnseenLedger"]
 
 
-#: How many examples of each thing a report keeps.
+#: Examples kept per problem.
 EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnReport:
-    """What was met in one column.
+    """Missing and unseen values of one column.
 
     Parameters
     ----------
     column : str
-        The raw column.
+        Raw column.
     missing : int
-        How many values were missing.
+        Number of missing values.
     missing_rows : tuple of int
-        The first rows, counted from 0, where one was.
+        First rows with a missing value, counted from 0.
     missing_trained : bool
-        Whether the training data had missing values in this column too. If not, a missing number
-        is read as the mean and a missing category as no level at all.
+        Whether the training data had missing values in this column too. If not, a missing number is
+        encoded as the mean and a missing category as no level.
     unseen : int
-        How many values were of a level that the training data did not have.
+        Number of values with an unseen level.
     unseen_examples : tuple of (int, str)
-        The first rows, counted from 0, and their levels; each level once.
+        First rows, counted from 0, with their levels; each level once.
     unseen_counts : mapping of str to int
-        How often each such level occurred, for the ledger of the encoder.
+        Count of each unseen level, for the ledger of the encoder.
     """
 
     column: str
@@ -56,13 +56,13 @@ class ColumnReport:
 
     @classmethod
     def of_missing(cls, column: str, missing: NDArray[np.bool_], trained: bool) -> ColumnReport:
-        """Return the report of a column in which values may only be missing."""
+        """Return the report of a column that can only have missing values."""
         count = int(np.count_nonzero(missing))
         rows = tuple(np.flatnonzero(missing)[:EXAMPLES].tolist()) if count else ()
         return cls(column, count, rows, trained)
 
     def followed_by(self, later: ColumnReport, first_row: int) -> ColumnReport:
-        """Return this report and that of later rows, the first of them ``first_row``, as one."""
+        """Return this report combined with that of later rows, which start at ``first_row``."""
         seen = {level for _, level in self.unseen_examples}
         rows = (*self.missing_rows, *(row + first_row for row in later.missing_rows))
         new = ((r + first_row, level) for r, level in later.unseen_examples if level not in seen)
@@ -76,7 +76,7 @@ class ColumnReport:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
+        """Return the report as JSON values."""
         return {
             "column": self.column,
             "missing": self.missing,
@@ -89,14 +89,14 @@ class ColumnReport:
 
 @dataclass(frozen=True, slots=True)
 class EncodingReport:
-    """What was met in a whole table.
+    """Missing and unseen values of a table.
 
     Parameters
     ----------
     n_rows : int
-        The rows encoded.
+        Rows encoded.
     columns : tuple of ColumnReport
-        The columns in which something was missing or unseen, in the encoder's order.
+        Columns with missing or unseen values, in the encoder's order.
     """
 
     n_rows: int
@@ -104,13 +104,13 @@ class EncodingReport:
 
     @classmethod
     def joined(cls, parts: Iterable[EncodingReport], order: Iterable[str]) -> EncodingReport:
-        """Return the reports of the parts of one table, one below the other, as one report.
+        """Return the combined report of consecutive parts of a table.
 
         Parameters
         ----------
         parts : iterable of EncodingReport
         order : iterable of str
-            The raw columns in the encoder's order; names may come again.
+            Raw columns in the encoder's order; names may repeat.
         """
         columns = {name: ColumnReport(name) for name in order}
         n_rows = 0
@@ -122,28 +122,28 @@ class EncodingReport:
 
     @property
     def missing(self) -> int:
-        """How many values were missing in all."""
+        """Total number of missing values."""
         return sum(column.missing for column in self.columns)
 
     @property
     def unseen(self) -> int:
-        """How many values were of an unseen level in all."""
+        """Total number of values with an unseen level."""
         return sum(column.unseen for column in self.columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
+        """Return the report as JSON values."""
         return {"n_rows": self.n_rows, "columns": [column.to_dict() for column in self.columns]}
 
 
-#: How many levels of a column are kept by name.
+#: Levels per column that are kept by name.
 NAMES = 100
 
 
 class UnseenLedger:
-    """What was met since the encoder was fitted, by column and level, counted.
+    """Counts of unseen levels since the encoder was fitted, by column.
 
-    At most 100 levels of a column are kept by name; the others are counted together. A copy, and
-    what comes out of a file or a pickle, starts empty: the ledger is no part of the model.
+    At most 100 levels per column are kept by name; the others are counted together. Copies and
+    loaded encoders start with an empty ledger: it is not part of the model.
     """
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ class UnseenLedger:
         self._others: dict[str, int] = {}
 
     def add(self, column: str, counts: Mapping[str, int]) -> None:
-        """Note how often some levels were met."""
+        """Add counts of unseen levels."""
         with self._lock:
             named = self._columns.setdefault(column, {})
             for level, count in counts.items():
@@ -162,7 +162,7 @@ class UnseenLedger:
                     self._others[column] = self._others.get(column, 0) + count
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return for each column its count, its levels with theirs, and the count of the others."""
+        """Return the total, the counts by level, and the count of other levels, per column."""
         with self._lock:
             return {
                 column: {

@@ -1,7 +1,7 @@
-"""The different values of a column, numbered: codes and levels, whatever the column is made of.
+"""Factorization of columns into codes and levels.
 
-Columns come from NumPy arrays, from frames, from Arrow. Missing values are levels like others here:
-NaN, None and pandas' NA each keep themselves.
+Columns may come from NumPy, data frames or Arrow. Missing values are levels here: NaN, None and
+pandas' NA stay distinct.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ class Factors:
     Parameters
     ----------
     codes : ndarray of int32
-        For each row the place of its value in ``levels``.
+        Index of each row's value in ``levels``.
     levels : ndarray
-        The different values in any order; not all need occur.
+        Distinct values in any order; not all need occur.
     """
 
     codes: NDArray[np.int32]
     levels: NDArray[Any]
 
     def counts(self) -> NDArray[np.intp]:
-        """Return how often each level occurs."""
+        """Return the count of each level."""
         return np.bincount(self.codes, minlength=len(self.levels))
 
     def without_unused(self) -> Factors:
-        """Return the column with the levels that occur only."""
+        """Return the column without unused levels."""
         used = np.flatnonzero(self.counts())
         if len(used) == len(self.levels):
             return self
@@ -51,7 +51,7 @@ class Factors:
 
 
 def factors_of(column: Any) -> Factors:
-    """Find the different values of a column.
+    """Factorize a column.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def factors_of(column: Any) -> Factors:
     categories = getattr(getattr(column, "cat", None), "categories", None)
     if categories is not None and hasattr(column.cat, "codes"):
         return _from_pandas_categories(column.cat)
-    if isinstance(getattr(column, "dtype", None), np.dtype):  # pandas on top of NumPy
+    if isinstance(getattr(column, "dtype", None), np.dtype):  # pandas backed by NumPy
         return _from_numpy(column.to_numpy())
     if hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
         return _from_arrow(column)
@@ -74,7 +74,7 @@ def factors_of(column: Any) -> Factors:
 
 
 def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
-    """Find the different values of each column of an array of objects, all in one pass."""
+    """Factorize each column of an object array in one pass."""
     codes = np.empty(table.shape[::-1], np.int32)
     firsts = portable.factorize_objects(table, codes)
     return [
@@ -84,7 +84,7 @@ def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
 
 
 def _with_one_nan(factors: Factors) -> Factors:
-    """Return the column with one NaN: those of NumPy's other floats are not equal to any."""
+    """Return the column with a single NaN level: other NumPy floats have distinct NaNs."""
     levels = factors.levels.tolist()
     if not any(issubclass(kind, np.floating) for kind in set(map(type, levels)) - {str, float}):
         return factors
@@ -99,7 +99,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def sorted_levels(levels: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the order in which levels ascend, None and NaN last, or refuse what has no order."""
+    """Return the sort order of levels, None and NaN last; raise if they are not comparable."""
     if levels.dtype.kind != "O":
         return np.argsort(levels, kind="stable")  # NaN and NaT come last
     values = levels.tolist()
@@ -141,7 +141,7 @@ def _from_numpy(values: NDArray[Any]) -> Factors:
 
 
 def _factorize_fixed(values: NDArray[Any], codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Find the different ones of texts that all take the same number of bytes."""
+    """Factorize texts of fixed width."""
     size = values.dtype.itemsize
     offsets = np.arange(len(values) + 1, dtype=np.int64) * size
     data = values.reshape(-1).view(np.uint8) if size else np.zeros(0, np.uint8)
@@ -166,7 +166,7 @@ def _from_arrow(values: Any) -> Factors:
     import pyarrow as pa
     from pyarrow import types
 
-    lost = np.nan if hasattr(values, "iloc") else None  # as pandas has it
+    lost = np.nan if hasattr(values, "iloc") else None  # as pandas represents it
     array = one_chunk(values)
     kind = array.type
     if is_text(kind):
@@ -223,5 +223,5 @@ def _from_arrow_dictionary(array: Any, lost: Any) -> Factors:
         values.append(lost)
     levels = np.empty(len(values), object)
     levels[:] = values
-    merged = _from_numpy(levels)  # a level may stand there twice
+    merged = _from_numpy(levels)  # a level may be duplicated
     return Factors(merged.codes[codes], merged.levels).without_unused()

@@ -1,4 +1,4 @@
-"""PolynomialEncoder: products of columns, so that a line can bend."""
+"""PolynomialEncoder: monomials of columns up to a degree."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ if TYPE_CHECKING:
 
 __all__ = ["PolynomialEncoder"]
 
-#: More numbers out than this are refused.
+#: Maximum number of output features.
 MOST = 2**31 - 1
 
 
 class PolynomialEncoder(Transformer):
-    """Encode rows as the products of their columns, up to a degree.
+    """Encode rows as the products of their columns up to a degree.
 
-    Of columns a and b, degree 2 gives ``a``, ``b``, ``a^2``, ``a*b`` and ``b^2``, in this order: by
-    degree, then by columns. Sparse rows stay sparse: only products of their non-zeros are formed.
-    The matrix is that of scikit-learn's ``PolynomialFeatures``, where by default a column of ones
-    comes first.
+    For columns a and b, degree 2 gives ``a``, ``b``, ``a^2``, ``a*b`` and ``b^2``, in this order:
+    by degree, then by columns. Sparse rows stay sparse: only products of non-zeros are formed. The
+    matrix is that of scikit-learn's ``PolynomialFeatures``, which by default puts a column of ones
+    first.
 
     Parameters
     ----------
     degree : int or (int, int), default 2
-        The highest degree; or the least and the highest.
+        Highest degree; or lowest and highest.
     interaction_only : bool, default False
-        Whether only products of different columns are formed.
+        Form only products of different columns.
     include_bias : bool, default False
-        Whether a column of ones comes first. Learners have an intercept of their own.
+        Put a column of ones first. Learners fit an intercept themselves.
 
     Attributes
     ----------
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where the training data named its columns.
+        If the training data has column names.
     n_output_features_ : int
     powers_ : ndarray of int, shape (numbers out, columns)
-        How often each column is a factor of each number out.
+        Exponent of each column in each output feature.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class PolynomialEncoder(Transformer):
     """
 
     kind: ClassVar[str] = "polynomial"
-    #: Matrices are raw data to a model with this encoder.
+    #: Matrices are raw data for a model with this encoder.
     takes_matrices: ClassVar[bool] = True
     _input_tags = {"sparse": True}  # noqa: RUF012
 
@@ -94,7 +94,7 @@ class PolynomialEncoder(Transformer):
         self.include_bias = include_bias
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn how many columns there are.
+        """Record the number of columns.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class PolynomialEncoder(Transformer):
         Returns
         -------
         PolynomialEncoder
-            Itself.
+            The fitted encoder.
         """
         rows, names = as_rows(X), column_names(X)
         self._set_columns(rows.n_features, names)
@@ -116,9 +116,9 @@ class PolynomialEncoder(Transformer):
         n_out += bool(self.include_bias)
         if n_out > MOST:
             raise ValueError(
-                f"Products of {n_columns} columns up to degree {highest} are {n_out} "
-                f"numbers, more than the {MOST} there is room for. Choose a lower degree, "
-                "interaction_only=True, or fewer columns."
+                f"Products of {n_columns} columns up to degree {highest} are {n_out} features, "
+                f"more than the maximum of {MOST}. Choose a lower degree, interaction_only=True, "
+                "or fewer columns."
             )
         if n_out == 0:
             raise ValueError(
@@ -150,14 +150,14 @@ class PolynomialEncoder(Transformer):
 
     @property
     def feature_names(self) -> Sequence[str]:
-        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        """Output feature names, as a sequence equal to their tuple."""
         self._fitted()
         make = self.get_feature_names_out
         return DeferredTexts(self.n_output_features_, lambda: tuple(make().tolist()))
 
     @property
     def sources(self) -> Sequence[str]:
-        """For each number out, the columns it is a product of: ``a`` for a^2, ``a*b`` for a^2*b."""
+        """Raw columns of each output feature: ``a`` for a^2, ``a*b`` for a^2*b."""
         self._fitted()
         return DeferredTexts(self.n_output_features_, self._sources)
 
@@ -167,12 +167,12 @@ class PolynomialEncoder(Transformer):
         return ("1", *products) if self.include_bias else tuple(products)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the numbers out.
+        """Return the output feature names.
 
         Parameters
         ----------
         input_features : sequence of str, optional
-            Names of the columns; by default those of the training data, else ``x0``, ``x1``, ...
+            Column names; by default those of the training data, else ``x0``, ``x1``, ...
 
         Returns
         -------
@@ -188,7 +188,7 @@ class PolynomialEncoder(Transformer):
         return np.array(out, dtype=object)
 
     def products(self) -> Iterator[tuple[int, ...]]:
-        """Give the columns that are multiplied for each number out, behind that of ones."""
+        """Yield the columns multiplied for each output feature, without the column of ones."""
         least, highest = self._degrees()
         make = combinations if self.interaction_only else combinations_with_replacement
         for degree in range(least, highest + 1):
@@ -196,7 +196,7 @@ class PolynomialEncoder(Transformer):
 
     @property
     def powers_(self) -> NDArray[np.int64]:
-        """How often each column is a factor of each number out."""
+        """Exponent of each column in each output feature."""
         self._fitted()
         powers = np.zeros((self.n_output_features_, self.n_features_in_), np.int64)
         for index, factors in enumerate(self.products(), start=bool(self.include_bias)):
@@ -215,7 +215,7 @@ class PolynomialEncoder(Transformer):
         Returns
         -------
         Rows
-            Of float64, sparse if the data is.
+            float64, sparse if the data is.
         """
         self._fitted()
         data, names = _table_of(data)
@@ -243,7 +243,7 @@ class PolynomialEncoder(Transformer):
     # --- files ---
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
-        """Return what was learned as tensors and JSON values."""
+        """Return the fitted state as tensors and JSON values."""
         self._fitted()
         pair = isinstance(self.degree, (tuple, list))
         values = {
@@ -274,14 +274,14 @@ class PolynomialEncoder(Transformer):
     def _checked(self, rows: Rows) -> Rows:
         if not np.isfinite(rows.values).all():
             raise ValueError(
-                "A product of columns is too large for float64. Scale the columns first, for "
-                "example with TableEncoder or sklearn.preprocessing.StandardScaler."
+                "A product of columns overflows float64. Scale the columns first, for example "
+                "with TableEncoder or sklearn.preprocessing.StandardScaler."
             )
         return rows
 
 
 def _table_of(data: Any) -> tuple[Any, tuple[str, ...] | None]:
-    """Return data that `as_rows` takes, and the names of its columns; records are stacked."""
+    """Return data that `as_rows` accepts, and its column names; records are stacked."""
     columns = columns_of_records(data)
     if columns is data:
         return data, column_names(data)
@@ -295,7 +295,7 @@ def _n_products(n: int, least: int, highest: int, different: bool) -> int:
 
 
 def _ascending(rows: Rows) -> Rows:
-    """Return sparse rows with every column once in a row, in ascending order."""
+    """Return sparse rows with sorted columns and without duplicates."""
     rows = distinct_rows(rows)
     assert rows.indptr is not None
     assert rows.indices is not None

@@ -1,4 +1,4 @@
-"""The columns of an array, a frame or a table as they are, with their names if they have any."""
+"""Columns of an array, a data frame or a table, unconverted, with their names if any."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
-    """Return the columns of X, not converted, and their names.
+    """Return the columns of X, unconverted, and their names.
 
     Parameters
     ----------
@@ -31,15 +31,15 @@ def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
     Returns
     -------
     columns : list
-        NumPy arrays, Arrow arrays or columns of the frame.
+        NumPy arrays, Arrow arrays or columns of the data frame.
     names : tuple of str or None
     """
     columns: list[Any]
     names: tuple[str, ...] | None
     if is_scipy_sparse(X):
         raise TypeError(
-            "Sparse data was passed, but categories are needed in a dense array or a frame. Use "
-            "X.toarray() if the matrix is small, or encode the categories before it is built."
+            "Sparse data was passed, but categories must be in a dense array or a data frame. "
+            "Use X.toarray() if the matrix is small, or encode the categories before building it."
         )
     X = columns_of_records(X)
     if isinstance(X, Mapping):
@@ -73,7 +73,7 @@ def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
 
 
 def columns_of_records(X: Any) -> Any:
-    """Return a list of dicts as a dict of columns, anything else as it is."""
+    """Return a list of dicts as a dict of columns, anything else unchanged."""
     if type(X) is not list or not X or not all(isinstance(record, Mapping) for record in X):
         return X
     names = list(X[0])
@@ -94,7 +94,10 @@ def _mapped_columns(X: Mapping[Any, Any]) -> list[Any]:
         lengths_text = ", ".join(
             f"{name!r} has {length}" for name, length in list(lengths.items())[:5]
         )
-        raise ValueError(f"The columns differ in length: {lengths_text}. Give each the same rows.")
+        raise ValueError(
+            f"The columns differ in length: {lengths_text}. Give all columns the same number of "
+            "rows."
+        )
     return list(X.values())
 
 
@@ -105,7 +108,7 @@ def _n_rows(X: Any) -> int:
 def _array_columns(X: Any) -> list[Any]:
     array = np.asarray(X)
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
-        array = np.asarray(X, dtype=object)  # numbers beside texts stay numbers
+        array = np.asarray(X, dtype=object)  # numbers mixed with texts stay numbers
     if array.ndim == 0:
         raise ValueError(f"Expected 2D array, got scalar array instead: array={X!r}.")
     if array.ndim == 1:
@@ -126,7 +129,7 @@ def _one_dimension(shape: tuple[int, ...]) -> str:
 
 
 def remember_columns(encoder: Any, n_columns: int, names: tuple[str, ...] | None) -> None:
-    """Set what scikit-learn asks of an encoder that was fitted: how many columns, and their names.
+    """Set the fitted attributes of scikit-learn: ``n_features_in_`` and ``feature_names_in_``.
 
     Parameters
     ----------
@@ -142,13 +145,13 @@ def remember_columns(encoder: Any, n_columns: int, names: tuple[str, ...] | None
 
 
 def names_of_columns(encoder: Any, input_features: Any = None) -> list[str]:
-    """Return the names of the columns that an encoder was fitted with, ``x0``, ``x1``, ... if none.
+    """Return the column names that an encoder was fitted with, else ``x0``, ``x1``, ...
 
     Parameters
     ----------
     encoder : Transformer
     input_features : sequence of str, optional
-        Names for columns without one; they must be the same where columns have names.
+        Names for unnamed columns; for named columns they must be equal.
     """
     known, count = getattr(encoder, "feature_names_in_", None), encoder.n_features_in_
     if input_features is None:
@@ -165,7 +168,7 @@ def names_of_columns(encoder: Any, input_features: Any = None) -> list[str]:
 
 
 def check_names_and_count(encoder: Any, n_columns: int, names: tuple[str, ...] | None) -> None:
-    """Refuse data whose columns are not those that the encoder was fitted with."""
+    """Raise if the columns differ from those the encoder was fitted with."""
     expected = encoder.n_features_in_
     if n_columns != expected:
         raise ValueError(
@@ -185,13 +188,13 @@ def check_names_and_count(encoder: Any, n_columns: int, names: tuple[str, ...] |
 
 
 def saved_names(encoder: Any) -> dict[str, tuple[str, ...]]:
-    """Return the names of the columns as a part of a file, none where there are none."""
+    """Return the column names as a part of a file, empty if there are none."""
     names = getattr(encoder, "feature_names_in_", None)
     return {} if names is None else {"names": tuple(str(name) for name in names)}
 
 
 def names_in_parts(tensors: Mapping[str, Any], n_columns: int) -> tuple[str, ...] | None:
-    """Return the names that `saved_names` gave, or refuse what cannot be."""
+    """Return the names written by `saved_names`, after validation."""
     if "names" not in tensors:
         return None
     names = tensors["names"]

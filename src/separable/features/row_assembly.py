@@ -1,8 +1,7 @@
-"""From encoded columns to rows, dense or CSR: the compiled core lays them side by side.
+"""Assembly of encoded columns into rows, dense or CSR, by the compiled core.
 
-Encoded columns are slots in ascending order of the numbers out that they fill: a number in each of
-some places of every row (`NumberSlot`), a one in a place that a code chooses (`OneHotSlot`), or
-sparse rows that take a block of places (`BlockSlot`).
+An encoded column is a slot of consecutive output features: numbers in every row (`NumberSlot`), a
+single 1 selected by a code (`OneHotSlot`), or sparse rows (`BlockSlot`).
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["BlockSlot", "NumberSlot", "OneHotSlot", "Slot", "rows_from_slots"]
 
-#: Up to this many numbers out, rows are dense.
+#: Up to this many output features, rows are dense.
 DENSE_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class NumberSlot:
-    """One number a row in each of some places.
+    """Numeric columns: one number per row and column.
 
     Parameters
     ----------
@@ -39,27 +38,26 @@ class NumberSlot:
 
     @property
     def width(self) -> int:
-        """How many numbers out it fills."""
+        """Number of output features."""
         return len(np.atleast_2d(self.values))
 
     def add_to(self, parts: portable.Parts, at: int) -> None:
-        """Hand the slot to the core, its first number out being ``at``."""
+        """Add the slot to the core, starting at output feature ``at``."""
         parts.add_numbers(np.ascontiguousarray(np.atleast_2d(self.values)), at)
 
 
 @dataclass(frozen=True, slots=True)
 class OneHotSlot:
-    """At most one 1 a row.
+    """One-hot column: at most one 1 per row.
 
     Parameters
     ----------
     codes : ndarray of int32
-        The code of each row, -1 where there is no value.
+        Code of each row, -1 if missing.
     indices : ndarray of int32
-        For code -1, 0, 1, ... the number out that becomes 1, counted from the first of this slot;
-        -1 for none.
+        For code -1, 0, 1, ... the index within the slot that becomes 1; -1 for none.
     width : int
-        How many numbers out the slot fills.
+        Number of output features.
     """
 
     codes: NDArray[np.int32]
@@ -67,29 +65,29 @@ class OneHotSlot:
     width: int
 
     def add_to(self, parts: portable.Parts, at: int) -> None:
-        """Hand the slot to the core, its first number out being ``at``."""
+        """Add the slot to the core, starting at output feature ``at``."""
         parts.add_one_hot(np.ascontiguousarray(self.codes), self.indices, at, self.width)
 
 
 @dataclass(frozen=True, slots=True)
 class BlockSlot:
-    """Sparse rows beside the others.
+    """Block of sparse rows.
 
     Parameters
     ----------
     rows : Rows
-        In CSR.
+        CSR.
     """
 
     rows: Rows
 
     @property
     def width(self) -> int:
-        """How many numbers out it fills."""
+        """Number of output features."""
         return self.rows.n_features
 
     def add_to(self, parts: portable.Parts, at: int) -> None:
-        """Hand the slot to the core, its first number out being ``at``."""
+        """Add the slot to the core, starting at output feature ``at``."""
         values, indices, indptr = self.rows.arrays()
         parts.add_csr(
             np.ascontiguousarray(values, np.float64),
@@ -106,16 +104,16 @@ Slot: TypeAlias = NumberSlot | OneHotSlot | BlockSlot
 def rows_from_slots(
     slots: Iterable[Slot], n_rows: int, *, dense: bool | None = None, n_threads: int = 1
 ) -> Rows:
-    """Lay slots side by side as rows.
+    """Assemble slots side by side into rows.
 
     Parameters
     ----------
     slots : iterable of Slot
     n_rows : int
     dense : bool, optional
-        None: dense up to 64 numbers out, else CSR without explicit zeros.
+        None: dense up to 64 output features, else CSR without explicit zeros.
     n_threads : int, default 1
-        The bits do not depend on it.
+        The result does not depend on it.
 
     Returns
     -------

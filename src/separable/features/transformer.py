@@ -1,6 +1,6 @@
-"""Transformer: what scikit-learn asks of every encoder, without importing it.
+"""Transformer: scikit-learn's transformer API, without importing scikit-learn.
 
-Encoded rows as the frames that scikit-learn's ``set_output`` names.
+Includes the data frames of scikit-learn's ``set_output``.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ if TYPE_CHECKING:
 __all__ = ["OUTPUTS", "NotFittedError", "Transformer", "as_frame", "default_output"]
 
 
-#: What ``set_output`` may ask for.
+#: Values of ``set_output``.
 OUTPUTS = ("default", "pandas", "polars")
 
 
 def default_output() -> str:
-    """Return what scikit-learn is set to give out everywhere; it is not imported to ask."""
-    sklearn: Any = sys.modules.get("sklearn")  # set only once it is imported
+    """Return scikit-learn's global output setting without importing it."""
+    sklearn: Any = sys.modules.get("sklearn")  # can be set only after the import
     return "default" if sklearn is None else str(sklearn.get_config()["transform_output"])
 
 
 def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any, encoder: str) -> Any:
-    """Return dense rows as a frame.
+    """Return dense rows as a data frame.
 
     Parameters
     ----------
     rows : Rows
     names : sequence of str
-        The names of its columns.
+        Column names.
     library : {"pandas", "polars"}
-        Imported here, and nowhere else.
+        Imported here only.
     data : object
-        What was encoded; a pandas frame or series hands on its index.
+        The encoded data; a pandas data frame or series passes on its index.
     encoder : str
-        The name of the encoder's class.
+        Class name of the encoder.
 
     Returns
     -------
@@ -57,9 +57,8 @@ def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any, encoder:
     """
     if rows.is_sparse:
         raise ValueError(
-            f"{encoder} makes {rows.n_features} numbers out of this data, which are kept sparse, "
-            f"and a {library} frame cannot hold them so. Ask for "
-            "set_output(transform='default')."
+            f"{encoder} makes {rows.n_features} features, which are kept sparse, and a {library} "
+            "data frame cannot hold them. Use set_output(transform='default')."
         )
     require_packages(f"set_output(transform={library!r})", **{library: library})
     frames = import_module(library)
@@ -70,27 +69,27 @@ def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any, encoder:
 
 
 class NotFittedError(ValueError, AttributeError):
-    """What an encoder raises before `fit` where scikit-learn, whose error it is, is not imported.
+    """Error of an unfitted encoder if scikit-learn, which defines it, is not imported.
 
-    As an ``AttributeError`` it makes ``hasattr`` say no.
+    As an ``AttributeError`` it makes ``hasattr`` return False.
     """
 
 
 class Transformer:
-    """The base of encoders that scikit-learn takes for its own.
+    """Base class of encoders that are compatible with scikit-learn.
 
-    A subclass stores the arguments of its constructor under their names, and has ``fit``,
+    A subclass stores its constructor arguments under their names, and implements ``fit``,
     ``encode``, ``feature_names`` and ``__sklearn_is_fitted__``.
     """
 
-    # What scikit-learn's tags say of the input; see ``sklearn.utils.InputTags``.
+    # Input tags of scikit-learn; see ``sklearn.utils.InputTags``.
     _input_tags: ClassVar[dict[str, bool]] = {
         "two_d_array": False,
         "categorical": True,
         "string": True,
     }
 
-    if TYPE_CHECKING:  # the subclass has these
+    if TYPE_CHECKING:  # implemented by subclasses
         n_features_in_: int
 
         @property
@@ -101,26 +100,26 @@ class Transformer:
     # --- encoding ---
 
     def transform(self, X: Any) -> Any:
-        """Turn raw data into a matrix.
+        """Encode raw data as a matrix.
 
         Parameters
         ----------
         X : object
-            What `encode` takes.
+            Data that `encode` accepts.
 
         Returns
         -------
         ndarray or scipy.sparse.csr_array
-            Or the frame that `set_output` asks for.
+            Or the data frame type chosen with `set_output`.
         """
         return self._given_out(self.encode(X), X)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn from raw data and turn it into a matrix."""
+        """Fit and encode the same data."""
         return self._given_out(self.fit(X, y).encode(X), X)
 
     def _given_out(self, rows: Rows, data: Any) -> Any:
-        """Return encoded rows in the form that `set_output` asks for."""
+        """Return encoded rows in the form chosen with `set_output`."""
         config: dict[str, str] = getattr(self, "_sklearn_output_config", {})
         output = config.get("transform", default_output())
         if output != "default":
@@ -128,18 +127,18 @@ class Transformer:
         return rows.to_matrix()
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Set what `transform` gives out.
+        """Set the output of `transform`.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            As scikit-learn has it: arrays, or frames of one of the two libraries, which hold up to
-            64 numbers a row. None leaves it as it is.
+            As in scikit-learn: arrays, or data frames of one of the two libraries, with up to 64
+            columns. None changes nothing.
 
         Returns
         -------
         object
-            Itself.
+            The encoder.
         """
         if transform is not None:
             if transform not in OUTPUTS:
@@ -147,15 +146,17 @@ class Transformer:
                     "The 'transform' parameter of set_output must be one of "
                     f"{list_names(OUTPUTS)} or None. Got {transform!r} instead."
                 )
-            self._sklearn_output_config = {"transform": transform}  # so called, `clone` copies it
+            self._sklearn_output_config = {
+                "transform": transform
+            }  # with this name `clone` copies it
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
-        """Return the names of the numbers out, as scikit-learn asks for them."""
+        """Return the output feature names."""
         return np.array(self.feature_names, dtype=object)
 
     def _not_fitted(self) -> Exception:
-        """Return the error of an encoder that is used before `fit`."""
+        """Return the error for use before `fit`."""
         exceptions: Any = sys.modules.get("sklearn.exceptions")
         kind = NotFittedError if exceptions is None else exceptions.NotFittedError
         error: Exception = kind(f"This {type(self).__name__} is not fitted yet. Call fit first.")
@@ -191,7 +192,7 @@ class Transformer:
     # --- tags ---
 
     def __sklearn_tags__(self) -> Any:
-        tags = import_module("sklearn.utils")  # only scikit-learn asks, so it is there already
+        tags = import_module("sklearn.utils")  # called only by scikit-learn, so it is imported
         return tags.Tags(
             estimator_type="transformer",
             target_tags=tags.TargetTags(required=False),
@@ -201,6 +202,6 @@ class Transformer:
 
 
 def _defaults(cls: Callable[..., Any]) -> dict[str, Any]:
-    """Return the parameters of the constructor of a class with their defaults."""
+    """Return the constructor parameters of a class with their defaults."""
     parameters = signature(cls).parameters
     return {name: parameter.default for name, parameter in parameters.items()}

@@ -1,1 +1,1 @@
-"""The one model every learner ends in."""
+"""The linear model that every learner produces."""

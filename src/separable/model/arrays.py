@@ -1,6 +1,6 @@
-"""The arrays of a model: checked, in one dtype, read-only.
+"""Arrays of a model: validated, in one dtype, read-only.
 
-What every kind of model checks of the fields that all kinds have.
+Includes the checks of fields that all model types share.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ __all__ = [
 ]
 
 
-#: NumPy makes all texts of an array as wide as the longest. So many bytes are always allowed.
+#: NumPy pads all texts of an array to the longest. This many bytes are always allowed.
 MAX_CLASS_BYTES = 1 << 25
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a C-order, native-endian array that cannot be written to.
+    """Return a read-only array in C order and native byte order.
 
-    An array that is read-only already is taken as it is, so a learner that hands over its own
-    array marks it with ``setflags(write=False)`` and saves the copy.
+    A read-only array is used as it is, so a learner can avoid the copy by marking its array with
+    ``setflags(write=False)``.
     """
     array = np.asarray(array)
     if array.flags.writeable or not array.flags.c_contiguous or not array.dtype.isnative:
@@ -79,13 +79,13 @@ def checked_threshold(value: Any) -> float | None:
 
 
 def checked_names(names: Iterable[str] | None, count: int, what: str) -> Sequence[str] | None:
-    """Return ``count`` names as a tuple of text, or as they are if lazy, or None for None."""
+    """Return ``count`` names as a tuple, as a lazy sequence if they are one, or None for None."""
     if names is None:
         return None
     if isinstance(names, LazyTexts) and len(names) == count:
         return names
     if isinstance(names, str):
-        raise ValueError(f"{what} must be a sequence of str, one a feature. Got one str instead.")
+        raise ValueError(f"{what} must be a sequence of str, one per feature. Got one str instead.")
     names = tuple(names)
     for index, name in enumerate(names):
         if not isinstance(name, str):
@@ -133,7 +133,7 @@ def _text_or_numbers(classes: NDArray[Any]) -> NDArray[Any]:
     labels = classes.tolist()
     if all(isinstance(label, str) for label in labels):
         return _text_classes(labels)
-    for kind in (bool, int, float):  # an exact type: True is an int to isinstance
+    for kind in (bool, int, float):  # the exact type: isinstance(True, int) holds
         if all(type(label) is kind for label in labels):
             return np.array(labels)
     kinds = sorted({type(label).__name__ for label in labels})
@@ -147,7 +147,7 @@ def _text_classes(labels: list[str]) -> NDArray[Any]:
                 f"The class {label!r:.80} ends in a zero character or is not valid Unicode text. "
                 "Rename it."
             )
-    size = 4 * len(labels) * max(len(label) for label in labels)  # NumPy makes all as wide as one
+    size = 4 * len(labels) * max(len(label) for label in labels)  # NumPy pads all to the longest
     if size > max(MAX_CLASS_BYTES, 3 * sum(len(label) + 16 for label in labels)):
         raise ValueError(
             f"{len(labels)} classes as long as {max(labels, key=len)!r:.40} would fill "
@@ -157,7 +157,7 @@ def _text_classes(labels: list[str]) -> NDArray[Any]:
 
 
 def check_words(model: Model, classes: NDArray[Any] | None) -> None:
-    """Refuse a link, family, learner or state of another kind than a model may have."""
+    """Raise for an invalid link, family, learner or state."""
     from separable.model.linear_model import Family, Link, TrainingState
 
     if model.link not in get_args(Link):
@@ -180,7 +180,7 @@ def check_words(model: Model, classes: NDArray[Any] | None) -> None:
 
 
 def check_score_count(k: int, classes: NDArray[Any] | None, what: str) -> None:
-    """Refuse ``k`` scores where the classes need another number: one up to two, else one each."""
+    """Raise if ``k`` is not the number of scores: one for up to two classes, else one each."""
     if classes is None:
         return
     wanted = 1 if len(classes) < 3 else len(classes)
@@ -194,7 +194,7 @@ def check_score_count(k: int, classes: NDArray[Any] | None, what: str) -> None:
 def names_of_features(
     names: Sequence[str] | None, encoder: Encoder | None, count: int
 ) -> Sequence[str] | None:
-    """Return the names of the features: the encoder's where there is one."""
+    """Return the feature names: the encoder's, if there is one."""
     if encoder is None:
         return checked_names(names, count, "feature_names")
     if len(encoder.sources) != count:  # first: a forged encoder may claim any number of names

@@ -1,4 +1,4 @@
-"""The kinds of model there are."""
+"""Union of the model types."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from separable.model.voted.voted_model import VotedModel
 
 __all__ = ["Model"]
 
-#: A model of either kind: it predicts, explains and is saved.
+#: A linear or a voted model: it predicts, explains and can be saved.
 Model: TypeAlias = LinearModel | VotedModel

@@ -1,7 +1,7 @@
-"""The one model every learner ends in: weights, and everything done with them.
+"""LinearModel: the result of every learner, with prediction, explanation, merging and saving.
 
-Only NumPy is needed here. Learners build a ``LinearModel``; predicting, explaining, merging and
-saving are written once, on it.
+It needs only NumPy. Learners build a ``LinearModel``; everything done with weights is implemented
+here, once.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ Family: TypeAlias = Literal["online", "moments", "certified"]
 
 @dataclass(frozen=True, eq=False)
 class TrainingState:
-    """What a learner needs to go on from where it stopped.
+    """State that a learner needs to resume training.
 
     Parameters
     ----------
     tensors : mapping of str to ndarray
-        Arrays, kept read-only (copied unless they are so already).
+        Arrays, kept read-only (copied unless they already are).
     values : mapping of str to JSON
-        Counts, flags and the like.
+        Counts, flags and other JSON values.
     """
 
     tensors: Mapping[str, NDArray[Any]]
@@ -73,47 +73,46 @@ class TrainingState:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """A linear model, score(x) = w.x + b: one score for two classes, one a class for more.
+    """A linear model, score(x) = w.x + b: one score for two classes, one per class for more.
 
-    Two classes: a score > 0 is ``classes[1]``. More: the class with the largest score, the first
-    of equals. One class, which is all a stream may have met so far: always that one. No classes:
-    the scores are the predicted numbers.
+    Two classes: a score > 0 is ``classes[1]``. More: the class with the largest score, the first in
+    a tie. One class, possible at the start of a stream: always that class. No classes: the scores
+    are the predicted numbers.
 
     Parameters
     ----------
     weights : array-like, shape (k, d)
         k is 1 for one or two classes, the number of classes for more, the number of targets in
-        regression. Kept, like every array here, as a read-only array.
+        regression. Stored, like every array here, read-only.
     intercept : array-like, shape (k,)
     classes : array-like or None
         Sorted labels: bool, int, float or str. None for regression.
     link : {"score", "logistic", "softmax", "identity"}
-        What a score means: a margin, log-odds, a term of a softmax, the number itself.
-        Regression has "identity" and only regression has it.
+        Meaning of a score: a margin, log-odds, a softmax logit, or the predicted number.
+        Regression, and only regression, has "identity".
     feature_names : sequence of str, optional
-        One a feature; the encoder's names where there is an encoder. Kept as a tuple, or, where
-        they come from a file or a vocabulary, as a sequence that is equal to the tuple and makes
-        each name when it is asked for.
+        One per feature; those of the encoder, if there is one. Stored as a tuple or, from a file or
+        a vocabulary, as a lazy sequence equal to the tuple.
     encoder : Encoder, optional
-        Turns a raw table into the numbers the weights are for.
+        Encodes a raw table as the features of the weights.
     learner : str, default "LinearModel"
-        What found the weights, for example ``"Perceptron"``.
+        Learner that fitted the weights, for example ``"Perceptron"``.
     parameters : mapping of str to JSON, optional
-        What the learner was asked for.
+        Parameters of the learner.
     family : {"online", "moments", "certified"}, optional
-        How the weights were found, which decides how models are merged.
+        Family of the learner, which determines how models are merged.
     evidence : mapping of str to JSON, optional
-        What the learner reports of its work.
+        Facts that the learner reports about the fit.
     state : TrainingState, optional
-        Lets training go on.
+        Allows training to be resumed.
     threshold : float, optional
-        The weights are for indicators: 1 where a value is above the threshold, 0 elsewhere. None:
-        for the values themselves.
+        The weights apply to indicators: 1 for values above the threshold, else 0. None: to the
+        values themselves.
     calibration : array-like, shape (k, 2), optional
         Slope (>= 0) and offset of each score: sigma(slope s + offset) is a probability. Only with
-        classes and the link "score", whose scores are none by themselves.
+        classes and the link "score", whose scores are not probabilities by themselves.
     training_rows : TrainingRows, optional
-        Hashes of the rows that it was trained on. None: which rows these were is not known.
+        Hashes of the training rows. None: not recorded.
 
     Examples
     --------
@@ -171,12 +170,12 @@ class LinearModel:
 
     @property
     def n_features(self) -> int:
-        """The number of features d."""
+        """Number of features d."""
         return int(self.weights.shape[1])
 
     @property
     def n_scores(self) -> int:
-        """The number of scores k."""
+        """Number of scores k."""
         return len(self.weights)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -185,7 +184,7 @@ class LinearModel:
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Rows, shape (n, d)
-            With an encoder, anything that is not a matrix of numbers goes through it first.
+            With an encoder, anything that is not a numeric matrix is encoded first.
 
         Returns
         -------
@@ -213,7 +212,7 @@ class LinearModel:
     def predict_one(self, record: Mapping[str, Any]) -> Any:
         """Return the class of one raw record, or in regression its number.
 
-        The answer is that of ``predict([record])[0]``, sooner.
+        The result equals ``predict([record])[0]``, but is faster.
 
         Parameters
         ----------
@@ -227,8 +226,8 @@ class LinearModel:
         """
         if self.encoder is None:
             raise ValueError(
-                f"This {self.learner} model has no encoder, so it cannot read a record. Pass rows "
-                "of numbers to predict."
+                f"This {self.learner} model has no encoder, so it cannot read a record. Pass "
+                "numeric rows to predict."
             )
         columns = self._columns
         scores = record_scores(self, record, columns)
@@ -239,11 +238,11 @@ class LinearModel:
         return scores[0] if len(scores) == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, where the link or a calibration gives them.
+        """Return the probability of each class, if the link or a calibration defines them.
 
-        Logistic: the sigmoid of the score; for more than two classes the sigmoids divided by
-        their sum. Softmax: the softmax of the scores. With a calibration: as logistic, of slope
-        times score plus offset.
+        Logistic: the sigmoid of the score; for more than two classes the sigmoids divided by their
+        sum. Softmax: the softmax of the scores. With a calibration: as logistic, of slope times
+        score plus offset.
 
         Parameters
         ----------
@@ -270,23 +269,23 @@ class LinearModel:
     def evaluate(
         self, X: Any, y: Any, sample_weight: Any = None, positive: Any = None
     ) -> Evaluation:
-        """Measure the predictions for rows whose truth is known.
+        """Evaluate predictions on labelled rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Rows, shape (n, d)
         y : array-like, shape (n,), or (n, k) in regression with k > 1 targets
-            What is right.
+            True classes or values.
         sample_weight : array-like, shape (n,), optional
-            How much each row counts; 0 means that it is absent.
+            Sample weights; rows of weight 0 are excluded.
         positive : object, optional
-            The class that precision, recall and the like are of. By default the second of two; of
-            three or more, the mean over the classes.
+            Positive class of precision, recall and related metrics. By default the second of two;
+            for three or more the mean over the classes.
 
         Returns
         -------
         Evaluation
-            Figures beside those of the best constant answer.
+            Metrics, with those of the best constant prediction.
         """
         from separable.model.metrics.evaluation import evaluation
         from separable.model.metrics.metric_registry import answers_of
@@ -294,18 +293,18 @@ class LinearModel:
         return evaluation(answers_of(self, X), y, sample_weight, positive)
 
     def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
-        """Return what each feature adds to each score.
+        """Return the contribution of each feature to each score.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Rows, shape (n, d)
         feature_names : sequence of str, optional
-            Other names to show than the model's own.
+            Names to show instead of the model's.
 
         Returns
         -------
         Explanation
-            Nothing is multiplied out until it is asked for, and sparse rows stay sparse.
+            Contributions are computed on demand, and sparse rows stay sparse.
         """
         from separable.model.explain.explanation import Explanation
 
@@ -314,7 +313,7 @@ class LinearModel:
         return Explanation(self, rows, linear_scores(rows, self.weights, self.intercept), names)
 
     def top_weights(self, n: int = 10) -> TopWeights:
-        """Return the n strongest weights on either side, for each class.
+        """Return the n largest positive and negative weights of each class.
 
         Parameters
         ----------
@@ -329,32 +328,32 @@ class LinearModel:
         return top_weights(self, n)
 
     def merge(self, *others: LinearModel, weights: Sequence[float] | None = None) -> LinearModel:
-        """Combine this model with others that were trained on other rows.
+        """Merge this model with others trained on other rows.
 
         Parameters
         ----------
         *others : LinearModel
             Models of the same learner, features and classes.
         weights : sequence of float, optional
-            How much each model counts, this one first. By default the rows each has seen.
+            Weight of each model, this one first. By default the rows each has seen.
 
         Returns
         -------
         LinearModel
-            Online learners: the weighted average, marked approximate. Others are refused.
+            Online learners: the weighted average, marked approximate. Others raise an error.
         """
         from separable.model.merge import merge_models
 
         return merge_models((self, *others), weights)
 
     def save(self, path: str | os.PathLike[str], *, include_state: bool = False) -> None:
-        """Write the model to a safetensors file, wholly or not at all.
+        """Write the model to a safetensors file, atomically.
 
         Parameters
         ----------
         path : str or path
         include_state : bool, default False
-            Also write the training state, so that training can go on from the file.
+            Also write the training state, so that training can be resumed.
         """
         from separable.model.files.model_file import save
 
@@ -363,23 +362,23 @@ class LinearModel:
     def weights_at(
         self, rows: Rows, scores: NDArray[np.float64], indices: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the weight of each value of some rows, and the intercept of each row.
+        """Return the weight of each value of rows, and the intercept of each row.
 
         Parameters
         ----------
         rows : Rows
         scores : ndarray of float64, shape (n, k)
-            The scores of the rows.
+            Scores of the rows.
         indices : ndarray of int, shape (n,)
-            The score of each row that is meant.
+            Index of the score of each row.
 
         Returns
         -------
         weights : ndarray of float64
-            Fit to be multiplied with ``rows.values``: weight times value is the contribution.
+            In the shape of ``rows.values``: weight times value is the contribution.
         intercepts : ndarray of float64, shape (n,)
         """
-        del scores  # the weights are the same at every row
+        del scores  # the weights are the same for every row
         weights, intercepts = self.weights, self.intercept[indices]
         if len(indices) and (indices == indices[0]).all():
             one = weights[indices[0]]
@@ -401,14 +400,14 @@ class LinearModel:
 
 
 def _checked_calibration(model: LinearModel, k: int) -> NDArray[np.float64] | None:
-    """Return slopes and offsets that can make probabilities of scores."""
+    """Return the validated slopes and offsets."""
     if model.calibration is None:
         return None
     pairs = checked_numbers(model.calibration, "calibration", ndim=2)
     if pairs.shape != (k, 2):
         raise ValueError(
-            f"calibration must hold slope and offset of each of {k} scores, shape {(k, 2)}. "
-            f"Got shape {pairs.shape}."
+            f"calibration must have slope and offset of each of {k} scores, shape {(k, 2)}. Got "
+            f"shape {pairs.shape}."
         )
     if (pairs[:, 0] < 0).any():
         raise ValueError(
@@ -416,8 +415,8 @@ def _checked_calibration(model: LinearModel, k: int) -> NDArray[np.float64] | No
         )
     if model.link != "score":
         raise ValueError(
-            f"calibration is for scores, link 'score'. The link is {model.link!r}, which has a "
-            "meaning of its own."
+            f"calibration is for scores, link 'score'. The link is {model.link!r}, which already "
+            "defines their meaning."
         )
     return pairs
 
@@ -430,6 +429,6 @@ def _check_shapes(
         raise ValueError(f"weights must have at least one row and one column. Got shape {(k, d)}.")
     if len(intercept) != k:
         raise ValueError(
-            f"intercept must hold one number for each of {k} rows of weights. Got {len(intercept)}."
+            f"intercept must have one number for each of {k} rows of weights. Got {len(intercept)}."
         )
     check_score_count(k, classes, "weights")

@@ -1,4 +1,4 @@
-"""Combining models that were trained on different rows."""
+"""Merging of models trained on different rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REFUSALS = {
 }
 
 
-#: The parameters that say what the weights of a learner mean.
+#: Parameters that define the meaning of a learner's weights.
 MEANING = ("multi_class", "loss", "eta0", "fit_intercept")
 
 
@@ -40,14 +40,14 @@ def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None)
     ----------
     models : sequence of LinearModel
         At least two, with the same learner, classes, features, link and encoder, and the same
-        parameters as far as they say what the weights mean.
+        parameters as far as they define the weights.
     weights : sequence of float or None
-        How much each counts. None: by ``evidence["rows_seen"]``.
+        Weight of each model. None: ``evidence["rows_seen"]``.
 
     Returns
     -------
     LinearModel
-        Without training state. Its evidence says how many models it was merged from.
+        Without training state. Its evidence has the number of merged models.
     """
     first = models[0]
     if len(models) < 2:
@@ -86,7 +86,7 @@ def _training_rows(models: Sequence[LinearModel]) -> TrainingRows | None:
 
 
 def _check_same(first: LinearModel, other: LinearModel, number: int) -> None:
-    """Refuse a model that differs, naming the first difference."""
+    """Raise for a model that differs, naming the first difference."""
     pairs: dict[str, tuple[Any, Any]] = {
         "learner": (first.learner, other.learner),
         "family": (first.family, other.family),
@@ -128,7 +128,7 @@ def _check_same_names(
 
 
 def same_encoder(ours: Any, theirs: Any) -> bool:
-    """Return whether two encoders, or None, make the same numbers of a table."""
+    """Return whether two encoders, or None, encode tables equally."""
     if ours is None or theirs is None:
         return ours is theirs
     if ours.kind != theirs.kind:
@@ -163,8 +163,9 @@ def _rows_seen(models: Sequence[LinearModel]) -> list[int]:
         seen = model.evidence.get("rows_seen")
         if not isinstance(seen, int) or not _is_count(seen):
             raise ValueError(
-                f"evidence['rows_seen'] of model {number} is {seen!r:.80}, so its share is "
-                "unknown. Say how much each model counts, for example merge(other, weights=[1, 1])."
+                f"evidence['rows_seen'] of model {number} is {seen!r:.80}, so its weight is "
+                "unknown. Give the weight of each model, for example merge(other, weights=[1, "
+                "1])."
             )
         counts.append(seen)
     return counts

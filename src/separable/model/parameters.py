@@ -1,4 +1,4 @@
-"""Requirements of constructor parameters, kept as data: one sentence shape for every error."""
+"""Declarative requirements of constructor parameters, with uniform error messages."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ __all__ = ["ParameterError", "Requirement", "check_parameters"]
 
 
 class ParameterError(ValueError, TypeError):
-    """A constructor parameter has a value that cannot work."""
+    """A constructor parameter has an invalid value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What a parameter must be, in words and as a test."""
+    """Requirement of a parameter, as text and as a predicate."""
 
     words: str
     holds: Callable[[Any], bool]
 
 
 def check_parameters(owner: object, requirements: Mapping[str, Requirement]) -> None:
-    """Refuse the first parameter of ``owner`` that breaks its requirement."""
+    """Raise for the first parameter of ``owner`` that violates its requirement."""
     for name, requirement in requirements.items():
         value = getattr(owner, name)
         if not requirement.holds(value):
@@ -35,12 +35,12 @@ def check_parameters(owner: object, requirements: Mapping[str, Requirement]) -> 
 
 
 def one_of(*values: str) -> Requirement:
-    """Return the requirement that a parameter is one of the given words."""
+    """Return the requirement that a parameter is one of the given values."""
     return Requirement(" or ".join(map(repr, values)), lambda v: isinstance(v, str) and v in values)
 
 
 def one_of_or_none(*values: str) -> Requirement:
-    """Return the requirement that a parameter is None or one of the given words."""
+    """Return the requirement that a parameter is None or one of the given values."""
     word = one_of(*values)
     return Requirement(f"None or {word.words}", lambda v: v is None or word.holds(v))
 
@@ -79,7 +79,7 @@ SHARE = Requirement("a float above 0 and below 1", lambda v: _is_number(v) and 0
 POSITIVE_OR_INF = Requirement("a float > 0", lambda v: _is_number(v) and v > 0)
 #: An int of at least 1.
 COUNT = Requirement("an int >= 1", lambda v: _is_whole(v) and v >= 1)
-#: A bool, or the number of steps before a mean begins.
+#: A bool, or the number of steps before averaging begins.
 AVERAGE = Requirement("a bool or an int >= 0", lambda v: _is_bool(v) or (_is_whole(v) and v >= 0))
 #: None or an int of at least 1.
 COUNT_OR_NONE = Requirement("None or an int >= 1", lambda v: v is None or (_is_whole(v) and v >= 1))
@@ -88,7 +88,7 @@ CLASS_WEIGHT = Requirement(
     "None, 'balanced' or a dict from class to weight",
     lambda v: v is None or isinstance(v, Mapping) or (isinstance(v, str) and v == "balanced"),
 )
-#: A seed as scikit-learn takes it.
+#: A random state as in scikit-learn.
 RANDOM_STATE = Requirement(
     "None, an int >= 0 or a numpy RandomState",
     lambda v: v is None or (_is_whole(v) and v >= 0) or hasattr(v, "randint"),

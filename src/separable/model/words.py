@@ -1,4 +1,4 @@
-"""How names, labels and numbers are shown to people."""
+"""Formatting of names, labels and numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDEST = 48
 
 
 def feature_name(names: Sequence[str] | None, feature: int) -> str:
-    """Return the name of a feature, ``x7`` where none were given."""
+    """Return the name of a feature, ``x7`` if it has none."""
     return f"x{feature}" if names is None else names[feature]
 
 
@@ -34,7 +34,7 @@ def label_value(label: Any) -> Any:
 
 
 def shown(text: object, widest: int = WIDEST) -> str:
-    """Return text fit for a line of a terminal: no control characters, not too long."""
+    """Return text for one line of a terminal: without control characters, shortened."""
     safe = "".join(
         char if char.isprintable() else char.encode("unicode_escape", "backslashreplace").decode()
         for char in str(text)[: 4 * widest]
@@ -43,7 +43,7 @@ def shown(text: object, widest: int = WIDEST) -> str:
 
 
 def cell_text(value: object) -> str:
-    """Return a value of a table as text, numbers with all their digits."""
+    """Return a table value as text, numbers with all digits."""
     from separable.data.columns import number_text
 
     if value is None:
@@ -52,17 +52,17 @@ def cell_text(value: object) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number in at most six digits."""
+    """Return a number with at most six digits."""
     return f"{value:.6g}"
 
 
 def signed(value: float) -> str:
-    """Return a number in at most six digits, with its sign unless it is 0."""
+    """Return a number with at most six digits, with a sign unless it is 0."""
     return f"{value:+.6g}" if value else "0"
 
 
 def lined_up(lines: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return lines of cells as text in columns: the first ones to the left, others to the right."""
+    """Return cells as aligned columns: the first ``left`` left-aligned, others right-aligned."""
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
@@ -74,5 +74,5 @@ def lined_up(lines: Sequence[Sequence[str]], left: int = 1) -> str:
 
 
 def table(lines: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return the same with every line indented, to stand below a title."""
+    """Return aligned cells, indented."""
     return "  " + lined_up(lines, left).replace("\n", "\n  ")

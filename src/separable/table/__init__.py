@@ -1,1 +1,1 @@
-"""Encoder and learner as one: from a raw table to a model that reads raw records."""
+"""Estimators of raw tables: an encoder and a learner in one object."""

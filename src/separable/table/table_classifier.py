@@ -1,4 +1,4 @@
-"""TableClassifier: from a raw table to classes."""
+"""TableClassifier: classification of raw tables."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class TableClassifier(ClassifierMixin, TableLearner):
         Any classifier of this library. By default `LogisticRegressionCV`, which chooses its penalty
         by cross-validation.
     encoder : TableEncoder, optional
-        By default ``TableEncoder()``, which decides by itself what each column is.
+        By default ``TableEncoder()``, which infers the type of each column.
 
     Attributes
     ----------
     model_ : LinearModel
-        It carries the encoder: it predicts, explains and is saved for raw records.
+        Includes the encoder: it predicts, explains and is saved for raw records.
     encoder_ : TableEncoder
     learner_ : classifier
     columns_ : ColumnTable
-        What each column was taken for; it prints as a table.
+        Inferred type of each column; it prints as a table.
     classes_ : ndarray
 
     Examples
@@ -81,7 +81,7 @@ class TableClassifier(ClassifierMixin, TableLearner):
         return self.model_.decision_function(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, where the learner gives them.
+        """Return the probability of each class, if the learner defines them.
 
         Parameters
         ----------
@@ -94,13 +94,13 @@ class TableClassifier(ClassifierMixin, TableLearner):
         return self.model_.predict_proba(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of rows that are predicted correctly.
+        """Return the accuracy.
 
         Parameters
         ----------
         X : data frame, pyarrow Table, dict of columns or list of dicts
         y : str or array-like, optional
-            As in `fit`; by default the column that was the target there.
+            As in `fit`; by default the target column of `fit`.
         sample_weight : array-like, optional
 
         Returns

@@ -1,4 +1,4 @@
-"""What TableClassifier and TableRegressor share: an encoder, a learner, and the model of both."""
+"""Base class of TableClassifier and TableRegressor."""
 
 from __future__ import annotations
 
@@ -55,21 +55,20 @@ class TableLearner(BaseEstimator):
     # --- learning ---
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Encode a table and learn from it.
+        """Encode a table and fit the learner.
 
         Parameters
         ----------
         X : data frame, pyarrow Table, dict of columns or list of dicts
         y : str or array-like
-            The name of the column to predict, which is then left out of what is learned from; or
-            the values themselves.
+            Name of the target column, which is then not a feature; or the values themselves.
         sample_weight : array-like, optional
-            How much each row counts in the learner.
+            Sample weights for the learner.
 
         Returns
         -------
         object
-            Itself.
+            The fitted estimator.
         """
         columns = as_columns(X)
         if not columns.n_rows:
@@ -79,7 +78,7 @@ class TableLearner(BaseEstimator):
         columns = TypedColumns(columns)
         rows = encoder.fit(columns).encode(columns)
         learner = self._default_learner() if self.learner is None else clone(self.learner)
-        if hasattr(learner, "group_by"):  # which numbers one raw column became
+        if hasattr(learner, "group_by"):  # the features of each raw column
             learner.group_by(encoder)
         fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
         with naming_columns(encoder.feature_names):
@@ -106,11 +105,11 @@ class TableLearner(BaseEstimator):
         require_columns([y], columns.names, "The table")
         rest = {name: columns.raw(name) for name in columns.names if name != y}
         if not rest:
-            raise TableError(f"There is no column to learn from: the target {y!r} is the only one.")
+            raise TableError(f"There is no feature column: the target {y!r} is the only column.")
         return self._target_column(columns, y), Columns(rest, columns.n_rows)
 
     def _y_true(self, X: Any, y: Any) -> Any:
-        """Return the values that predictions are compared with."""
+        """Return the true values to compare predictions with."""
         name = self.target_name_ if y is None else y
         if name is None:
             raise ValueError(
@@ -122,14 +121,14 @@ class TableLearner(BaseEstimator):
 
     @property
     def model_(self) -> LinearModel:
-        """The linear model, which carries the encoder: it reads raw records."""
+        """The linear model, including the encoder: it reads raw records."""
         check_is_fitted(self)
         model: LinearModel = self._model
         return model
 
     @property
     def columns_(self) -> ColumnTable:
-        """What each column was taken for, why, and how many numbers come out of it."""
+        """Inferred type of each column, the reason, and the number of output features."""
         check_is_fitted(self)
         table: ColumnTable = self.encoder_.columns_
         return table
@@ -154,7 +153,7 @@ class TableLearner(BaseEstimator):
         Parameters
         ----------
         X : data frame, pyarrow Table, dict of columns or list of dicts
-            A column that it was not fitted with, such as the target, is ignored.
+            Columns that were not present in `fit`, and the target, are ignored.
 
         Returns
         -------
@@ -163,7 +162,7 @@ class TableLearner(BaseEstimator):
         return self.model_.predict(X)
 
     def predict_one(self, record: Mapping[str, Any]) -> Any:
-        """Return the class or number of one record, sooner than `predict` does.
+        """Return the class or number of one record, faster than `predict`.
 
         Parameters
         ----------
@@ -174,12 +173,12 @@ class TableLearner(BaseEstimator):
         object
         """
         model: Any = self.model_
-        if not hasattr(model, "predict_one"):  # a vote has no short way
+        if not hasattr(model, "predict_one"):  # votes have no fast path
             return model.predict([record])[0]
         return model.predict_one(record)
 
     def explain(self, X: Any) -> Explanation:
-        """Return what each raw column, level or word adds to each score, exactly.
+        """Return the exact contribution of each raw column, level or word to each score.
 
         Parameters
         ----------
@@ -188,12 +187,12 @@ class TableLearner(BaseEstimator):
         Returns
         -------
         Explanation
-            ``by_column()`` has one number for each raw column.
+            ``by_column()`` has one number per raw column.
         """
         return self.model_.explain(X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model with its encoder to a file, which ``separable.load`` reads.
+        """Write the model with its encoder to a file that ``separable.load`` reads.
 
         Parameters
         ----------
@@ -203,7 +202,7 @@ class TableLearner(BaseEstimator):
 
 
 def column_of_classes(columns: Columns, name: str) -> NDArray[Any]:
-    """Return a column as labels: numbers, whole ones as such, booleans, everything else as text."""
+    """Return a column as labels: numbers, integers as such, booleans, everything else as text."""
     parsed = typed_column(columns, name)
     if isinstance(parsed, Booleans):
         _refuse_missing(name, np.isnan(parsed.values))
@@ -212,7 +211,7 @@ def column_of_classes(columns: Columns, name: str) -> NDArray[Any]:
     if isinstance(column, Numbers):
         values = numbers_of(name, column)
         _refuse_missing(name, np.isnan(values))
-        if np.abs(values).max(initial=0) >= 2**53:  # float64 may not hold its digits
+        if np.abs(values).max(initial=0) >= 2**53:  # float64 may not represent its digits
             exact = label_array(columns.raw(name))
             return exact if exact.dtype.kind in "iu" else whole_numbers(values)
         return whole_numbers(values)
@@ -232,6 +231,6 @@ def _refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise TableError(
-            f"The target column {name!r} misses {int(missing.sum())} value(s), the first in row "
-            f"{row}. Leave these rows out, or fill them in."
+            f"The target column {name!r} has {int(missing.sum())} missing value(s), the first in "
+            f"row {row}. Drop these rows, or fill them in."
         )

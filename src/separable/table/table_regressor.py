@@ -1,4 +1,4 @@
-"""TableRegressor: from a raw table to numbers."""
+"""TableRegressor: regression on raw tables."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ __all__ = ["TableRegressor"]
 
 
 class TableRegressor(RegressorMixin, TableLearner):
-    """A regression on raw tables: an encoder and a learner in one object.
+    """A regressor of raw tables: an encoder and a learner in one object.
 
     Parameters
     ----------
     learner : regressor, optional
-        Any regressor of this library. By default `RidgeCV`, which chooses its penalty by leaving
-        out each row in turn.
+        Any regressor of this library. By default `RidgeCV`, which chooses its penalty by
+        leave-one-out cross-validation.
     encoder : TableEncoder, optional
-        By default ``TableEncoder()``, which decides by itself what each column is.
+        By default ``TableEncoder()``, which infers the type of each column.
 
     Attributes
     ----------
     model_ : LinearModel
-        It carries the encoder: it predicts, explains and is saved for raw records.
+        Includes the encoder: it predicts, explains and is saved for raw records.
     encoder_ : TableEncoder
     learner_ : regressor
     columns_ : ColumnTable
-        What each column was taken for; it prints as a table.
+        Inferred type of each column; it prints as a table.
 
     Examples
     --------
@@ -54,13 +54,13 @@ class TableRegressor(RegressorMixin, TableLearner):
         return column_of_numbers(columns, name)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2, the share of the variance that is predicted.
+        """Return R^2, the coefficient of determination.
 
         Parameters
         ----------
         X : data frame, pyarrow Table, dict of columns or list of dicts
         y : str or array-like, optional
-            As in `fit`; by default the column that was the target there.
+            As in `fit`; by default the target column of `fit`.
         sample_weight : array-like, optional
 
         Returns

@@ -182,7 +182,7 @@ def test_given_categories():
     assert encoder.fit_transform([["a"], ["c"]]).toarray().tolist() == [[0, 1, 0], [1, 0, 0]]
     with pytest.raises(ValueError, match="unknown categories"):
         encoder.fit([["z"]])
-    with pytest.raises(ValueError, match="hold a level twice"):
+    with pytest.raises(ValueError, match="have a duplicate level"):
         OneHotEncoder(categories=[["a", "a"]]).fit([["a"]])
     with pytest.raises(ValueError, match="Unsorted categories"):
         OneHotEncoder(categories=[[2, 1]]).fit([[1]])

@@ -232,11 +232,11 @@ def test_dropped_columns_are_named_with_the_reason():
         "constant": "constant: every value is 1",
         "level": "constant: every value is 'only'",
         "nothing": "every value is missing",
-        "id": "120 different texts in 120 values: an identifier or free text, not a category",
-        "spoilt": "120 different texts in 120 values: an identifier or free text, not a category; "
+        "id": "120 distinct texts in 120 values: an identifier or free text, not a category",
+        "spoilt": "120 distinct texts in 120 values: an identifier or free text, not a category; "
         "1 of its values, such as 'oops', keep it from being a number",
-        "texts": "120 different texts in 120 values: an identifier or free text, not a category; "
-        "its texts are all numbers, so it can be asked for as a number",
+        "texts": "120 distinct texts in 120 values: an identifier or free text, not a category; "
+        "its texts are all numbers, so it can be used as a number",
         "unwanted": "asked for",
     }
     assert encoder.n_features_in_ == 8
@@ -455,7 +455,7 @@ def test_outputs_that_cannot_be(monkeypatch):
     table = {"level": (np.arange(500) % 100).astype(str)}
     encoder = TableEncoder().set_output(transform="pandas")
     with pytest.raises(
-        ValueError, match=r"100 numbers .* kept sparse.*set_output\(transform='defa"
+        ValueError, match=r"100 features.* kept sparse.*set_output\(transform='defa"
     ):
         encoder.fit_transform(table)
     monkeypatch.setitem(sys.modules, "polars", None)

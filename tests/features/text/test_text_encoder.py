@@ -166,7 +166,7 @@ def test_any_text_as_scikit_learn(texts, analyzer):
     try:
         [text.encode() for text in texts]
     except UnicodeEncodeError:
-        with pytest.raises(ValueError, match=r"The text in row \d+ holds half of a surrogate"):
+        with pytest.raises(ValueError, match=r"The text in row \d+ has a lone surrogate"):
             TextEncoder(**options).fit(texts)
         return
     peer, encoder = TfidfVectorizer(**options), TextEncoder(**options)
@@ -411,7 +411,7 @@ def test_missing_texts_are_named(make):
         (b"one text", "Expected a list of texts, got one bytes"),
         (["fine", 3], r"row 1 is 3, of type int. Texts must be str or bytes"),
         (["fine", float("nan")], "row 1 is missing"),
-        (["fine", "\ud800"], "row 1 holds half of a surrogate pair"),
+        (["fine", "\ud800"], "row 1 has a lone surrogate"),
         ([["good", "film"]], "row 0 is .*'good', 'film'.*, of type list"),
         (pd.DataFrame({"text": ["good"]}), "got a table. Pass one of its columns"),
         (pa.table({"text": ["good"]}), "got a table. Pass one of its columns"),
@@ -477,7 +477,7 @@ def test_transform_of_no_text():
         ({"dtype": "no"}, "'dtype' parameter"),
         ({"norm": "l3"}, "'norm' parameter"),
         ({"n_features": 0}, "'n_features' parameter"),
-        ({"n_features": 4, "min_df": 2}, "'min_df' .* needs a vocabulary, and n_features=4"),
+        ({"n_features": 4, "min_df": 2}, "'min_df' .* needs a vocabulary, but n_features=4"),
         ({"n_features": 4, "vocabulary": ["a"]}, "'vocabulary' .* needs a vocabulary"),
         ({"max_names": 0}, "'max_names' parameter"),
         ({"n_jobs": 0}, "'n_jobs' parameter"),
@@ -503,7 +503,7 @@ def test_warnings_of_scikit_learn():
 
 def test_a_tokenizer_must_give_text():
     encoder = TextEncoder(analyzer=lambda text: [text] if len(text) < 4 else [len(text)])
-    with pytest.raises(ValueError, match=r"gave 4 for the text in row 1. It must give str"):
+    with pytest.raises(ValueError, match=r"returned 4 for the text in row 1. It must return str"):
         encoder.fit(["a", "good"])
 
 
@@ -524,7 +524,7 @@ def test_merging_what_does_not_fit():
     with pytest.raises(ValueError, match=r"Only a TextEncoder can be merged. Got int"):
         fitted.merge(3)
     loaded = TextEncoder.from_parts(*fitted.to_parts())
-    with pytest.raises(ValueError, match=r"comes from a file, .* so it cannot partial_fit"):
+    with pytest.raises(ValueError, match=r"was loaded from a file, .* so it cannot partial_fit"):
         loaded.partial_fit(["more"])
 
 

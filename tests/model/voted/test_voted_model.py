@@ -128,7 +128,7 @@ def put(name: str, value: Any) -> Change:
         (put("voter_counts", [1, 1]), "'voter_counts' must be float64"),
         (put("voter_starts", [0, 1]), "starts must rise from 0 to 2"),
         (put("voter_starts", [0, 2, 2]), "starts must have 2 entries"),
-        (put("base_counts", np.zeros(0)), "must have|one entry a model"),
+        (put("base_counts", np.zeros(0)), "must have|one entry per model"),
         (put("base_counts", [np.inf]), "base_counts must be finite"),
         (put("base_weights", [[1.0, np.nan]]), "base_weights must be finite"),
         (put("base_weights", [[1.0, 2.0, 3.0]]), "base_weights must have 2 columns"),

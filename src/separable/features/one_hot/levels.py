@@ -1,4 +1,4 @@
-"""The levels of one column and the number out that each becomes."""
+"""Levels of a column and their output columns."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnLevels", "GivenCategories", "level_keys"]
 
-#: What the group of infrequent levels is called.
+#: Name of the group of infrequent levels.
 INFREQUENT = "infrequent"
 
 
 class GivenCategories:
-    """The levels of each column that a user gave, or none.
+    """Levels of each column given by the user, if any.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class GivenCategories:
             levels = np.asarray(categories, dtype=object)
         keys = level_keys(levels)
         if len(set(keys)) < len(keys):
-            raise ValueError(f"The categories of column {column} hold a level twice.")
+            raise ValueError(f"The categories of column {column} have a duplicate level.")
         if levels.dtype.kind in "iuf" and (np.diff(levels[~_nan(levels)]) < 0).any():
             raise ValueError(f"Unsorted categories are not supported for numbers: column {column}.")
         return levels
@@ -60,16 +60,16 @@ class GivenCategories:
 
 @dataclass(frozen=True)
 class ColumnLevels:
-    """The levels of one column.
+    """Levels of one column.
 
     Parameters
     ----------
     levels : ndarray
-        In the order of their numbers out.
+        In output order.
     rare : ndarray of int
-        The places of levels that share the last number out.
+        Indices of the levels that share the last output column.
     dropped : int or None
-        The place of the level without a number.
+        Index of the level without an output column.
     """
 
     levels: NDArray[Any]
@@ -85,7 +85,7 @@ class ColumnLevels:
         categories: NDArray[Any] | None,
         names: tuple[str, ...] | None,
     ) -> ColumnLevels:
-        """Take the levels that are given, or those of a column, sorted."""
+        """Use the given levels, or the sorted levels of a column."""
         if categories is not None:
             return cls(categories)
         try:
@@ -100,7 +100,7 @@ class ColumnLevels:
     def grouped(
         self, column: Factors, n_rows: int, least: float | None, most: int | None
     ) -> ColumnLevels:
-        """Let levels that occur less than ``least``, or are beyond ``most``, share a number."""
+        """Group levels that occur less than ``least`` times, or are beyond ``most``."""
         if least is None and most is None:
             return self
         indices, counts = self._indices_of(column.levels), column.counts()
@@ -117,7 +117,7 @@ class ColumnLevels:
         return replace(self, rare=np.flatnonzero(rare))
 
     def dropping(self, drop: Any, column: int) -> ColumnLevels:
-        """Leave the number of one level out, as the parameter ``drop`` says."""
+        """Drop the output column of one level, according to ``drop``."""
         if drop is None:
             return self
         frequent = np.setdiff1d(np.arange(len(self.levels)), self.rare)
@@ -142,18 +142,18 @@ class ColumnLevels:
 
     @property
     def width(self) -> int:
-        """How many numbers come out."""
+        """Number of output columns."""
         n_out = len(self.levels) - len(self.rare) + (len(self.rare) > 0)
         return n_out - (self.dropped is not None)
 
     def out(self) -> list[Any]:
-        """Return the level of each number out."""
+        """Return the level of each output column."""
         shared = {*self.rare.tolist(), self.dropped}
         kept = [each for at, each in enumerate(self.levels.tolist()) if at not in shared]
         return [*kept, INFREQUENT] if self._rare_has_number() else kept
 
     def values_back(self) -> NDArray[Any]:
-        """Return the level of each number out, and last what a row without a number stands for."""
+        """Return the level of each output column, and last the level of a row of zeros."""
         lost = None
         if self.dropped is not None:
             lost = INFREQUENT if self.dropped in self.rare else self.levels.tolist()[self.dropped]
@@ -162,7 +162,7 @@ class ColumnLevels:
         return values
 
     def indices(self, levels: NDArray[Any], unknown_is_rare: bool) -> NDArray[np.int32]:
-        """Return the number out of each of some levels, -1 for none, behind one for no value."""
+        """Return the output column of "missing" and of each level, -1 for none."""
         by_level = np.full(len(self.levels) + 1, -1, np.int32)
         has_own = np.ones(len(self.levels), np.bool_)
         has_own[self.rare] = False
@@ -177,7 +177,7 @@ class ColumnLevels:
         return np.append(np.int32(-1), by_level[self._indices_of(levels)])
 
     def unknown(self, column: Factors) -> list[Any]:
-        """Return the values of a column that are not among the levels."""
+        """Return the values of a column that are not levels."""
         lost = np.flatnonzero(self._indices_of(column.levels) < 0)
         if not len(lost):
             return []
@@ -187,7 +187,7 @@ class ColumnLevels:
         return len(self.rare) > 0 and self.dropped not in self.rare
 
     def _indices_of(self, levels: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the place of each of some levels among these, -1 where it is not one."""
+        """Return the index of each level among these, -1 if unknown."""
         if self._source is not None and levels is self._source[0]:
             return self._source[1]
         indices = self._index_by_key
@@ -199,13 +199,13 @@ class ColumnLevels:
 
 
 def level_keys(levels: NDArray[Any]) -> list[Any]:
-    """Return what each level is found by."""
+    """Return the lookup key of each level."""
     values = levels.tolist()
     return values if set(map(type, values)) <= {str, int, bool} else [_key(v) for v in values]
 
 
 def _key(value: Any) -> Any:
-    """Return what a level is found by: NaN is not equal to itself."""
+    """Return the lookup key of a level: NaN is not equal to itself."""
     return ("missing", type(value).__name__) if is_missing(value) else value
 
 

@@ -1,4 +1,4 @@
-"""OneHotEncoder: columns of categories to one number for each level."""
+"""OneHotEncoder: categorical columns to indicator columns."""
 
 from __future__ import annotations
 
@@ -43,46 +43,45 @@ UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
 
 
 class OneHotEncoder(Transformer):
-    """Encode each column of categories as one number for each level: 1 for the level that is there.
+    """Encode each categorical column as one indicator column per level.
 
-    The words and the matrix are those of scikit-learn's class of this name. None and NaN are levels
-    like others.
+    Parameters and matrix are those of scikit-learn's class of the same name. None and NaN are
+    levels like others.
 
     Parameters
     ----------
     categories : "auto" or list of array-like, default "auto"
-        The levels of each column, in the order of the numbers out; "auto": those of the training
-        data, sorted, None and NaN last.
+        Levels of each column, in output order; "auto": those of the training data, sorted, None and
+        NaN last.
     drop : {"first", "if_binary"} or array-like, optional
-        A level of each column that gets no number: the first; the first where there are two; or
-        the one given.
+        Level of each column without an output column: the first; the first if there are two; or the
+        given one.
     sparse_output : bool, default True
         Whether `transform` returns a sparse matrix.
     dtype : dtype, default float64
-        Of the numbers out.
+        Type of the output.
     handle_unknown : {"error", "ignore", "infrequent_if_exist", "warn"}, default "error"
-        What a level that the encoder has not met becomes: an error; zeros; the group of infrequent
-        levels, zeros where there is none; the same with a warning.
+        Encoding of an unknown level: an error; zeros; the group of infrequent levels, or zeros if
+        there is none; the same with a warning.
     min_frequency : int or float, optional
-        Levels that occur less often, in rows or as a share of the rows, share one number.
+        Levels with fewer occurrences, or a smaller fraction of the rows, share one column.
     max_categories : int, optional
-        At most so many numbers a column, the shared one included; the most frequent levels keep
-        theirs.
+        Maximum output columns per input column, including the shared one; the most frequent levels
+        keep their own.
     feature_name_combiner : "concat" or callable, default "concat"
-        How the name of a number out is made of those of a column and a level: ``column_level``, or
-        what the callable returns.
+        Output feature names: ``column_level``, or the result of a callable of column and level.
 
     Attributes
     ----------
     categories_ : list of ndarray
-        The levels of each column.
+        Levels of each column.
     infrequent_categories_ : list of ndarray or None
-        The levels of each column that share one number.
+        Levels of each column that share one output column.
     drop_idx_ : ndarray of object or None
-        The place among ``categories_`` of the level of each column that has no number.
+        Index in ``categories_`` of the dropped level of each column.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where the training data named its columns.
+        If the training data has column names.
 
     Examples
     --------
@@ -96,7 +95,7 @@ class OneHotEncoder(Transformer):
     """
 
     kind: ClassVar[str] = "one-hot"
-    #: Arrays are raw data to a model with this encoder.
+    #: Arrays are raw data for a model with this encoder.
     takes_matrices: ClassVar[bool] = True
     _input_tags = {"two_d_array": True, "categorical": True, "string": True, "allow_nan": True}  # noqa: RUF012
 
@@ -134,13 +133,13 @@ class OneHotEncoder(Transformer):
         Returns
         -------
         OneHotEncoder
-            Itself.
+            The fitted encoder.
         """
         self._learn(X, *raw_columns(X))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
-        """Learn the levels and encode the same data: its values are numbered once."""
+        """Fit and encode the same data; values are factorized once."""
         columns, names = raw_columns(X)
         return self._given_out(self._laid_out(self._learn(X, columns, names)), X)
 
@@ -198,44 +197,44 @@ class OneHotEncoder(Transformer):
 
     @property
     def column_levels(self) -> list[ColumnLevels]:
-        """The levels of each column with the numbers out that they become."""
+        """Levels of each column with their output columns."""
         return self._fitted()
 
     @property
     def categories_(self) -> list[NDArray[Any]]:
-        """The levels of each column."""
+        """Levels of each column."""
         return [each.levels for each in self._fitted()]
 
     @property
     def infrequent_categories_(self) -> list[NDArray[Any] | None]:
-        """The levels of each column that share one number."""
+        """Levels of each column that share one output column."""
         return [each.levels[each.rare] if len(each.rare) else None for each in self._fitted()]
 
     @property
     def drop_idx_(self) -> NDArray[Any] | None:
-        """The place of the level of each column that has no number."""
+        """Index of the dropped level of each column."""
         dropped = [each.dropped for each in self._fitted()]
         return None if self.drop is None else np.array(dropped, dtype=object)
 
     @property
     def feature_names(self) -> Sequence[str]:
-        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        """Output feature names, as a sequence equal to their tuple."""
         n_out = sum(each.width for each in self._fitted())
         return DeferredTexts(n_out, lambda: tuple(self.get_feature_names_out().tolist()))
 
     @property
     def sources(self) -> Sequence[str]:
-        """For each number out, the column it came from."""
+        """Raw column of each output feature."""
         pairs = zip(names_of_columns(self), self._fitted(), strict=True)
         return ChainedTexts([RepeatedText(name, each.width) for name, each in pairs])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the numbers out.
+        """Return the output feature names.
 
         Parameters
         ----------
         input_features : sequence of str, optional
-            Names of the columns; by default those of the training data, else ``x0``, ``x1``, ...
+            Column names; by default those of the training data, else ``x0``, ``x1``, ...
 
         Returns
         -------
@@ -269,7 +268,7 @@ class OneHotEncoder(Transformer):
         Returns
         -------
         Rows
-            In CSR, or dense if ``sparse_output`` is False.
+            CSR, or dense if ``sparse_output`` is False.
         """
         self._fitted()
         columns, names = raw_columns(data)
@@ -322,14 +321,14 @@ class OneHotEncoder(Transformer):
     # --- files ---
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
-        """Return what was learned as tensors and JSON values."""
+        """Return the fitted state as tensors and JSON values."""
         tensors, kinds = levels_to_parts(self._fitted())
         values = options_to_values(self.get_params(deep=False))
         return tensors | saved_names(self), values | {"kinds": kinds}
 
     @classmethod
     def from_parts(cls, tensors: Tensors, values: Values) -> Self:
-        """Rebuild a fitted encoder; levels that were texts of one width come back as objects."""
+        """Rebuild a fitted encoder; fixed-width text levels become objects."""
         levels = levels_from_parts(tensors, values.get("kinds"))
         encoder = cls(**options_from_values(values, levels))
         encoder._levels = levels
@@ -339,7 +338,7 @@ class OneHotEncoder(Transformer):
     # --- and back ---
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
-        """Return the levels that encoded rows stand for.
+        """Return the levels of encoded rows.
 
         Parameters
         ----------
@@ -348,9 +347,9 @@ class OneHotEncoder(Transformer):
         Returns
         -------
         ndarray, shape (n, columns)
-            A row without a 1 in a column stands for the level without a number, else for the
-            infrequent levels if unknown ones become these, else for None. All infrequent levels
-            come back as ``"infrequent"``.
+            A row of zeros in a column stands for the dropped level, else for the infrequent levels
+            if unknown ones are encoded so, else for None. All infrequent levels come back as
+            ``"infrequent"``.
         """
         levels = self._fitted()
         rows = as_rows(X)
@@ -392,7 +391,7 @@ def _factors(X: Any, columns: list[Any]) -> list[Factors]:
 
 
 def _narrowed(out: NDArray[Any], levels: list[ColumnLevels]) -> NDArray[Any]:
-    """Return numbers as an array of numbers, where all levels are numbers and none is lost."""
+    """Return a numeric array if all levels are numeric and none is missing."""
     kinds = [each.levels.dtype for each in levels]
     numbers = all(kind.kind in "biuf" for kind in kinds)
     if not numbers or any(len(each.rare) for each in levels):

@@ -1,7 +1,7 @@
-"""A fitted OneHotEncoder as tensors and JSON values, and back.
+"""Serialization of a fitted OneHotEncoder to tensors and JSON values.
 
-The levels of a column are a tensor of numbers; or, where they are texts or objects, texts and what
-type each of them stands for.
+The levels of a column are a numeric tensor; texts and objects are stored as texts with a type code
+each.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["levels_from_parts", "levels_to_parts", "options_from_values", "options_to_values"]
 
-#: The types that objects may have, by the number that stands for each.
+#: Types of objects, by type code.
 TYPES = ("str", "None", "float", "int", "bool")
 TIMES = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
 UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
 DROPS = (None, "first", "if_binary", "given")
-#: Digits of the longest whole number that is read.
+#: Maximum digits of an integer that is read.
 LONGEST = 300
 
 
@@ -37,7 +37,7 @@ LONGEST = 300
 
 
 def levels_to_parts(columns: Sequence[ColumnLevels]) -> tuple[dict[str, Any], list[str]]:
-    """Return tensors of the levels of all columns, and of what kind each column is."""
+    """Return tensors of the levels of all columns, and the kind of each column."""
     kinds: list[str] = []
     tensors: dict[str, Any] = {}
     for column_index, column in enumerate(columns):
@@ -83,12 +83,12 @@ def _type_of(value: Any, column_index: int) -> int:
 def _refusal(column_index: int, what: str) -> str:
     return (
         f"Column {column_index} of the OneHotEncoder has levels {what}, which a model file cannot "
-        "hold. Turn the column into text or numbers before fitting."
+        "store. Convert the column to text or numbers before fitting."
     )
 
 
 def levels_from_parts(tensors: Tensors, kinds: Any) -> list[ColumnLevels]:
-    """Return the levels of each column, trusting none of the parts."""
+    """Return the levels of each column from untrusted parts."""
     listed = isinstance(kinds, list) and all(isinstance(kind, str) for kind in kinds)
     check(listed and len(kinds) > 0, "wrong 'kinds'")
     expected = {"rare", "rare_counts", "dropped", *(f"levels/{at}" for at in range(len(kinds)))}
@@ -100,10 +100,10 @@ def levels_from_parts(tensors: Tensors, kinds: Any) -> list[ColumnLevels]:
     for column_index, kind in enumerate(kinds):
         levels = _levels(tensors, kind, column_index)
         n = len(levels)
-        check(len(set(level_keys(levels))) == n, "a level is there twice")
+        check(len(set(level_keys(levels))) == n, "duplicate level")
         check(
             bool((rare[column_index] < n).all()) and -1 <= dropped[column_index] < n,
-            "there is no such level",
+            "level out of range",
         )
         gone = None if dropped[column_index] < 0 else dropped[column_index]
         out.append(ColumnLevels(levels, rare[column_index].astype(np.intp), gone))
@@ -174,11 +174,11 @@ def _indices(tensors: Tensors, name: str, n: int) -> NDArray[np.int64]:
 
 
 def options_to_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters as JSON values; levels that were given are among those learned."""
+    """Return the parameters as JSON values; given levels are stored with the learned ones."""
     if parameters["feature_name_combiner"] != "concat":
         raise ValueError(
             "A OneHotEncoder whose 'feature_name_combiner' is a function cannot be saved: a file "
-            "holds no code. Use 'concat'."
+            "contains no code. Use 'concat'."
         )
     drop, categories = parameters["drop"], parameters["categories"]
     fraction, most = parameters["min_frequency"], parameters["max_categories"]
@@ -239,6 +239,6 @@ def _dtype(name: Any) -> Any:
 
 
 def check(ok: bool, what: str) -> None:
-    """Refuse a damaged file."""
+    """Raise for a damaged file."""
     if not ok:
         raise ValueError(f"The saved OneHotEncoder is damaged: {what}.")

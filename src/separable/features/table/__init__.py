@@ -1,1 +1,1 @@
-"""Encoder of tables: one module for each type of column."""
+"""Encoder of tables: one module per column type."""

@@ -1,4 +1,4 @@
-"""One column of booleans: one number, 1 for true, with an indicator where values may be missing."""
+"""Boolean columns: 1 for true, with an indicator of missing values."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["BooleanColumn", "BooleanState"]
 
 @dataclass(frozen=True, slots=True)
 class BooleanState:
-    """What has been learned of a column of booleans: merges exactly.
+    """Counts of a boolean column; merges exactly.
 
     Parameters
     ----------
     false, true, missing : int
-        How often each occurs.
+        Count of each.
     """
 
     false: int = 0
@@ -33,19 +33,19 @@ class BooleanState:
 
     @classmethod
     def of(cls, name: str, column: TypedColumn) -> BooleanState:
-        """Learn from values."""
+        """Fit to values."""
         values = booleans_from(name, column)
         missing, true = int(np.isnan(values).sum()), int((values == 1).sum())
         return cls(len(values) - missing - true, true, missing)
 
     def merge(self, other: BooleanState) -> BooleanState:
-        """Return what both have learned, as if from all rows at once."""
+        """Return the state for the rows of both."""
         return BooleanState(
             self.false + other.false, self.true + other.true, self.missing + other.missing
         )
 
     def finish(self, name: str) -> BooleanColumn | str:
-        """Return the fitted column; or the reason why there is nothing to learn."""
+        """Return the fitted column, or the reason to drop it."""
         if not self.false + self.true:
             return "every value is missing"
         varies = self.false > 0 and self.true > 0
@@ -56,16 +56,16 @@ class BooleanState:
 
 @dataclass(frozen=True, slots=True)
 class BooleanColumn:
-    """How one column of booleans is encoded: 1 for true, 0 for false and for missing.
+    """Encoder of a boolean column: 1 for true, 0 for false and missing.
 
     Parameters
     ----------
     name : str
-        The raw column.
+        Raw column.
     varies : bool
-        Whether the training data had both values; else only missing ones are told.
+        Whether the training data had both values; else only missing values are encoded.
     missing : bool
-        Whether training values were missing, which gives an indicator ``name=(missing)``.
+        Whether training values were missing, which adds an indicator ``name=(missing)``.
     """
 
     name: str
@@ -76,17 +76,17 @@ class BooleanColumn:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out."""
+        """Output feature names."""
         names = (f"{self.name}=True", f"{self.name}=(missing)")
         return names[0 if self.varies else 1 : 2 if self.missing else 1]
 
     @property
     def width(self) -> int:
-        """How many numbers out there are."""
+        """Number of output features."""
         return self.varies + self.missing
 
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
-        """Return the slots of the column's numbers out, and what was missing."""
+        """Return the slots of the column, and the missing values."""
         values = booleans_from(self.name, column)
         missing = np.isnan(values)
         slots: list[Slot] = []
@@ -97,9 +97,9 @@ class BooleanColumn:
         return slots, ColumnReport.of_missing(self.name, missing, self.missing)
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
-        """Return place and value of each number of one record that is not 0.
+        """Return index and value of the non-zeros of one record.
 
-        None: the value is unusual, and `encode` is to deal with it.
+        None: the value is unusual, and `encode` must handle it.
         """
         if value is None:
             return [(int(self.varies), 1.0)] if self.missing else []
@@ -108,6 +108,6 @@ class BooleanColumn:
         return [(0, 1.0)] if value and self.varies else []
 
     def shown(self, index: int, value: float) -> str | None:
-        """Return the raw value behind a number out: the name says it already."""
+        """Return None: the name of the feature is its raw value."""
         del index, value
         return None

@@ -1,4 +1,4 @@
-"""One column of categories: one number for each level, 1 for the level that is there."""
+"""Categorical columns: one-hot encoding with rare, missing and unseen levels."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
     from separable.data.ingest.dates import TypedColumn
 
-_LARGEST = 1e300  # a float holds it
+_LARGEST = 1e300  # fits in a float
 
 __all__ = ["UNSEEN", "CategoryColumn", "CategoryState", "categories_of"]
 
-#: What may become of a level that the training data did not have.
+#: Policies for levels unseen in training.
 UNSEEN = ("zero", "error", "other")
 
-#: A column of text with more levels than this, and more than half of its values different, is
-#: taken for an identifier.
+#: A text column with more levels than this, and more than half of its values distinct, is an
+#: identifier.
 MANY_LEVELS = 50
 
-#: By default a level is rare below one row in so many: no level of a table of fewer than twice
-#: this number of rows is.
+#: By default a level is rare below one in this many rows, so tables with fewer than twice as many
+#: rows have none.
 ROWS_A_RARE_ROW = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryState:
-    """What has been learned of a column of categories: merges exactly.
+    """Sufficient statistics of a categorical column; merges exactly.
 
     Parameters
     ----------
     counts : mapping of str to int
-        How often each level occurs.
+        Count of each level.
     missing : int
     """
 
@@ -51,7 +51,7 @@ class CategoryState:
 
     @classmethod
     def of(cls, column: TypedColumn) -> CategoryState:
-        """Learn from values."""
+        """Fit to values."""
         categories = categories_of(column)
         counts = np.bincount(categories.codes + 1, minlength=len(categories.levels) + 1)
         present = np.flatnonzero(counts[1:])
@@ -60,7 +60,7 @@ class CategoryState:
         return cls(dict(zip(levels, found, strict=True)), int(counts[0]))
 
     def merge(self, other: CategoryState) -> CategoryState:
-        """Return what both have learned, as if from all rows at once."""
+        """Return the state for the rows of both."""
         counts = Counter(self.counts)
         counts.update(other.counts)
         return CategoryState(dict(counts), self.missing + other.missing)
@@ -68,16 +68,16 @@ class CategoryState:
     def finish(
         self, name: str, *, is_requested: bool, min_count: int | None = None, unseen: str = "zero"
     ) -> CategoryColumn | str:
-        """Return the fitted column; or the reason why there is nothing to learn.
+        """Return the fitted column, or the reason to drop it.
 
         Parameters
         ----------
         name : str
         is_requested : bool
-            Whether the user asked for a category, so that it is not taken for an identifier.
+            Whether the user requested a category, so that it cannot be an identifier.
         min_count : int, optional
-            Levels below this count are rare. None: below one row in 20 000, and below 2 where
-            unseen levels are to share the number of the rare ones.
+            Levels below this count are rare. None: below one in 20 000 rows, and below 2 if unseen
+            levels share the indicator of the rare ones.
         unseen : {"zero", "error", "other"}
         """
         counts, n_values = self.counts, sum(self.counts.values())
@@ -91,7 +91,7 @@ class CategoryState:
             least = 2 if unseen == "other" else 1
             min_count = max(least, (n_values + self.missing) // ROWS_A_RARE_ROW)
         rare = sorted(level for level, count in counts.items() if count < min_count)
-        if len(rare) < 2 and unseen != "other":  # one level alone keeps its name
+        if len(rare) < 2 and unseen != "other":  # a single level keeps its name
             rare = []
         levels = counts.keys() - set(rare)
         if not levels and not self.missing:
@@ -100,27 +100,27 @@ class CategoryState:
 
     @property
     def is_identifier(self) -> bool:
-        """Whether there are many levels, most of them of one value."""
+        """Return whether there are many levels, most of them unique."""
         return len(self.counts) > max(MANY_LEVELS, sum(self.counts.values()) / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryColumn:
-    """How one column of categories is encoded: one-hot, a missing value as a level of its own.
+    """One-hot encoder of a column, with missing values as a level.
 
     Parameters
     ----------
     name : str
-        The raw column.
+        Raw column.
     levels : sequence of str
-        The levels of the training data that have a number of their own, sorted.
+        Training levels with their own indicator, sorted.
     missing : bool
-        Whether training values were missing, which gives a level ``name=(missing)``.
+        Whether training values were missing, which adds a level ``name=(missing)``.
     rare : sequence of str
-        The levels of the training data that share the number ``name=(rare)``, sorted.
+        Training levels that share the indicator ``name=(rare)``, sorted.
     unseen : {"zero", "error", "other"}
-        What a level that the training data did not have becomes: zeros, an error, or the number
-        that the rare levels share (zeros where there are none).
+        Encoding of a level unseen in training: zeros, an error, or the shared indicator of the rare
+        levels (zeros if there are none).
     """
 
     name: str
@@ -134,12 +134,12 @@ class CategoryColumn:
 
     @property
     def feature_names(self) -> Sequence[str]:
-        """The names of the numbers out."""
+        """Output feature names."""
         others = (*(("(rare)",) if self.rare else ()), *(("(missing)",) if self.missing else ()))
         return PrefixedTexts(f"{self.name}=", ChainedTexts([self.levels, others]))
 
     def _numbered(self) -> dict[str, int]:
-        """Return the place of each level; a file is read without making them all."""
+        """Return the index of each level, computed on demand after loading."""
         indices = self._places
         if not indices:
             own = {level: index for index, level in enumerate(self.levels)}
@@ -148,11 +148,11 @@ class CategoryColumn:
 
     @property
     def width(self) -> int:
-        """How many numbers out there are."""
+        """Number of output features."""
         return len(self.levels) + bool(self.rare) + self.missing
 
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
-        """Return the slots of the column's numbers out, and what was missing or unseen."""
+        """Return the slots of the column, and the missing and unseen values."""
         categories = categories_of(column)
         places_of = self._numbered()
         found = [places_of.get(level, -1) for level in categories.levels]
@@ -171,9 +171,9 @@ class CategoryColumn:
         return [OneHotSlot(categories.codes, indices, self.width)], report
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
-        """Return place and value of each number of one record that is not 0.
+        """Return index and value of the non-zeros of one record.
 
-        None: the value is unusual, and `encode` is to deal with it.
+        None: the value is unusual, and `encode` must handle it.
         """
         if type(value) is not str:
             if value is None:
@@ -183,10 +183,10 @@ class CategoryColumn:
                 return None
             value = str(value) if type(value) is bool else number_text(float(value))
         index = (self._places or self._numbered()).get(value, -1)
-        return None if index < 0 else [(index, 1.0)]  # unseen: the ledger is to know
+        return None if index < 0 else [(index, 1.0)]  # unseen: must be added to the ledger
 
     def shown(self, index: int, value: float) -> str | None:
-        """Return the raw value behind a number out: the name says it already."""
+        """Return None: the name of the feature is its raw value."""
         del index, value
         return None
 
@@ -214,18 +214,18 @@ class CategoryColumn:
 
 
 def categories_of(column: TypedColumn) -> Categories:
-    """Return a column as categories; numbers, booleans and dates are written as text."""
+    """Return a column as categories; numbers, booleans and dates as text."""
     return column if isinstance(column, Categories) else column.as_categories()
 
 
 def _identifier(counts: Mapping[str, int], n_values: int) -> str:
     reason = (
-        f"{len(counts)} different texts in {n_values} values: an identifier or free text, not a "
+        f"{len(counts)} distinct texts in {n_values} values: an identifier or free text, not a "
         "category"
     )
     odd = [level for level in counts if not is_number(level)]
     if not odd:
-        return f"{reason}; its texts are all numbers, so it can be asked for as a number"
+        return f"{reason}; its texts are all numbers, so it can be used as a number"
     if len(odd) * 2 > len(counts):
         return reason
     count = sum(counts[level] for level in odd)

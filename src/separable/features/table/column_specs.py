@@ -1,4 +1,4 @@
-"""What the parameters of a TableEncoder ask for, column by column, checked."""
+"""Column specifications from the parameters of a TableEncoder, validated."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 __all__ = ["PARAMETERS", "check_options", "column_specs_of", "unseen_policies"]
 
-#: The parameters that name columns.
+#: Parameters that name columns.
 PARAMETERS = ("number", "category", "boolean", "date", "text", "drop")
-#: The options that a column of each type takes.
+#: Options of each column type.
 OPTIONS = {"number": ("scale",), "category": ("min_count", "unseen")}
 
 
 def column_specs_of(encoder: Any, names: Sequence[str]) -> dict[str, ColumnSpec]:
-    """Return what is asked for about each column of a table.
+    """Return the specification of each column of a table.
 
     Parameters
     ----------
     encoder : TableEncoder
     names : sequence of str
-        The columns there are.
+        Existing columns.
     """
     specs = dict.fromkeys(names, ColumnSpec())
     for kind in PARAMETERS:
@@ -53,7 +53,7 @@ def column_specs_of(encoder: Any, names: Sequence[str]) -> dict[str, ColumnSpec]
 
 
 def check_options(min_count: Any) -> None:
-    """Refuse a least count of levels that is none."""
+    """Raise if the minimum count of levels is invalid."""
     whole = isinstance(min_count, int) and not isinstance(min_count, bool)
     if min_count is not None and not (whole and min_count >= 1):
         raise ValueError(
@@ -63,7 +63,7 @@ def check_options(min_count: Any) -> None:
 
 
 def unseen_policies(unseen: Any, names: Collection[str]) -> list[str]:
-    """Return what becomes of unseen levels of each column."""
+    """Return the policy for unseen levels of each column."""
     if isinstance(unseen, Mapping):
         return [_policy(unseen.get(name, "zero")) for name in names]
     return [_policy(unseen)] * len(names)

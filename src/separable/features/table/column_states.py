@@ -1,6 +1,6 @@
-"""What a column is taken for, why, and what has been learned of it so far.
+"""Column states while fitting: inferred type, reason, and sufficient statistics.
 
-What the columns of a table were taken for, to look at and to print.
+`ColumnTable` lists the types of a table for printing.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ __all__ = [
 ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn | BooleanColumn | DateColumn | TextColumn
 State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | TextState | None
 
-#: A column of texts is free text when more than half of its values are different, there are more
-#: than so many, and they have so many words in the mean; otherwise they are levels or identifiers.
+#: A text column is free text if more than half of its values are distinct, there are more than this
+#: many, and they have this many words on average; otherwise they are levels or identifiers.
 TEXTS, WORDS = 10, 3.0
 
 _NOTHING = ("unknown", "every value is missing")
@@ -54,14 +54,14 @@ _NOTHING = ("unknown", "every value is missing")
 
 @dataclass(frozen=True, slots=True)
 class ColumnSpec:
-    """What the user asked for about one column.
+    """Type and options that the user requested for a column.
 
     Parameters
     ----------
     kind : str or None
-        The type to take it for.
+        Requested type.
     options : object
-        Settings of its own.
+        Options of the column.
     """
 
     kind: str | None = None
@@ -70,18 +70,18 @@ class ColumnSpec:
 
 @dataclass(frozen=True, slots=True)
 class ColumnState:
-    """One column while it is learned.
+    """A column while fitting.
 
     Parameters
     ----------
     name : str
     kind : str
-        ``"unknown"`` as long as every value was missing.
+        ``"unknown"`` while all values are missing.
     why : str
-        What speaks for the kind.
+        Reason for the type.
     spec : Wish
     state : object
-        What has been learned; None for a dropped column.
+        Sufficient statistics; None for a dropped column.
     """
 
     name: str
@@ -92,14 +92,14 @@ class ColumnState:
 
     @classmethod
     def of(cls, name: str, columns: Columns, spec: ColumnSpec) -> ColumnState:
-        """Learn from the first rows of a column."""
+        """Fit to the first rows of a column."""
         return cls.of_each([name], columns, {name: spec})[0]
 
     @classmethod
     def of_each(
         cls, names: Sequence[str], columns: Columns, specs: Mapping[str, ColumnSpec]
     ) -> list[ColumnState]:
-        """Learn from the first rows of some columns: from numbers together."""
+        """Fit to the first rows of several columns, numeric ones together."""
         named = [name for name in names if specs[name].kind != "drop"]
         kinds = [specs[name].kind or "number" for name in named]
         taken = dict(zip(named, columns_for(kinds, columns, named), strict=True))
@@ -125,22 +125,22 @@ class ColumnState:
 
     @property
     def dominant(self) -> DominantValue | None:
-        """A number beside which a standardised column shows nothing of the others."""
+        """Outlier that hides the other values of a standardized column."""
         return self.state.dominant if isinstance(self.state, NumberState) else None
 
     def is_scaled(self, *, default: bool) -> bool:
-        """Whether numbers are standardised."""
+        """Return whether numbers are standardized."""
         options = self.spec.options if isinstance(self.spec.options, dict) else {}
         return bool(options.get("scale", default))
 
     @property
     def is_changed(self) -> bool:
-        """Whether `followed_by` changes this state itself: counts of texts are not copied."""
+        """Whether `followed_by` modifies this state: text counts are not copied."""
         return isinstance(self.state, TextState)
 
     @staticmethod
     def each_followed_by(states: Sequence[ColumnState], columns: Columns) -> list[ColumnState]:
-        """Return what is known of some columns after more rows."""
+        """Return the states after more rows."""
         known = [state for state in states if state.kind not in ("drop", "unknown")]
         names = [state.name for state in known]
         kinds = [state.kind for state in known]
@@ -164,7 +164,7 @@ class ColumnState:
         return replace(self, state=_merged(self.state, learned))
 
     def merge(self, other: ColumnState) -> ColumnState:
-        """Return what both know, as if from all rows at once."""
+        """Return the state for the rows of both."""
         if self.kind == "unknown" or other.kind == "unknown":
             known, lost = (other, self) if self.kind == "unknown" else (self, other)
             assert isinstance(lost.state, NumberState)
@@ -178,7 +178,7 @@ class ColumnState:
         return replace(self, state=_merged(self.state, other.state))
 
     def finish(self, *, scale: bool, min_count: int | None, unseen: str) -> ColumnEncoder | str:
-        """Return the fitted column, or the reason why it is left out."""
+        """Return the fitted column, or the reason to drop it."""
         options: Mapping[str, Any] = (
             self.spec.options if isinstance(self.spec.options, dict) else {}
         )
@@ -197,7 +197,7 @@ class ColumnState:
 
 
 def guessed_kinds(names: Sequence[str], columns: Columns) -> dict[str, tuple[str, str]]:
-    """Return what columns are taken for and why, as learning would, without learning texts.
+    """Return the type and reason of each column without fitting texts.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def guessed_kinds(names: Sequence[str], columns: Columns) -> dict[str, tuple[str
     Returns
     -------
     dict of str to (str, str)
-        The kind, ``"drop"`` for a column that there is nothing to learn from, and why.
+        Type, ``"drop"`` for an uninformative column, and reason.
     """
     found = {}
     for block in blocks_of(names, columns.n_rows):
@@ -266,7 +266,7 @@ def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
 def columns_for(
     kinds: Sequence[str], columns: Columns, names: Sequence[str]
 ) -> Iterator[TypedColumn]:
-    """Give columns in the form that the encoders of a kind take, one kind for each name."""
+    """Yield columns in the form that the encoders of a type expect."""
     by_type = [kind in ("date", "boolean", "number") for kind in kinds]
     parsed = iter(typed_columns(columns, [n for n, t in zip(names, by_type, strict=True) if t]))
     for name, is_typed in zip(names, by_type, strict=True):
@@ -274,7 +274,7 @@ def columns_for(
 
 
 def _number_states(columns: Mapping[str, TypedColumn]) -> dict[str, NumberState]:
-    """Learn from those columns that are held as numbers."""
+    """Fit the numeric columns."""
     numbers = {name: column for name, column in columns.items() if isinstance(column, Numbers)}
     if not numbers:
         return {}
@@ -305,7 +305,7 @@ def _merged(ours: State, theirs: State) -> State:
 
 
 def _with_missing(state: State, n: int) -> State:
-    """Return a state to which rows with missing values are added."""
+    """Return a state with missing values added."""
     if isinstance(state, BooleanState | CategoryState | NumberState):
         return replace(state, missing=state.missing + n)
     if isinstance(state, DateState):
@@ -317,7 +317,7 @@ def _with_missing(state: State, n: int) -> State:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRow:
-    """What one column was taken for.
+    """Inferred type of one column.
 
     Parameters
     ----------
@@ -325,9 +325,9 @@ class ColumnRow:
     type : str
         ``"number"``, ``"category"``, ``"boolean"``, ``"date"``, ``"text"`` or ``"dropped"``.
     numbers_out : int
-        How many numbers come out of it.
+        Number of output features.
     why : str
-        What speaks for the type, or why the column is dropped.
+        Reason for the type, or for dropping the column.
     """
 
     column: str
@@ -338,7 +338,7 @@ class ColumnRow:
 
 @dataclass(frozen=True, repr=False)
 class ColumnTable(Sequence[ColumnRow]):
-    """One row for each column of a table; it prints as one.
+    """Inferred types of the columns of a table; prints as a table.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ class ColumnTable(Sequence[ColumnRow]):
         dropped: Mapping[str, str],
         states: Mapping[str, Any],
     ) -> Self:
-        """Make the table of fitted columns; one from a file does not know why any more."""
+        """Return the table of fitted columns; for a loaded encoder without the reasons."""
         rows = []
         for name in names:
             if name in dropped:

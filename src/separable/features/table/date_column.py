@@ -1,10 +1,10 @@
-"""One column of dates: its day as a number, and the parts of the date that vary.
+"""Date columns: the day as a number, and the parts of the date that vary.
 
-Of a column ``when`` come, where the training data lets them vary: ``when``, the days since
+For a column ``when`` the features are, if they vary in the training data: ``when``, the days since
 1970-01-01 with the time of day as a fraction, ``when.year`` and ``when.day`` (of the month), all
-three standardised; and one-hot ``when.month=3``, ``when.weekday=Sun`` and ``when.hour=17``, for
-those values that occurred. One-hot and not cyclic: each month has a weight of its own that can be
-read, and nothing forces July to lie opposite January.
+three standardized; and one-hot ``when.month=3``, ``when.weekday=Sun`` and ``when.hour=17`` for the
+values that occur. One-hot rather than cyclic: each month has its own interpretable weight, and July
+need not be opposite to January.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CYCLES", "NUMBERS", "DateColumn", "DateState"]
 
-#: The parts that are numbers; the first is the whole date.
+#: Numeric parts; the first is the whole date.
 NUMBERS = ("", ".year", ".day")
-#: The parts that come again, each with its values.
+#: Cyclic parts with their values.
 CYCLES: dict[str, tuple[str, ...]] = {
     ".month": tuple(str(month) for month in range(1, 13)),
     ".weekday": ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
@@ -40,7 +40,7 @@ _DAY = 86_400_000_000  # microseconds
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The parts of dates, NaN or -1 where one is missing."""
+    """Parts of dates, NaN or -1 for missing dates."""
 
     numbers: tuple[NDArray[np.float64], ...]
     cycles: tuple[NDArray[np.int32], ...]
@@ -72,13 +72,13 @@ class _Parts:
 
 @dataclass(frozen=True, slots=True)
 class DateState:
-    """What has been learned of a column of dates: merges exactly.
+    """Sufficient statistics of a date column; merges exactly.
 
     Parameters
     ----------
     numbers : tuple of NumberState
     counts : tuple of ndarray of int
-        How often each value of each cycle occurs.
+        Count of each value of each cycle.
     """
 
     numbers: tuple[NumberState, ...]
@@ -86,7 +86,7 @@ class DateState:
 
     @classmethod
     def of(cls, name: str, column: TypedColumn) -> DateState:
-        """Learn from values."""
+        """Fit to values."""
         parts = _Parts.of(dates_from(name, column))
         return cls(
             tuple(NumberState.of_each(stacked(parts.numbers))),
@@ -97,14 +97,14 @@ class DateState:
         )
 
     def merge(self, other: DateState) -> DateState:
-        """Return what both have learned, as if from all rows at once."""
+        """Return the state for the rows of both."""
         return DateState(
             tuple(a.merge(b) for a, b in zip(self.numbers, other.numbers, strict=True)),
             tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)),
         )
 
     def finish(self, name: str) -> DateColumn | str:
-        """Return the fitted column; or the reason why there is nothing to learn."""
+        """Return the fitted column, or the reason to drop it."""
         whole = self.numbers[0]
         if not whole.count:
             return "every value is missing"
@@ -128,19 +128,19 @@ class DateState:
 
 @dataclass(frozen=True, slots=True)
 class DateColumn:
-    """How one column of dates is encoded.
+    """Encoder of a date column.
 
     Parameters
     ----------
     name : str
-        The raw column.
+        Raw column.
     means, scales : tuple of float
-        Of days, year and day of the month; the scale is 0 where a part does not vary.
+        Of days, year and day of the month; the scale is 0 if a part does not vary.
     cycles : tuple of tuple of int
-        The months, weekdays and hours that have a number of their own, each counted from 0; none
-        where the part does not vary.
+        Months, weekdays and hours with their own indicator, counted from 0; empty if the part does
+        not vary.
     missing : bool
-        Whether training values were missing, which gives an indicator ``name=(missing)``.
+        Whether training values were missing, which adds an indicator ``name=(missing)``.
     """
 
     name: str
@@ -153,7 +153,7 @@ class DateColumn:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out."""
+        """Output feature names."""
         names = [self.name + part for part, s in zip(NUMBERS, self.scales, strict=True) if s]
         for (part, values), kept in zip(CYCLES.items(), self.cycles, strict=True):
             names += [f"{self.name}{part}={values[index]}" for index in kept]
@@ -161,11 +161,11 @@ class DateColumn:
 
     @property
     def width(self) -> int:
-        """How many numbers out there are."""
+        """Number of output features."""
         return sum(s > 0 for s in self.scales) + sum(map(len, self.cycles)) + self.missing
 
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
-        """Return the slots of the column's numbers out, and what was missing."""
+        """Return the slots of the column, and the missing values."""
         parts = _Parts.of(dates_from(self.name, column))
         slots: list[Slot] = []
         for values, number in zip(parts.numbers, self._numbers(), strict=True):
@@ -182,9 +182,9 @@ class DateColumn:
         return slots, ColumnReport.of_missing(self.name, parts.missing, self.missing)
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
-        """Return place and value of each number of one record that is not 0.
+        """Return index and value of the non-zeros of one record.
 
-        None: the value is unusual, and `encode` is to deal with it.
+        None: the value is unusual, and `encode` must handle it.
         """
         if value is None:
             return [(len(self.feature_names) - 1, 1.0)] if self.missing else []
@@ -205,7 +205,7 @@ class DateColumn:
         return out
 
     def shown(self, index: int, value: float) -> str | None:
-        """Return the raw value behind a number out."""
+        """Return the raw value of an output feature."""
         numbers = [number for number in self._numbers() if number.scale]
         if index >= len(numbers):
             return None

@@ -1,4 +1,4 @@
-"""The names of the numbers that a TableEncoder gives out, each different from all others."""
+"""Unique output feature names of a TableEncoder."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["names_of_numbers"]
 
-#: Up to so many names are made at once; more only when they are asked for.
+#: Up to this many names are created at once; more on access.
 FEW = 1 << 12
 _MANY = (CategoryColumn, TextColumn)
 
 
 def names_of_numbers(columns: Sequence[ColumnEncoder]) -> Sequence[str]:
-    """Return the names of all columns' numbers, as a sequence equal to the tuple of them.
+    """Return the output feature names of all columns, as a sequence equal to their tuple.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def names_of_numbers(columns: Sequence[ColumnEncoder]) -> Sequence[str]:
 
 
 def _surely_differ(columns: Sequence[ColumnEncoder]) -> bool:
-    """Whether no two names can coincide, seen without making those of levels and words."""
+    """Return whether no two names can be equal, without creating those of levels and terms."""
     many = [column for column in columns if isinstance(column, _MANY)]
     short_lists = [
         n for column in columns if not isinstance(column, _MANY) for n in column.feature_names
@@ -54,9 +54,9 @@ def _surely_differ(columns: Sequence[ColumnEncoder]) -> bool:
 
 
 def _none_begins(starts: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether no start begins another start, nor a name.
+    """Return whether no prefix is a prefix of another one or of a name.
 
-    In sorted order whatever begins with a start follows it at once, before anything else.
+    In sorted order, everything that begins with a prefix follows it directly.
     """
     starts = sorted(starts)
     if any(after.startswith(start) for start, after in pairwise(starts)):
@@ -71,7 +71,7 @@ def _start(column: CategoryColumn | TextColumn) -> str:
 
 
 def _differ(column: CategoryColumn | TextColumn) -> bool:
-    """Whether the names of one column differ from each other."""
+    """Return whether the names of one column are distinct."""
     if isinstance(column, CategoryColumn):
         return not any(_is_level(column, text) for text in ("(rare)", "(missing)"))
     names = column.encoder.feature_names
@@ -84,7 +84,7 @@ def _is_level(column: CategoryColumn, text: str) -> bool:
 
 
 def _unique(names: list[str]) -> tuple[str, ...]:
-    """Tell apart names that coincide, such as a level that is itself called (missing)."""
+    """Make equal names unique, such as that of a level called (missing)."""
     if len(set(names)) == len(names):
         return tuple(names)
     taken = set(names)

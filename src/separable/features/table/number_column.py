@@ -1,4 +1,4 @@
-"""One column of numbers: standardised, with an indicator where values may be missing."""
+"""Numeric columns: standardized, with an indicator of missing values."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 
 __all__ = ["NumberColumn", "NumberState", "encode_numbers", "numbers_of", "numbers_of_each"]
 
-_EXACT = 2**53  # whole numbers up to here are floats exactly
+_EXACT = 2**53  # integers up to here are exact floats
 
-#: Fewer values do not show what is ordinary in a column.
+#: Minimum values to judge what is ordinary in a column.
 FEWEST = 5
-#: Three values of one size in seven have this fraction of the square of the largest, at most.
+#: Largest possible mean square, relative to the maximum, with three equal outliers in seven values.
 MOST_SQUARES = 6.0
 
 
 @dataclass(frozen=True, slots=True)
 class NumberState:
-    """What has been learned of a column of numbers: merges exactly.
+    """Sufficient statistics of a numeric column; merges exactly.
 
     Parameters
     ----------
     count, missing : int
-        The values there, and those that are not.
+        Numbers of present and missing values.
     least, most : float
     mean, deviation : float
-        The mean and the root of the mean square around it.
+        Mean and population standard deviation.
     low : float
-        What the mean in float64 lacks: means far from 0 are merged to their last digit.
+        Low-order part of the mean: means far from 0 are merged without rounding.
     dominant : DominantValue or None
-        A value beside which a standardised column shows nothing of the others.
+        Outlier that hides the other values after standardization.
     """
 
     count: int = 0
@@ -63,12 +63,12 @@ class NumberState:
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> NumberState:
-        """Learn from values, NaN where one is missing."""
+        """Fit to values, NaN for missing ones."""
         return cls.of_each(stacked([values]))[0]
 
     @classmethod
     def of_each(cls, columns: NDArray[np.float64]) -> list[NumberState]:
-        """Learn from columns, which are the rows of a matrix."""
+        """Fit to columns, given as the rows of a matrix."""
         n_rows = columns.shape[1]
         moments = np.empty((len(columns), 6))
         portable.number_moments(columns, moments)
@@ -79,7 +79,7 @@ class NumberState:
         ]
 
     def merge(self, other: NumberState) -> NumberState:
-        """Return what both have learned, as if from all rows at once."""
+        """Return the state for the rows of both."""
         total = self.count + other.count
         if not self.count or not other.count:
             whole = self if self.count else other
@@ -106,15 +106,15 @@ class NumberState:
         )
 
     def _dominant_with(self, other: NumberState) -> DominantValue | None:
-        """Return the first dominant value; rows of the other come behind these."""
+        """Return the first dominant value; rows of ``other`` come after these."""
         if self.dominant is not None or other.dominant is None:
             return self.dominant
         return replace(other.dominant, row=other.dominant.row + self.count + self.missing)
 
     def finish(self, name: str, *, scale: bool = True) -> NumberColumn | str:
-        """Return the fitted column; or the reason why there is nothing to learn.
+        """Return the fitted column, or the reason to drop it.
 
-        Without ``scale`` values stay as they are: mean 0, scale 1.
+        Without ``scale``, values are unchanged: mean 0, scale 1.
         """
         if not self.count:
             return "every value is missing"
@@ -128,19 +128,19 @@ class NumberState:
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
-    """How one column of numbers is encoded: (x - mean) / scale, a missing x as the mean.
+    """Encoder of a numeric column: (x - mean) / scale, with a missing x as the mean.
 
     Parameters
     ----------
     name : str
-        The raw column.
+        Raw column.
     mean : float
-        The mean of the training values.
+        Mean of the training values.
     scale : float
-        Their standard deviation (the root of the mean square); 0 where they are all the same, and
-        then only the indicator of missing values is given out.
+        Population standard deviation; 0 if all values are equal, in which case only the indicator
+        of missing values is output.
     missing : bool
-        Whether training values were missing, which gives an indicator ``name=(missing)``.
+        Whether training values were missing, which adds an indicator ``name=(missing)``.
     """
 
     name: str
@@ -152,19 +152,19 @@ class NumberColumn:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out."""
+        """Output feature names."""
         names = (self.name, f"{self.name}=(missing)")
         return names[0 if self.scale else 1 : 2 if self.missing else 1]
 
     @property
     def width(self) -> int:
-        """How many numbers out there are."""
+        """Number of output features."""
         return (self.scale > 0) + self.missing
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
-        """Return place and value of each number of one record that is not 0.
+        """Return index and value of the non-zeros of one record.
 
-        None: the value is unusual, and `encode` is to deal with it.
+        None: the value is unusual, and `encode` must handle it.
         """
         if value is None:
             value = math.nan
@@ -180,7 +180,7 @@ class NumberColumn:
         return [(0, out)] if -math.inf < out < math.inf else None
 
     def shown(self, index: int, value: float) -> str | None:
-        """Return the raw value behind a number out."""
+        """Return the raw value of an output feature."""
         if index or not self.scale:
             return None
         return f"{value * self.scale + self.mean:.6g}"
@@ -189,21 +189,21 @@ class NumberColumn:
 def encode_numbers(
     encoders: Sequence[NumberColumn], columns: Sequence[TypedColumn]
 ) -> tuple[NumberSlot, list[ColumnReport]]:
-    """Encode consecutive columns of numbers together.
+    """Encode consecutive numeric columns together.
 
     Parameters
     ----------
     encoders : sequence of NumberColumn
         At least one.
     columns : sequence of TypedColumn
-        One for each.
+        One per encoder.
 
     Returns
     -------
     slot : NumberSlot
-        Their numbers out.
+        Output features.
     reports : list of ColumnReport
-        Of the columns in which values are missing.
+        For columns with missing values.
     """
     values = numbers_of_each([each.name for each in encoders], columns)
     missing = np.isnan(values)
@@ -232,7 +232,7 @@ def _standardised(
     missing: NDArray[np.bool_],
     scales: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return (x - mean) / scale, 0 where x is missing; what has no scale is 0."""
+    """Return (x - mean) / scale, 0 where x is missing or the scale is 0."""
     means = np.array([each.mean for each in encoders])
     with np.errstate(over="ignore"):
         out: NDArray[np.float64] = values - means[:, None]
@@ -252,7 +252,7 @@ def _standardised(
 
 
 def numbers_of(name: str, column: TypedColumn) -> NDArray[np.float64]:
-    """Return a column as numbers, NaN where missing; refuse text and infinity by row."""
+    """Return a column as numbers, NaN where missing; reject text and infinity, naming the row."""
     values: NDArray[np.float64] = numbers_of_each([name], [column])[0]
     return values
 
@@ -287,7 +287,7 @@ def _as_numbers(name: str, column: TypedColumn) -> NDArray[np.float64]:
 def _dominant(
     columns: NDArray[np.float64], moments: NDArray[np.float64]
 ) -> dict[int, DominantValue]:
-    """Return the values that dominate columns, by column; most need no look at their values."""
+    """Return the dominant value of each column; most columns are cleared without a scan."""
     count, least, most, mean, _, deviation = moments.T
     with np.errstate(all="ignore"):
         squares = count * (deviation / np.maximum(most - mean, mean - least)) ** 2
@@ -301,7 +301,7 @@ def _dominant(
 
 
 def _parse(name: str, column: Categories) -> NDArray[np.float64]:
-    """Read texts as numbers, level by level."""
+    """Parse texts as numbers, level by level."""
     readable = [is_number(level) for level in column.levels]
     bad = np.isin(column.codes, np.flatnonzero(~np.array(readable, dtype=np.bool_)))
     if bad.any():
@@ -313,11 +313,11 @@ def _parse(name: str, column: Categories) -> NDArray[np.float64]:
             "it is missing, or train with the column as a category.",
         )
     by_code = [float(t) if ok else np.nan for t, ok in zip(column.levels, readable, strict=True)]
-    return np.array([*by_code, np.nan])[column.codes]  # -1 finds the NaN at the end
+    return np.array([*by_code, np.nan])[column.codes]  # -1 selects the NaN at the end
 
 
 def _two_sum(a: float, b: float) -> tuple[float, float]:
-    """Return a + b and what was rounded off, whichever is larger."""
+    """Return a + b and its rounding error."""
     total = a + b
     back = total - a
     return total, (a - (total - back)) + (b - back)

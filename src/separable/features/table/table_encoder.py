@@ -1,4 +1,4 @@
-"""TableEncoder: a table of any columns to rows of numbers."""
+"""TableEncoder: a table of mixed column types to rows."""
 
 from __future__ import annotations
 
@@ -51,65 +51,64 @@ if TYPE_CHECKING:
 
 __all__ = ["TableEncoder"]
 
-#: Fewer cells are encoded by the calling thread: starting others takes longer than the work.
+#: Below this many cells, encoding is single-threaded: starting threads would take longer.
 THREADED_CELLS = 5000
 
 EQUAL_AFTER_SCALING = (
-    "so large that the other values of the column are all but equal when it is standardised, and "
+    "so large that the other values of the column are nearly equal after standardization, and "
     "nothing is learned from them"
 )
 
 
 class TableEncoder(Transformer):
-    """Encode a table as rows of numbers, each column by what it holds.
+    """Encode a table as rows, each column according to its type.
 
     - A **number** x becomes ``(x - mean) / deviation`` with the mean and standard deviation of the
-      training data, a missing one the mean (0), and where training values were missing there is an
-      indicator ``x=(missing)`` beside it.
-    - A **category** becomes one number for each level, ``island=Dream``, and one for missing values
-      where the training data had some. Rare levels share one, ``island=(rare)``.
-    - A **boolean** is one number, ``open=True``.
-    - A **date** is its day as a number and the parts that vary: year and day of the month as
+      training data. A missing x becomes the mean (0); if training values were missing, there is
+      also an indicator ``x=(missing)``.
+    - A **category** becomes one indicator per level, ``island=Dream``, and one for missing values
+      if the training data had some. Rare levels share one, ``island=(rare)``.
+    - A **boolean** becomes one indicator, ``open=True``.
+    - A **date** becomes its day as a number and its varying parts: year and day of the month as
       numbers, month, weekday and hour as levels (``when.weekday=Sun``).
-    - Free **text** goes through a `TextEncoder`: words and pairs of words (``review:great film``),
-      sublinear tf-idf, rows of length 1; those of a single text are left out from 100 texts on.
+    - Free **text** is encoded by a `TextEncoder`: words and pairs of words (``review:great film``),
+      sublinear tf-idf, rows of length 1. From 100 texts on, terms of a single text are dropped.
 
-    A column of text is free text when more than half of its values (and more than 10) are different
-    and have three words or more in the mean; one with more than 50 levels, most of them of one
-    value, is taken for an identifier; ISO dates are dates; every other one is a category. `guess`
-    shows what a table is taken for. Columns that cannot tell anything (constant, all missing, an
-    identifier) are dropped and named in `dropped_`.
+    A text column is free text if more than half of its values (and more than 10) are distinct, with
+    three or more words on average. A column with more than 50 levels, most of them unique, is an
+    identifier. ISO dates are dates. Any other text column is a category. `guess` shows the inferred
+    types. Uninformative columns (constant, all missing, identifier) are dropped and listed in
+    `dropped_`.
 
     Parameters
     ----------
     number, category, boolean, date, text, drop : sequence of str or mapping, optional
-        Columns to treat so, whatever they look like. A mapping gives options of a column too:
-        ``number={"age": {"scale": False}}``, ``category={"city": {"min_count": 5, "unseen":
+        Columns to treat as this type, whatever they look like. A mapping also gives options of a
+        column: ``number={"age": {"scale": False}}``, ``category={"city": {"min_count": 5, "unseen":
         "error"}}``, ``text={"review": TextEncoder(...)}`` or a dict of its parameters.
     scale : bool, default True
-        False: numbers stay as they are, and a missing one becomes 0. This is for counts, which
-        naive Bayes adds up.
+        False: numbers are not standardized, and missing ones become 0, as counts for naive Bayes
+        require.
     min_count : int, optional
-        Levels that occur less often are rare and share a number. By default less than one row in
-        20 000, so that none is in a small table. A single rare level keeps its name.
+        Levels that occur less often are rare and share an indicator. By default less than once in
+        20 000 rows, so a small table has none. A single rare level keeps its name.
     unseen : {"zero", "error", "other"} or mapping of column to one of them, default "zero"
-        What a level becomes that the training data did not have: zeros, an error, or the number of
-        the rare levels; with "other" levels that occur once are rare. `unseen_` counts them.
+        Encoding of a level that the training data did not have: zeros, an error, or the indicator
+        of the rare levels; with "other", levels that occur once are rare. `unseen_` counts them.
     n_jobs : int or None, default None
-        The threads that share out columns and rows; None is one, -1 one for each core. The numbers
-        out do not depend on it.
+        Number of threads; None is 1, -1 all cores. The result does not depend on it.
 
     Attributes
     ----------
     columns_ : ColumnTable
-        What each column was taken for and why; it prints as a table.
+        Inferred type of each column, with the reason; it prints as a table.
     dropped_ : dict of str to str
-        The columns left out, each with the reason.
+        Dropped columns, each with the reason.
     unseen_ : dict of str to dict
-        The levels met since fit that the training data did not have: by column their count, at most
-        100 levels by name with theirs, and the count of the others. No part of a saved model.
+        Levels unseen in training and met since fit: by column their total, up to 100 levels with
+        counts, and the count of the others. Not part of a saved model.
     feature_names_in_ : ndarray of str
-        The columns of the training table.
+        Columns of the training table.
     n_features_in_ : int
         Their number.
 
@@ -159,7 +158,7 @@ class TableEncoder(Transformer):
     # --- learning ---
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn means, deviations, levels and words.
+        """Learn means, deviations, levels and vocabularies.
 
         Parameters
         ----------
@@ -169,7 +168,7 @@ class TableEncoder(Transformer):
         Returns
         -------
         TableEncoder
-            Itself.
+            The fitted encoder.
         """
         self._forget()
         self.partial_fit(X, y)
@@ -177,10 +176,10 @@ class TableEncoder(Transformer):
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn from some more rows.
+        """Update the fit with more rows.
 
-        The first rows decide what each column is, unless it was said; a column whose values were
-        all missing is decided later. Apart from that the outcome is that of `fit` on all rows.
+        The first rows determine the type of each column, unless it was given; a column whose values
+        were all missing is determined later. Otherwise the result is that of `fit` on all rows.
 
         Parameters
         ----------
@@ -190,7 +189,7 @@ class TableEncoder(Transformer):
         Returns
         -------
         TableEncoder
-            Itself.
+            The fitted encoder.
         """
         columns = as_columns(X)
         _refuse_no_rows(columns)
@@ -199,7 +198,10 @@ class TableEncoder(Transformer):
         if states:
             _require(states, columns)
             learned: dict[str, ColumnState] = {}
-            for last in (False, True):  # columns that may fail come before texts, which are changed
+            for last in (
+                False,
+                True,
+            ):  # columns that may fail come before texts, which are modified in place
                 chosen = [state for state in states.values() if state.is_changed == last]
                 made = in_threads(
                     threads,
@@ -221,7 +223,7 @@ class TableEncoder(Transformer):
         return self
 
     def _warn_of_dominant_values(self, before: Mapping[str, ColumnState]) -> None:
-        """Name values beside which a standardised column shows nothing of the others."""
+        """Warn about outliers that hide the other values of a standardized column."""
         dominant: list[DominantValue] = []
         names: list[str] = []
         for name, state in self._states.items():
@@ -236,7 +238,7 @@ class TableEncoder(Transformer):
             warnings.warn(text, DominantValueWarning, stacklevel=4)
 
     def merge(self, other: TableEncoder) -> TableEncoder:
-        """Return an encoder that has learned what both have, as if from all their rows.
+        """Return an encoder fitted to the rows of both.
 
         Parameters
         ----------
@@ -246,7 +248,7 @@ class TableEncoder(Transformer):
         Returns
         -------
         TableEncoder
-            A new one.
+            A new encoder.
         """
         ours, theirs = self._states_to_go_on(), other._states_to_go_on()
         if set(ours) != set(theirs):
@@ -325,7 +327,7 @@ class TableEncoder(Transformer):
         return hasattr(self, "_encoders")
 
     def without_state(self) -> TableEncoder:
-        """Return a copy that encodes as this one does and cannot learn on: it is smaller."""
+        """Return a smaller copy that encodes equally but cannot be fitted further."""
         self._fitted()
         slim = copy(self)
         slim._states = {}
@@ -335,9 +337,9 @@ class TableEncoder(Transformer):
     # --- what it learned ---
 
     def guess(self, X: Any) -> ColumnTable:
-        """Return what each column of a table would be taken for, as a table to print.
+        """Return the inferred type of each column of a table, as a table to print.
 
-        The encoder itself stays as it is. It costs what `fit` costs.
+        The encoder itself is not changed. The cost is that of `fit`.
 
         Parameters
         ----------
@@ -351,7 +353,7 @@ class TableEncoder(Transformer):
 
     @property
     def columns_(self) -> ColumnTable:
-        """What each column was taken for, why, and how many numbers come out of it."""
+        """Inferred type of each column, the reason, and the number of output features."""
         encoders = {encoder.name: encoder for encoder in self._fitted()}
         return ColumnTable.of(
             self.feature_names_in_.tolist(), encoders, self._dropped, getattr(self, "_states", {})
@@ -359,20 +361,20 @@ class TableEncoder(Transformer):
 
     @property
     def dropped_(self) -> dict[str, str]:
-        """The columns left out, each with the reason."""
+        """Dropped columns, each with the reason."""
         self._fitted()
         return self._dropped
 
     @property
     def unseen_(self) -> dict[str, dict[str, Any]]:
-        """The levels met since fit that the training data did not have, counted by column."""
+        """Levels unseen in training and met since fit, counted by column."""
         if not hasattr(self, "_encoders"):
             raise self._not_fitted()
         return self._unseen.to_dict()
 
     @property
     def feature_names(self) -> Sequence[str]:
-        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        """Output feature names, as a sequence equal to their tuple."""
         encoders = self._fitted()
         if self._feature_names is None:
             self._feature_names = names_of_numbers(encoders)
@@ -380,13 +382,13 @@ class TableEncoder(Transformer):
 
     @property
     def sources(self) -> Sequence[str]:
-        """For each number out, the raw column it came from."""
+        """Raw column of each output feature."""
         self._fitted()
         return self._sources
 
     @property
     def column_types(self) -> dict[str, ColumnType]:
-        """The columns in use as `read` takes them; free text is read as a category."""
+        """Types of the used columns, in the form that `read` accepts; free text is a category."""
         return {
             encoder.name: "category" if encoder.kind == "text" else cast("ColumnType", encoder.kind)
             for encoder in self._fitted()
@@ -394,22 +396,22 @@ class TableEncoder(Transformer):
 
     @property
     def column_encoders(self) -> tuple[ColumnEncoder, ...]:
-        """How each column in use is encoded, in the order of the numbers out."""
+        """Encoders of the used columns, in output order."""
         return self._fitted()
 
     @property
     def text_encoders(self) -> dict[str, TextEncoder]:
-        """The encoders of the columns of free text, by column."""
+        """Text encoders by column."""
         return {each.name: each.encoder for each in self._fitted() if isinstance(each, TextColumn)}
 
     def shown(self, feature: int, value: float) -> str | None:
-        """Return the raw value behind a number out, where its name does not say it.
+        """Return the raw value of an output feature, unless its name says it.
 
         Parameters
         ----------
         feature : int
         value : float
-            The encoded value.
+            Encoded value.
 
         Returns
         -------
@@ -422,22 +424,22 @@ class TableEncoder(Transformer):
     # --- encoding ---
 
     def encode(self, data: Any) -> Rows:
-        """Turn a table into rows of float64.
+        """Encode a table as rows of float64.
 
         Parameters
         ----------
         data : pyarrow Table, data frame, dict of columns or list of dicts
-            It must have every column that is in use; others are ignored.
+            It must have every used column; others are ignored.
 
         Returns
         -------
         Rows
-            Dense up to 64 numbers out, else CSR.
+            Dense up to 64 output features, else CSR.
         """
         return self.encode_with_report(data)[0]
 
     def encode_with_report(self, data: Any) -> tuple[Rows, EncodingReport]:
-        """Turn a table into rows, and count what was missing or unseen in it.
+        """Encode a table, and count missing and unseen values.
 
         Parameters
         ----------
@@ -468,7 +470,7 @@ class TableEncoder(Transformer):
         return rows, EncodingReport(columns.n_rows, tuple(reports))
 
     def encode_one(self, record: Mapping[str, Any]) -> list[tuple[int, float]] | None:
-        """Encode one record quickly, without NumPy for each column.
+        """Encode a single record fast, without NumPy per column.
 
         Parameters
         ----------
@@ -477,8 +479,8 @@ class TableEncoder(Transformer):
         Returns
         -------
         list of (int, float), or None
-            The numbers out that are not 0, each with its value, as `encode` has them. None: the
-            record holds something unusual, and `encode` is to deal with it.
+            Non-zero output features with their values, as `encode` computes them. None: the record
+            has an unusual value, which `encode` must handle.
         """
         out: list[tuple[int, float]] = []
         for encoder, start in zip(self._fitted(), self._starts, strict=False):
@@ -491,14 +493,14 @@ class TableEncoder(Transformer):
         return out
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn from a table and turn it into a matrix."""
+        """Fit to a table and encode it."""
         columns = TypedColumns(as_columns(X))
         return self._given_out(self.fit(columns, y).encode(columns), X)
 
     # --- files ---
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
-        """Return what was learned as tensors and JSON values.
+        """Return the fitted state as tensors and JSON values.
 
         Returns
         -------
@@ -511,7 +513,7 @@ class TableEncoder(Transformer):
 
     @classmethod
     def from_parts(cls, tensors: Tensors, values: Values) -> Self:
-        """Rebuild a fitted encoder; the inverse of `to_parts`, to the same bits.
+        """Rebuild a fitted encoder bit by bit; the inverse of `to_parts`.
 
         Parameters
         ----------
@@ -525,7 +527,7 @@ class TableEncoder(Transformer):
         Raises
         ------
         ValueError
-            The parts do not fit together, as in a damaged or forged file.
+            Inconsistent parts, as in a damaged or forged file.
         """
         parts = Parts(tensors, values)
         encoder = cls(**options_from_values(values))
@@ -537,7 +539,7 @@ class TableEncoder(Transformer):
 def _encoded(
     columns: Columns, encoders: Sequence[ColumnEncoder]
 ) -> tuple[list[Slot], list[ColumnReport]]:
-    """Encode a block of columns, neighbours that are numbers together."""
+    """Encode a block of columns, consecutive numeric columns together."""
     kinds = [encoder.kind for encoder in encoders]
     taken = columns_for(kinds, columns, [encoder.name for encoder in encoders])
     slots: list[Slot] = []
@@ -563,8 +565,8 @@ def _require(names: Any, columns: Columns) -> None:
     if absent:
         raise TableError(
             f"The table lacks {len(absent)} column(s) that the encoder was fitted with: "
-            f"{list_names(absent, 5)}. It has {list_names(columns.names, 10)}. Add them, empty "
-            "where the values are not known."
+            f"{list_names(absent, 5)}. It has {list_names(columns.names, 10)}. Add them, empty if "
+            "the values are not known."
         )
 
 

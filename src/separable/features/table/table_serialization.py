@@ -1,8 +1,8 @@
-"""A fitted TableEncoder as tensors and JSON values, and back.
+"""Serialization of a fitted TableEncoder to tensors and JSON values.
 
-Files of the first version know numbers and categories only. What came later is kept in tensors and
-values of its own, which are there only where they are needed: an old file is read as ever, and an
-encoder of numbers and categories is written as ever.
+Files of the first version have numbers and categories only. Later types use their own tensors and
+values, present only if needed: old files are read as before, and an encoder of numbers and
+categories is written as before.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Parts", "options_from_values", "tensors_of", "values_of"]
 
-#: The parameters that name columns in files of the first version.
+#: Parameters that name columns in files of the first version.
 FIRST_PARAMETERS = ("number", "category", "drop")
 
-#: How the tensor ``kinds`` says what a column is.
+#: Column types by their code in the tensor ``kinds``.
 KINDS = ("category", "number", "boolean", "date", "text")
 
-#: Up to so many levels are read as texts; more stay packed.
+#: Up to this many levels are decoded; more stay packed.
 FEW = 1 << 10
 
 _CYCLE_SIZES = [len(values) for values in CYCLES.values()]
@@ -46,7 +46,7 @@ _CYCLE_SIZES = [len(values) for values in CYCLES.values()]
 def tensors_of(
     encoders: Sequence[ColumnEncoder], dropped: Mapping[str, str], names_in: Sequence[str]
 ) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
-    """Return the fitted columns of an encoder as tensors, and what of them is JSON."""
+    """Return the fitted columns as tensors and JSON values."""
     numbers = [e for e in encoders if isinstance(e, NumberColumn)]
     categories = [e for e in encoders if isinstance(e, CategoryColumn)]
     tensors: dict[str, NDArray[Any] | Sequence[str]] = {
@@ -74,7 +74,7 @@ def tensors_of(
 
 
 def _joined(groups: Sequence[Sequence[str]]) -> Sequence[str]:
-    """Return the texts of all groups; one alone stays packed if it is."""
+    """Return the texts of all groups; a single packed group stays packed."""
     return groups[0] if len(groups) == 1 else tuple(text for group in groups for text in group)
 
 
@@ -105,7 +105,7 @@ def _add_later_kinds(
 
 
 class Parts:
-    """The parts of a saved encoder, none of them trusted."""
+    """Untrusted parts of a saved encoder."""
 
     def __init__(self, tensors: Tensors, values: Values) -> None:
         self._tensors = tensors
@@ -224,7 +224,7 @@ class Parts:
         return out
 
     def dropped(self) -> dict[str, str]:
-        """Return the columns left out, with the reasons."""
+        """Return the dropped columns, with the reasons."""
         names, reasons = self._texts("dropped"), self._texts("dropped_reasons")
         _check(len(names) == len(reasons), "each dropped column needs a reason")
         return dict(zip(names, reasons, strict=True))
@@ -285,7 +285,7 @@ class Parts:
 
 
 def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an encoder, and what it learned that is JSON, as JSON values."""
+    """Return the parameters and the JSON part of the fitted state as JSON values."""
     options = {
         name: _plain_option(parameters[name])
         for name in PARAMETERS
@@ -303,7 +303,7 @@ def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[st
 
 
 def _plain_option(given: Any) -> Any:
-    """Return columns asked for as JSON: a list, or a dict of their options."""
+    """Return requested columns as JSON: a list, or a dict of their options."""
     if given is None:
         return None
     if not hasattr(given, "keys"):
@@ -322,7 +322,7 @@ def _plain_settings(settings: Any) -> Any:
         if isinstance(value, plain)
         or (
             isinstance(value, (list, tuple))
-            and len(value) <= FEW  # the terms of a long vocabulary are among the tensors
+            and len(value) <= FEW  # the terms of a long vocabulary are tensors
             and all(isinstance(each, plain) for each in value)
         )
     }

@@ -1,4 +1,4 @@
-"""One column of free text: the words and pairs of words that a TextEncoder counts."""
+"""Free-text columns, encoded by a TextEncoder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["TextColumn", "TextState", "text_encoder"]
 
-#: From so many texts on, a word or pair that only one of them has is left out.
+#: From this many texts on, terms of a single text are dropped.
 ENOUGH_TEXTS = 100
 
 
 def text_encoder(options: Any) -> tuple[TextEncoder, bool]:
-    """Return a new encoder of texts, and whether its ``min_df`` is left to us.
+    """Return a new text encoder, and whether its ``min_df`` is chosen automatically.
 
     Parameters
     ----------
@@ -43,37 +43,37 @@ def text_encoder(options: Any) -> tuple[TextEncoder, bool]:
             f"parameters for a column. Got {options!r} instead."
         )
     hashing = options is not None and options.get("n_features") is not None
-    weights = {"use_idf": False} if hashing else {"sublinear_tf": True}  # hashing has no counts
+    weights = {"use_idf": False} if hashing else {"sublinear_tf": True}  # hashing keeps no counts
     settings: dict[str, Any] = {"ngram_range": (1, 2), **weights, **(options or {})}
     counts = settings.get("n_features") is None and settings.get("vocabulary") is None
     return TextEncoder(**settings), counts and "min_df" not in settings
 
 
 class TextState:
-    """What has been learned of a column of texts: merges exactly.
+    """Fitted counts of a text column; merges exactly.
 
     Parameters
     ----------
     encoder : TextEncoder
-        Not to be used by anyone else as long as texts are added.
+        Not shared while texts are added.
     chooses_min_df : bool
-        Whether ``min_df`` follows from the number of texts.
+        Whether ``min_df`` depends on the number of texts.
     """
 
     def __init__(self, encoder: TextEncoder, chooses_min_df: bool) -> None:
         self._encoder = encoder
-        self._is_handed_out = False  # a fitted column has the encoder: a copy is to learn on
+        self._is_handed_out = False  # a fitted column uses the encoder: copy it before adding texts
         self.chooses_min_df = chooses_min_df
         self.count = 0
         self.missing = 0
 
     def add(self, column: TypedColumn) -> None:
-        """Learn from values."""
+        """Fit to values."""
         texts, missing = _texts(column)
         self._learn(texts, int(missing.sum()))
 
     def with_missing(self, n: int) -> TextState:
-        """Return what is known with so many more texts that are missing."""
+        """Return the state with more missing texts."""
         if not n:
             return self
         least = 1 if self.chooses_min_df else self._encoder.min_df
@@ -94,14 +94,14 @@ class TextState:
         return self._encoder.copy_to_learn_on(1 if self.chooses_min_df else self._encoder.min_df)
 
     def merge(self, other: TextState) -> TextState:
-        """Return what both have learned, as if from all rows at once."""
+        """Return the state for the rows of both."""
         merged = TextState(self._own().merge(other._own()), self.chooses_min_df)
         merged.count = self.count + other.count
         merged.missing = self.missing + other.missing
         return merged
 
     def finish(self, name: str) -> TextColumn | str:
-        """Return the fitted column; or the reason why there is nothing to learn."""
+        """Return the fitted column, or the reason to drop it."""
         if self.count == self.missing:
             return "every value is missing"
         encoder = self._encoder
@@ -117,16 +117,16 @@ class TextState:
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """How one column of texts is encoded: the numbers of a TextEncoder, a missing text as zeros.
+    """Encoder of a text column; a missing text is a row of zeros.
 
     Parameters
     ----------
     name : str
-        The raw column.
+        Raw column.
     encoder : TextEncoder
         Fitted.
     missing : bool
-        Whether training values were missing, which gives an indicator ``name=(missing)``.
+        Whether training values were missing, which adds an indicator ``name=(missing)``.
     """
 
     name: str
@@ -137,17 +137,17 @@ class TextColumn:
 
     @property
     def feature_names(self) -> Sequence[str]:
-        """The names of the numbers out."""
+        """Output feature names."""
         names = PrefixedTexts(f"{self.name}:", self.encoder.feature_names)
         return ChainedTexts([names, (f"{self.name}=(missing)",)]) if self.missing else names
 
     @property
     def width(self) -> int:
-        """How many numbers out there are."""
+        """Number of output features."""
         return len(self.encoder.feature_names) + self.missing
 
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
-        """Return the slots of the column's numbers out, and what was missing."""
+        """Return the slots of the column, and the missing values."""
         texts, missing = _texts(column)
         slots: list[Slot] = [BlockSlot(self.encoder.encode(texts))]
         if self.missing:
@@ -155,9 +155,9 @@ class TextColumn:
         return slots, ColumnReport.of_missing(self.name, missing, self.missing)
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
-        """Return place and value of each number of one record that is not 0.
+        """Return index and value of the non-zeros of one record.
 
-        None: the value is unusual, and `encode` is to deal with it.
+        None: the value is unusual, and `encode` must handle it.
         """
         if type(value) is not str:
             return None
@@ -167,7 +167,7 @@ class TextColumn:
         return list(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
 
     def shown(self, index: int, value: float) -> str | None:
-        """Return the raw value behind a number out: the name says it already."""
+        """Return None: the name of the feature is its raw value."""
         del index, value
         return None
 

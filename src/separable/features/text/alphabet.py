@@ -1,4 +1,4 @@
-"""The characters as the running Python has them: words, white space and lower case."""
+"""Unicode tables of the running Python: word characters, white space, lower case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SPECIAL", "alphabet", "tables_for"]
 
 WORD, SPACE = 1, 2
 
-#: The flag of characters that no table can turn into lower case.
+#: Flag of characters without a context-free lower case.
 SPECIAL = 4
 
 
@@ -26,12 +26,13 @@ SPECIAL = 4
 def alphabet() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """Return the flags and the lower case of every code point.
 
-    A capital sigma becomes one of two letters, by its neighbours, and a dotted capital I becomes
-    two. Such characters are marked `SPECIAL`: their documents are for ``str.lower``.
+    A capital sigma has two lower-case forms, depending on its neighbours, and a dotted capital I
+    becomes two characters. Such characters are marked `SPECIAL`: their documents are lowered by
+    ``str.lower``.
     """
     n = sys.maxunicode + 1
     points = np.arange(n, dtype=np.uint32)
-    points[0xD800:0xE000] = 0  # halves of surrogate pairs are no characters
+    points[0xD800:0xE000] = 0  # surrogates are not characters
     text = points.tobytes().decode("utf-32-le" if sys.byteorder == "little" else "utf-32-be")
     flags = np.zeros(n, np.uint8)
     for flag, pattern in ((WORD, r"\w+"), (SPACE, r"\s+")):
@@ -43,7 +44,7 @@ def alphabet() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
 
 
 def tables_for(documents: portable.TextDocuments) -> tuple[Any, Any]:
-    """Return the flags and the lower case that documents need: none if all of it is ASCII."""
+    """Return the tables that documents need: none for ASCII."""
     return (None, None) if documents.is_ascii else alphabet()
 
 

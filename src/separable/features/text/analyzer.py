@@ -1,7 +1,7 @@
-"""From a text to its features in Python, as scikit-learn's vectorizers do it.
+"""Tokenization in Python, equivalent to scikit-learn's vectorizers.
 
-This is the slow path, for patterns and functions of the user. Texts with scikit-learn's own tokens
-are for the compiled core.
+This is the slow path, for custom patterns and functions. The compiled core handles scikit-learn's
+default tokens.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["preprocessor_of", "strip_accents_of", "tokenizer_of", "word_ngrams"]
 
 
 def strip_accents_of(choice: Any) -> Callable[[str], str] | None:
-    """Return the function that takes accents away, or None."""
+    """Return the function that strips accents, or None."""
     if not choice:
         return None
     if callable(choice):
@@ -40,7 +40,7 @@ def _strip_ascii(text: str) -> str:
 def preprocessor_of(
     preprocessor: Callable[[str], str] | None, strip_accents: Any, lowercase: bool
 ) -> Callable[[str], str] | None:
-    """Return what is done to a text before it is cut into tokens; None: nothing."""
+    """Return the preprocessing function of texts, or None."""
     if preprocessor is not None:
         return preprocessor
     strip = strip_accents_of(strip_accents)
@@ -52,7 +52,7 @@ def preprocessor_of(
 def tokenizer_of(
     tokenizer: Callable[[str], Sequence[str]] | None, pattern: str
 ) -> Callable[[str], Sequence[str]]:
-    """Return what cuts a text into tokens."""
+    """Return the tokenizer."""
     if tokenizer is not None:
         return tokenizer
     return re.compile(pattern).findall

@@ -1,4 +1,4 @@
-"""Texts in: lists, arrays, series, Arrow arrays, bytes and files to documents."""
+"""Documents from lists, arrays, series, Arrow arrays, bytes and files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["TextSource", "documents_of"]
 
 
 class TextSource:
-    """How texts are read from what the user holds.
+    """Reader of the texts that a user passes.
 
     Parameters
     ----------
     kind : {"content", "file", "filename"}
-        What the items are.
+        Type of the items.
     encoding, decode_error : str
-        How bytes become text.
+        How bytes are decoded.
     """
 
     def __init__(self, kind: str, encoding: str, decode_error: str) -> None:
@@ -32,7 +32,7 @@ class TextSource:
         self.decode_error = decode_error
 
     def documents(self, data: Any) -> portable.TextDocuments:
-        """Return the texts as the compiled core takes them, Arrow's without a copy."""
+        """Return the texts for the compiled core, Arrow data without a copy."""
         arrays = _arrow_chunks(data) if self.kind == "content" else None
         if arrays is None:
             return documents_of(self.texts(data))
@@ -82,7 +82,7 @@ class TextSource:
 
 
 def documents_of(texts: list[str]) -> portable.TextDocuments:
-    """Return a list of str as the compiled core takes it."""
+    """Return a list of str for the compiled core."""
     documents = portable.TextDocuments()
     bad = documents.add_list(texts)
     if bad >= 0:
@@ -97,9 +97,9 @@ def _refuse_text(text: Any, row: int) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"The text in row {row} holds half of a surrogate pair, {text[error.start]!r} at "
-            f"character {error.start}, so it is not valid Unicode. Decode it again with the right "
-            "encoding, or with text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')."
+            f"The text in row {row} has a lone surrogate, {text[error.start]!r} at character "
+            f"{error.start}, so it is not valid Unicode. Decode it again with the right encoding, "
+            "or with text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')."
         ) from None
     raise ValueError(f"The text in row {row} is longer than 1 GB. Cut it into parts.")
 
@@ -117,7 +117,7 @@ def _not_text(item: Any, row: int) -> str:
 
 
 def _items(data: Any) -> list[Any]:
-    """Return what is iterated over as a new list."""
+    """Return an iterable as a new list."""
     if isinstance(data, (str, bytes)):
         raise ValueError(
             f"Expected a list of texts, got one {type(data).__name__}: {data!r:.40}. Put it into a "
@@ -133,7 +133,7 @@ def _items(data: Any) -> list[Any]:
             f"Expected a list of texts, got an array of shape {data.shape}. Pass one of its "
             "columns, for example X[:, 0]."
         )
-    for name in ("to_pylist", "tolist"):  # Arrow's; NumPy's and pandas'
+    for name in ("to_pylist", "tolist"):  # Arrow; NumPy and pandas
         if hasattr(data, name):
             return list(getattr(data, name)())
     if not isinstance(data, Iterable):
@@ -142,7 +142,7 @@ def _items(data: Any) -> list[Any]:
 
 
 def _arrow_chunks(data: Any) -> list[Any] | None:
-    """Return Arrow's own arrays of text, or None if the data is not Arrow's."""
+    """Return the Arrow arrays of a text column, or None if the data is not Arrow's."""
     if isinstance(data, (list, tuple, np.ndarray)) or hasattr(data, "columns"):
         return None
     if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
@@ -164,7 +164,7 @@ def _arrow_chunks(data: Any) -> list[Any] | None:
             )
         try:
             array = array.cast(pa.large_string())
-        except pa.ArrowNotImplementedError:  # categories of polars: one text at a time
+        except pa.ArrowNotImplementedError:  # polars categories: one text at a time
             return None
     return list(array.chunks) if isinstance(array, pa.ChunkedArray) else [array]
 

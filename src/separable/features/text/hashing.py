@@ -1,4 +1,4 @@
-"""Hashing: the columns of terms without a vocabulary, and the names that fell into them."""
+"""Feature hashing of terms, with the names that fell into each column."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["HashedNames", "TextHashing"]
 
-#: How many names of a shared column are spelled out.
+#: Names spelled out for a shared column.
 SPELLED = 3
 
 
 class TextHashing:
-    """What a `TextEncoder` with ``n_features`` has met.
+    """Fitted state of a `TextEncoder` with ``n_features``.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class TextHashing:
         limit: int,
         n_documents: int,
     ) -> TextHashing:
-        """Return what was met once, with the names as `terms` gave them."""
+        """Return a state with the names that `terms` returned."""
         made = cls(plan)
         made._hasher.set_names(terms.utf8, terms.offsets, limit)
         made.n_documents = n_documents
@@ -70,7 +70,7 @@ class TextHashing:
     # --- learning ---
 
     def count(self, data: Any, threads: int, *, keep: bool) -> portable.TextRows | None:
-        """Remember the names of terms; return the counts of each text if they are to be kept."""
+        """Record the names of terms; return the counts per text if ``keep``."""
         rows, n_documents = self._run(data, threads, learn=True, keep=keep)
         self.n_documents += n_documents
         return rows
@@ -87,7 +87,7 @@ class TextHashing:
         return rows, len(documents)
 
     def merged(self, other: TextHashing) -> TextHashing:
-        """Return what the texts of both would have given."""
+        """Return the state fitted to the texts of both."""
         made = TextHashing(self.plan)
         made._hasher.merge(self._hasher)
         made._hasher.merge(other._hasher)
@@ -101,7 +101,7 @@ class TextHashing:
 
     @property
     def n_features(self) -> int:
-        """The number of columns."""
+        """Number of columns."""
         assert self.plan.n_features is not None
         return self.plan.n_features
 
@@ -112,11 +112,11 @@ class TextHashing:
         return rows
 
     def columns_of(self, rows: portable.TextRows, threads: int) -> portable.TextRows:  # noqa: ARG002
-        """Return counts that `count` kept: they are by column."""
+        """Return the counts kept by `count`: they are by column already."""
         return rows
 
     def matrix(self, rows: portable.TextRows, threads: int) -> Rows:
-        """Return counts by column as numbers."""
+        """Return counts by column as a weighted matrix."""
         plan = self.plan
         make = self._hasher.matrix32 if plan.dtype == "float32" else self._hasher.matrix64
         return rows_of(make(rows, plan.binary, plan.norm or "", threads), self.n_features)
@@ -125,46 +125,46 @@ class TextHashing:
 
     @property
     def limit(self) -> int:
-        """Up to which hash names are kept."""
+        """Largest hash whose name is kept."""
         return int(self._hasher.limit)
 
     @property
     def n_names(self) -> int:
-        """How many names there were: counted while all are kept, else estimated."""
+        """Number of distinct names: exact while all are kept, else estimated."""
         return round(self._hasher.n_names)
 
     def terms(self) -> PackedTexts:
-        """Return the names kept."""
+        """Return the kept names."""
         utf8, offsets, _ = self._hasher.names()
         return PackedTexts(utf8, offsets)
 
     def by_column(self) -> dict[int, tuple[str, ...]]:
-        """Return the names kept, sorted, of each column that has some."""
+        """Return the kept names of each column, sorted."""
         return dict(self.names().known())
 
     def names(self) -> HashedNames:
-        """Return the name of each column; of several names, that it is shared."""
+        """Return the name of each column; a shared column lists its names."""
         utf8, offsets, columns = self._hasher.names()
         return HashedNames(self.n_features, PackedTexts(utf8, offsets), columns)
 
 
 class HashedNames(LazyTexts):
-    """The names of hashed columns: of the terms that fell into each, or of its number.
+    """Names of hashed columns: the terms in each, or its number.
 
     Parameters
     ----------
     n_features : int
     terms : PackedTexts
-        The terms that are known, by column, those of one column sorted.
+        Known terms by column, sorted within a column.
     columns : ndarray of int
-        The column of each term.
+        Column of each term.
     """
 
     def __init__(self, n_features: int, terms: PackedTexts, columns: NDArray[Any]) -> None:
         self._n_features, self._terms, self._columns = n_features, terms, columns
 
     def known(self) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield the columns that have terms, with these."""
+        """Yield the columns with known terms, and the terms."""
         starts = np.flatnonzero(np.diff(self._columns, prepend=-1)).tolist()
         terms = iter(self._terms)
         for first, last in pairwise([*starts, len(self._terms)]):
@@ -172,7 +172,7 @@ class HashedNames(LazyTexts):
 
     @property
     def differ(self) -> bool:
-        """Whether all names are sure to differ: no term looks like the name of a column."""
+        """Return whether all names certainly differ: no term looks like a column name."""
         utf8 = self._terms.utf8.tobytes()
         return b"hash:" not in utf8 and b"(shared)" not in utf8
 
@@ -200,7 +200,7 @@ def _spelled(names: tuple[str, ...]) -> str:
 
 
 class _Counted:
-    """Chunks of lists, and how many lists there were."""
+    """Chunks of lists, and the number of lists."""
 
     def __init__(self, chunks: Any) -> None:
         self._chunks = chunks

@@ -1,4 +1,4 @@
-"""The parameters of a TextEncoder, checked one by one."""
+"""Validation of the parameters of TextEncoder."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's
 _ANALYZERS = ("word", "char", "char_wb")
 
 
-#: A longer pattern is refused: one in a file that nobody looked at may take minutes to compile.
+#: Longest pattern: an untrusted longer one may take minutes to compile.
 LONGEST_PATTERN = 1000
-#: More stop words are refused, for the same reason.
+#: Most stop words, for the same reason.
 MOST_STOP_WORDS = 1 << 17
 
 
@@ -40,7 +40,7 @@ def _wrong(name: str, what: str, value: object) -> ValueError:
 
 
 def check_params(params: Mapping[str, Any]) -> None:
-    """Refuse parameters that are wrong whatever the texts are."""
+    """Raise for parameters that are invalid for any texts."""
     for name, allowed in (
         ("input", ("content", "file", "filename")),
         ("decode_error", ("strict", "ignore", "replace")),
@@ -82,12 +82,12 @@ def _is_int(value: Any) -> bool:
 
 
 def document_limit(name: str, value: Any) -> float | int:
-    """Return a number of documents as an int, a share of them as a float."""
+    """Return a number of documents as an int, a fraction of them as a float."""
     if _is_int(value) and value >= 1:
         return int(value)
     is_fraction = isinstance(value, (float, np.floating)) and 0 <= value <= 1
     if not is_fraction:
-        what = "an int >= 1 (documents) or a float from 0.0 to 1.0 (a share)"
+        what = "an int >= 1 (documents) or a float from 0.0 to 1.0 (a fraction)"
         raise _wrong(name, what, value)
     return float(value)
 
@@ -102,8 +102,8 @@ def _check_hashing(params: Mapping[str, Any]) -> None:
     for name, value in (usual | {"sublinear_tf": False}).items():
         if params[name] is not value and params[name] != value:
             raise ValueError(
-                f"The {name!r} parameter of TextEncoder needs a vocabulary, and n_features="
-                f"{n_features} asks for hashing, which keeps none. Give one of the two."
+                f"The {name!r} parameter of TextEncoder needs a vocabulary, but "
+                f"n_features={n_features} selects hashing, which keeps none. Give one of the two."
             )
 
 
@@ -139,7 +139,7 @@ def stop_words_of(words: Any) -> tuple[str, ...]:
     if words is None:
         return ()
     if words == "english":
-        text = import_module("sklearn.feature_extraction.text")  # the list is theirs
+        text = import_module("sklearn.feature_extraction.text")  # scikit-learn's list
         words = text.ENGLISH_STOP_WORDS
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise _wrong("stop_words", "'english', a list of words or None", words)
@@ -185,7 +185,7 @@ def terms_of(vocabulary: Any) -> tuple[str, ...] | None:
 
 
 def _unused_choices(params: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return options with another value than the default that change nothing, and why."""
+    """Return non-default options that have no effect, with the reason."""
     differs = {
         "smooth_idf": not params["smooth_idf"],
         "alternate_sign": not params["alternate_sign"],
@@ -215,7 +215,7 @@ def _unused_choices(params: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def warn_unused(params: Mapping[str, Any]) -> None:
-    """Warn of parameters that others make useless, as scikit-learn does, and of some more."""
+    """Warn about parameters without effect, as scikit-learn does and beyond."""
     word, function = params["analyzer"] == "word", callable(params["analyzer"])
     pattern = params["token_pattern"]
     unused = []

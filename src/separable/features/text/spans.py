@@ -1,4 +1,4 @@
-"""Where the words of a text stand in it, as an encoder of texts finds them."""
+"""Positions of the words in a text, as a text encoder tokenizes it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Span(NamedTuple):
     Parameters
     ----------
     start, end : int
-        Where it stands in the text as it was written.
+        Position in the original text.
     word : str
-        As the encoder counts it, for example in lower case.
+        The token, for example in lower case.
     """
 
     start: int
@@ -35,19 +35,19 @@ class Span(NamedTuple):
 
 
 def word_spans(plan: TextPlan, text: str) -> list[Span] | None:
-    """Return the words that are counted, stop words left out.
+    """Return the tokens with their positions, without stop words.
 
     Parameters
     ----------
     plan : TextPlan
-        What the encoder does with a text.
+        Preprocessing and tokenization of the encoder.
     text : str
 
     Returns
     -------
     list of Span, or None
-        None: the encoder counts no words, but characters or what a function makes of the text, or
-        places cannot be carried back to the text as it was written.
+        None if the encoder counts characters or the output of a function, or if positions cannot be
+        mapped back to the original text.
     """
     if plan.analyzer != "word" or plan.tokenizer is not None or plan.preprocessor is not None:
         return None
@@ -56,7 +56,9 @@ def word_spans(plan: TextPlan, text: str) -> list[Span] | None:
     pieces = [len(c if prepare is None else prepare(c)) for c in text]
     if sum(pieces) != len(prepared):
         return None
-    origin = np.repeat(np.arange(len(text)), pieces)  # of each prepared character in the text
+    origin = np.repeat(
+        np.arange(len(text)), pieces
+    )  # index in the text of each preprocessed character
     pattern = re.compile(plan.token_pattern or TOKEN_PATTERN)
     stop_words = frozenset(plan.stop_words)
     group = pattern.groups
@@ -70,19 +72,19 @@ def word_spans(plan: TextPlan, text: str) -> list[Span] | None:
 def contributions_of_words(
     spans: list[Span], ngram_range: tuple[int, int], parts: Mapping[str, float]
 ) -> list[float]:
-    """Return what each word adds: a term's part is shared out among all the words it is made of.
+    """Return the contribution of each word: that of an n-gram is split equally among its words.
 
     Parameters
     ----------
     spans : list of Span
     ngram_range : (int, int)
     parts : mapping of str to float
-        What each term adds; an n-gram is its words with a blank between.
+        Contribution of each term; an n-gram is its words joined by blanks.
 
     Returns
     -------
     list of float
-        One for each span. They sum to the parts of the terms that the text has.
+        One per span. The sum equals the total of the terms that the text has.
     """
     words = [span.word for span in spans]
     ranges_of: dict[str, list[range]] = {}

@@ -1,4 +1,4 @@
-"""TextEncoder: texts to rows of numbers, by a vocabulary or by hashing."""
+"""TextEncoder: bag of words or n-grams, with a vocabulary or hashed."""
 
 from __future__ import annotations
 
@@ -42,62 +42,63 @@ class TextEncoder(Transformer):
     Parameters
     ----------
     input : {"content", "file", "filename"}, default "content"
-        What the items are: texts, open files or paths.
+        Type of the items: texts, open files or paths.
     encoding, decode_error : str
-        How bytes become text.
+        How bytes are decoded.
     strip_accents : {"ascii", "unicode"}, function or None
-        Take accents away.
+        Strip accents.
     lowercase : bool, default True
-        Turn texts into lower case first, as ``str.lower`` does.
+        Convert texts to lower case first, as ``str.lower`` does.
     preprocessor : function, optional
-        Takes the place of `strip_accents` and `lowercase`.
+        Replaces `strip_accents` and `lowercase`.
     tokenizer : function, optional
-        Takes the place of `token_pattern`. Functions take a slower path to the same result.
+        Replaces `token_pattern`. Functions take a slower path to the same result.
     analyzer : {"word", "char", "char_wb"} or function, default "word"
-        Words, characters, or characters inside words; or a function from a text to its terms.
+        Words, characters, or characters within words; or a function from a text to its terms.
     stop_words : {"english"}, list of str or None
-        Words to leave out; ``"english"`` is scikit-learn's list.
+        Words to ignore; ``"english"`` is scikit-learn's list.
     token_pattern : str
-        A regular expression for words. The default finds words of two or more characters.
+        Regular expression of a word. The default matches words of two or more characters.
     ngram_range : (int, int), default (1, 1)
-        The shortest and the longest n-grams.
+        Shortest and longest n-grams.
     max_df, min_df : float or int
-        Leave out terms in more or fewer texts; an int is a number of texts, a float a share.
+        Ignore terms in more or fewer documents; an int is a number of documents, a float a
+        fraction.
     max_features : int, optional
-        Keep only so many terms, the most frequent.
+        Maximum number of terms; the most frequent are kept.
     vocabulary : list of str or dict of str to int, optional
         The terms, instead of those of the training texts.
     binary : bool, default False
-        Count a term once in a text.
+        Count a term at most once per text.
     dtype : {float64, float32}
-        The type of the numbers out.
+        Type of the output.
     norm : {"l2", "l1"} or None, default "l2"
-        What each row is divided by.
+        Norm of each row after scaling.
     use_idf, smooth_idf, sublinear_tf : bool
-        Weigh by idf; add one to document frequencies and n; ``1 + log(tf)`` for tf.
+        Weight by idf; add one to document frequencies and n; use ``1 + log(tf)`` for tf.
     n_features : int, optional
-        Hash terms into so many columns instead of keeping a vocabulary. The matrix is that of
-        scikit-learn's ``HashingVectorizer``: counts with signs, divided by `norm`, without idf,
-        whatever `use_idf` says. Options that need a vocabulary are refused.
+        Hash terms into this many columns instead of keeping a vocabulary. The matrix is that of
+        scikit-learn's ``HashingVectorizer``: signed counts, scaled to `norm`, without idf, whatever
+        `use_idf` is. Options that need a vocabulary raise an error.
     alternate_sign : bool, default True
-        Hashing only: count half of the terms as -1, so that collisions cancel out on average.
+        Hashing only: count half of the terms as -1, so that collisions cancel on average.
     max_names : int, default 2**20
-        Hashing only: how many names of terms are remembered when fitting.
+        Hashing only: maximum number of term names kept when fitting.
     n_jobs : int or None, default None
-        The threads; None is one, -1 one for each core.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------
     vocabulary_ : dict of str to int
-        The column of each term.
+        Column of each term.
     idf_ : ndarray
-        The weight of each column, if ``use_idf``.
+        Weight of each column, if ``use_idf``.
     n_documents_ : int
-        The texts learned from.
+        Number of training texts.
     collisions_ : dict of int to tuple of str
-        Hashing only: the columns that several remembered names share, and those names.
+        Hashing only: columns shared by several kept names, with those names.
     n_names_ : int
-        Hashing only: how many different names were met; an estimate above `max_names`.
+        Hashing only: number of distinct names; an estimate above `max_names`.
 
     Examples
     --------
@@ -177,19 +178,19 @@ class TextEncoder(Transformer):
         Parameters
         ----------
         X : list, array or series of str or bytes, or Arrow array
-            The texts. A missing one is refused: fill it with ``""``.
+            The texts. Missing texts raise an error: fill them with ``""``.
         y : ignored
 
         Returns
         -------
         TextEncoder
-            Itself.
+            The fitted encoder.
         """
         self._learn(X, keep=False)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
-        """Learn from texts and turn them into a matrix, in one pass."""
+        """Fit and transform in one pass."""
         return self._given_out(self._learn(X, keep=True), X)
 
     def _learn(self, X: Any, *, keep: bool) -> Any:
@@ -203,10 +204,10 @@ class TextEncoder(Transformer):
         return state.matrix(state.columns_of(rows, threads), threads)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn from more texts, as if they had come with those before.
+        """Update the fit with more texts.
 
         Terms and document frequencies are exact over all chunks. Columns are chosen and numbered
-        again when they are next asked for, so a matrix made before does not fit one made after.
+        again on the next access, so matrices made before and after differ.
 
         Parameters
         ----------
@@ -216,7 +217,7 @@ class TextEncoder(Transformer):
         Returns
         -------
         TextEncoder
-            Itself.
+            The fitted encoder.
         """
         threads = n_threads(self.n_jobs, "TextEncoder")
         if not hasattr(self, "_state"):
@@ -229,7 +230,7 @@ class TextEncoder(Transformer):
         return self
 
     def merge(self, other: TextEncoder) -> TextEncoder:
-        """Return the encoder that learning from the texts of both would have given.
+        """Return the encoder fitted to the texts of both.
 
         Parameters
         ----------
@@ -239,7 +240,7 @@ class TextEncoder(Transformer):
         Returns
         -------
         TextEncoder
-            A new one.
+            A new encoder.
         """
         if not isinstance(other, TextEncoder):
             raise ValueError(f"Only a TextEncoder can be merged. Got {type(other).__name__}.")
@@ -256,7 +257,7 @@ class TextEncoder(Transformer):
         return made
 
     def choose_min_df(self, min_df: int) -> None:
-        """Set ``min_df`` after texts were counted; columns are chosen again when next asked for."""
+        """Set ``min_df`` after counting; columns are chosen again on the next access."""
         state = self._learning_state("choose another min_df")
         if not isinstance(state, TextVocabulary):
             raise ValueError("Hashed columns are not chosen by min_df. Leave n_features out.")
@@ -265,7 +266,7 @@ class TextEncoder(Transformer):
         self._set_state(state)
 
     def copy_to_learn_on(self, min_df: float | int) -> TextEncoder:
-        """Return a copy with counts of its own and another ``min_df``."""
+        """Return a copy with its own counts and another ``min_df``."""
         state = self._learning_state("learn on")
         made = type(self)(**{**self.get_params(), "min_df": min_df})
         made._set_state(made._new_state().merged(state))  # type: ignore[arg-type]  # of one kind
@@ -283,8 +284,8 @@ class TextEncoder(Transformer):
         state = self._fitted()
         if not state.complete:
             raise ValueError(
-                f"This TextEncoder comes from a file, which keeps the columns but not all that was "
-                f"counted, so it cannot {what}. Fit a new one on the texts."
+                "This TextEncoder was loaded from a file, which has the columns but not all "
+                f"counts, so it cannot {what}. Fit a new one on the texts."
             )
         return state
 
@@ -292,7 +293,7 @@ class TextEncoder(Transformer):
         if not hasattr(self, "_state"):
             if self.n_features is None and (self.vocabulary is None or self.use_idf):
                 raise self._not_fitted()
-            state = self._new_state()  # hashing and counts of given terms need no learning
+            state = self._new_state()  # hashing and counts of a given vocabulary need no fit
             if isinstance(state, TextVocabulary):
                 state.assume()
             self._set_state(state)
@@ -307,7 +308,7 @@ class TextEncoder(Transformer):
 
     @property
     def feature_names(self) -> Sequence[str]:
-        """The names of the numbers out: the terms, as a sequence equal to the tuple of them."""
+        """Output feature names: the terms, as a sequence equal to their tuple."""
         state = self._settled()
         if self._names is None:
             self._names = state.names()
@@ -315,24 +316,24 @@ class TextEncoder(Transformer):
 
     @property
     def plan(self) -> TextPlan:
-        """What is done with a text: the parameters, as they were when fitting started."""
+        """Preprocessing and tokenization: the parameters at the time of fitting."""
         return self._fitted().plan
 
     @property
     def sources(self) -> Sequence[str]:
-        """For each number out, the raw column it came from: ``"text"``."""
+        """Raw column of each output feature: ``"text"``."""
         return RepeatedText("text", self._settled().n_features)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
-        """The column of each term."""
+        """Column of each term."""
         if isinstance(self._settled(), TextHashing):
             raise AttributeError("A TextEncoder with n_features keeps no vocabulary_.")
         return {name: column for column, name in enumerate(self.feature_names)}
 
     @property
     def idf_(self) -> NDArray[Any]:
-        """The weight of each column."""
+        """Weight of each column."""
         idf = self._settled().idf
         if idf is None:
             raise AttributeError("A TextEncoder with use_idf=False or n_features has no idf_.")
@@ -340,13 +341,13 @@ class TextEncoder(Transformer):
 
     @property
     def collisions_(self) -> dict[int, tuple[str, ...]]:
-        """The columns that several remembered names share, and those names."""
+        """Columns shared by several kept names, with those names."""
         named = self._hashing("collisions_").by_column()
         return {column: names for column, names in named.items() if len(names) > 1}
 
     @property
     def n_names_(self) -> int:
-        """How many different names were met; an estimate above `max_names`."""
+        """Number of distinct names; an estimate above `max_names`."""
         return self._hashing("n_names_").n_names
 
     def _hashing(self, what: str) -> TextHashing:
@@ -357,16 +358,16 @@ class TextEncoder(Transformer):
 
     @property
     def n_documents_(self) -> int:
-        """The texts learned from."""
+        """Number of training texts."""
         return self._fitted().n_documents
 
     @property
     def fixed_vocabulary_(self) -> bool:
-        """Whether the terms were given."""
+        """Whether the vocabulary was given."""
         return self._fitted().plan.vocabulary is not None
 
     def get_stop_words(self) -> frozenset[str]:
-        """Return the words left out."""
+        """Return the stop words."""
         return frozenset(self._fitted().plan.stop_words)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -375,7 +376,7 @@ class TextEncoder(Transformer):
     # --- encoding ---
 
     def word_spans(self, text: str) -> list[Span] | None:
-        """Return where the words that are counted stand in a text, as it was written.
+        """Return the positions of the counted words in the original text.
 
         Parameters
         ----------
@@ -384,7 +385,7 @@ class TextEncoder(Transformer):
         Returns
         -------
         list of Span, or None
-            None where no words are counted, but characters or what a function gives.
+            None if the encoder counts characters or the output of a function.
 
         Examples
         --------
@@ -395,7 +396,7 @@ class TextEncoder(Transformer):
         return word_spans(self._fitted().plan, text)
 
     def encode(self, data: Any) -> Rows:
-        """Turn texts into rows of numbers.
+        """Encode texts as rows.
 
         Parameters
         ----------
@@ -404,7 +405,7 @@ class TextEncoder(Transformer):
         Returns
         -------
         Rows
-            CSR, columns ascending in each row.
+            CSR, with sorted columns.
         """
         threads = n_threads(self.n_jobs, "TextEncoder")
         state = self._settled()
@@ -413,7 +414,7 @@ class TextEncoder(Transformer):
     # --- files ---
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
-        """Return what was learned as tensors and JSON values.
+        """Return the fitted state as tensors and JSON values.
 
         Returns
         -------
@@ -424,7 +425,7 @@ class TextEncoder(Transformer):
 
     @classmethod
     def from_parts(cls, tensors: Tensors, values: Values) -> Self:
-        """Rebuild a fitted encoder; it encodes to the same bits, and cannot learn more.
+        """Rebuild a fitted encoder; it encodes bit-identically but cannot be fitted further.
 
         Parameters
         ----------
@@ -438,7 +439,7 @@ class TextEncoder(Transformer):
         Raises
         ------
         ValueError
-            The parts do not fit together, as in a damaged or forged file.
+            Inconsistent parts, as in a damaged or forged file.
         """
         state, params = state_of(tensors, values)
         encoder = cls(**params)

@@ -1,4 +1,4 @@
-"""The parameters of a TextEncoder, checked, as what has to be done with a text."""
+"""Validated parameters of a TextEncoder, resolved to processing steps."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 __all__ = ["TextPlan"]
 
-#: Texts that the slow path cuts into features at once.
+#: Texts tokenized at a time on the slow path.
 CHUNK = 1024
 
 
 @dataclass(frozen=True)
 class TextPlan:
-    """What is done with texts, fixed when fitting starts.
+    """Processing of texts, fixed when fitting starts.
 
-    Parameters are those of `TextEncoder`; ``stop_words`` are a sorted tuple here and ``vocabulary``
+    Parameters are those of `TextEncoder`; ``stop_words`` is a sorted tuple here and ``vocabulary``
     a tuple of the terms by column, or None.
     """
 
@@ -71,7 +71,7 @@ class TextPlan:
 
     @classmethod
     def checked(cls, params: Mapping[str, Any]) -> TextPlan:
-        """Return the plan of a TextEncoder's parameters, or refuse them."""
+        """Return the plan for a TextEncoder's parameters, after validation."""
         plan = cls._unwarned(params)
         warn_unused(params)
         plan._warn_stop_words()
@@ -100,18 +100,18 @@ class TextPlan:
 
     @classmethod
     def restored(cls, params: Mapping[str, Any]) -> TextPlan:
-        """Return the plan of the parameters in a file; those of learning have their defaults."""
+        """Return the plan for the parameters in a file; fitting parameters have their defaults."""
         learning = {"preprocessor": None, "tokenizer": None, "vocabulary": None}
         limits = {"max_df": 1.0, "min_df": 1, "max_features": None}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the pattern: the user has seen them when fitting
+            warnings.simplefilter("ignore")  # about the pattern: shown to the user when fitting
             return cls._unwarned({**params, **learning, **limits})
 
     # --- which way texts go ---
 
     @property
     def takes_tokens(self) -> bool:
-        """Whether features are made in Python: by a function or a pattern of the user."""
+        """Whether tokenization happens in Python: a custom function or pattern."""
         if callable(self.analyzer):
             return True
         if self.analyzer != "word":
@@ -120,12 +120,12 @@ class TextPlan:
 
     @property
     def shortest(self) -> int | None:
-        """The characters that a word has to have; None for a pattern of the user."""
+        """Minimum characters of a word; None for a custom pattern."""
         return _NATIVE_PATTERNS.get(self.token_pattern or "")
 
     @property
     def _prepare(self) -> Callable[[str], str] | None:
-        """What Python does to a text before the core gets it."""
+        """Preprocessing in Python before the core."""
         if self.preprocessor is None and not self.strip_accents:
             return None
         return preprocessor_of(self.preprocessor, self.strip_accents, self.lowercase)
@@ -135,11 +135,11 @@ class TextPlan:
         return self.lowercase and self._prepare is None
 
     def counter(self) -> portable.TextCounter:
-        """Return a counter that has counted nothing."""
+        """Return a new counter."""
         return portable.TextCounter(*self._core_options())
 
     def hasher(self) -> portable.TextHasher:
-        """Return a hasher that has met no name."""
+        """Return a new hasher."""
         assert self.n_features is not None
         return portable.TextHasher(
             *self._core_options(), self.n_features, self.alternate_sign, self.max_names
@@ -158,11 +158,11 @@ class TextPlan:
         )
 
     def source(self) -> TextSource:
-        """Return what reads texts."""
+        """Return the reader of texts."""
         return TextSource(self.input, self.encoding, self.decode_error)
 
     def documents(self, data: Any) -> portable.TextDocuments:
-        """Return texts as the core takes them."""
+        """Return texts for the core."""
         prepare = self._prepare
         if prepare is None:
             documents = self.source().documents(data)
@@ -174,7 +174,7 @@ class TextPlan:
         return documents
 
     def token_lists(self, data: Any) -> Iterable[list[list[str]]]:
-        """Return the features of texts, some texts at a time, made in Python."""
+        """Yield the tokens of texts in batches, from Python."""
         texts = self.source().texts(data)
         analyze = self._analyzer()
         for start in range(0, len(texts), CHUNK):
@@ -200,7 +200,7 @@ class TextPlan:
 
     @property
     def logs(self) -> NDArray[Any] | None:
-        """The logarithms of small counts, as NumPy has them, or None."""
+        """Logarithms of small counts, as NumPy computes them, or None."""
         if not self.sublinear_tf:
             return None
         logs = np.zeros(4096, self.dtype)
@@ -208,7 +208,7 @@ class TextPlan:
         return logs
 
     def idf(self, df: NDArray[np.int64], n_documents: int) -> NDArray[Any] | None:
-        """Return ``log((n + 1) / (df + 1)) + 1``, without the ones unless smooth, or None."""
+        """Return ``log((n + 1) / (df + 1)) + 1``, without the smoothing if disabled, or None."""
         if not self.use_idf:
             return None
         smoothed = df.astype(self.dtype) + np.array(float(self.smooth_idf), self.dtype)
@@ -242,7 +242,7 @@ class TextPlan:
         if upper is not None:
             warnings.warn(
                 f"The vocabulary has upper case, as in {upper!r:.80}, while 'lowercase' is True: "
-                "such a term is found in no text.",
+                "such a term never occurs.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -263,7 +263,7 @@ _TAKEN = (
     "max_names",
 )
 
-#: Patterns that the core knows, each with the characters that a word has to have.
+#: Patterns that the core implements, each with the minimum characters of a word.
 _NATIVE_PATTERNS = {
     TOKEN_PATTERN: 2,
     r"\b\w\w+\b": 2,
@@ -278,6 +278,6 @@ def _check_tokens(tokens: list[str], row: int) -> None:
     for token in tokens:
         if not isinstance(token, str):
             raise ValueError(
-                f"The tokenizer or analyzer gave {token!r:.80} for the text in row {row}. It must "
-                "give str."
+                f"The tokenizer or analyzer returned {token!r:.80} for the text in row {row}. It "
+                "must return str."
             )

@@ -1,4 +1,4 @@
-"""A fitted TextEncoder as tensors and JSON values, and back."""
+"""Serialization of a fitted TextEncoder to tensors and JSON values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["State", "parts_of", "state_of"]
 
-#: The parameters in a file; the others say how texts were learned from.
+#: Parameters stored in a file; the others matter only for fitting.
 SAVED = (
     "input",
     "encoding",
@@ -49,13 +49,13 @@ State: TypeAlias = TextVocabulary | TextHashing
 
 
 def parts_of(state: State) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what an encoder learned as tensors and JSON values."""
+    """Return the fitted state as tensors and JSON values."""
     plan = state.plan
     for name in ("strip_accents", "preprocessor", "tokenizer", "analyzer"):
         if callable(getattr(plan, name)):
             raise ValueError(
-                f"A TextEncoder whose {name!r} is a function cannot be saved: a file holds no "
-                "code. Use the options that are words or patterns, or encode before the model."
+                f"A TextEncoder whose {name!r} is a function cannot be saved: a file contains no "
+                "code. Use named options or patterns, or encode before the model."
             )
     terms = state.terms()
     tensors: dict[str, Any] = {
@@ -69,12 +69,12 @@ def parts_of(state: State) -> tuple[dict[str, Any], dict[str, Any]]:
     values["ngram_range"] = list(plan.ngram_range)
     values["n_documents"] = state.n_documents
     if isinstance(state, TextHashing):
-        values["name_limit"] = f"{state.limit:x}"  # JSON's numbers are too small for it
+        values["name_limit"] = f"{state.limit:x}"  # too large for JSON numbers
     return tensors, values
 
 
 def state_of(tensors: Tensors, values: Values) -> tuple[State, dict[str, Any]]:
-    """Return what parts say was learned, trusting none of them, and the encoder's parameters."""
+    """Return the state and the parameters from untrusted parts."""
     params = _params(tensors, values)
     n_documents = values["n_documents"]
     whole = isinstance(n_documents, int) and not isinstance(n_documents, bool)

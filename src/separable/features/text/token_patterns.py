@@ -1,7 +1,7 @@
-"""Token patterns that take linear time on any text, and what model files may hold.
+"""Token patterns with linear running time, the only ones allowed in model files.
 
-Python's regular expressions backtrack: `(?:a|aa)+$` takes exponential time on a text of a's. A
-model file comes from anywhere, so it may hold patterns of a form that cannot backtrack far.
+Python's regular expressions backtrack: `(?:a|aa)+$` takes exponential time on a text of a's. Model
+files are untrusted, so their patterns must have a form with bounded backtracking.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["allowing_patterns", "is_linear", "refuse_slow_pattern"]
 
-#: The longest fixed part of a pattern, and the most repetitions that count as bounded.
+#: Longest fixed part of a pattern, and most repetitions that count as bounded.
 MOST_FIXED = 256
 
 _CHARACTERS = ("LITERAL", "NOT_LITERAL", "ANY", "IN")
@@ -27,7 +27,7 @@ _allowed: ContextVar[bool] = ContextVar("allow_patterns", default=False)
 
 @contextmanager
 def allowing_patterns(allow: bool) -> Iterator[None]:
-    """Let encoders of files have any pattern, where the user trusts them."""
+    """Allow any pattern in model files while active, for trusted files."""
     token = _allowed.set(allow)
     try:
         yield
@@ -36,7 +36,7 @@ def allowing_patterns(allow: bool) -> Iterator[None]:
 
 
 def refuse_slow_pattern(pattern: str | None) -> None:
-    """Refuse a pattern of a file that may take more than linear time, unless it was allowed."""
+    """Raise if a pattern of a file may take more than linear time, unless allowed."""
     if pattern is not None and not _allowed.get() and not is_linear(pattern):
         raise ValueError(
             f"its token_pattern {pattern!r:.80} is a regular expression that may take very long on "
@@ -46,11 +46,11 @@ def refuse_slow_pattern(pattern: str | None) -> None:
 
 
 def is_linear(pattern: str) -> bool:
-    r"""Whether finding all matches of a pattern is sure to take linear time.
+    r"""Return whether finding all matches of a pattern provably takes linear time.
 
-    Such a pattern is a few characters or classes of them, of which the last may repeat, between
-    word boundaries. Behind a repetition without end only a boundary after ``\w`` may stand, where
-    it always holds: a match that has begun never fails late.
+    Such a pattern is a sequence of characters or classes between word boundaries, and only the last
+    may repeat. After an unbounded repetition only a boundary after ``\w`` is allowed, where it
+    always holds: a match that has begun never fails late.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def is_linear(pattern: str) -> bool:
 
 
 def _ends_at_once(item: tuple[Any, Any], boundaries: list[str]) -> bool:
-    """Whether the last item of a pattern, and the boundaries behind it, never fail late."""
+    """Return whether the last item of a pattern and its boundaries never fail late."""
     op, value = item
     if str(op) in _CHARACTERS:
         return True
@@ -93,7 +93,7 @@ def _ends_at_once(item: tuple[Any, Any], boundaries: list[str]) -> bool:
 
 
 def _is_word(item: tuple[Any, Any]) -> bool:
-    r"""Whether an item is ``\w`` and nothing else: other classes may end where no boundary is."""
+    r"""Return whether an item is exactly ``\w``: other classes may end without a boundary."""
     op, value = item
     if str(op) != "IN" or len(value) != 1:
         return False

@@ -1,4 +1,4 @@
-"""A vocabulary: the words and n-grams of the training texts, counted, and which are kept."""
+"""Vocabulary of words and n-grams: document frequencies and pruning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["TextVocabulary", "rows_of"]
 
 
 class TextVocabulary:
-    """What a `TextEncoder` with a vocabulary has counted.
+    """Fitted state of a `TextEncoder` with a vocabulary.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class TextVocabulary:
     def __init__(self, plan: TextPlan) -> None:
         self.plan = plan
         self.n_documents = 0
-        self.complete = True  # whether everything counted is still there
+        self.complete = True  # whether all counts are still available
         self._counter = plan.counter()
         self._fixed_df: NDArray[np.int64] | None = None
         if plan.vocabulary is not None:
@@ -41,7 +41,7 @@ class TextVocabulary:
             self._fixed_df = np.zeros(len(plan.vocabulary), np.int64)
         self._idf: NDArray[Any] | None = None
         self._settled = False
-        self._terms: PackedTexts | None = None  # as a file has them
+        self._terms: PackedTexts | None = None  # as stored in a file
 
     @classmethod
     def restored(
@@ -51,7 +51,7 @@ class TextVocabulary:
         idf: NDArray[Any] | None,
         n_documents: int,
     ) -> TextVocabulary:
-        """Return a vocabulary that can encode but not learn more."""
+        """Return a vocabulary that can encode but not be fitted further."""
         made = cls.__new__(cls)
         made.plan, made.n_documents, made.complete = plan, n_documents, False
         made._counter = plan.counter()
@@ -61,13 +61,13 @@ class TextVocabulary:
         return made
 
     def assume(self) -> None:
-        """Take given terms as all there is to know."""
+        """Use the given terms without counting."""
         self._settled = True
 
     # --- learning ---
 
     def count(self, data: Any, threads: int, *, keep: bool) -> portable.TextRows | None:
-        """Count texts; return the counts of each if they are to be kept."""
+        """Count texts; return the counts per text if ``keep``."""
         self._settled = False
         if self._fixed_df is not None:
             rows = self.encode(data, threads)
@@ -83,7 +83,7 @@ class TextVocabulary:
         return kept
 
     def merged(self, other: TextVocabulary) -> TextVocabulary:
-        """Return what counting the texts of both would have given."""
+        """Return the vocabulary fitted to the texts of both."""
         made = TextVocabulary(self.plan)
         if (
             made._fixed_df is not None
@@ -98,7 +98,7 @@ class TextVocabulary:
         return made
 
     def change_min_df(self, min_df: int) -> None:
-        """Choose columns by another least document frequency when next asked for them."""
+        """Set another minimum document frequency; columns are chosen again on the next access."""
         self.plan = replace(self.plan, min_df=min_df)
         self._settled = False
 
@@ -146,12 +146,12 @@ class TextVocabulary:
 
     @property
     def n_features(self) -> int:
-        """The number of columns."""
+        """Number of columns."""
         return self._counter.n_columns
 
     @property
     def idf(self) -> NDArray[Any] | None:
-        """The weight of each column, or None."""
+        """Weight of each column, or None."""
         self.settle()
         return self._idf
 
@@ -164,13 +164,13 @@ class TextVocabulary:
         return self._counter.encode(documents, *tables_for(documents), threads)
 
     def columns_of(self, rows: portable.TextRows, threads: int) -> portable.TextRows:
-        """Return counts that `count` kept as counts by column."""
+        """Return the counts kept by `count` as counts by column."""
         if self._fixed_df is None:
             self._counter.to_columns(rows, threads)
         return rows
 
     def matrix(self, rows: portable.TextRows, threads: int) -> Rows:
-        """Return counts by column as numbers."""
+        """Return counts by column as a weighted matrix."""
         plan = self.plan
         make = self._counter.matrix32 if plan.dtype == "float32" else self._counter.matrix64
         logs: Any = plan.logs
@@ -179,7 +179,7 @@ class TextVocabulary:
         return rows_of(arrays, self.n_features)
 
     def names(self) -> PackedTexts:
-        """Return the names of the columns."""
+        """Return the column names."""
         self.settle()
         if self._terms is not None:
             return self._terms
@@ -187,12 +187,12 @@ class TextVocabulary:
         return PackedTexts(utf8, offsets)
 
     def terms(self) -> PackedTexts:
-        """Return the terms that are known: those of the columns."""
+        """Return the known terms: those of the columns."""
         return self.names()
 
 
 def rows_of(arrays: tuple[Any, Any, Any], n_features: int) -> Rows:
-    """Return the arrays of the core as Rows, with 32-bit indices where they fit."""
+    """Return the arrays of the core as Rows, with 32-bit indices if they fit."""
     values, indices, indptr = arrays
     if len(values) < np.iinfo(np.int32).max:
         return Rows(values, n_features, indices, indptr.astype(np.int32))

@@ -1,4 +1,4 @@
-"""Contributions of features added up to contributions of raw columns."""
+"""Contributions of features summed by raw column."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def column_sums(
     ----------
     explanation : Explanation
     label : object
-        The class or target, None as in ``Explanation``.
+        Class or target, None as in ``Explanation``.
     groups : ndarray of int64, shape (d,)
-        The group of each feature; each of 0 ... n_groups - 1 has one feature or more.
+        Group of each feature; each of 0 ... n_groups - 1 has at least one feature.
     n_groups : int
 
     Returns
@@ -53,6 +53,6 @@ def _add_up(block: Rows, groups: NDArray[np.int64], n_groups: int) -> NDArray[np
     cell = row * n_groups + groups[block.indices]
     order = np.argsort(cell, kind="stable")
     starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
-    if len(starts):  # reduceat adds pairwise
+    if len(starts):  # reduceat sums pairwise
         sums[cell[order][starts]] = np.add.reduceat(block.values[order], starts)
     return sums.reshape(block.n_rows, n_groups)

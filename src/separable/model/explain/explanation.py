@@ -1,4 +1,4 @@
-"""Explanations: what each feature adds to a score, exactly."""
+"""Explanations: exact contributions of features to scores."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ __all__ = ["Explanation", "Term", "Terms"]
 
 @dataclass(frozen=True)
 class Term:
-    """One feature's part of a score: contribution = weight x value.
+    """Contribution of one feature to a score: weight x value.
 
     Parameters
     ----------
     feature : str
     value, weight, contribution : float
     raw : str, optional
-        The value in the raw table, where an encoder changed it and the name does not say it.
+        Value in the raw table, if an encoder changed it and the name does not say it.
     source : str, optional
-        The raw column, where there is an encoder.
+        Raw column, if there is an encoder.
     """
 
     feature: str
@@ -47,25 +47,25 @@ class Term:
 
     @property
     def name(self) -> str:
-        """The feature, with its raw value where there is one: ``age 39``."""
+        """The feature, with its raw value if there is one: ``age 39``."""
         return self.feature if self.raw is None else f"{self.feature} {self.raw}"
 
 
 @dataclass(frozen=True)
 class Terms:
-    """One score taken apart: score = intercept + the shown terms + the others.
+    """Decomposition of a score: score = intercept + shown terms + other terms.
 
     Parameters
     ----------
     label : object
-        The class whose score this is (of two classes the second), or the number of the target.
+        Class of this score (the second of two classes), or the index of the target.
     predicted : object
-        The predicted class, or in regression the predicted number.
+        Predicted class, or in regression the predicted number.
     score, intercept : float
     shown : tuple of Term
-        The largest contributions, largest first, zeros left out.
+        Largest contributions in descending order, without zeros.
     other_count, other_contribution : int, float
-        How many features are not shown, and what they add together.
+        Number and total contribution of the features that are not shown.
     """
 
     label: Any
@@ -79,16 +79,16 @@ class Terms:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """What each feature adds to the scores of some rows.
+    """Contributions of the features to the scores of rows.
 
     For every row and score, |intercept + sum of contributions - score| is at most 1e-12 times the
-    sum of the absolute values of intercept and contributions. The score is the one that
-    ``decision_function`` returns; the weights of a ``VotedModel`` belong to the row. Contributions
-    are computed when asked for: only the data is kept, as it came, so sparse rows stay sparse.
+    sum of the absolute values of intercept and contributions. The score is that of
+    ``decision_function``; a ``VotedModel`` has separate weights for each row. Contributions are
+    computed on demand: only the data is kept, and sparse rows stay sparse.
 
-    Two classes have one score, for ``classes[1]``. With more, ``label`` picks the class; None means
-    for each row the class predicted. In regression with several targets ``label`` is the number
-    of the target, and None means the first.
+    Two classes have one score, for ``classes[1]``. With more, ``label`` selects the class; None
+    selects the predicted class of each row. In regression with several targets ``label`` is the
+    index of the target, and None selects the first.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Explanation:
         return self.rows.n_rows
 
     def __getitem__(self, index: int | slice) -> Explanation:
-        """Return the explanation of one row, or of a slice of them, still as an explanation."""
+        """Return the explanation of one row or a slice of rows."""
         if not isinstance(index, slice):
             row = self._row(index)
             index = slice(row, row + 1)
@@ -147,44 +147,44 @@ class Explanation:
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """The scores, shape (n,) if there is one a row, else (n, k)."""
+        """Scores, shape (n,) if there is one per row, else (n, k)."""
         return self.all_scores[:, 0] if self.model.n_scores == 1 else self.all_scores
 
     @property
     def intercept(self) -> NDArray[np.float64]:
-        """The intercept of each score, shape (k,), where it is the same for all rows."""
+        """Intercept of each score, shape (k,), if it is the same for all rows."""
         intercept: NDArray[np.float64] | None = getattr(self.model, "intercept", None)
         if intercept is None:
             raise AttributeError(
-                f"Each row of this {self.model.learner} model has an intercept of its own: use "
+                f"Each row of this {self.model.learner} model has its own intercept: use "
                 "intercepts(), or terms(row).intercept."
             )
         return intercept
 
     def intercepts(self, label: Any = None) -> NDArray[np.float64]:
-        """Return the intercept in one score a row, shape (n,).
+        """Return the intercept of one score per row, shape (n,).
 
         Parameters
         ----------
         label : object, optional
-            The class or target, as said above.
+            Class or target, as described above.
         """
         return self.model.weights_at(self.rows, self.all_scores, self._which(label))[1]
 
     @property
     def predicted(self) -> NDArray[Any]:
-        """The predicted class of each row, or the numbers in regression."""
+        """Predicted class of each row, or the numbers in regression."""
         if self.model.classes is None:
             return self.scores
         return classes_of(self.all_scores, self.model.classes)
 
     def contributions(self, label: Any = None) -> Rows:
-        """Return the contributions w_j x_j to one score a row, in the format of the data.
+        """Return the contributions w_j x_j to one score per row, in the format of the data.
 
         Parameters
         ----------
         label : object, optional
-            The class or target, as said above.
+            Class or target, as described above.
 
         Returns
         -------
@@ -200,18 +200,17 @@ class Explanation:
     def by_column(self, label: Any = None) -> dict[str, NDArray[np.float64]]:
         """Return the contributions of each raw column, through the model's encoder.
 
-        All numbers that the encoder made of a column, for example one for each category, are
-        added up.
+        All features of a column, for example one per category, are summed.
 
         Parameters
         ----------
         label : object, optional
-            The class or target, as said above.
+            Class or target, as described above.
 
         Returns
         -------
         dict of str to ndarray of float64, shape (n,)
-            The columns in the order of the encoder.
+            Columns in the order of the encoder.
         """
         encoder = self.model.encoder
         if encoder is None:
@@ -224,15 +223,15 @@ class Explanation:
         return dict(zip(columns, sums.T, strict=True))
 
     def terms(self, row: int = 0, label: Any = None, n: int | None = None) -> Terms:
-        """Return one score of one row taken apart, the largest contributions first.
+        """Return the decomposition of one score of one row, largest contributions first.
 
         Parameters
         ----------
         row : int, default 0
         label : object, optional
-            The class or target, as said above.
+            Class or target, as described above.
         n : int, optional
-            Show at most so many terms, 0 or more. None: all that are not 0.
+            Maximum number of terms shown. None: all non-zero terms.
 
         Returns
         -------
@@ -276,12 +275,12 @@ class Explanation:
         )
 
     def to_dict(self, n: int = 10) -> dict[str, Any]:
-        """Return the explanation as plain lists and dicts, ready for JSON.
+        """Return the explanation as JSON values.
 
         Parameters
         ----------
         n : int, default 10
-            The number of terms a row; the others are added up.
+            Terms per row; the others are summed.
 
         Returns
         -------
@@ -302,12 +301,12 @@ class Explanation:
         return row % len(self)
 
     def _label(self, k: int) -> Any:
-        """Return the class or target that score k speaks for."""
+        """Return the class or target of score k."""
         classes = self.model.classes
         return k if classes is None else label_value(classes[1 if len(classes) == 2 else k])
 
     def _which(self, label: Any) -> NDArray[np.intp]:
-        """Return for each row the number of the score that ``label`` means."""
+        """Return for each row the index of the score that ``label`` selects."""
         n, k = self.all_scores.shape
         if label is None:
             multiclass = self.model.classes is not None and k > 1

@@ -1,4 +1,4 @@
-"""An explanation as plain lists and dicts."""
+"""Explanations as JSON values."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["explanation_dict"]
 
 
 def explanation_dict(explanation: Explanation, n: int) -> dict[str, Any]:
-    """Return the explanation as plain lists and dicts, with the n largest terms of each row.
+    """Return the explanation as JSON values, with the n largest terms of each row.
 
-    A row has the predicted class, the class that its score speaks for and the score; in
-    regression the predicted number and the number of the target.
+    A row has the predicted class, the class of its score and the score; in regression the predicted
+    number and the index of the target.
     """
     model = explanation.model
     text, all_name = (_class, "scores") if model.classes is not None else (_target, "targets")

@@ -1,4 +1,4 @@
-"""An explanation as HTML for a notebook. All text in it is escaped."""
+"""Explanations as HTML for notebooks. All text is escaped."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["explanation_html"]
 TERMS = 20
 ROWS = 10
 TERMS_A_ROW = 5
-UP, DOWN = "#3b7dd8", "#d9822b"  # blue and orange: told apart by colour-blind readers too
+UP, DOWN = "#3b7dd8", "#d9822b"  # blue and orange, distinguishable by colour-blind readers
 CELL = "padding:2px 10px;text-align:right;white-space:nowrap"
 NAME = "padding:2px 10px;text-align:left;overflow-wrap:anywhere"
 RULE = ";border-top:1px solid rgba(128,128,128,.6)"
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """Return one row as a table with bars, several as a table with a line each."""
+    """Return one row as a table with bars, several as one line each."""
     return _one_row(explanation) if len(explanation) == 1 else _many_rows(explanation)
 
 
@@ -68,7 +68,7 @@ def _page(title: str, lines: list[str], under: str) -> str:
 def _line(
     *cells: str, tag: str = "td", extra: str = "", text: int = 0, bar: float | None = None
 ) -> str:
-    """Return a table row: numbers to the right, the cell ``text`` to the left, perhaps a bar."""
+    """Return a table row: cells right-aligned except ``text``, optionally with a bar."""
     styles = [(NAME if index == text else CELL) + extra for index in range(len(cells))]
     inside = "".join(
         f'<{tag} style="{style}">{escape(cell)}</{tag}>'
@@ -79,7 +79,7 @@ def _line(
 
 
 def _bar(fraction: float) -> str:
-    """Return a bar that runs right from the middle for a positive share, left for a negative."""
+    """Return a bar from the middle: to the right if positive, to the left if negative."""
     width = 50 * abs(fraction)
     left = 50.0 if fraction >= 0 else 50 - width
     return (

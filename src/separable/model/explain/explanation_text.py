@@ -1,4 +1,4 @@
-"""An explanation as text for a terminal."""
+"""Explanations as text for a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLASSES = 6
 
 
 def explanation_text(explanation: Explanation) -> str:
-    """Return one row as a table, several as one line each, the first few of many."""
+    """Return one row as a table, several as one line each, at most the first few."""
     if len(explanation) == 1:
         return _one_row(explanation)
     count = min(ROWS, len(explanation))
@@ -48,16 +48,16 @@ def headline(explanation: Explanation, terms: Terms) -> str:
 
 
 def total(explanation: Explanation, terms: Terms) -> tuple[str, str]:
-    """Return what intercept and contributions sum to: its name, and its value in words."""
+    """Return name and text of the sum of intercept and contributions."""
     if explanation.model.classes is None:
         return "prediction", number(terms.score)
     return "score", signed(terms.score)
 
 
 def scores_line(explanation: Explanation) -> str:
-    """Return all scores of the first row, the largest first, or the numbers of all targets.
+    """Return all scores of the first row in descending order, or the numbers of all targets.
 
-    Where there is a single one it stands elsewhere, and '' is returned.
+    A single score is shown elsewhere, and '' is returned.
     """
     model, scores = explanation.model, explanation.all_scores[0]
     if len(scores) == 1:

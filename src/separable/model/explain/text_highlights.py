@@ -1,4 +1,4 @@
-"""Texts with what each of their words adds to a score."""
+"""Texts with the contribution of each word to a score."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 __all__ = ["MARKED_FRACTION", "HighlightedText", "highlighted_texts"]
 
-#: Words whose share of the strongest one is smaller are not marked.
+#: Words with less than this fraction of the largest contribution are not highlighted.
 MARKED_FRACTION = 0.1
 
 
 @dataclass(frozen=True)
 class HighlightedText:
-    """A text, and what each of its words adds to the score.
+    """A text with the contribution of each word to the score.
 
     Parameters
     ----------
     column : str
-        The raw column.
+        Raw column.
     text : str
     spans : list of Span or None
-        The words; None where words cannot be told apart.
+        Words; None if the text has no separable words.
     contributions : list of float
-        What each adds. A pair of words adds one half to each of them.
+        Contribution of each word. That of a pair is split equally.
     """
 
     column: str
@@ -40,7 +40,7 @@ class HighlightedText:
     contributions: list[float]
 
     def marked(self) -> list[tuple[Span, float]]:
-        """Return the words that count, with what each adds."""
+        """Return the highlighted words with their contributions."""
         largest = max(map(abs, self.contributions), default=0.0)
         words = zip(self.spans or [], self.contributions, strict=True)
         return [
@@ -50,7 +50,7 @@ class HighlightedText:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return JSON values."""
         words = zip(self.spans or [], self.contributions, strict=True)
         return {
             "text": self.text,
@@ -69,16 +69,16 @@ class HighlightedText:
 def highlighted_texts(
     explanation: Explanation, terms: Terms, texts: Mapping[str, str]
 ) -> list[HighlightedText]:
-    """Return the texts of one row with what their words add.
+    """Return the texts of one row with the contributions of their words.
 
     Parameters
     ----------
     explanation : Explanation
-        Of one row.
+        Explanation of one row.
     terms : Terms
         All its terms.
     texts : mapping of str to str
-        The values that are texts, by raw column; ``"text"`` for a model of nothing but texts.
+        Texts by raw column; ``"text"`` for a model of texts only.
     """
     encoders = _encoders(explanation)
     highlighted = []
@@ -99,7 +99,7 @@ def highlighted_texts(
 
 
 def _encoders(explanation: Explanation) -> dict[str, tuple[TextEncoder, str]]:
-    """Return the encoders of texts by raw column, each with how its features' names begin."""
+    """Return the text encoders by raw column, each with the prefix of its feature names."""
     encoder: Any = explanation.model.encoder
     kind = getattr(encoder, "kind", None)
     if kind == "text":

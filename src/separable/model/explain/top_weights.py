@@ -1,4 +1,4 @@
-"""The strongest weights of a model, by name."""
+"""The largest weights of a model, by name."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["TopWeights", "WeightGroup", "top_weights"]
 
 @dataclass(frozen=True)
 class WeightGroup:
-    """The weights that push most towards one thing, strongest first.
+    """The largest weights for one direction, in descending order of magnitude.
 
     Parameters
     ----------
     label : object
-        The class, or in regression the number of the target.
+        Class, or in regression the index of the target.
     towards : str
-        What a larger value of these features does, in words.
+        Effect of a larger feature value, as text.
     weights : tuple of (str, float)
         Names and weights.
     """
@@ -40,9 +40,9 @@ class WeightGroup:
 
 @dataclass(frozen=True)
 class TopWeights:
-    """Groups of strongest weights, two a score: those that raise it and those that lower it.
+    """Groups of largest weights, two per score: those that increase and those that decrease it.
 
-    Print it, go through its groups, or take ``to_dict()`` for JSON.
+    Print it, iterate over its groups, or use ``to_dict()`` for JSON.
     """
 
     groups: tuple[WeightGroup, ...]
@@ -66,7 +66,7 @@ class TopWeights:
     __repr__ = __str__
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return the groups as plain lists and dicts, ready for JSON."""
+        """Return the groups as JSON values."""
         return [
             {
                 "label": group.label,
@@ -80,8 +80,8 @@ class TopWeights:
 def top_weights(model: LinearModel, n: int = 10) -> TopWeights:
     """Return the n largest positive and negative weights of each score.
 
-    Two classes share one score: its positive weights speak for ``classes[1]``, its negative ones
-    for ``classes[0]``. Equal weights come in the order of the features; zeros never come.
+    Two classes share one score: positive weights favour ``classes[1]``, negative ones
+    ``classes[0]``. Ties are in feature order; zeros are excluded.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _strongest(
     model: LinearModel, strength: NDArray[np.float64], sign: int, n: int
 ) -> tuple[tuple[str, float], ...]:
     least = np.partition(strength, -n)[-n] if n < len(strength) else -np.inf
-    near = np.flatnonzero(strength >= least)  # few, but for ties
+    near = np.flatnonzero(strength >= least)  # few, except for ties
     order = near[np.argsort(-strength[near], kind="stable")[:n]]
     return tuple(
         (feature_name(model.feature_names, int(j)), sign * float(strength[j]))

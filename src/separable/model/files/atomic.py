@@ -1,4 +1,4 @@
-"""Writing a file wholly or not at all."""
+"""Atomic file writes."""
 
 from __future__ import annotations
 
@@ -18,29 +18,28 @@ if TYPE_CHECKING:
 __all__ = ["check_writable", "write_atomically"]
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-#: Where Linux lists the open files of a process.
+#: Linux's list of the open files of a process.
 _DESCRIPTORS = Path("/proc/self/fd")
-#: What a file system without nameless files says.
+#: Errors of file systems without anonymous files.
 _NO_NAMELESS = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOSYS}
 
 
 def write_atomically(
     path: str | os.PathLike[str], data: bytes | Iterable[bytes | memoryview]
 ) -> None:
-    """Put ``data`` at ``path``, so that a crash at any moment leaves the old file or the new one.
+    """Write ``data`` to ``path`` atomically: a crash leaves the old file or the new one.
 
-    The bytes go to a new file in the same folder, which is synced and only then takes the place of
-    the old one; then the folder is synced. On failure, be it to make the next part of the data, the
-    new file is removed and the old one is untouched. Where the system can, the new file has no name
-    until it is whole, so that a process that is killed leaves nothing behind; elsewhere it may
-    leave a file ``.<16 digits>.tmp``. A link is followed, and the permissions of a file that is
-    replaced are kept.
+    The bytes go to a new file in the same folder, which is synced and then replaces the old one;
+    then the folder is synced. On failure, even while producing the data, the new file is removed
+    and the old one is unchanged. If the system supports it, the new file is anonymous until
+    complete, so that a killed process leaves nothing behind; otherwise it may leave a file ``.<16
+    digits>.tmp``. Links are followed, and the permissions of a replaced file are kept.
 
     Parameters
     ----------
     path : str or path
     data : bytes or iterable of bytes or memoryview
-        All of it, or one part after the other.
+        Whole, or in parts.
     """
     target = Path(os.path.realpath(path))
     mode = _check_target(target)
@@ -55,7 +54,7 @@ def write_atomically(
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise now what `write_atomically` would raise later: a file is made there and removed.
+    """Raise early what `write_atomically` would raise: a file is created there and removed.
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ class _NewFile:
             self.file.close()
             return
         folder = os.open(self.path.parent, os.O_RDONLY)
-        try:  # with a folder to start from, Python follows the link in /proc to the file
+        try:  # with a folder descriptor, Python follows the link in /proc to the file
             os.link(_DESCRIPTORS / str(self.file.fileno()), self.path, src_dir_fd=folder)
         except OSError:
             self._copy()
@@ -93,7 +92,7 @@ class _NewFile:
         self.file.close()
 
     def _copy(self) -> None:
-        """Write all again into a file with a name, where the system gives it none afterwards."""
+        """Write a named copy if the system cannot link an anonymous file."""
         with os.fdopen(os.open(self.path, _CREATE, 0o666), "wb") as named:
             self.file.seek(0)
             shutil.copyfileobj(self.file, named)
@@ -103,14 +102,14 @@ class _NewFile:
 
 @contextmanager
 def _new_file_beside(target: Path) -> Iterator[_NewFile]:
-    """Give a new file, removed in the end unless renamed; errors name the target instead of it."""
+    """Yield a new file, removed at the end unless renamed; errors name the target."""
     path = target.parent / f".{secrets.token_hex(8)}.tmp"
     try:
         handle, is_named = _open_new(path)
         try:
             with os.fdopen(handle, "wb" if is_named else "w+b") as file:
                 yield _NewFile(path, file, is_named)
-        finally:  # Ctrl-C too: nothing half-written stays behind
+        finally:  # also on Ctrl-C: no partial file remains
             path.unlink(missing_ok=True)
     except OSError as error:
         if error.errno is None:
@@ -120,7 +119,7 @@ def _new_file_beside(target: Path) -> Iterator[_NewFile]:
 
 
 def _open_new(path: Path) -> tuple[int, bool]:
-    """Return a new open file in the folder of ``path``, and whether it has that name already."""
+    """Return a new open file in the folder of ``path``, and whether it is named."""
     if hasattr(os, "O_TMPFILE") and _DESCRIPTORS.exists():
         try:
             return os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o666), False
@@ -131,7 +130,7 @@ def _open_new(path: Path) -> tuple[int, bool]:
 
 
 def _check_target(target: Path) -> int | None:
-    """Return the permissions of the file that stands there, None if there is none."""
+    """Return the permissions of an existing file, or None."""
     if not target.parent.is_dir():
         raise FileNotFoundError(
             f"Cannot write {str(target)!r}: the folder {str(target.parent)!r} does not exist. "
@@ -148,7 +147,7 @@ def _check_target(target: Path) -> int | None:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":  # elsewhere folders cannot be opened to be synced
+    if os.name != "posix":  # on other systems folders cannot be synced
         return
     handle = os.open(folder, os.O_RDONLY)
     try:

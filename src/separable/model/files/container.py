@@ -1,10 +1,10 @@
-"""The outside of a model file: safetensors bytes that hold one JSON document and named tensors.
+"""Container of a model file: safetensors bytes with one JSON document and named tensors.
 
 The document is the only metadata, under the key ``separable``. Its last field, ``sha256``, is the
-hash of the text before it and of the name, dtype, shape and bytes of each tensor by order of name.
-Tensors are written from where they are and read as views of the file's bytes: neither is copied.
+hash of the text before it and of the name, dtype, shape and bytes of each tensor in name order.
+Tensors are written in place and read as views of the file's bytes: neither is copied.
 
-Named arrays and lists of text, as tensors of a file and back.
+Arrays and lists of text are packed into tensors and back.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ __all__ = [
 
 
 KEY = "separable"
-#: What safetensors calls each dtype. Files have tensors in this order: the widest come first, so
-#: that all are aligned.
+#: safetensors names of dtypes. Tensors are stored in this order, widest first, so that all are
+#: aligned.
 DTYPES: dict[str, np.dtype[Any]] = {
     "U64": np.dtype("<u8"),
     "I64": np.dtype("<i8"),
@@ -60,8 +60,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
 CODES = {dtype: code for code, dtype in DTYPES.items()}
 PLACES = {dtype: place for place, dtype in enumerate(CODES)}
 ALIGNED = 8
-#: Bounds that keep the memory that a file can ask for near its size: of the header in bytes, of
-#: tensors, and of the values in the document, counted by the marks around them.
+#: Limits that keep the memory a file can claim near its size: header bytes, tensors, and values in
+#: the document, counted by delimiters.
 MOST_HEADER = 1 << 24
 MOST_TENSORS = 1 << 15
 MOST_VALUES = 1 << 19
@@ -72,13 +72,13 @@ DAMAGED = "The file is damaged: copy or download it again"
 
 
 class Metadata(msgspec.Struct):
-    """The part of the header that is no tensor."""
+    """Metadata of the header."""
 
     metadata: dict[str, str] = msgspec.field(name="__metadata__", default_factory=dict)
 
 
 class TensorInfo(msgspec.Struct, forbid_unknown_fields=True):
-    """What the header says of a tensor."""
+    """Header entry of a tensor."""
 
     dtype: str
     shape: list[int]
@@ -91,7 +91,7 @@ class TensorInfo(msgspec.Struct, forbid_unknown_fields=True):
 def container_chunks(document: bytes, tensors: Tensors) -> Iterator[bytes | memoryview]:
     """Yield the bytes of a file: ``document`` (a JSON object), sealed with a hash, and tensors.
 
-    All is checked before the first part comes.
+    Everything is checked before the first part is yielded.
     """
     for name, tensor in tensors.items():
         if tensor.dtype not in CODES:
@@ -105,7 +105,7 @@ def container_chunks(document: bytes, tensors: Tensors) -> Iterator[bytes | memo
 
 
 def close_container(document: bytes, tensors: Tensors) -> bytes:
-    """Return the bytes of a file as one."""
+    """Return the bytes of a file."""
     return b"".join(container_chunks(document, tensors))
 
 
@@ -126,10 +126,10 @@ def _header_of(document: bytes, tensors: Tensors) -> bytes:
 
 
 def open_container(data: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
-    """Return document and tensors of a file's bytes, or refuse what is not such a file.
+    """Return document and tensors from the bytes of a file; raise if invalid.
 
-    Nothing is allocated by what the header claims: every size is compared with the data first.
-    The tensors are read-only views of the data.
+    No allocation depends on unchecked sizes of the header. The tensors are read-only views of the
+    data.
     """
     document, infos, start = read_header(data)
     try:
@@ -139,7 +139,7 @@ def open_container(data: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
 
 
 def read_header(data: bytes) -> tuple[bytes, dict[str, TensorInfo], int]:
-    """Return document, what is said of the tensors, and where these should begin."""
+    """Return document, tensor entries, and the offset at which tensors begin."""
     header = _header(data)
     document = _document(header)
     _check_values(document)
@@ -147,7 +147,7 @@ def read_header(data: bytes) -> tuple[bytes, dict[str, TensorInfo], int]:
 
 
 def check_seal(document: bytes, tensors: Tensors) -> bytes:
-    """Return the document without its hash if that is the hash of the file's content."""
+    """Return the document without its hash after verifying it."""
     seal = SEAL.match(document, max(0, len(document) - SEAL_SIZE))
     if seal is None:
         raise ValueError(f"its document does not end in a SHA-256. {DAMAGED}.")
@@ -166,7 +166,7 @@ def _digest(text: bytes | memoryview, tensors: Tensors) -> str:
 
 
 def _bytes_of(tensor: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the bytes of a tensor in C order, not copied if it has that."""
+    """Return the bytes of a tensor in C order, without a copy if it is contiguous."""
     return np.ascontiguousarray(tensor).reshape(-1).view(np.uint8)
 
 
@@ -190,7 +190,7 @@ def _header(data: bytes) -> memoryview:
 
 def _document(header: memoryview) -> bytes:
     text = bytes(header)
-    if any(byte in text for byte in b"\t\n\r"):  # legal in JSON, never written here
+    if any(byte in text for byte in b"\t\n\r"):  # valid JSON, but never written here
         raise ValueError(f"its header holds line breaks or tabs. {DAMAGED}.")
     metadata = _decoded(text, Metadata).metadata
     if set(metadata) != {KEY}:
@@ -202,7 +202,7 @@ def _document(header: memoryview) -> bytes:
 
 
 def _infos(header: memoryview) -> dict[str, TensorInfo]:
-    """Return what the header says of each tensor."""
+    """Return the header entry of each tensor."""
     raw = _decoded(header, dict[str, msgspec.Raw])
     _check_header(len(header), len(raw) - 1)
     return {name: _decoded(raw[name], TensorInfo) for name in raw if name != "__metadata__"}
@@ -216,7 +216,7 @@ def _decoded(text: Any, kind: Any) -> Any:
 
 
 def _tensors(data: bytes, start: int, infos: Mapping[str, TensorInfo]) -> dict[str, NDArray[Any]]:
-    """Return views of the data, which the tensors must fill one after the other without gaps."""
+    """Return views of the data; tensors must be contiguous without gaps."""
     tensors, reached = {}, start
     for name, info in sorted(infos.items(), key=lambda item: item[1].data_offsets):
         dtype = _dtype(name, info)
@@ -296,7 +296,7 @@ def pack_parts(parts: Mapping[str, Any], prefix: str = "") -> dict[str, NDArray[
 def unpack_parts(
     tensors: Mapping[str, NDArray[Any]], prefix: str = ""
 ) -> dict[str, NDArray[Any] | PackedTexts]:
-    """Return the arrays and sequences of text whose tensors' names start with ``prefix``."""
+    """Return the arrays and sequences of text whose tensor names start with ``prefix``."""
     parts: dict[str, NDArray[Any] | PackedTexts] = {}
     for full in sorted(tensors):
         if not full.startswith(prefix):

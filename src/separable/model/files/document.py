@@ -1,4 +1,4 @@
-"""The JSON document of a model file: its fields and their types, checked on reading."""
+"""JSON document of a model file: fields and types, validated on reading."""
 
 from typing import Any
 
@@ -22,28 +22,28 @@ FORMAT_VERSION = 1
 
 
 class Format(msgspec.Struct):
-    """The two fields every version has, read before all others."""
+    """The two fields of every version, read first."""
 
     format: str
     format_version: int
 
 
 class EncoderRecord(msgspec.Struct, forbid_unknown_fields=True):
-    """Which encoder, and its JSON values."""
+    """Kind and JSON values of the encoder."""
 
     kind: str
     values: dict[str, Any]
 
 
 class VotedRecord(msgspec.Struct, forbid_unknown_fields=True):
-    """What a file of a ``VotedModel`` says beside its tensors."""
+    """JSON part of a ``VotedModel``."""
 
     n_features: int
     fit_intercept: bool
 
 
 class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """All of a model that is not a tensor; ``voted`` is there if it is a ``VotedModel``."""
+    """Everything of a model except tensors; ``voted`` is set for a ``VotedModel``."""
 
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
@@ -59,12 +59,12 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     threshold: float | None = None
 
     def to_json(self) -> bytes:
-        """Return the document as JSON text with its keys in order; NaN and infinities survive."""
+        """Return the document as JSON with ordered keys; NaN and infinities are preserved."""
         return msgspec.json.encode(pack(msgspec.to_builtins(self)), order="sorted")
 
 
 def read_format(text: bytes) -> None:
-    """Refuse a document of another format or of a newer version."""
+    """Raise for another format or a newer version."""
     found = _decode(text, Format)
     if found.format != FORMAT:
         raise ValueError(f"its format is {found.format!r:.80}, not {FORMAT!r}.")
@@ -78,7 +78,7 @@ def read_format(text: bytes) -> None:
 
 
 def read_document(text: bytes) -> Document:
-    """Return the document with every field of its type, NaN and infinities restored."""
+    """Return the validated document, with NaN and infinities restored."""
     document: Document = _decode(text, Document)
     for name in ("parameters", "evidence", "state"):
         value = getattr(document, name)

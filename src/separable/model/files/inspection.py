@@ -1,4 +1,4 @@
-"""What is inside a model file, told without trusting it, and of a damaged one as much as can be."""
+"""Inspection of model files without trusting them, including damaged ones."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FIRST", "Inspection", "inspect_file"]
 
-#: So many classes and feature names are told.
+#: Classes and feature names listed.
 FIRST = 10
 
-#: Fields of the document that are told as they stand.
+#: Fields of the document that are reported unchanged.
 FIELDS = (
     *("format", "format_version", "separable_version", "learner", "family", "link"),
     *("parameters", "threshold", "evidence"),
@@ -36,31 +36,31 @@ FIELDS = (
 
 @dataclass
 class Inspection:
-    """What was found in a model file.
+    """Contents of a model file.
 
     Parameters
     ----------
     file : str
     bytes : int
-        Its size.
+        File size.
     problems : list of str
-        What is wrong with it, the first cause first; a file without any can be loaded.
+        Problems, root cause first; a file without problems can be loaded.
     sha256 : bool or None
-        Whether it matches the content; None where that cannot be told.
+        Whether it matches the content; None if it cannot be checked.
     fields : dict
-        What the document says: learner, parameters, evidence and more.
+        Fields of the document: learner, parameters, evidence and more.
     tensors : list of dict
-        Name, dtype, shape and bytes of each, as the header claims them.
+        Name, dtype, shape and bytes of each tensor, as stated in the header.
     voted : bool
-        Whether the model votes.
+        Whether it is a voted model.
     state : bool
-        Whether training can go on from it.
+        Whether training can be resumed from it.
     n_features, n_classes : int or None
-        None where it cannot be told; of a model of numbers ``n_classes`` is None too.
+        None if unknown; ``n_classes`` is None for regression too.
     classes, feature_names : list
         The first ones.
     encoder : dict or None
-        Its kind and its columns, each with its type.
+        Its kind and its columns with their types.
     """
 
     file: str
@@ -78,13 +78,13 @@ class Inspection:
     encoder: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
+        """Return all fields as JSON values."""
         values = {name: value for name, value in vars(self).items() if name != "fields"}
         return {"ok": not self.problems, **values, **self.fields}
 
 
 def inspect_file(path: str | os.PathLike[str]) -> Inspection:
-    """Look into a model file. Nothing in it is run, and nothing that it says is believed.
+    """Inspect a model file. No code in it is run, and no claim in it is trusted.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
 
 
 def _mapped(path: Path) -> Any:
-    """Return the bytes of a file without reading them all at once."""
+    """Memory-map a file."""
     from separable.model.files.model_file import check_regular
 
     check_regular(path)
@@ -132,7 +132,7 @@ def _told(name: str, info: TensorInfo) -> dict[str, Any]:
 
 
 def _raw(document: bytes, inspection: Inspection) -> dict[str, Any]:
-    """Return the document as it stands, of whatever version."""
+    """Return the document unparsed, of any version."""
     try:
         read_format(document)
     except ValueError as error:
@@ -171,7 +171,7 @@ def _look_inside(
     infos: dict[str, TensorInfo],
     tensors: dict[str, NDArray[Any]],
 ) -> None:
-    """Tell classes, features and columns, where they can be made out."""
+    """Set classes, features and columns if they can be determined."""
     weights, voted = infos.get("weights"), raw.get("voted")
     if weights is not None and len(weights.shape) == 2:
         inspection.n_features = weights.shape[1]
@@ -189,7 +189,7 @@ def _look_inside(
 
 
 def _values(tensors: dict[str, NDArray[Any]], name: str) -> Any:
-    """Return a list of texts or numbers; None where it is not there or damaged."""
+    """Return a list of texts or numbers; None if absent or damaged."""
     from separable.model.files.container import unpack_parts
 
     own = {key: value for key, value in tensors.items() if key.partition(":")[0] == name}
@@ -208,9 +208,9 @@ def _encoder(record: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Encode
     own = {name: tensor for name, tensor in tensors.items() if name.startswith("encoder/")}
     try:
         kind = encoder_class(str(record.get("kind")))
-        with allowing_patterns(True):  # none of them is run
+        with allowing_patterns(True):  # patterns are not run
             return kind.from_parts(unpack_parts(own, "encoder/"), record["values"])
-    except Exception:  # of a file that is not trusted: what is wrong with it is told by load
+    except Exception:  # untrusted file: load reports what is wrong with it
         return None
 
 
@@ -227,7 +227,7 @@ def _look_at_encoder(inspection: Inspection, encoder: Encoder | None) -> None:
 
 
 def _load(inspection: Inspection) -> None:
-    """Check all that only a whole model shows."""
+    """Check what only a complete model shows."""
     from separable.model.files.model_file import ModelFileError, load
 
     try:

@@ -1,8 +1,8 @@
-"""Plain JSON values: what may stand in parameters, evidence and the metadata of a model file.
+"""JSON values: what parameters, evidence and metadata of a model file may contain.
 
-``plain`` turns NumPy scalars and arrays, tuples and mappings into the types JSON has, or says
-where one of another kind sits. ``pack`` and ``unpack`` carry NaN and the infinities, for which
-JSON has no word, through a file as ``{"__float__": "nan"}``, so that they survive.
+``plain`` converts NumPy scalars and arrays, tuples and mappings to JSON types, or names the
+location of an invalid value. ``pack`` and ``unpack`` store NaN and infinities, which JSON lacks, as
+``{"__float__": "nan"}``.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ __all__ = ["JSON", "is_text", "pack", "plain", "unpack"]
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
 MAX_DEPTH = 64
-MAX_BITS = 1024  # no whole number in a model needs more, and decimal text of more costs time
+MAX_BITS = 1024  # no integer in a model needs more, and longer decimal text is slow to parse
 FLOAT_TAG = "__float__"
 
 
 def plain(value: Any, where: str, depth: int = 0) -> JSON:
-    """Return ``value`` made of JSON's types only, or refuse it with its place.
+    """Return ``value`` as JSON types; raise with the location of an invalid value.
 
     Parameters
     ----------
     value : object
         None, bool, int, float, str, a NumPy scalar or array, or a list, tuple or mapping of these.
     where : str
-        What the value is called in an error message, for example ``parameters['C']``.
+        Name of the value in error messages, for example ``parameters['C']``.
     depth : int, default 0
-        How deep inside a larger value this one sits.
+        Nesting depth of this value.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def plain(value: Any, where: str, depth: int = 0) -> JSON:
 
 
 def is_text(value: str) -> bool:
-    """Whether a string can be written as UTF-8 (it has no lone surrogates)."""
+    """Return whether a string is valid UTF-8 (without lone surrogates)."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -71,7 +71,7 @@ def is_text(value: str) -> bool:
 
 
 def pack(value: JSON) -> JSON:
-    """Replace NaN and infinities by tagged text, throughout."""
+    """Replace NaN and infinities by tagged text, recursively."""
     if isinstance(value, float) and not math.isfinite(value):
         return {FLOAT_TAG: str(value)}
     if isinstance(value, list):
@@ -82,7 +82,7 @@ def pack(value: JSON) -> JSON:
 
 
 def unpack(value: JSON, depth: int = 0) -> JSON:
-    """Undo ``pack``; refuse what is nested deeper than ``plain`` lets through."""
+    """Undo ``pack``; raise if nested deeper than ``plain`` allows."""
     if depth > MAX_DEPTH:
         raise ValueError(f"a value is nested more than {MAX_DEPTH} levels deep.")
     if isinstance(value, list):

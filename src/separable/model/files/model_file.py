@@ -1,10 +1,10 @@
-"""Model files: everything a model needs, written wholly or not at all, checked whole on loading.
+"""Model files: written atomically, validated completely on loading.
 
 A file is safetensors. Weights, intercept, calibration, classes, names and the arrays and texts of
-encoder and training state are tensors; so are the voters of a ``VotedModel`` and the training rows
-behind them. The rest is one JSON document in the metadata, sealed with a SHA-256 over everything.
-NaN and infinities in it survive. Loading runs no code of a file; a token pattern of a text encoder
-is loaded only if it is proved to take linear time.
+encoder and training state are tensors; so are the voters of a ``VotedModel`` and their training
+rows. The rest is one JSON document in the metadata, sealed with a SHA-256 over everything; NaN and
+infinities are preserved. Loading runs no code from a file; a token pattern of a text encoder is
+loaded only if it provably takes linear time.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ LINEAR = {"weights", "intercept", "calibration"}
 
 
 class ModelFileError(ValueError):
-    """A file that is not a model, or a damaged one. The message says what is wrong with it."""
+    """A file that is not a model, or is damaged. The message says what is wrong."""
 
 
 def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = False) -> None:
-    """Write a model to a safetensors file, wholly or not at all.
+    """Write a model to a safetensors file, atomically.
 
     The same model gives the same bytes.
 
@@ -68,9 +68,9 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
     ----------
     model : LinearModel or VotedModel
     path : str or path
-        Its folder must exist. A file that stands there is replaced.
+        Its folder must exist. An existing file is replaced.
     include_state : bool, default False
-        Also write the training state, so that training can go on from the file.
+        Also write the training state, so that training can be resumed.
     """
     if include_state and model.state is None:
         raise ValueError(
@@ -86,7 +86,7 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
     if state is not None:
         tensors |= pack_parts(state.tensors, "state/")
     document = Document(
-        separable_version=str(sys.modules["separable"].__version__),  # no import upwards
+        separable_version=str(sys.modules["separable"].__version__),  # avoids an import cycle
         learner=model.learner,
         parameters=dict(model.parameters),
         family=model.family,
@@ -105,20 +105,20 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
 
 
 def load(path: str | os.PathLike[str], *, allow_patterns: bool = False) -> Model:
-    """Read a model that ``model.save`` wrote.
+    """Load a model written by ``model.save``.
 
     Parameters
     ----------
     path : str or path
     allow_patterns : bool, default False
-        Whether a text encoder may have any regular expression as its ``token_pattern``: only in a
-        file that you trust, for some take exponential time on some texts. Those that take linear
-        time, as the default ones do, are always loaded.
+        Allow any regular expression as the ``token_pattern`` of a text encoder. Use it only for
+        files that you trust: some patterns take exponential time on some texts. Patterns of linear
+        time, such as the defaults, are always loaded.
 
     Returns
     -------
     LinearModel or VotedModel
-        Whichever was saved.
+        The saved model.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def _read(path: Path) -> bytes:
 
 
 def check_regular(path: Path) -> None:
-    """Refuse what is not a file that can be read whole."""
+    """Raise if a path is not a regular file."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -210,7 +210,7 @@ def _own_parts(model: Model) -> dict[str, Any]:
     if model.classes is not None:
         is_text = model.classes.dtype.kind == "U"
         parts["classes"] = tuple(model.classes.tolist()) if is_text else model.classes
-    if model.feature_names is not None and model.encoder is None:  # an encoder brings its names
+    if model.feature_names is not None and model.encoder is None:  # an encoder provides the names
         parts["feature_names"] = model.feature_names
     if model.training_rows is not None:
         parts |= model.training_rows.to_parts()

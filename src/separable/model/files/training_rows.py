@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NOT_RECORDED", "SeenRows", "TrainingRows"]
 
-#: What to say of rows if a model has no hashes.
+#: Message for models without hashes.
 NOT_RECORDED = (
     "The model does not record the rows it was trained on. If these rows are among them, the "
     "figures are better than those of new rows."
@@ -128,7 +128,7 @@ class TrainingRows:
 
     @classmethod
     def of(cls, rows: Rows, weight: NDArray[np.float64] | None = None) -> TrainingRows:
-        """Return the hashes of rows as a model takes them, encoded; rows of weight 0 are absent."""
+        """Return the hashes of encoded rows; rows of weight 0 are excluded."""
         hashes = _hashes(rows)
         if weight is not None:
             hashes = hashes[np.asarray(weight) > 0]
@@ -136,7 +136,7 @@ class TrainingRows:
 
     @classmethod
     def joined(cls, parts: Sequence[TrainingRows]) -> TrainingRows:
-        """Return the hashes of all parts, one or more; a row that is in several counts in each."""
+        """Return the hashes of all parts, with multiplicity."""
         modulus = max(part.modulus for part in parts)
         hashes = np.concatenate([part.hashes for part in parts])
         kept = hashes[hashes % np.uint64(modulus) == 0]
@@ -156,7 +156,7 @@ class TrainingRows:
         Parameters
         ----------
         rows : Rows
-            As the model takes them, encoded.
+            Encoded rows.
         """
         hashes = _hashes(rows)
         checked = hashes[hashes % np.uint64(self.modulus) == 0]
@@ -176,7 +176,7 @@ class TrainingRows:
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, Any]) -> TrainingRows | None:
-        """Return what the tensors of a model file say; None: the file has none."""
+        """Return the hashes from the tensors of a model file; None if it has none."""
         hashes: Any = parts.get("training_row_hashes")
         counts: Any = parts.get("training_row_counts")
         if hashes is None and counts is None:

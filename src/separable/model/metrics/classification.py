@@ -1,7 +1,7 @@
-"""Figures of predicted classes. Every row counts by its weight.
+"""Classification metrics with sample weights.
 
-A class that is never predicted has precision 0. A class that no row is of has no recall: where it
-is one of several it is left out of their mean.
+A class that is never predicted has precision 0. A class without rows has no recall and is excluded
+from means over classes.
 """
 
 from __future__ import annotations
@@ -39,46 +39,46 @@ __all__ = [
     "row_values",
 ]
 
-#: Probabilities are clipped so far from 0 and 1 before their logarithm is taken.
+#: Probabilities are clipped to [EPS, 1 - EPS] before taking the logarithm.
 EPS = float(np.finfo(np.float64).eps)
 
 
 def accuracy(case: ClassCase) -> float:
-    """Return the share of rows whose class is right."""
+    """Return the fraction of correct predictions."""
     return float(case.right.sum() / case.weight.sum())
 
 
 def balanced_accuracy(case: ClassCase) -> float:
-    """Return the mean of the recalls of all classes that the truth has."""
+    """Return the mean recall over the classes that occur."""
     return float(recalls(case)[case.present].mean())
 
 
 def precision(case: ClassCase) -> float:
-    """Return how many of those predicted to be positive are, or the mean over classes."""
+    """Return the precision of the positive class, or the mean over classes."""
     return _of_positive(case, precisions(case))
 
 
 def recall(case: ClassCase) -> float:
-    """Return how many of the positive ones are predicted to be, or the mean over classes."""
+    """Return the recall of the positive class, or the mean over classes."""
     if case.positive is not None and not case.support[case.positive]:
         raise UndefinedMetric(f"no row is {case.labels[case.positive]!r}")
     return _of_positive(case, recalls(case))
 
 
 def f1(case: ClassCase) -> float:
-    """Return the harmonic mean of precision and recall, or the mean of those over classes."""
+    """Return the harmonic mean of precision and recall, or its mean over classes."""
     if case.positive is not None and not (case.support + case.answered)[case.positive]:
         raise UndefinedMetric(f"no row is or is predicted to be {case.labels[case.positive]!r}")
     return _of_positive(case, f1s(case))
 
 
 def f1_macro(case: ClassCase) -> float:
-    """Return the mean of F1 over the classes that the truth has."""
+    """Return the mean F1 over the classes that occur."""
     return float(f1s(case)[case.present].mean())
 
 
 def mcc(case: ClassCase) -> float:
-    """Return the correlation of truth and prediction; 0 where one of them is constant."""
+    """Return Matthews' correlation coefficient; 0 if labels or predictions are constant."""
     total, right = case.weight.sum(), case.right.sum()
     support, answered = case.support / total, case.answered / total
     spread = (1 - (support**2).sum()) * (1 - (answered**2).sum())
@@ -88,27 +88,27 @@ def mcc(case: ClassCase) -> float:
 
 
 def roc_auc(case: ClassCase) -> float:
-    """Return the chance that a positive row scores above one that is not; ties count one half."""
+    """Return the area under the ROC curve; ties count one half."""
     return _mean_of_classes(case, _area, both=True)
 
 
 def average_precision(case: ClassCase) -> float:
-    """Return the area under precision over recall, in steps: the sum of (R_i - R_i-1) P_i."""
+    """Return the average precision: the sum of (R_i - R_i-1) P_i."""
     return _mean_of_classes(case, _average_precision, both=False)
 
 
 def log_loss(case: ClassCase) -> float:
-    """Return the mean of -log of the probability that was given to the true class."""
+    """Return the mean of -log of the probability of the true class."""
     return _row_mean(case, row_values("log_loss", case))
 
 
 def brier(case: ClassCase) -> float:
-    """Return the mean squared distance of probabilities from 0 and 1; of two classes, of one."""
+    """Return the Brier score, with one term per row for two classes."""
     return _row_mean(case, row_values("brier", case))
 
 
 def row_values(name: str, case: ClassCase) -> Floats | None:
-    """Return what each row adds to a metric that is a mean over rows, None for others."""
+    """Return the per-row values of a metric that is a mean over rows, else None."""
     if name == "accuracy":
         right: Floats = (case.y_true == case.predicted).astype(np.float64)
         return right
@@ -124,17 +124,17 @@ def row_values(name: str, case: ClassCase) -> Floats | None:
 
 
 def precisions(case: ClassCase) -> Floats:
-    """Return the precision of each label, 0 where it is never predicted."""
+    """Return the precision of each label, 0 if it is never predicted."""
     return _ratio(case.right, case.answered)
 
 
 def recalls(case: ClassCase) -> Floats:
-    """Return the recall of each label, 0 where no row is of it."""
+    """Return the recall of each label, 0 if it has no rows."""
     return _ratio(case.right, case.support)
 
 
 def f1s(case: ClassCase) -> Floats:
-    """Return F1 of each label, 0 where no row is or is predicted to be of it."""
+    """Return the F1 score of each label, 0 if it has no rows and is never predicted."""
     return _ratio(2 * case.right, case.support + case.answered)
 
 
@@ -158,7 +158,7 @@ def _probabilities(case: ClassCase) -> Floats:
 
 
 def _chance_of_truth(case: ClassCase) -> Floats:
-    """Return the probability of each row's true class, 0 for one that the model does not know."""
+    """Return the probability of each row's true class, 0 for an unknown class."""
     probabilities, known = _probabilities(case), case.y_true < case.n_known
     indices = np.where(known, case.y_true, 0)
     return np.where(known, probabilities[np.arange(len(probabilities)), indices], 0.0)
@@ -167,9 +167,12 @@ def _chance_of_truth(case: ClassCase) -> Floats:
 def _mean_of_classes(
     case: ClassCase, figure: Callable[[NDArray[np.bool_], Floats, Floats], float], *, both: bool
 ) -> float:
-    """Return a figure of the positive class against the rest, or its mean over the classes."""
+    """Return a metric of the positive class against the rest, or its mean over the classes."""
     indices = range(case.n_known) if case.positive is None else [case.positive]
-    weight, found = case.weight / case.weight.max(), []  # equal ones are 1: sums of them are exact
+    weight, found = (
+        case.weight / case.weight.max(),
+        [],
+    )  # equal weights become 1, so their sums are exact
     for index in indices:
         support = case.support[index]
         if support and not (both and len(case.present) == 1):
@@ -185,7 +188,7 @@ def _mean_of_classes(
 
 
 def _groups(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return the weight of positive rows and of the others at each score, the largest first."""
+    """Return the weights of positive and negative rows at each score, in descending order."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     starts = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))

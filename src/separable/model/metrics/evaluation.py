@@ -1,4 +1,4 @@
-"""How good a model is on rows whose truth is known, beside the best constant answer."""
+"""Evaluation of a model on labelled rows, with the best constant prediction as a baseline."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassFigures", "Evaluation", "evaluation"]
 
-#: Up to so many classes the predictions of each are counted by what they should have been.
+#: Maximum classes for which a confusion matrix is computed.
 CONFUSION_CLASSES = 256
 
-#: So many classes are named in one note.
+#: Classes named in a note.
 SHOWN = 5
 
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """How good the predictions of one class are.
+    """Metrics of one class.
 
     Parameters
     ----------
     label : object
     known : bool
-        Whether the model has such a class.
+        Whether the class is a class of the model.
     rows : int
-        How many are of it.
+        Rows of this class.
     predicted : int
-        How many are predicted to be.
+        Rows predicted to be of this class.
     precision, recall, f1 : float or None
-        None where no row is of the class; precision is 0 where it is never predicted.
+        None if no row is of the class; precision is 0 if it is never predicted.
     """
 
     label: Any
@@ -59,34 +59,35 @@ class ClassFigures:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """How good answers are: every figure that can be computed, beside a constant answer's.
+    """All defined metrics of predictions, with those of a constant prediction.
 
-    ``str()`` gives a table to read, ``to_dict()`` plain values for JSON.
+    ``str()`` gives a table, ``to_dict()`` JSON values.
 
     Parameters
     ----------
     task : {"classification", "regression"}
     rows : int
-        How many count, those of weight 0 left out.
+        Rows with positive weight.
     figures, constant_figures : dict of str to float
-        By the names of ``METRICS``; of the answers, and of always answering ``constant``. The
-        constant answer's probabilities are the shares of the classes in these rows.
+        By the names of ``METRICS``: of the predictions, and of always predicting ``constant``. The
+        probabilities of the constant prediction are the class frequencies in these rows.
     standard_errors : dict of str to float
-        Of the figures that are means over rows.
+        Of the metrics that are means over rows.
     left_out : dict of str to str
-        The metrics that these rows or answers do not have, with the reason.
+        Undefined metrics, with the reason.
     constant : object
-        The best constant answer: the most common class, or the mean.
+        Best constant prediction: the most frequent class, or the mean.
     notes : tuple of str
-        What was decided where a definition leaves it open.
+        Conventions applied where a definition is ambiguous.
     correct, constant_correct : int or None
-        How many classes are right.
+        Number of correct classes.
     positive : object
-        The class that precision, recall and the like are of. None: they are means over classes.
+        Positive class of precision, recall and related metrics. None: they are averaged over
+        classes.
     classes : tuple of ClassFigures
-        Those of the model, then labels that it does not know.
+        Classes of the model, then unknown labels.
     confusion : ndarray of int64, shape (k, k), or None
-        How many rows of each class (first axis) are predicted to be of each (second axis).
+        Confusion matrix: true classes (first axis) by predicted classes (second axis).
     """
 
     task: Task
@@ -109,16 +110,16 @@ class Evaluation:
     __repr__ = __str__
 
     def text(self) -> str:
-        """Return the figures beside those of the constant answer, as a table to read."""
+        """Return the metrics with those of the constant prediction as a table."""
         from separable.model.metrics.evaluation_text import evaluation_text
 
         return evaluation_text(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON.
+        """Return JSON values.
 
-        Every metric of the task is a key, and each ``constant_`` and its name; the value is None
-        where it is left out.
+        Every metric of the task is a key, and so is ``constant_`` followed by its name; undefined
+        metrics are None.
         """
         names = [name for name, metric in METRICS.items() if metric.task == self.task]
         values: dict[str, Any] = {"task": self.task, "rows": self.rows}
@@ -141,7 +142,7 @@ class Evaluation:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Evaluation:
-        """Return the evaluation that ``to_dict`` told; figures that are not finite are left out.
+        """Return the evaluation from the result of ``to_dict``, without non-finite metrics.
 
         Parameters
         ----------
@@ -182,21 +183,21 @@ def evaluation(
     positive: Any = None,
     constant: Any = None,
 ) -> Evaluation:
-    """Measure answers.
+    """Evaluate predictions.
 
     Parameters
     ----------
     answers : Answers
     truth : array-like, shape (n,), or (n, k) for k numbers a row
-        What is right. A label that is not one of the classes counts as answered wrongly.
+        True classes or values. A label that is not one of the classes counts as wrong.
     weight : array-like, shape (n,), optional
-        How much each row counts; 0 means that it is absent.
+        Sample weights; rows of weight 0 are excluded.
     positive : object, optional
-        The class that precision, recall, F1, ROC AUC and average precision are of. By default the
-        second of two; of three or more, the mean over the classes.
+        Positive class for precision, recall, F1, ROC AUC and average precision. By default the
+        second of two; for three or more the mean over the classes.
     constant : object, optional
-        The constant answer to put beside them, for example the most common class of the training
-        rows. By default the best for these rows: the most common class, or the mean.
+        Constant prediction to compare with, for example the most frequent class of the training
+        rows. By default the best for these rows: the most frequent class, or the mean.
 
     Returns
     -------
@@ -234,7 +235,7 @@ def evaluation(
 
 
 def _figures(case: ClassCase | NumberCase) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the metrics of a case, and of the others the reasons."""
+    """Return the defined metrics, and the reasons for the undefined ones."""
     figures, left_out = {}, {}
     for name, metric in METRICS.items():
         if metric.task == case.task:
@@ -246,7 +247,7 @@ def _figures(case: ClassCase | NumberCase) -> tuple[dict[str, float], dict[str, 
 
 
 def _standard_errors(case: ClassCase | NumberCase, figures: dict[str, float]) -> dict[str, float]:
-    """Return the standard deviation of each mean over rows."""
+    """Return the standard error of each metric that is a mean over rows."""
     fractions = case.weight / case.weight.sum()
     row_values = import_module(HOMES[case.task]).row_values
     errors = {}
@@ -258,7 +259,7 @@ def _standard_errors(case: ClassCase | NumberCase, figures: dict[str, float]) ->
 
 
 def _always(case: ClassCase, constant: Any) -> ClassCase:
-    """Return the case in which every row is answered with one class, and the shares of all."""
+    """Return the case of a constant prediction, with the class frequencies as probabilities."""
     fractions = case.support[: case.n_known] / case.support[: case.n_known].sum()
     labels, n = case.labels, len(case.y_true)
     if constant not in labels[: case.n_known]:
@@ -281,7 +282,7 @@ def _most_common(case: ClassCase) -> Any:
 
 
 def _of_classes(case: ClassCase, beside: ClassCase | NumberCase) -> dict[str, Any]:
-    """Return what only an evaluation of classes has."""
+    """Return the fields that only a classification has."""
     k = len(case.labels)
     rows, predicted = (np.bincount(each, minlength=k) for each in (case.y_true, case.predicted))
     columns = (rows, predicted, precisions(case), recalls(case), f1s(case))

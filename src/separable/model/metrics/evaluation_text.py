@@ -1,4 +1,4 @@
-"""An evaluation as text for a terminal."""
+"""Text of an evaluation for a terminal."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluation_text", "figure", "is_share"]
 
-#: The figures that are shown, where there are such; the others are in ``figures``.
+#: Metrics shown, if defined; the others are in ``figures``.
 OF_ONE_CLASS = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc", "log_loss")
 OF_MANY_CLASSES = ("accuracy", "balanced_accuracy", "f1_macro", "roc_auc", "log_loss")
 OF_NUMBERS = ("r2", "rmse", "mae", "median_ae")
 
-#: The figures of a positive class.
+#: Metrics of a positive class.
 POSITIVE = {"precision", "recall", "f1"}
 
-#: Up to so many classes their confusions are shown, and so many lines of more.
+#: Maximum classes of a confusion matrix, and maximum lines otherwise.
 TABLE_CLASSES = 8
 WIDEST_LABEL = 24
 
 
 def evaluation_text(evaluation: Evaluation) -> str:
-    """Return the figures beside those of the constant answer, and for classes their confusions."""
+    """Return the metrics with those of the constant prediction, and the confusion matrix."""
     parts = [_figures(evaluation)]
     if evaluation.task == "classification":
         parts.append(
@@ -90,14 +90,14 @@ def _with_error(evaluation: Evaluation, name: str) -> str:
 
 
 def figure(metric: str, value: float | None) -> str:
-    """Return a figure, with four digits behind the point where it has no unit."""
+    """Return a metric as text, with four decimals if it has no unit."""
     if value is None:
         return "-"
     return f"{value + 0.0:.4f}" if is_share(metric) and abs(value) < 1e4 else number(value)
 
 
 def is_share(metric: str) -> bool:
-    """Whether a figure has no unit, so that four digits behind the point are enough."""
+    """Return whether a metric has no unit, so that four decimals suffice."""
     return METRICS[metric].task == "classification" or metric == "r2"
 
 

@@ -1,4 +1,4 @@
-"""Truth, answers and weights side by side, checked once for all metrics."""
+"""Targets, predictions and weights, validated once for all metrics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 8
 
 @dataclass(frozen=True, eq=False)
 class NumberCase:
-    """Numbers and what was predicted for them.
+    """True and predicted numbers.
 
     Parameters
     ----------
@@ -38,18 +38,19 @@ class NumberCase:
 
 @dataclass(frozen=True, eq=False)
 class ClassCase:
-    """Labels and what was predicted for them, as places among the labels.
+    """True and predicted labels, as indices into the labels.
 
     Parameters
     ----------
     labels : list
-        The classes of the model, then the labels of the truth that it does not know.
+        Classes of the model, then unknown labels of ``y_true``.
     n_known : int
-        The number of the former.
+        Number of classes of the model.
     y_true, predicted : ndarray of int64, shape (n,)
     weight : ndarray of float64, shape (n,)
     positive : int or None
-        The class that precision, recall and the like are of. None: they are means over classes.
+        Positive class of precision, recall and related metrics. None: they are averaged over
+        classes.
     scores, probabilities : ndarray of float64, optional
         As in ``Answers``.
     """
@@ -66,31 +67,31 @@ class ClassCase:
 
     @cached_property
     def support(self) -> NDArray[np.float64]:
-        """The weight of the rows that are of each label."""
+        """Weight of the rows of each label."""
         return self._sums(self.y_true)
 
     @cached_property
     def answered(self) -> NDArray[np.float64]:
-        """The weight of the rows that are predicted to be of each label."""
+        """Weight of the rows predicted as each label."""
         return self._sums(self.predicted)
 
     @cached_property
     def right(self) -> NDArray[np.float64]:
-        """The weight of the rows of each label that are predicted to be of it."""
+        """Weight of the correctly predicted rows of each label."""
         right = np.where(self.y_true == self.predicted, self.weight, 0.0)
         sums: NDArray[Any] = np.bincount(self.y_true, weights=right, minlength=len(self.labels))
         return sums
 
     @property
     def present(self) -> NDArray[np.intp]:
-        """The places of the labels that the truth has."""
+        """Indices of the labels that occur in ``y_true``."""
         return np.flatnonzero(self.support > 0)
 
     def score_of(self, index: int) -> NDArray[np.float64] | None:
-        """Return how much each row looks like a class, in any unit, or None.
+        """Return the score of a class in any unit, or None.
 
-        Of three classes and more these are the probabilities where there are any: a score alone may
-        be shifted from row to row, as those of discriminant analysis are.
+        With three or more classes, probabilities are preferred: scores may be shifted per row, as
+        in discriminant analysis.
         """
         values = self.scores
         if values is None or (values.ndim == 2 and self.probabilities is not None):
@@ -110,7 +111,7 @@ class ClassCase:
 def case_of(
     truth: ArrayLike, answers: Answers, weight: ArrayLike | None = None, positive: Any = None
 ) -> ClassCase | NumberCase:
-    """Return truth and answers side by side, without the rows of weight 0.
+    """Return targets and predictions together, without rows of weight 0.
 
     Parameters
     ----------
@@ -118,13 +119,13 @@ def case_of(
     answers : Answers
     weight : array-like, shape (n,), optional
     positive : object, optional
-        A class of the answers.
+        A class of the predictions.
 
     Raises
     ------
     ValueError
-        Where lengths differ, a value is missing, not finite or not of the kind that the answers
-        are, there is no row, or no label of the truth is one of the classes.
+        If lengths differ, a value is missing, not finite or of the wrong type, there are no rows,
+        or no label is one of the classes.
     """
     n = len(answers.predicted)
     target = np.asarray(truth)
@@ -142,7 +143,7 @@ def case_of(
 
 
 def positive_index(classes: NDArray[Any], positive: Any) -> int | None:
-    """Return the place of the positive class, the second of two by default, or None for more."""
+    """Return the index of the positive class, by default the second of two; None for more."""
     if positive is None:
         return 1 if len(classes) == 2 else None
     labels: list[Any] = classes.tolist()
@@ -208,7 +209,7 @@ def _class_case(
 
 
 def _labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels, none of them missing."""
+    """Return labels; raise if one is missing."""
     if labels.dtype.kind == "O":
         for row, label in enumerate(labels.tolist()):
             if label is None or label != label:  # NaN
@@ -219,7 +220,7 @@ def _labels(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return the place of each label among the classes, and the labels that come after these."""
+    """Return indices into the classes followed by the unknown labels, and the latter."""
     if labels.dtype.kind == "O":
         return _object_codes(labels.tolist(), classes.tolist())
     if (labels.dtype.kind in "UT") == (classes.dtype.kind in "UT"):
@@ -237,7 +238,7 @@ def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.int6
 
 
 def _object_codes(labels: list[Any], classes: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return the same for labels of any kind, perhaps texts and numbers together."""
+    """Return the same for labels of mixed types."""
     indices = {label: index for index, label in enumerate(classes)}
     others = sorted(set(labels) - indices.keys(), key=str)
     indices |= {label: len(classes) + index for index, label in enumerate(others)}

@@ -1,7 +1,6 @@
-"""How good answers are: the figures that commands print and searches maximise, by name.
+"""Registry of metrics by name, for commands and searches.
 
-This file names them and is light to import; what they compute lives in ``class_metrics`` and
-``number_metrics``.
+This module is light to import; the formulas are in ``classification`` and ``regression``.
 """
 
 from __future__ import annotations
@@ -37,22 +36,22 @@ HOMES: dict[Task, str] = {
 
 
 class UndefinedMetric(ValueError):  # noqa: N818 # it is a fact about the rows, not a mistake
-    """A metric that these rows or these answers do not have, with the reason."""
+    """The metric is undefined for these rows or predictions, with the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What a model answers for some rows.
+    """Predictions of a model.
 
     Parameters
     ----------
     predicted : ndarray, shape (n,), or (n, k) for k numbers a row
     scores : ndarray of float64, optional
-        Shape (n,), larger for ``classes[1]``, or (n, k), one for each class.
+        Shape (n,), larger for ``classes[1]``, or (n, k), one per class.
     probabilities : ndarray of float64, shape (n, k), optional
-        One for each class.
+        One per class.
     classes : ndarray, shape (k,), optional
-        The sorted labels. None: the answers are numbers.
+        Sorted labels. None: the predictions are numbers.
     """
 
     predicted: NDArray[Any]
@@ -62,18 +61,18 @@ class Answers:
 
     @property
     def task(self) -> Task:
-        """What the answers are: classes or numbers."""
+        """Task of the predictions: classification or regression."""
         return "regression" if self.classes is None else "classification"
 
 
 def answers_of(model: Model, X: Any) -> Answers:
-    """Return what a model answers for X; the scores are computed once.
+    """Return the predictions of a model for X; scores are computed once.
 
     Parameters
     ----------
     model : LinearModel or VotedModel
     X : array-like, sparse matrix, data frame or Rows, shape (n, d)
-        With an encoder, anything that is not a matrix of numbers goes through it first.
+        With an encoder, anything that is not a numeric matrix is encoded first.
 
     Returns
     -------
@@ -83,7 +82,7 @@ def answers_of(model: Model, X: Any) -> Answers:
 
 
 def answers_from(model: Model, scores: NDArray[np.float64]) -> Answers:
-    """Return what a model answers where its scores are these, shape (n,) or (n, k)."""
+    """Return the predictions of a model from its scores, shape (n,) or (n, k)."""
     from separable.model.predict.probability import classes_of, model_probabilities
 
     if model.classes is None:
@@ -95,22 +94,22 @@ def answers_from(model: Model, scores: NDArray[np.float64]) -> Answers:
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure that says how good answers are.
+    """A metric of predictions.
 
     Call it: ``metric(truth, answers, weight=None, positive=None)``. It raises ``UndefinedMetric``,
-    a ``ValueError``, where these rows have no such figure.
+    a ``ValueError``, if the metric is undefined for these rows.
 
     Parameters
     ----------
     name : str
-        What users type.
+        Name in parameters and options.
     task : {"classification", "regression"}
     greater_is_better : bool
         False for errors and losses.
     needs : {"labels", "scores", "probabilities", "numbers"}
-        What of the answers it looks at.
+        Kind of prediction it needs.
     text : str
-        What it is called in tables.
+        Name in tables.
 
     Examples
     --------
@@ -134,25 +133,25 @@ class Metric:
         weight: ArrayLike | None = None,
         positive: Any = None,
     ) -> float:
-        """Return the figure.
+        """Return the value of the metric.
 
         Parameters
         ----------
         truth : array-like, shape (n,), or (n, k) for k numbers a row
-            What is right.
+            True classes or values.
         answers : Answers
         weight : array-like, shape (n,), optional
-            How much each row counts; 0 means that it is absent.
+            Sample weights; rows of weight 0 are excluded.
         positive : object, optional
-            Precision, recall, F1, ROC AUC and average precision are of this class. By default the
-            second of two; of three or more, the mean over the classes.
+            Positive class for precision, recall, F1, ROC AUC and average precision. By default the
+            second of two; for three or more the mean over the classes.
         """
         from separable.model.metrics.metric_case import case_of
 
         return self.of(case_of(truth, answers, weight, positive))
 
     def of(self, case: ClassCase | NumberCase) -> float:
-        """Return the figure of rows that were checked already."""
+        """Return the value of the metric for validated rows."""
         if case.task != self.task:
             kinds = {"classification": "classes", "regression": "numbers"}
             raise ValueError(
@@ -164,12 +163,12 @@ class Metric:
 
 
 def metric_named(name: str, task: Task | None = None) -> Metric:
-    """Return the metric of a name, for a task if one is given.
+    """Return a metric by name, for a task if given.
 
     Parameters
     ----------
     name : str
-        A key of ``METRICS``.
+        Key of ``METRICS``.
     task : {"classification", "regression"}, optional
     """
     metric = METRICS.get(name)
@@ -209,5 +208,5 @@ def _metrics() -> dict[str, Metric]:
     return {metric.name: metric for metric in rows}
 
 
-#: By the name users type, in the order they are shown.
+#: By name, in display order.
 METRICS: dict[str, Metric] = _metrics()

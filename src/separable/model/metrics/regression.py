@@ -1,6 +1,6 @@
-"""Figures of predicted numbers. Every row counts by its weight; several targets are averaged.
+"""Regression metrics with sample weights; several targets are averaged.
 
-Sums are taken of numbers divided by the largest, so that squares do not overflow.
+Values are divided by the largest before summing, so that squares do not overflow.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["mae", "mape", "median_ae", "r2", "rmse", "row_values", "weighted_mea
 
 
 def r2(case: NumberCase) -> float:
-    """Return 1 - (root mean square of errors / that of distances from the mean)^2."""
+    """Return the coefficient of determination, 1 - (RMSE / standard deviation)^2."""
     y_true = case.y_true
     if (y_true.min(axis=0) == y_true.max(axis=0)).any():
         raise UndefinedMetric("all true values are the same")
@@ -31,7 +31,7 @@ def r2(case: NumberCase) -> float:
 
 
 def rmse(case: NumberCase) -> float:
-    """Return the root of the mean squared error."""
+    """Return the root mean squared error."""
     return float(_root_mean_square(case.predicted - case.y_true, case.weight).mean())
 
 
@@ -41,18 +41,18 @@ def mae(case: NumberCase) -> float:
 
 
 def median_ae(case: NumberCase) -> float:
-    """Return the median absolute error, the mean of the two middle ones where there are two."""
+    """Return the median absolute error, averaging the two middle values if needed."""
     errors = np.abs(case.predicted - case.y_true)
     return float(np.mean([_median(column, case.weight) for column in errors.T]))
 
 
 def mape(case: NumberCase) -> float:
-    """Return the mean of the error as a share of the true value."""
+    """Return the mean absolute relative error."""
     return float(weighted_mean(_shares(case), case.weight).mean())
 
 
 def row_values(name: str, case: NumberCase) -> Floats | None:
-    """Return what each row adds to a metric that is a mean over rows, None for others."""
+    """Return the per-row values of a metric that is a mean over rows, else None."""
     if name == "mae":
         errors = np.abs(case.predicted - case.y_true)
     elif name == "mape":
@@ -64,7 +64,7 @@ def row_values(name: str, case: NumberCase) -> Floats | None:
 
 
 def weighted_mean(values: Floats, weight: Floats) -> Floats:
-    """Return the mean of each column."""
+    """Return the weighted mean of each column."""
     mean: Floats = (weight / weight.sum()) @ values
     return mean
 
@@ -84,7 +84,7 @@ def _root_mean_square(errors: Floats, weight: Floats) -> Floats:
 
 
 def _median(values: Floats, weight: Floats) -> float:
-    """Return the middle of the values, each there as often as its weight says."""
+    """Return the weighted median."""
     order = np.argsort(values, kind="stable")
     ranked, below = values[order], np.cumsum(weight[order])
     half = below[-1] / 2

@@ -1,4 +1,4 @@
-"""What is handed to a model, as the rows its weights are for."""
+"""Input of a model: raw or encoded data to rows."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ SHOWN = 8
 
 
 def model_rows(model: Model, X: Any) -> Rows:
-    """Return X as rows with the model's features, or say how it differs from them.
+    """Return X as rows with the model's features; raise if they differ.
 
-    A raw table goes through the model's encoder, if it has one. Arrays and sparse matrices are
-    taken as encoded already, unless the encoder is one that takes such, and Rows always are. A
-    model of indicators gets those of the values.
+    A raw table is encoded by the model's encoder, if it has one. Arrays and sparse matrices are
+    considered encoded, unless the encoder takes them as raw data; Rows always are. A model of
+    indicators gets binarized values.
     """
     rows = encoded_rows(model, X)
     return rows if model.threshold is None else indicator_rows(rows, model.threshold)
 
 
 def encoded_rows(model: Model, X: Any) -> Rows:
-    """Return the same, but for a model of indicators the values themselves."""
+    """Return the rows before binarization."""
     if model.encoder is not None and not _is_encoded(model.encoder, X):
         rows = as_rows(model.encoder.encode(X))
     else:

@@ -1,6 +1,6 @@
-"""The scores of one raw record, without the cost of a table.
+"""Fast scores of a single raw record, without building a table.
 
-The sums run in the order of ``linear_scores``, so the bits are those of the row in a table.
+Sums are in the order of ``linear_scores``, so the result is bit-identical to that of a table row.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["WeightColumns", "class_of_scores", "record_scores"]
 
-#: Up to this many weights are kept as Python floats too.
+#: Up to this many weights are also kept as Python floats.
 KEPT_WEIGHTS = 1 << 18
-#: Columns whose products are added without a break, as in ``linear_scores``.
+#: Columns whose products are summed contiguously, as in ``linear_scores``.
 BLOCK = 4096
 
 
 class WeightColumns:
-    """The weights of a model for looking up one by one.
+    """Weights of a model by column.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class WeightColumns:
 
 
 def record_scores(model: LinearModel, record: Any, columns: WeightColumns) -> list[float] | None:
-    """Return the scores of a dict, or None where the encoder leaves it to the way of tables.
+    """Return the scores of a dict, or None if the encoder needs a table.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def record_scores(model: LinearModel, record: Any, columns: WeightColumns) -> li
 
 
 def class_of_scores(scores: list[float], classes: list[Any]) -> Any:
-    """Return the class that scores speak for: of two, > 0 is the second; else the first largest."""
+    """Return the class of scores: of two, > 0 is the second; else the first largest."""
     if len(classes) <= 2:
         return classes[scores[0] > 0] if len(classes) == 2 else classes[0]
     return classes[scores.index(max(scores))]

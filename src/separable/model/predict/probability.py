@@ -1,7 +1,7 @@
-"""Classes and probabilities from scores. Nothing here overflows.
+"""Classes and probabilities from scores, without overflow.
 
-Exponentials and logarithms are those of the compiled core, which have the same bits in every
-position of an array (``cpp/include/separable/model/probabilities.hpp``).
+Exponentials and logarithms are those of the compiled core, bit-identical in every position of an
+array (``cpp/include/separable/model/probabilities.hpp``).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ __all__ = [
 def classes_of(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
     """Return the class of each row of ``scores``, shape (n, k).
 
-    One class: always that one. Two: ``classes[1]`` where the score is > 0. More: the largest
-    score, the first of equals.
+    One class: always that one. Two: ``classes[1]`` if the score is > 0. More: the largest score,
+    the first in a tie.
     """
     if len(classes) == 1:
         chosen = np.zeros(len(scores), dtype=np.intp)
@@ -65,7 +65,7 @@ def probabilities(
 def calibrated(
     scores: NDArray[np.float64], calibration: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return slope s + offset: log-odds from scores of shape (n, k) that are not.
+    """Return slope s + offset: log-odds from uncalibrated scores of shape (n, k).
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def calibrated(
 def model_probabilities(model: Model, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Return the probability of each class from a model's scores, shape (n, k), or None.
 
-    Probabilities are there for a link that means them, and for scores with a calibration.
+    Defined if the link implies probabilities, or with a calibration.
     """
     if model.classes is None:
         return None
@@ -105,7 +105,7 @@ def model_log_probabilities(model: Model, scores: NDArray[np.float64]) -> NDArra
 def log_probabilities(
     scores: NDArray[np.float64], n_classes: int, link: Literal["logistic", "softmax"]
 ) -> NDArray[np.float64]:
-    """Return the logarithms of the probabilities, exact where these are tiny.
+    """Return the logarithms of the probabilities, accurate for tiny ones.
 
     Parameters
     ----------
@@ -124,14 +124,14 @@ def log_probabilities(
 
 
 def sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1 / (1 + exp(-s)), exact to rounding at both ends."""
+    """Return 1 / (1 + exp(-s)), accurate at both ends."""
     out = _copy(scores)
     native.sigmoid(out)
     return out
 
 
 def softplus(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log(1 + exp(s)), exact to rounding at both ends."""
+    """Return log(1 + exp(s)), accurate at both ends."""
     values = _copy(scores)
     native.softplus(values)
     return values
@@ -147,11 +147,11 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def one_vs_rest(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sigmoids of each row, divided by their sum.
 
-    Taken in logarithms, so that a row whose sigmoids all round to 0 still has its shares.
+    Computed with logarithms, so that a row whose sigmoids all round to 0 still has probabilities.
     """
     return softmax(-softplus(-scores))
 
 
 def _copy(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a copy in C order, which the compiled core may write to."""
+    """Return a copy in C order, which the compiled core may modify."""
     return np.array(scores, dtype=np.float64, order="C")

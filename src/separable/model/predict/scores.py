@@ -1,7 +1,7 @@
-"""Scores: rows times weights plus intercept, in float64 and in one order of sums.
+"""Scores: rows times weights plus intercept, in float64 with a fixed summation order.
 
-The score of a row has the same bits alone and in every batch, dense and sparse, at every CPU level:
-the compiled core adds the products of a row in the order of its columns
+The score of a row is bit-identical alone and in every batch, dense and sparse, at every CPU level:
+the compiled core sums the products of a row in column order
 (``cpp/include/separable/model/scores.hpp``). It differs from the exact score by less than 1e-12
 times the sum of the absolute terms.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["linear_scores", "refuse_overflow", "row_blocks", "segment_sums"]
 
-#: Values held at once: half a megabyte in float64, so that temporary arrays stay in the cache.
+#: Values per block: half a megabyte of float64, so that temporary arrays stay in the cache.
 BLOCK = 1 << 16
 
 
@@ -54,10 +54,10 @@ def linear_scores(
 def row_blocks(
     rows: Rows, width: int | None = None, most: int | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) of blocks of rows with at most so many values, or of a single row.
+    """Yield (start, stop) of blocks of rows with at most ``most`` values, or of a single row.
 
-    ``width`` says how many values of a dense row are used at once, if not all; ``most`` how many
-    values a block may have, if not ``BLOCK``.
+    ``width`` is the number of values of a dense row used at once, by default all; ``most`` is
+    ``BLOCK`` by default.
     """
     n, start, most = rows.n_rows, 0, most or BLOCK
     step = max(1, most // (width or rows.n_features))
@@ -72,16 +72,16 @@ def row_blocks(
 
 
 def segment_sums(values: NDArray[np.float64], indptr: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the sum of ``values[indptr[i]:indptr[i + 1]]`` for each i, 0 where that is empty."""
+    """Return the sum of ``values[indptr[i]:indptr[i + 1]]`` for each i, 0 if empty."""
     sums = np.zeros(len(indptr) - 1)
     filled = np.flatnonzero(indptr[1:] > indptr[:-1])
-    if len(filled):  # reduceat adds pairwise; it has no word for an empty segment, so skip those
+    if len(filled):  # reduceat sums pairwise, but not empty segments: skip those
         sums[filled] = np.add.reduceat(values, indptr[filled])
     return sums
 
 
 def refuse_overflow(row: int) -> NoReturn:
-    """Say that the score of a row is not finite, and what to do."""
+    """Raise the error for a score that is not finite."""
     raise ValueError(
         f"The score of row {row} overflows float64: its values times the weights exceed 1.8e308. "
         "Scale the features, for example with separable.TableEncoder, and train again."

@@ -1,1 +1,1 @@
-"""The voted perceptron's model: many weight vectors, each with its votes."""
+"""Model of the voted perceptron: many weight vectors with vote counts."""

@@ -1,4 +1,4 @@
-"""What lies behind a vote: the mean of all voters, and the shares of the features in one vote.
+"""Decomposition of votes: mean weights of all voters, and contributions of features to a vote.
 
 With A_m the sum of a_k over k >= m, a weighted sum of all weight vectors is one product with the
 mistaken rows: sum of a_k w_k = A_0 w_0 + sum over the steps m of A_m step_m z_m.
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["mean_weights", "shared_votes"]
 
-#: A score this near to 0, relative to the terms it is summed from, has no meaningful shares.
+#: A score this close to 0, relative to its terms, has no meaningful contributions.
 NEAR_ZERO = 1e-9
 
 
 def mean_weights(mistaken: Rows, voters: Voters) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the means of all weight vectors and intercepts, each counted as often as it votes.
+    """Return the means of weight vectors and intercepts, weighted by votes.
 
     Parameters
     ----------
@@ -58,15 +58,15 @@ def shared_votes(
     mistaken : Rows
     voters : Voters
     row : Rows
-        The one row x.
+        The row x.
     k : int
     votes : float
-        What the voters of model k say at x.
+        Votes of model k at x.
 
     Returns
     -------
     weights : ndarray of float64
-        For each value of the row, (d,) for a dense one.
+        One per value of the row, (d,) if dense.
     intercept : float
     """
     own, x = voters[k], _as_vector(row)
@@ -81,15 +81,15 @@ def shared_votes(
         )
     v, _ = _weighted_sum(mistaken, voters, own, ratios)
     weights = v if row.indices is None else v[row.indices]
-    # What the weights leave: the intercepts' shares and the votes of those too near to 0. Taken as
-    # the difference, it keeps the sum exact where voters cancel each other.
+    # Remainder: the contributions of intercepts and of voters too close to 0. As a difference it
+    # keeps the sum exact if voters cancel.
     return weights, votes - float((weights * row.values.reshape(-1)).sum())
 
 
 def _voter_scores(
     mistaken: Rows, voters: Voters, own: ModelVoters, x: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return s_0, s_1, ... at x, and for each the sum of the absolute terms it is made of."""
+    """Return s_0, s_1, ... at x, and for each the sum of its absolute terms."""
     bias = np.array([float(voters.fit_intercept)])
     products = linear_scores(mistaken, x[None], bias)[own.rows, 0]
     positive = replace(mistaken, values=np.abs(mistaken.values))
@@ -103,7 +103,7 @@ def _voter_scores(
 def _weighted_sum(
     mistaken: Rows, voters: Voters, own: ModelVoters, fractions: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the sums of a_k w_k and of a_k b_k, ``fractions`` being the a_k."""
+    """Return the sums of a_k w_k and of a_k b_k, with ``fractions`` as the a_k."""
     later = np.cumsum(fractions[::-1])[::-1]
     along = np.zeros(mistaken.n_rows)
     np.add.at(along, own.rows, own.steps * later[1:])

@@ -1,7 +1,7 @@
-"""The model of a voted perceptron: many weight vectors, each with its number of votes.
+"""Model of the voted perceptron: many weight vectors with vote counts.
 
-It is not one linear function, so it is not a ``LinearModel``. The vectors are not stored: each is
-the one before plus a multiple of a training row, and those rows are what is kept.
+It is not linear, so it is not a ``LinearModel``. The vectors are not stored: each is the previous
+one plus a multiple of a training row, and those rows are stored.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ __all__ = ["VotedModel"]
 class VotedModel:
     """Votes of many weight vectors: score(x) = sum of c_k sign(w_k.x + b_k), with sign(0) = 0.
 
-    Two classes: a score > 0 is ``classes[1]``. More: one vote a class, the largest wins, the first
-    of equals. The score is the plain sum of votes; the counts c_k are what it can be at most.
+    Two classes: a score > 0 is ``classes[1]``. More: one vote per class, the largest wins, the
+    first in a tie. The score is the plain sum of votes, at most the sum of the counts c_k.
 
-    The vectors are prefix sums along ``mistaken``, rows of the training data: the model, and a
-    file of it, holds them. Predicting multiplies each row with all of them.
+    The vectors are prefix sums along ``mistaken``, rows of the training data, which the model and
+    its file contain. Prediction multiplies each row with all of them.
 
     Parameters
     ----------
     mistaken : Rows
-        The rows that changed the weights, dense or CSR, float32 or float64.
+        Rows that changed the weights, dense or CSR, float32 or float64.
     voters : Voters
-        The steps along them and the counts, for one model up to two classes, else one a class.
+        Steps along them and counts: one model for up to two classes, else one per class.
     classes : array-like
         Sorted labels: bool, int, float or str.
     feature_names, encoder, learner, parameters, family, evidence, state, training_rows
@@ -89,7 +89,7 @@ class VotedModel:
     state: TrainingState | None = None
     training_rows: TrainingRows | None = None
 
-    #: A vote is a score whose sign and size count; it is no probability.
+    #: A vote is a score, not a probability.
     link: ClassVar[Link] = "score"
     threshold: ClassVar[None] = None
 
@@ -122,12 +122,12 @@ class VotedModel:
 
     @property
     def n_features(self) -> int:
-        """The number of features d."""
+        """Number of features d."""
         return self.mistaken.n_features
 
     @property
     def n_scores(self) -> int:
-        """The number of scores k."""
+        """Number of scores k."""
         return len(self.voters)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -136,7 +136,7 @@ class VotedModel:
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Rows, shape (n, d)
-            With an encoder, anything that is not a matrix of numbers goes through it first.
+            With an encoder, anything that is not a numeric matrix is encoded first.
 
         Returns
         -------
@@ -161,30 +161,30 @@ class VotedModel:
     def evaluate(
         self, X: Any, y: Any, sample_weight: Any = None, positive: Any = None
     ) -> Evaluation:
-        """Measure the predictions for rows whose truth is known; see ``LinearModel.evaluate``."""
+        """Evaluate predictions; see ``LinearModel.evaluate``."""
         from separable.model.metrics.evaluation import evaluation
         from separable.model.metrics.metric_registry import answers_of
 
         return evaluation(answers_of(self, X), y, sample_weight, positive)
 
     def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
-        """Return what each feature adds to each vote.
+        """Return the contribution of each feature to each vote.
 
-        Every voter shares its votes out among the features, in proportion to their parts of its
-        score: c sign(s) = (c / |s|) s. So the votes at x are those of one weight vector that
-        belongs to x, the sum of (c_k / |s_k|) w_k. A voter within 1e-9 of its boundary, relative
-        to its terms, has no meaningful shares: its votes are in the intercept.
+        The votes of each voter are split among the features in proportion to their terms of its
+        score: c sign(s) = (c / |s|) s. So the votes at x are those of one weight vector for x, the
+        sum of (c_k / |s_k|) w_k. A voter within 1e-9 of its boundary, relative to its terms, has no
+        meaningful contributions: its votes are in the intercept.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Rows, shape (n, d)
         feature_names : sequence of str, optional
-            Other names to show than the model's own.
+            Names to show instead of the model's.
 
         Returns
         -------
         Explanation
-            Weights are computed when asked for; each row costs as much as the mistaken rows hold.
+            Weights are computed on demand; each row costs one pass over the mistaken rows.
         """
         from separable.model.explain.explanation import Explanation
 
@@ -195,9 +195,9 @@ class VotedModel:
     def weights_at(
         self, rows: Rows, scores: NDArray[np.float64], which: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the weight of each value of some rows, and the intercept of each row.
+        """Return the weight of each value of rows, and the intercept of each row.
 
-        See ``LinearModel.weights_at``; here the weights belong to the row.
+        See ``LinearModel.weights_at``; here the weights depend on the row.
         """
         fractions = [
             shared_votes(self.mistaken, self.voters, rows.slice(i, i + 1), int(k), scores[i, k])
@@ -212,8 +212,8 @@ class VotedModel:
         Returns
         -------
         LinearModel
-            One linear function with weights to look at. Its predictions are close to the votes,
-            not the same.
+            A linear model with interpretable weights. Its predictions are close to the votes, not
+            equal.
         """
         weights, intercept = mean_weights(self.mistaken, self.voters)
         return LinearModel(
@@ -230,7 +230,7 @@ class VotedModel:
         )
 
     def top_weights(self, n: int = 10) -> TopWeights:
-        """Return the n strongest weights on either side of ``mean_model()``, for each class.
+        """Return the n largest positive and negative weights of ``mean_model()``, for each class.
 
         Parameters
         ----------
@@ -255,22 +255,22 @@ class VotedModel:
         return replace(self, mistaken=kept, feature_names=names, encoder=None)
 
     def merge(self, *others: object, weights: object = None) -> NoReturn:
-        """Refuse: there is no vote of two runs that is the vote of one."""
+        """Raise: the votes of two runs cannot be merged into those of one."""
         del others, weights
         raise ValueError(
             f"This {self.learner} model cannot be merged: votes are counted along one run of "
             "mistakes, and two runs have no common one. Merge the means instead, for example "
-            "a.mean_model().merge(b.mean_model()), or let both models vote and add their scores."
+            "a.mean_model().merge(b.mean_model()), or add the scores of both models."
         )
 
     def save(self, path: str | os.PathLike[str], *, include_state: bool = False) -> None:
-        """Write the model, the mistaken rows of the training data included, to a file.
+        """Write the model, including the mistaken training rows, to a file.
 
         Parameters
         ----------
         path : str or path
         include_state : bool, default False
-            Also write the training state, so that training can go on from the file.
+            Also write the training state, so that training can be resumed.
         """
         from separable.model.files.model_file import save
 
@@ -294,7 +294,7 @@ class VotedModel:
     def _votes(self, rows: Rows) -> NDArray[np.float64]:
         from separable._core import portable
 
-        rows = rows.canonical()  # products with mistaken rows are added in the order of the columns
+        rows = rows.canonical()  # products with mistaken rows are summed in column order
         base = self.voters.base_weights
         if base is None:
             votes = np.tile(self.voters.base_intercept, (rows.n_rows, 1))

@@ -1,6 +1,6 @@
-"""The weight vectors of voted perceptrons, as steps from one to the next.
+"""Weight vectors of voted perceptrons, stored as steps from one to the next.
 
-Mistaken rows and voters as named arrays of a file, and back, checked.
+Includes their serialization as named arrays, with validation.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ MOST_FEATURES = 2**53
 
 @dataclass(frozen=True, eq=False)
 class ModelVoters:
-    """The voters of one model: its base w_0, b_0 and the steps to w_1, w_2, ...
+    """Voters of one model: its base w_0, b_0 and the steps to w_1, w_2, ...
 
-    ``rows``, ``steps`` and ``counts`` have one entry a step; ``base_count`` is the base's.
+    ``rows``, ``steps`` and ``counts`` have one entry per step; ``base_count`` is the base's.
     """
 
     rows: NDArray[np.int64]
@@ -55,7 +55,7 @@ class ModelVoters:
 
 @dataclass(frozen=True, eq=False)
 class Voters:
-    """The voters of all models, one model after the other.
+    """Voters of all models, concatenated.
 
     Model m has a base w_0, b_0 with count ``base_counts[m]``, and steps ``starts[m]`` to
     ``starts[m + 1]``: step i adds ``steps[i]`` times row ``rows[i]`` of the mistaken rows to the
@@ -112,7 +112,7 @@ class Voters:
         )
 
     def number(self) -> list[int]:
-        """Return how many weight vectors vote in each model."""
+        """Return the number of voting weight vectors of each model."""
         return [int(np.count_nonzero(self[model].all_counts)) for model in range(len(self))]
 
     def _check_shapes(self) -> None:
@@ -131,7 +131,7 @@ class Voters:
                     f"{name} must have {wanted} entries for {k} models with {s} steps. Got {found}."
                 )
         if k == 0:
-            raise ValueError("base_counts must have one entry a model. Got none.")
+            raise ValueError("base_counts must have one entry per model. Got none.")
         if self.starts[0] != 0 or self.starts[-1] != s or (np.diff(self.starts) < 0).any():
             raise ValueError(f"starts must rise from 0 to {s}, the number of steps.")
         if min(self.counts.min(initial=0), self.base_counts.min()) < 0:
@@ -139,7 +139,7 @@ class Voters:
 
 
 def checked_mistaken(mistaken: Rows) -> Rows:
-    """Return the mistaken rows read-only, or refuse what are no rows of finite numbers."""
+    """Return the mistaken rows read-only; raise if they are invalid."""
     arrays = [read_only(array) for array in mistaken.arrays()]
     rows = Rows(arrays[0], mistaken.n_features, *arrays[1:])
     if rows.values.dtype not in (np.float32, np.float64) or rows.n_features < 1:
@@ -156,7 +156,7 @@ def checked_mistaken(mistaken: Rows) -> Rows:
 
 
 def check_steps(voters: Voters, rows: Rows) -> None:
-    """Refuse steps along rows that are not there, and a base of another width."""
+    """Raise if steps refer to missing rows, or if the base has another width."""
     if len(voters.rows) and not 0 <= voters.rows.min() <= voters.rows.max() < rows.n_rows:
         raise ValueError(
             f"A step is along row {_outside(voters.rows, rows.n_rows)} of the {rows.n_rows} "
@@ -212,7 +212,7 @@ def _checked_integers(value: Any, name: str) -> NDArray[np.int64]:
     return read_only(array.astype(np.int64, copy=False))
 
 
-#: The tensors of voters: name, dtype, and the field of ``Voters``.
+#: Tensors of voters: name, dtype, and the field of ``Voters``.
 VOTERS = {
     "voter_rows": (np.int64, "rows"),
     "voter_steps": (np.float64, "steps"),
@@ -223,7 +223,7 @@ VOTERS = {
     "base_weights": (np.float64, "base_weights"),
 }
 MISTAKEN = ("mistaken_values", "mistaken_indices", "mistaken_indptr")
-#: All names that tensors of a voted model may have.
+#: All tensor names of a voted model.
 VOTED = {*VOTERS, *MISTAKEN}
 
 
@@ -238,7 +238,7 @@ def voted_parts(mistaken: Rows, voters: Voters) -> dict[str, NDArray[Any]]:
 def voted_model_parts(
     parts: Mapping[str, Any], n_features: int, fit_intercept: bool
 ) -> tuple[Rows, Voters]:
-    """Return mistaken rows and voters, or refuse arrays that cannot be theirs."""
+    """Return mistaken rows and voters; raise if the arrays are inconsistent."""
     fields: dict[str, Any] = {
         field: _array(parts, name, dtype)
         for name, (dtype, field) in VOTERS.items()
