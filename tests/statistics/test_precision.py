@@ -56,7 +56,7 @@ def test_a_column_that_lost_its_digits_is_named():
         Moments().add(np.vstack([row, X])),
         Moments().add(X) + Moments().add(row),
     ):
-        message = r"column 1, of which \d\.\de-1\d remains, has no correct digit\. Add up"
+        message = r"column 1, of which \d\.\de-1\d remains, has no correct digit\. Sum"
         with pytest.raises(SignificanceError, match=message) as caught:
             both - Moments().add(row)
         assert "column 0" not in str(caught.value)
@@ -233,7 +233,7 @@ def test_errors_travel_between_processes():
     assert str(again) == str(error)
     assert again.text("x{}".format) == (
         "The subtraction leaves too few correct digits: the product of x1 and x2 has about 3 "
-        "correct digits. Add up the rows that stay instead of subtracting."
+        "correct digits. Sum the remaining rows instead of subtracting."
     )
 
 

@@ -157,7 +157,9 @@ def test_a_column_that_lost_its_digits_is_named(learner):
     frames = pytest.importorskip("pandas")
     whole = fitted(learner, frames.DataFrame(X, columns=names), y)
     part = fitted(learner, frames.DataFrame(X[:30], columns=names), y[:30])
-    message = r"Estimator 2: .* 'income', of which \d\.\de-\d+ remains, has .* Add up the rows"
+    message = (
+        r"Estimator 2: .* 'income', of which \d\.\de-\d+ remains, has .* Sum the remaining rows"
+    )
     with pytest.raises(ValueError, match=message):
         whole.subtract(part)
 
@@ -168,7 +170,7 @@ def test_weights_that_columns_close_to_dependent_do_not_hold_are_refused():
     X[:, 2] = X[:, 0] + 1e-4 * X[:, 2]
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=200)
     whole, part = LeastSquares().fit(X, y), LeastSquares().fit(X[:100], y[:100])
-    with pytest.raises(ValueError, match=r"hold the weights to about \d correct digits? only"):
+    with pytest.raises(ValueError, match=r"determine the weights to about \d correct digits? only"):
         whole.subtract(part)
     shrunk = Ridge(1.0).fit(X, y).subtract(Ridge(1.0).fit(X[:100], y[:100]))
     assert_equal_models(shrunk, Ridge(1.0).fit(X[100:], y[100:]))

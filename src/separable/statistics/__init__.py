@@ -1,1 +1,1 @@
-"""Statistics of rows that learners are solved from, and how many digits of them are correct."""
+"""Sufficient statistics of rows (moments, class counts) and their error bounds."""

@@ -1,4 +1,4 @@
-"""Rows as dense blocks about a point, a few at a time."""
+"""Centered rows as dense blocks."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 __all__ = ["blocks_about", "fourth_powers"]
 
-#: Numbers held at once: a megabyte, which stays in the cache while it is multiplied.
+#: Numbers in a block: one megabyte, so that it stays in the cache.
 BLOCK_VALUES = 1 << 17
 
 
 def blocks_about(
     rows: Rows, point: Floats, scale: Floats | None = None, step: int | None = None
 ) -> Iterator[tuple[slice, Floats]]:
-    """Yield blocks of (x - point) scale as dense float64, with the rows they are of.
+    """Yield row slices and dense float64 blocks of (x - point) scale.
 
-    The block is overwritten by the next one.
+    The next block overwrites the previous one.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def blocks_about(
     scale : ndarray, shape (d,), optional
         None: 1.
     step : int, optional
-        Rows of a block; None: as many as stay in the cache.
+        Number of rows per block; None: as many as fit in the cache.
     """
     n, d = rows.shape
     step = max(1, min(n, step or BLOCK_VALUES // d))
@@ -62,7 +62,7 @@ def blocks_about(
 
 
 def fourth_powers(sums: Sums, data: Data, unit: float) -> float:
-    """Return sum of w |u|^4 / unit^2, u being rows about the mean of their class, as z."""
+    """Return sum of w |u|^4 / unit^2, u the rows centered by class, in units of z."""
     _, label = np.unique(data.y, return_inverse=True)
     weight, total = data.counted.weight, 0.0
     for part, block in blocks_about(data.rows, sums.origin, sums.scale):

@@ -1,4 +1,4 @@
-"""``ClassCounts``: what naive Bayes knows of the data, as a value with laws."""
+"""``ClassCounts``: column sums per class for naive Bayes, with merging and subtraction."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassCounts"]
 
-#: Largest relative error of what a subtraction leaves.
+#: Largest relative error after a subtraction.
 TOLERANCE = 1e-6
-#: Relative rounding error of a sum of one row; of n rows it grows with the root of n.
+#: Relative rounding error of one addition; for n rows it grows with the square root of n.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
-#: Values added between two looks for Ctrl-C.
+#: Number of values added between two checks for Ctrl-C.
 VALUES_BETWEEN_POLLS = 1 << 24
-#: From here on the sum of all columns may overflow.
+#: Sums above this may overflow when added over columns.
 NEAR_OVERFLOW = 1e290
-#: Columns whose sum is so many times that of others may have a broken value.
+#: A column sum above this multiple of the others is checked for dominant values.
 DOMINANT_RATIO = 1e10
-#: Sums up to here have digits for fractions of 1/256.
+#: Sums up to this resolve fractions of 1/256.
 MAX_WITH_FRACTIONS = 2.0**45
-#: Sums of whole numbers up to here are exact in float64.
+#: Sums of integers up to this are exact in float64.
 MAX_EXACT_INTEGER = 2.0**53
 
 
 class ClassCounts:
-    """Rows, weight and sums of columns of each class, in one pass and in any pieces.
+    """Row counts, weights and column sums per class, in one pass and in any chunks.
 
     For rows x_i with weights c_i: n_k = sum_{i in k} c_i and F_kj = sum_{i in k} c_i x_ij, or, with
-    a threshold, the weight of the rows of class k whose x_ij is above it. Sums are kept in float64
-    and made row after row: the same rows in other pieces give the same bits, and whole numbers up
-    to 2^53 are exact, whatever is added, merged and subtracted. Of other numbers a subtraction
-    keeps error bounds, and refuses sums that lost their digits.
+    a threshold, the weight of the rows of class k with x_ij above it. Sums are float64 and added
+    row by row: any chunking of the same rows gives the same bits, and integers up to 2^53 are exact
+    under addition, merging and subtraction. For other numbers a subtraction stores error bounds and
+    refuses sums that lost too much precision.
 
     Parameters
     ----------
     threshold : float, optional
-        Count values above it instead of adding values.
+        Count values above it instead of adding them.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class ClassCounts:
         self._weight: Floats = np.zeros(0)
         self._sums: Floats = np.zeros((0, 0))
         self._has_whole_values = True
-        #: Errors of weights and sums, from the first subtraction on.
+        #: Error bounds of weights and sums, after the first subtraction.
         self._errors: tuple[Floats, Floats] | None = None
 
     # ------------------------------------------------------------------ reading
@@ -99,12 +99,12 @@ class ClassCounts:
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The classes met, sorted; None before the first row."""
+        """The classes seen, sorted; None before the first row."""
         return self._classes
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        """The rows of each class, (K,)."""
+        """The number of rows of each class, (K,)."""
         return _seen(self._rows)
 
     @property
@@ -119,11 +119,11 @@ class ClassCounts:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all weights and values were whole numbers, of whose sums no digit was lost."""
+        """Whether all weights and values were integers, so that all sums are exact."""
         return self._has_whole_values and _is_whole(self._weight) and _is_whole(self._sums)
 
     def column_sizes(self) -> tuple[Floats, Floats]:
-        """Return the sum and the mean of each column; 0 for those of an ordinary size."""
+        """Return the sum and the mean of each column; 0 for columns of ordinary size."""
         with np.errstate(over="ignore"):
             total = self._sums.sum(axis=0)
         present = total[total > 0]
@@ -133,9 +133,9 @@ class ClassCounts:
     # ------------------------------------------------------------------ adding rows
 
     def add_data(self, data: Data, chosen: NDArray[np.intp] | None = None) -> Self:
-        """Add rows, or the chosen of them, of which only the values may still be bad.
+        """Add rows, or the chosen ones; all but their values is checked already.
 
-        What fails leaves the counts as they were.
+        A failure leaves the counts unchanged.
         """
         part = data.present(chosen)
         rows, y, weight = part.rows, part.y, part.counted.weight
@@ -155,7 +155,7 @@ class ClassCounts:
         grown = self._aligned(classes, rows.n_features)
         saved: tuple[Any, Floats] | None = None
         columns: Any
-        if grown._sums is self._sums:  # added to in place: keep what was there
+        if grown._sums is self._sums:  # updated in place: keep a copy
             columns = slice(None)
             if rows.indices is not None and len(rows.indices) < self.n_features // 4:
                 columns = np.unique(rows.indices)
@@ -189,7 +189,7 @@ class ClassCounts:
         return self
 
     def _aligned(self, classes: NDArray[Any], n_features: int) -> ClassCounts:
-        """Return the counts with a place for every class, sharing the sums where they fit."""
+        """Return the counts with a row for every class; the sums are shared if possible."""
         made = ClassCounts(self.threshold)
         made._classes, made.n_features = classes, n_features
         made._has_whole_values = self._has_whole_values
@@ -218,7 +218,7 @@ class ClassCounts:
     # ------------------------------------------------------------------ algebra
 
     def copy(self) -> ClassCounts:
-        """Return counts that can be added to without changing these."""
+        """Return an independent copy."""
         made = ClassCounts(self.threshold)
         made._classes, made.n_features = self._classes, self.n_features
         made._rows, made._weight = self._rows, self._weight
@@ -227,7 +227,7 @@ class ClassCounts:
         return made
 
     def _both(self, other: ClassCounts) -> tuple[ClassCounts, ClassCounts]:
-        """Return both with the same classes, after checking that they are of the same kind."""
+        """Return both with the same classes, after checking that they are compatible."""
         for what in ("threshold", "n_features"):
             own, theirs = getattr(self, what), getattr(other, what)
             if own != theirs:
@@ -264,16 +264,16 @@ class ClassCounts:
     def subtract(
         self, other: ClassCounts, *, smoothing: float = 0.0, tolerance: float = TOLERANCE
     ) -> ClassCounts:
-        """Return the counts without those of some of the rows.
+        """Return the counts without the rows of others.
 
         Parameters
         ----------
         other : ClassCounts
-            Of rows that are among those of this one.
+            Counts of some of these rows.
         smoothing : float, default 0.0
-            What will be added to every sum: the error of a sum is judged beside both.
+            Constant that will be added to every sum; errors are relative to the smoothed sum.
         tolerance : float
-            The largest relative error.
+            Largest relative error.
 
         Returns
         -------
@@ -282,7 +282,7 @@ class ClassCounts:
         Raises
         ------
         SignificanceError
-            It names the class and the columns with too few digits left.
+            With the class and the columns that lost too much precision.
         """
         if other.is_empty:
             return self.copy()
@@ -345,7 +345,7 @@ class ClassCounts:
     # ------------------------------------------------------------------ files
 
     def to_state(self) -> TrainingState:
-        """Return the counts as a model file keeps them."""
+        """Return the counts in the form of a model file."""
         tensors = {"rows": self._rows, "weight": self._weight, "sums": self._sums}
         if self._errors is not None:
             tensors |= {"error_weight": self._errors[0], "error_sums": self._errors[1]}
@@ -355,7 +355,7 @@ class ClassCounts:
 
     @classmethod
     def from_state(cls, state: TrainingState) -> Self:
-        """Return the counts of a model file, after checking them."""
+        """Return the checked counts of a model file."""
         names = ("rows", "weight", "sums")
         listed, threshold = state.values.get("classes"), state.values.get("threshold")
         if any(name not in state.tensors for name in names) or not isinstance(listed, list):
@@ -384,7 +384,7 @@ class ClassCounts:
         made._errors = _checked_errors(state, weight, sums)
         if "whole" in state.values:
             made._has_whole_values = state.values["whole"] is True
-        else:  # files before this was kept: fractions show in sums that are not too large
+        else:  # older files lack the flag: moderate sums reveal fractions
             made._has_whole_values = bool(sums.max() <= MAX_WITH_FRACTIONS)
         return made
 
@@ -412,7 +412,7 @@ def _add_rows(
     weight: Floats | None,
     threshold: float | None,
 ) -> tuple[bool, bool, bool]:
-    """Add rows; return whether all values are finite, one may be negative, all are whole."""
+    """Add rows; return whether all values are finite, any may be negative, all are integers."""
     finite, negative, whole = True, False, True
     for start, stop in row_blocks(rows, most=VALUES_BETWEEN_POLLS):
         cut = slice(start, stop)
@@ -433,7 +433,7 @@ def _add_rows(
 def _checked_errors(
     state: TrainingState, weight: Floats, sums: Floats
 ) -> tuple[Floats, Floats] | None:
-    """Return the error bounds of a file; None: it has none."""
+    """Return the error bounds of a file, or None."""
     bounds = [state.tensors.get(name) for name in ("error_weight", "error_sums")]
     if bounds[0] is None and bounds[1] is None:
         return None
@@ -464,7 +464,7 @@ def _sum_of_errors(a: ClassCounts, b: ClassCounts) -> tuple[Floats, Floats]:
 
 
 def _errors_of(counts: ClassCounts) -> tuple[Floats, Floats]:
-    """Return error bounds of weights and sums: 0 for whole numbers."""
+    """Return error bounds of weights and sums: 0 for integers."""
     rounding = ROUNDING * np.sqrt(counts._rows)
     whole_weight, whole = _is_whole(counts._weight), counts.is_whole
     of_weight = np.zeros_like(counts._weight) if whole_weight else rounding * counts._weight

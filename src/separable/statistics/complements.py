@@ -1,4 +1,4 @@
-"""Sums of the training rows of each fold, from the sums of the rows that folds hold out."""
+"""Training sums of each fold, merged from the sums of the held-out rows."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["each_complement", "holds_out_each_once", "merged_folds"]
 
 
 def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:
-    """Yield, for each part, the sums of all others, by merging only.
+    """Yield, for each part, the merged sums of all others.
 
-    Parts before it are merged from the front and those after it from the back, so that no digits
-    are lost by subtracting. What is no longer needed is let go on the way.
+    Prefix and suffix merges avoid subtraction and its cancellation. Sums are freed as soon as they
+    are no longer needed.
     """
     if len(parts) == 1:
         yield parts[0] - parts[0]
@@ -40,13 +40,13 @@ def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:
 
 
 def merged_folds(held_out: Sequence[Moments]) -> tuple[list[Moments], Moments]:
-    """Return what each fold learns from and the sums of all rows, from what folds hold out."""
+    """Return the training sums of each fold and the sums of all rows."""
     learned = list(each_complement(held_out))
     return learned, learned[0] + held_out[0]
 
 
 def holds_out_each_once(tests: Sequence[Indices], n_rows: int) -> bool:
-    """Say whether every row is in one of the parts, and in no other."""
+    """Return whether the test sets partition the rows."""
     if sum(len(test) for test in tests) != n_rows:
         return False
     held_out = np.zeros(n_rows, bool)

@@ -1,4 +1,4 @@
-"""Adding blocks of dense rows to sums in one pass over them."""
+"""One-pass addition of blocks of dense rows to sums."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_dense_blocks"]
 
-#: With more columns the products take most of the time, and BLAS is as fast.
+#: With more columns the products dominate, and BLAS is as fast.
 MAX_COLUMNS = 320
 
 
@@ -33,9 +33,9 @@ def add_dense_blocks(
     n_rows: int,
     step: int,
 ) -> int:
-    """Add blocks to sums of one group in place; only the upper triangle of the scatter is kept up.
+    """Add blocks to sums of one group in place; only the upper triangle of the scatter is updated.
 
-    The products are about the mean of the rows before, so the first block has to be there.
+    The products are centered by the mean of the earlier rows, so the first block must be present.
 
     Parameters
     ----------
@@ -44,17 +44,17 @@ def add_dense_blocks(
     targets : ndarray of float64, shape (n, t), or None
     weight : ndarray of float64, shape (n,), or None
     chosen : ndarray of int, or None
-        Row numbers; None: all.
+        Row indices; None: all.
     first, n_rows : int
-        Which of the chosen.
+        Range of the chosen rows.
     step : int
-        The rows of a block.
+        Number of rows per block.
 
     Returns
     -------
     int
-        The rows added: up to the first block that needs another scale, a closer look at its
-        digits, or refusal. None where there is another way that is as fast.
+        Number of rows added: up to the first block that needs another scale, higher precision, or
+        refusal. None if another way is as fast.
     """
     if (
         n_rows <= 0

@@ -1,4 +1,4 @@
-"""Columns of rows in which up to three values dwarf all others, found by a look at few rows."""
+"""Columns in which up to three values dominate all others, found from a sample of rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SQUARES", "DominantValue", "DominantValueWarning", "dominant_values", "message"]
 
-#: Rows that are looked at first.
+#: Size of the sample of rows.
 SAMPLE_ROWS = 64
 
 
@@ -40,15 +40,15 @@ def dominant_values(
     Parameters
     ----------
     rows : Rows
-        Of finite values.
+        With finite values.
     limit : float
         All other values differ from the middle of the column by less than this fraction of the
         largest, and not all by 0.
     length, mean : ndarray, shape (d,), optional
-        The root of the sum of squares about the mean, and the mean, by which most columns need no
-        closer look. None: all are looked at.
+        Norm of the centered columns, and their means, which rule out most columns. None: check
+        all columns.
     weight : float, optional
-        The number of rows. None: rows have weights, and the mean says nothing.
+        The number of rows. None: rows are weighted, and the mean is not used.
     """
     if rows.n_rows < 3:
         return []
@@ -76,7 +76,7 @@ def _candidates(
     mean: Floats | None,
     weight: float | None,
 ) -> NDArray[np.intp]:
-    """Return the columns that may be dominated: their mean is that of a few large values."""
+    """Return the columns whose mean may come from a few large values."""
     if mean is not None and weight is not None:
         with np.errstate(over="ignore"):
             close = close & (np.abs(mean - middle) * (weight / 2.0) <= length)
@@ -90,7 +90,7 @@ def _of_sparse(
     mean: Floats | None,
     weight: float | None,
 ) -> list[DominantValue]:
-    """Look at sparse rows, whose middle is 0."""
+    """Find dominant values in sparse rows, whose middle is 0."""
     assert rows.indices is not None
     assert rows.indptr is not None
     chosen = np.ones(rows.n_features, np.bool_)

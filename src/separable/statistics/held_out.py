@@ -1,4 +1,4 @@
-"""Errors of rows held out, from their sums."""
+"""Squared errors of held-out rows, from their sums."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["gap_of_means", "squared_errors"]
 
 
 def gap_of_means(learned: Sums, held_out: Sums, *, fit_intercept: bool) -> tuple[Sums, Floats]:
-    """Return the rows held out in a scale that suits both, and how far their mean is from 0.
+    """Return the held-out sums in a common scale, and their mean relative to the training mean.
 
     Parameters
     ----------
     learned, held_out : Sums
         Of one group each.
     fit_intercept : bool
-        Whether 0 is the mean of what was learned from.
+        Whether the origin is the training mean; otherwise 0.
     """
     held_out = held_out.rescaled(np.minimum(learned.scale, held_out.scale))
     if not fit_intercept:
@@ -36,7 +36,7 @@ def gap_of_means(learned: Sums, held_out: Sums, *, fit_intercept: bool) -> tuple
 def squared_errors(
     held_out: Sums, gap: Floats, kept: NDArray[np.intp], weights: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the errors of rows from their sums, squared and summed.
+    """Return the sums of squared errors of rows, from their sums.
 
     sum c (y - w.x - b)^2 = T - 2 w'c + w'Sw + W e^2 with T, c, S their centred sums and e the error
     at their mean.
@@ -46,9 +46,9 @@ def squared_errors(
     held_out : Sums
         Of one group; the targets are the last columns.
     gap : ndarray, shape (p,)
-        Their mean, as the models see it: 0 is where they predict 0.
+        Their mean, relative to the point where the models predict 0.
     kept : ndarray of int, shape (k,)
-        The columns that have weights.
+        The columns with weights.
     weights : ndarray, shape (A, t, k)
         Of A models, in units of z.
 
@@ -57,7 +57,7 @@ def squared_errors(
     squares : ndarray, shape (A, t)
         In units of the targets as z, squared.
     fraction : ndarray, shape (A,)
-        How much that is of the largest term of the sum: digits are lost where it is small.
+        Its ratio to the largest term of the sum; cancellation if it is small.
     """
     y = np.arange(held_out.n_columns - weights.shape[1], held_out.n_columns)
     own = held_out.scatter[y, y] + held_out.weight[0] * gap[y] ** 2

@@ -1,4 +1,4 @@
-"""``Moments``: what the moment learners know of the data, as a value with laws."""
+"""``Moments``: counts, means and scatter of columns, with addition, merging and subtraction."""
 
 from __future__ import annotations
 
@@ -51,25 +51,26 @@ Target: TypeAlias = Literal["numbers", "classes"]
 
 
 class Moments:
-    """Counts, means and centred sums of products of columns, in one pass and in any pieces.
+    """Counts, means and scatter of columns, in one pass and in any chunks.
 
     For rows x_i with weights c_i: W = sum c_i, m = sum c_i x_i / W and the scatter
-    S = sum c_i (x_i - m)(x_i - m)'. With numbers to predict, these are more columns. With classes,
-    counts and means are kept for each class and the scatter within them,
+    S = sum c_i (x_i - m)(x_i - m)'. Regression targets are further columns. With classes, counts
+    and means are per class, and the scatter is the within-class scatter,
     S = sum_k sum_{i in k} c_i (x_i - m_k)(x_i - m_k)'.
 
-    Sums are kept in float64 about a point among the data, so that columns far from 0 keep their
-    digits. Rows are added in blocks whose borders depend on their number alone: the same rows in
-    other pieces give the same bits. Merging and another order change no more than rounding.
+    Sums are stored in float64 relative to a point among the data, so that columns far from 0 keep
+    their precision. Rows are added in blocks whose boundaries depend only on the row number: any
+    chunking of the same rows gives the same bits. Merging and reordering change results only by
+    rounding.
 
     Parameters
     ----------
     target : {"numbers", "classes"}, optional
-        What y is; None: there is none.
+        Kind of y; None: no target.
     products : bool, default True
-        Keep products of columns, d^2 numbers; else only squares, d numbers.
+        Store products of columns, d^2 numbers; otherwise only squares, d numbers.
     owner, instead : str
-        Who asks, and what to do instead, in the message that d^2 numbers do not fit in memory.
+        The learner and its alternative, for the message that d^2 numbers do not fit in memory.
 
     Examples
     --------
@@ -100,7 +101,7 @@ class Moments:
         self.target, self.products = target, products
         self._owner, self._instead = owner, instead
         self.n_features = 0
-        self.n_targets: int | None = None  # None: y had one dimension, or there is none
+        self.n_targets: int | None = None  # None: y is one-dimensional, or there is no target
         self._labels: NDArray[Any] | None = None  # sorted; group g has label g
         self._sums: Sums | None = None
         self._pending: list[Block] = []
@@ -136,7 +137,7 @@ class Moments:
         return self.add_data(Data(rows, y, counted, X))
 
     def add_data(self, data: Data, chosen: NDArray[np.intp] | None = None) -> Self:
-        """Add rows, or the chosen of them, of which only the values may still be bad."""
+        """Add rows, or the chosen ones; all but their values is checked already."""
         rows, y, weight = data.rows, data.y, data.counted.weight
         chosen = data.counting(chosen)
         if rows.is_sparse:
@@ -151,28 +152,28 @@ class Moments:
             if self._sums is not None and self._n_pending + _length(rows, chosen) >= self._step(
                 rows
             ):
-                self._sums = self._sums.copy()  # what fails half way leaves the sums as they were
+                self._sums = self._sums.copy()  # a failure leaves the sums unchanged
             self._pending = list(self._pending)
             group = self._groups(y, chosen)
             for block in self._blocks(rows, y, group, weight, chosen):
                 self._add_block(self._start(), block)
         except BaseException as error:
             self.__dict__.update(before)
-            if isinstance(error, ScaleNeeded):  # not even as powers of two: they are no numbers
+            if isinstance(error, ScaleNeeded):  # no scale fits: the values are not finite
                 largest_magnitude(rows, data.X)
             raise
         self._settled = None
         return self
 
     def _add_apart(self, data: Data, chosen: NDArray[np.intp] | None) -> Self:
-        """Add rows to sums that have error bounds, which merging carries on."""
+        """Add rows by merging, which propagates the error bounds of these sums."""
         self._check_shape(data.rows, data.y)
         total = self + self._none().add_data(data, chosen)
         self.__dict__.update(total._kept(), _settled=None)
         return self
 
     def _kept(self) -> dict[str, Any]:
-        """Return what adding rows may change."""
+        """Return the state that adding rows may change."""
         names = ("n_features", "n_targets", "_sums", "_labels", "_pending", "_n_pending")
         return {name: getattr(self, name) for name in names}
 
@@ -195,7 +196,7 @@ class Moments:
         return self.n_features + (0 if self.target != "numbers" else self.n_targets or 1)
 
     def _start(self) -> Sums:
-        """Return the sums to add to, with a group for every class."""
+        """Return the sums to add to, with one group per class."""
         if self._sums is None:
             n_groups = 1 if self._labels is None else len(self._labels)
             self._sums = Sums.empty(self._n_columns, n_groups, diagonal=not self.products)
@@ -204,7 +205,7 @@ class Moments:
     def _groups(
         self, y: NDArray[Any] | None, chosen: NDArray[np.intp] | None
     ) -> NDArray[np.int32] | None:
-        """Return the group of each row; a new class is a new group."""
+        """Return the group of each row, adding groups for new classes."""
         if self.target != "classes" or y is None:
             return None
         present = np.unique(y if chosen is None else y[chosen])
@@ -215,7 +216,7 @@ class Moments:
         return np.maximum(find_classes(y, self._labels), 0)
 
     def _make_room_for(self, labels: NDArray[Any]) -> None:
-        """Add groups for new classes. Groups stay in the order of labels: so do sums over them."""
+        """Add groups for new classes; groups stay sorted by label."""
         assert self._labels is not None
         index = find_classes(self._labels, labels)
         if self._sums is not None:
@@ -234,13 +235,13 @@ class Moments:
         weight: Floats | None,
         chosen: NDArray[np.intp] | None,
     ) -> Iterator[Block]:
-        """Yield the blocks that are full; keep what is left for later."""
+        """Yield the full blocks and keep the remaining rows for later."""
         targets = None
         if self.target == "numbers":
             assert y is not None
             targets = y[:, None] if y.ndim == 1 else y
         start, n, step = 0, _length(rows, chosen), self._step(rows)
-        if self._n_pending >= step:  # rows of another format, whose blocks are larger
+        if self._n_pending >= step:  # pending rows of a format with larger blocks
             whole = stack_blocks(self._pending, self.n_features)
             self._pending, self._n_pending = [], 0
             yield whole
@@ -292,7 +293,7 @@ class Moments:
 
     @property
     def sums(self) -> Sums:
-        """All rows so far; groups in the order of ``classes``. Not to be written to."""
+        """The sums of all rows so far, groups in the order of ``classes``; read-only."""
         if self._settled is None:
             self._settled = self._settle()
         return self._settled
@@ -312,7 +313,7 @@ class Moments:
         return sums
 
     def _none(self) -> Moments:
-        """Return moments of the same kind, of no rows."""
+        """Return empty moments of the same kind."""
         return Moments(
             self.target, products=self.products, owner=self._owner, instead=self._instead
         )
@@ -324,13 +325,13 @@ class Moments:
         return made
 
     def copy(self) -> Moments:
-        """Return moments that can be added to without changing these."""
+        """Return an independent copy."""
         made = self._with(None if self._sums is None else self._sums.copy(), self._labels)
         made._pending, made._n_pending = list(self._pending), self._n_pending
         return made
 
     def _aligned(self, other: Moments) -> tuple[Sums, Sums, NDArray[Any] | None]:
-        """Return the sums of both with the same groups, and their classes."""
+        """Return the sums of both with aligned groups, and the classes."""
         for what in ("target", "products", "n_features", "n_targets"):
             own, theirs = getattr(self, what), getattr(other, what)
             if own != theirs:
@@ -388,7 +389,7 @@ class Moments:
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The classes met, sorted; None without classes."""
+        """The classes seen, sorted; None without classes."""
         return None if self._labels is None else self._labels.copy()
 
     @property
@@ -408,7 +409,7 @@ class Moments:
 
     @property
     def target_mean(self) -> Floats:
-        """The mean of the numbers to predict, (t,)."""
+        """The mean of the targets, (t,)."""
         return self.sums.pooled().means[0, self.n_features :]
 
     @property
@@ -425,33 +426,30 @@ class Moments:
 
     @property
     def cross(self) -> Floats:
-        """Sums of products of the columns of X with the numbers to predict, (d, t)."""
+        """Centered sums of products of the columns of X with the targets, (d, t)."""
         return _in_units_of_x(
             self.sums, slice(0, self.n_features), slice(self.n_features, self._n_columns)
         )
 
     @property
     def target_scatter(self) -> Floats:
-        """Sums of products of the numbers to predict about their mean, (t, t)."""
+        """Centered sums of products of the targets, (t, t)."""
         y = slice(self.n_features, self._n_columns)
         return _in_units_of_x(self.sums, y, y)
 
     def column_sizes(self) -> tuple[Floats, Floats]:
-        """Return the root of the sum of squares about the mean, and the mean, of each column of X.
-
-        No value is further from the mean than that.
-        """
+        """Return the norm of each centered column of X, a bound on |x - mean|, and the mean."""
         sums, d = self.sums, self.n_features
         mean = sums.weight @ sums.offset / sums.weight.sum()
         squares = sums.diagonal + sums.weight @ (sums.offset - mean) ** 2
-        with np.errstate(over="ignore"):  # an infinite bound is one
+        with np.errstate(over="ignore"):  # an infinite bound is valid
             length = np.sqrt(np.maximum(squares, 0.0)) / sums.scale
         return length[:d], (sums.origin + mean / sums.scale)[:d]
 
     # ------------------------------------------------------------------ files
 
     def to_state(self) -> TrainingState:
-        """Return the sums as a model file keeps them."""
+        """Return the sums in the form of a model file."""
         values: dict[str, Any] = {"target": self.target, "n_targets": self.n_targets}
         if self.classes is not None:
             values["classes"] = self.classes.tolist()
@@ -459,7 +457,7 @@ class Moments:
 
     @classmethod
     def from_state(cls, state: TrainingState) -> Self:
-        """Return the moments of a model file, after checking them."""
+        """Return the checked moments of a model file."""
         sums, values = checked_sums(state.tensors), state.values
         target: Any = values.get("target")
         made = cls(target, products=not sums.is_diagonal)
@@ -486,7 +484,7 @@ def _length(rows: Rows, chosen: NDArray[np.intp] | None) -> int:
 
 
 def _run_of(chosen: NDArray[np.intp]) -> NDArray[np.intp] | slice:
-    """Return chosen rows that follow each other as a slice, which copies nothing."""
+    """Return consecutive chosen rows as a slice, which copies nothing."""
     first, last = int(chosen[0]), int(chosen[-1])
     if last - first == len(chosen) - 1 and bool((np.diff(chosen) == 1).all()):
         return slice(first, last + 1)
@@ -502,7 +500,7 @@ def _checked_target_count(value: Any, target: Any) -> int | None:
 
 
 def _in_units_of_x(sums: Sums, rows: slice, columns: slice) -> Floats:
-    with np.errstate(over="ignore", under="ignore"):  # infinity and 0 are right there
+    with np.errstate(over="ignore", under="ignore"):  # infinity and 0 are correct results
         if sums.is_diagonal:
             return sums.scatter[rows] / sums.scale[rows] / sums.scale[rows]
         return sums.scatter[rows, columns] / sums.scale[rows, None] / sums.scale[columns]

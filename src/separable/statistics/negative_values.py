@@ -1,4 +1,4 @@
-"""Values that naive Bayes cannot count with, told by their place."""
+"""Range check of values for naive Bayes, with row and column in the message."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["refuse_outside"]
 
 
 def refuse_outside(data: Data, rows: Rows, largest: float) -> None:
-    """Refuse the first value of the rows that count below 0 or above the largest, by its place.
+    """Raise for the first value below 0 or above ``largest`` in rows of positive weight.
 
-    A column that stands twice in a row has the sum of its values.
+    Duplicate columns of a sparse row are summed.
     """
     rows = distinct_rows(rows)
     if _all_within(rows, largest):
         return
-    whole = distinct_rows(data.rows)  # rows that do not count are passed over
+    whole = distinct_rows(data.rows)  # rows of weight 0 are skipped
     counts = np.ones(whole.n_rows, np.bool_)
     if data.counted.rows is not None:
         counts[:] = False
@@ -50,5 +50,5 @@ def refuse_outside(data: Data, rows: Rows, largest: float) -> None:
 
 
 def _all_within(rows: Rows, largest: float) -> bool:
-    """Return whether all values are from 0 to the largest; NaN is not."""
+    """Return whether all values are from 0 to ``largest``; False for NaN."""
     return not rows.values.size or bool(rows.values.min() >= 0 and rows.values.max() <= largest)

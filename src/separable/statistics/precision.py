@@ -1,14 +1,14 @@
-"""Error bounds of means and scatters after a subtraction, and the refusal when digits are lost.
+"""Error bounds of means and scatter after a subtraction (cancellation).
 
-Sums over rows are correct to a few units in the last place of what was added up. A subtraction
-keeps this error and makes the sum smaller, so digits are lost: column by column, and product by
-product. With the lengths L_i (roots of the largest sums of squares so far) and the noise N_i (the
-error of a column, as a length), every error of a scatter S obeys
+Sums over rows are correct to a few units in the last place. A subtraction keeps this error and
+makes the sum smaller, so digits are lost, column by column and product by product. With the lengths
+L_i (square roots of the largest sums of squares so far) and the noise N_i (the error of a column,
+as a norm), every error of a scatter S obeys
 
     |error of S_ij| <= L_i N_j + N_i L_j,
 
-because S_ij is a scalar product of two columns: each is off by its noise, and multiplied by the
-other (Higham, Accuracy and Stability of Numerical Algorithms, sections 1.7 and 3.1).
+because S_ij is an inner product of two columns, each with its own error (Higham, Accuracy and
+Stability of Numerical Algorithms, sections 1.7 and 3.1).
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ __all__ = [
 ]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Relative rounding error of a sum over blocks of rows, with a margin.
+#: Relative rounding error of a sum over blocks of rows, with a safety factor.
 ROUNDING = 4 * EPS
 #: Largest relative error of a result: six digits ...
 TOLERANCE = 1e-6
-#: ... and the least fraction of a sum of squares that may remain.
+#: ... and smallest fraction of a sum of squares that may remain.
 MIN_FRACTION_LEFT = 1e-8
-#: Largest relative error of weights that are solved from sums after a subtraction.
+#: Largest relative error of weights solved from sums after a subtraction.
 WEIGHTS_TOLERANCE = 1e-8
-#: Columns named in a message.
+#: Maximum number of columns named in a message.
 MAX_NAMED = 5
-#: Entries of a matrix of products that are checked at once.
+#: Number of matrix entries checked at once.
 BLOCK_ENTRIES = 1 << 20
 
 
@@ -58,7 +58,7 @@ class SignificanceError(ValueError):
     Parameters
     ----------
     findings : list of (str, tuple of int, float)
-        What lost its digits, with {} for each of its columns; the columns; its relative error.
+        The quantity, with {} for each of its columns; the columns; its relative error.
     """
 
     def __init__(self, findings: list[tuple[str, tuple[int, ...], float]]) -> None:
@@ -66,7 +66,7 @@ class SignificanceError(ValueError):
         super().__init__(self.text(lambda column: f"column {column}"))
 
     def text(self, name: Callable[[int], str]) -> str:
-        """Return the message with columns called by their names."""
+        """Return the message with column names."""
         parts = [
             f"{words.format(*map(name, columns))} has {_digits(error)}"
             for words, columns, error in self.findings[:MAX_NAMED]
@@ -75,7 +75,7 @@ class SignificanceError(ValueError):
         rest = f" and {more} more" if more > 0 else ""
         return (
             f"The subtraction leaves too few correct digits: {'; '.join(parts)}{rest}. "
-            "Add up the rows that stay instead of subtracting."
+            "Sum the remaining rows instead of subtracting."
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -89,7 +89,7 @@ def _digits(error: float) -> str:
 
 @dataclass(frozen=True)
 class Precision:
-    """Error bounds of sums that came from a subtraction, in the units of z.
+    """Error bounds of sums after a subtraction, in units of z.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Precision:
 
     @classmethod
     def of(cls, sums: Sums) -> Precision:
-        """Return the bounds of sums: their own, or those of rows that were added up."""
+        """Return the bounds of sums: their own, or the rounding error of a sum."""
         if sums.precision is not None:
             return sums.precision
         length = np.sqrt(np.maximum(sums.diagonal, 0.0))
@@ -131,15 +131,15 @@ class Precision:
         return replace(self, mean=mean, weight=weight)
 
     def keep_groups(self, groups: NDArray[np.bool_]) -> Precision:
-        """Return the bounds of some of the groups."""
+        """Return the bounds of some groups."""
         return replace(self, mean=self.mean[groups], weight=self.weight[groups])
 
     def rescaled(self, ratio: Floats) -> Precision:
-        """Return the bounds in other units, as ``Sums.rescaled`` changes them."""
+        """Return the bounds in other units, as for ``Sums.rescaled``."""
         return Precision(self.length * ratio, self.noise * ratio, self.mean * ratio, self.weight)
 
     def columns(self, chosen: slice) -> Precision:
-        """Return the bounds of some of the columns."""
+        """Return the bounds of some columns."""
         return replace(
             self,
             length=self.length[chosen],
@@ -186,7 +186,7 @@ def subtracted(a: Sums, b: Sums, weight: Floats) -> Precision:
     ----------
     a, b : Sums
     weight : ndarray, shape (G,)
-        The weight that is left of each group.
+        The remaining weight of each group.
     """
     first, second = Precision.of(a), Precision.of(b)
     left = weight > 0
@@ -194,8 +194,8 @@ def subtracted(a: Sums, b: Sums, weight: Floats) -> Precision:
     of_a, of_b = a.weight[:, None], b.weight[:, None]
     gap = np.abs(a.offset - b.seen_from(a))
     origins = ROUNDING * np.abs(b.origin - a.origin) * a.scale * (of_b > 0)
-    off = first.mean + second.mean + origins  # of the distance of the means
-    off_weight = (first.weight + second.weight)[:, None] * inverse  # relative, of what is left
+    off = first.mean + second.mean + origins  # error of the difference of the means
+    off_weight = (first.weight + second.weight)[:, None] * inverse  # relative to what is left
     root = np.sqrt(of_a * of_b * inverse)
     noise = root * (off + off_weight * gap)
     return Precision(
@@ -213,12 +213,12 @@ def relative_error(sums: Sums) -> Floats:
 
 
 def check_weights(error: float, weights: float) -> None:
-    """Refuse weights that were solved from sums of which a subtraction left too few digits.
+    """Raise if weights solved after a subtraction are not accurate enough.
 
     Parameters
     ----------
     error : float
-        Bound on the norm of the error of the standardised weights.
+        Bound on the norm of the error of the standardized weights.
     weights : float
         Their norm.
 
@@ -228,33 +228,33 @@ def check_weights(error: float, weights: float) -> None:
     """
     if error > WEIGHTS_TOLERANCE * weights:
         raise ValueError(
-            "After the subtraction the sums of squares and products hold the weights to "
-            f"{_digits(error / weights if weights else np.inf)} only, and 8 are wanted: columns "
-            "depend on each other, or little is left of them. Fit the rows that stay instead."
+            "After the subtraction the sums of squares and products determine the weights to "
+            f"{_digits(error / weights if weights else np.inf)} only, and 8 are required: columns "
+            "depend on each other, or little of them is left. Fit the remaining rows instead."
         )
 
 
 def _over(error: Floats, size: Floats) -> Floats:
-    """Return error / size: 0 where there is no error, infinite where only error is left."""
+    """Return error / size: 0 without an error, infinite if the size is 0."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio: Floats = np.where(error > 0, error / np.maximum(size, 0.0), 0.0)
     return ratio
 
 
 def check_digits(before: Sums, left: Sums, classes: NDArray[Any] | None) -> None:
-    """Refuse sums that a subtraction left with too few digits.
+    """Raise if a subtraction left sums with too few correct digits.
 
     Parameters
     ----------
     before, left : Sums
-        In the same units; ``left`` has its bounds.
+        In the same units; ``left`` has error bounds.
     classes : ndarray or None
         Labels of the groups of ``left``.
 
     Raises
     ------
     SignificanceError
-        It names the columns, products and means, and the digits that are left.
+        With the columns, products and means, and the digits left.
     """
     precision = left.precision
     assert precision is not None
@@ -275,7 +275,7 @@ def check_digits(before: Sums, left: Sums, classes: NDArray[Any] | None) -> None
 
 def _bad_squares(before: Sums, left: Sums) -> list[tuple[str, tuple[int, ...], float]]:
     if left.rows.max() == 1:
-        return []  # no row differs from the mean of its group: the scatter is 0
+        return []  # every row equals the mean of its group: the scatter is 0
     error = relative_error(left)
     fraction = 1.0 / np.maximum(_over(before.diagonal, left.diagonal), 1.0)
     bad = np.flatnonzero(
@@ -292,7 +292,7 @@ def _bad_squares(before: Sums, left: Sums) -> list[tuple[str, tuple[int, ...], f
 
 
 def _bad_products(left: Sums, precision: Precision) -> list[tuple[str, tuple[int, ...], float]]:
-    """Find the products whose error is large beside the lengths of both columns."""
+    """Return the products whose error is large relative to the norms of both columns."""
     size = np.sqrt(np.maximum(left.diagonal, 0.0))
     kept = np.flatnonzero(size > 0)
     length, noise = precision.length[kept] / size[kept], precision.noise[kept] / size[kept]
@@ -312,7 +312,7 @@ def _bad_products(left: Sums, precision: Precision) -> list[tuple[str, tuple[int
 def _bad_means(
     left: Sums, precision: Precision, groups: list[str]
 ) -> list[tuple[str, tuple[int, ...], float]]:
-    """Find the means whose error is large beside the mean itself and the spread of the column."""
+    """Return the means whose error is large relative to the mean and the spread of the column."""
     spread = np.sqrt(np.maximum(left.diagonal, 0.0) / left.weight.sum())
     error = _over(precision.mean, np.maximum(np.abs(left.scaled_means), spread))
     group, column = np.nonzero(error > TOLERANCE)

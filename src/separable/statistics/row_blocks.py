@@ -1,4 +1,4 @@
-"""Adding a block of rows to sums."""
+"""Addition of a block of rows to sums."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ __all__ = [
     "stack_blocks",
 ]
 
-#: Rows held at once in double: a megabyte, which stays in the cache while it is multiplied.
+#: Numbers in a block, in float64: one megabyte, so that it stays in the cache.
 BLOCK_VALUES = 1 << 17
-#: Squares of what lies between are far from overflow and underflow, sums of them too.
+#: Range of values whose squares, and sums of squares, neither overflow nor underflow.
 SMALLEST, LARGEST = 2.0**-400, 2.0**400
-#: Columns of sparse rows with more than this share of non-zeros are multiplied as dense ones.
+#: Columns of sparse rows with a larger fraction of non-zeros are multiplied as dense columns.
 DENSE_FRACTION = 0.25
-#: What is left of the squares about 0 when the mean is taken out; below it, digits go.
+#: Smallest fraction of the raw sum of squares left after centering without loss of precision.
 MIN_FRACTION_LEFT = 1e-3
 
 
 class ScaleNeeded(Exception):  # noqa: N818  # no error: the caller chooses another scale
-    """A block has columns whose squares overflow or vanish."""
+    """A block has columns whose squares overflow or underflow."""
 
 
 class Block:
-    """Rows that are added together.
+    """A block of rows.
 
     Parameters
     ----------
     rows : Rows
         X.
     targets : ndarray of float64, shape (n, t), or None
-        More columns, kept after those of X.
+        Further columns, after those of X.
     group : ndarray of int32, shape (n,), or None
         The group of each row; None: group 0.
     weight : ndarray of float64, shape (n,), or None
@@ -69,7 +69,7 @@ class Block:
         self.rows, self.targets, self.group, self.weight = rows, targets, group, weight
 
     def weight_of_groups(self, n_groups: int) -> tuple[NDArray[np.int64], Floats]:
-        """Return the rows and the weight of each group."""
+        """Return the number of rows and the weight of each group."""
         if self.group is None:
             n = self.rows.n_rows
             total = float(n) if self.weight is None else float(self.weight.sum())
@@ -79,12 +79,12 @@ class Block:
         return counts, weights.astype(np.float64)
 
     def refuse_not_finite(self) -> None:
-        """Refuse values that no scale makes finite."""
+        """Raise if values are not finite."""
         if not np.isfinite(self.rows.values).all():
             raise ScaleNeeded
 
     def copy(self) -> Block:
-        """Return a block that does not change with the caller's arrays."""
+        """Return a block that does not share the caller's arrays."""
         rows = self.rows
         indices = None if rows.indices is None else rows.indices.copy()
         indptr = None if rows.indptr is None else rows.indptr.copy()
@@ -96,13 +96,13 @@ class Block:
         )
 
     def regrouped(self, group_index: NDArray[np.int32]) -> Block:
-        """Return a block whose groups have moved."""
+        """Return the block with renumbered groups."""
         group = None if self.group is None else group_index[self.group]
         return Block(self.rows, self.targets, group, self.weight)
 
 
 def stack_blocks(blocks: list[Block], n_features: int) -> Block:
-    """Return blocks of the same kind as one."""
+    """Concatenate blocks of the same kind."""
     if len(blocks) == 1:
         return blocks[0]
     weights = None
@@ -120,20 +120,20 @@ def stack_blocks(blocks: list[Block], n_features: int) -> Block:
 
 
 def block_rows(n_features: int, *, sparse: bool) -> int:
-    """Return the rows of a block: a function of the shape alone, so that chunks change no bit."""
-    if sparse:  # each block costs d^2 besides its rows
+    """Return the number of rows of a block; it depends only on d, so chunking changes no bit."""
+    if sparse:  # each block has a fixed cost of d^2
         return max(4096, 2 * n_features)
     rows = max(512, min(4096, BLOCK_VALUES // n_features))
     return int(1 << (rows.bit_length() - 1))
 
 
 def add_block(sums: Sums, block: Block) -> None:
-    """Add a block to sums in place; only the upper triangle of their scatter is kept up.
+    """Add a block to sums in place; only the upper triangle of the scatter is updated.
 
     Raises
     ------
     ScaleNeeded
-        Before anything is changed.
+        Before any change.
     """
     counts, weight = block.weight_of_groups(sums.n_groups)
     if block.rows.is_sparse:
@@ -150,8 +150,8 @@ def add_block(sums: Sums, block: Block) -> None:
     sums.weight = total
 
 
-# A step of `add_block`: the means of the groups as z, and what adds the products to a scatter,
-# together with those of some more rows.
+# Steps of `add_block`: each returns the group means as z, and a function that adds the products of
+# the block and of further rows to a scatter.
 
 
 def _dense(sums: Sums, block: Block, weight: Floats) -> tuple[Floats, Any]:
@@ -201,7 +201,7 @@ def _centre(
 
 
 def _check_scale(sums: Sums, largest: Floats, mean: Floats, columns: Any) -> None:
-    """Refuse columns whose squares overflow, or vanish although nothing larger was met before."""
+    """Raise ScaleNeeded if squares overflow, or underflow with no larger value before."""
     large = ~(largest < LARGEST) | ~np.isfinite(mean).all(axis=0)
     small = (largest > 0) & (largest < SMALLEST)
     if not large.any() and not small.any():
@@ -212,7 +212,7 @@ def _check_scale(sums: Sums, largest: Floats, mean: Floats, columns: Any) -> Non
 
 
 def fitting_scale(sums: Sums, block: Block) -> Floats:
-    """Return the scale of each column with which squares of a block neither overflow nor vanish."""
+    """Return scales with which the squares of a block neither overflow nor underflow."""
     largest = np.abs(sums.origin)
     rows, d = block.rows, block.rows.n_features
     if rows.indices is None:
@@ -228,7 +228,7 @@ def fitting_scale(sums: Sums, block: Block) -> Floats:
 
 
 def middle(block: Block) -> Floats:
-    """Return a point among the rows, 0 for columns that are mostly 0: the origin of sums."""
+    """Return the origin for sums: a point among the rows, 0 for columns that are mostly 0."""
     rows, n = block.rows, block.rows.n_rows
     with np.errstate(over="ignore", invalid="ignore"):
         if rows.indices is None:
@@ -242,7 +242,7 @@ def middle(block: Block) -> Floats:
 
 
 def _sparse(sums: Sums, block: Block, weight: Floats) -> tuple[Floats, Any]:
-    """Sum sparse rows: full columns as dense ones, the others over pairs of non-zeros."""
+    """Sum sparse rows: full columns as dense ones, the others by pairs of non-zeros."""
     if (sums.scale != 1).any():
         block = _scaled(sums, block)
     rows = block.rows
@@ -256,13 +256,13 @@ def _sparse(sums: Sums, block: Block, weight: Floats) -> tuple[Floats, Any]:
     mean = np.divide(totals, weight[:, None], out=np.zeros_like(totals), where=weight[:, None] > 0)
     if sums.is_diagonal:
         return _sparse_squares(sums, block, core, weight, mean)
-    left = squares - (weight[:, None] * mean**2).sum(axis=0)  # in order: no group changes a bit
+    left = squares - (weight[:, None] * mean**2).sum(axis=0)  # fixed order of groups
     full = (filled > DENSE_FRACTION * weight.sum()) | (left < MIN_FRACTION_LEFT * squares)
     return _sparse_products(sums, block, core, weight, mean, np.flatnonzero(full))
 
 
 def _scaled(sums: Sums, block: Block) -> Block:
-    """Return the block in the units of z, but for the origin."""
+    """Return the block multiplied by the scale, without the origin."""
     rows, d = block.rows, block.rows.n_features
     assert rows.indices is not None
     values = rows.values * sums.scale[rows.indices]
@@ -286,7 +286,7 @@ def _sparse_squares(
     assert block.targets is None
     squares, gaps = np.zeros(d), np.empty_like(mean)
     native.squares_about(core, 0, n, block.group, block.weight, weight, mean, squares, gaps)
-    # the mean was rounded where the column is far from 0: what it misses by is known to all digits
+    # for columns far from 0 the mean is rounded; its rounding error is known exactly
     missed = np.divide(gaps, weight[:, None], out=np.zeros_like(mean), where=weight[:, None] > 0)
     squares = np.maximum(squares - (gaps * missed).sum(axis=0), 0.0)
 
@@ -349,7 +349,7 @@ def _sparse_products(
 def _add_to_upper(
     scatter: Floats, rows: NDArray[np.intp], columns: NDArray[np.intp], values: Floats
 ) -> None:
-    """Add values to the places (row, column) or (column, row), whichever is in the upper half."""
+    """Add values to the entries (row, column) or (column, row) of the upper triangle."""
     if len(rows) and len(columns):
         low, high = np.minimum(rows[:, None], columns), np.maximum(rows[:, None], columns)
-        scatter[low, high] += values  # rows and columns share none, so each place is there once
+        scatter[low, high] += values  # rows and columns are disjoint, so entries are unique

@@ -1,4 +1,4 @@
-"""Sums as a model file keeps them, and what is asked of those that come from one."""
+"""Sums in model files: writing, reading and checking."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["IMPOSSIBLE", "checked_labels", "checked_sums", "sums_as_tensors"]
 
-#: The message for numbers that no rows have.
+#: Message for inconsistent sums.
 IMPOSSIBLE = "The file's sums do not fit together, or are not those of any rows."
 NAMES = ("rows", "weight", "origin", "scale", "offset", "scatter")
-#: Error bounds, in files of sums that came from a subtraction.
+#: Names of the error bounds, in files of sums after a subtraction.
 BOUNDS = ("length", "noise", "mean", "weight")
 
 
 def sums_as_tensors(sums: Sums) -> dict[str, NDArray[Any]]:
-    """Return the arrays of sums by their names."""
+    """Return the arrays of sums by name."""
     tensors = {name: getattr(sums, name) for name in NAMES}
     if sums.precision is not None:
         tensors |= {f"error_{name}": getattr(sums.precision, name) for name in BOUNDS}
@@ -32,7 +32,7 @@ def sums_as_tensors(sums: Sums) -> dict[str, NDArray[Any]]:
 
 
 def checked_sums(tensors: Mapping[str, Any]) -> Sums:
-    """Return the sums of a file, or refuse those that no rows have."""
+    """Return the checked sums of a file."""
     if any(name not in tensors for name in NAMES):
         raise ValueError("The file's sums are not those of Moments.")
     rows, weight, origin, scale, offset, scatter = (np.array(tensors[name]) for name in NAMES)
@@ -62,7 +62,7 @@ def checked_sums(tensors: Mapping[str, Any]) -> Sums:
 
 
 def _checked_bounds(tensors: Mapping[str, Any], g: int, p: int) -> Precision | None:
-    """Return the error bounds of a file; None: it has none."""
+    """Return the error bounds of a file, or None."""
     names = [f"error_{name}" for name in BOUNDS]
     if not any(name in tensors for name in names):
         return None
@@ -78,7 +78,7 @@ def _checked_bounds(tensors: Mapping[str, Any], g: int, p: int) -> Precision | N
 
 
 def checked_labels(listed: Any) -> NDArray[Any]:
-    """Return the classes of a file, or refuse what are no sorted labels of one type."""
+    """Return the classes of a file, checked to be sorted labels of one type."""
     labels = np.array(listed) if isinstance(listed, list) and listed else np.zeros((0, 0))
     if (
         labels.ndim != 1

@@ -1,8 +1,8 @@
-"""Counts, means and scatter of columns, by group: what is added, merged and un-merged.
+"""Counts, means and scatter of columns by group: addition, merging and subtraction.
 
-Columns are kept as z = (x - origin) scale. The origin lies among the data, so that a mean keeps
-its digits however far from 0 the column is; the scale is a power of two, 1 unless squares would
-overflow or vanish. Neither changes a result by more than rounding.
+Columns are stored as z = (x - origin) scale. The origin lies among the data, so that means keep
+their precision for columns far from 0. The scale is a power of two, 1 unless squares would overflow
+or underflow. Both change results only by rounding.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Weights that differ by less than this, of the larger one, are the same.
+#: Relative difference below which weights are equal.
 SAME_WEIGHT = 1e-12
 NOT_ADDED = "The rows to subtract are not among those that were added."
 
@@ -46,13 +46,13 @@ class Sums:
     weight : ndarray, shape (G,)
         Their weight W_g.
     origin, scale : ndarray, shape (p,)
-        What makes z of x.
+        z = (x - origin) scale.
     offset : ndarray, shape (G, p)
-        The mean of z in each group, 0 where it has no rows.
+        The mean of z in each group, 0 for empty groups.
     scatter : ndarray, shape (p, p) or (p,)
         sum over groups and their rows of c (z - m_g)(z - m_g)', or only its diagonal.
     precision : Precision, optional
-        Error bounds, kept from the first subtraction on. None: those of rows that were added up.
+        Error bounds, stored after the first subtraction. None: the rounding error of a sum.
     """
 
     rows: NDArray[np.int64]
@@ -88,7 +88,7 @@ class Sums:
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether only squares are kept, not products."""
+        """Whether only the diagonal of the scatter is stored."""
         return self.scatter.ndim == 1
 
     @property
@@ -103,11 +103,11 @@ class Sums:
 
     @property
     def scaled_means(self) -> Floats:
-        """The mean of each group, (G, p), in units of x scale: as z, but from x = 0."""
+        """The mean of x scale in each group, (G, p): as z, with origin 0."""
         return self.offset + self.origin * self.scale
 
     def copy(self) -> Sums:
-        """Return sums that share no array that is written to."""
+        """Return a copy that shares no mutable array."""
         return replace(
             self,
             rows=self.rows.copy(),
@@ -117,7 +117,7 @@ class Sums:
         )
 
     def regroup(self, index: NDArray[np.integer[Any]], n_groups: int) -> Sums:
-        """Return the sums with group g at ``index[g]`` among ``n_groups``, others without rows."""
+        """Return the sums with group g moved to ``index[g]`` of ``n_groups``; others are empty."""
         moved = replace(
             self,
             rows=np.zeros(n_groups, np.int64),
@@ -131,7 +131,7 @@ class Sums:
         return moved
 
     def keep_groups(self, kept: NDArray[np.bool_]) -> Sums:
-        """Return the sums of some of the groups; the others must have no rows."""
+        """Return the sums of some groups; the others must be empty."""
         return replace(
             self,
             rows=self.rows[kept],
@@ -141,7 +141,7 @@ class Sums:
         )
 
     def pooled(self) -> Sums:
-        """Return the sums of all rows as one group: within groups plus between them."""
+        """Return the sums of all rows as one group: within-group plus between-group scatter."""
         if self.n_groups == 1:
             return self
         weight = self.weight.sum()
@@ -160,7 +160,7 @@ class Sums:
         return pooled
 
     def rescaled(self, scale: Floats) -> Sums:
-        """Return the sums in units of another scale; exact, both being powers of two."""
+        """Return the sums in another scale; exact, because both are powers of two."""
         ratio = scale / self.scale
         if (ratio == 1).all():
             return self
@@ -171,11 +171,11 @@ class Sums:
         )
 
     def seen_from(self, other: Sums) -> Floats:
-        """Return the means of the groups as z of the other sums, which have the same scale."""
+        """Return the group means relative to the origin of other sums of the same scale."""
         return self.offset + (self.origin - other.origin) * self.scale
 
     def columns(self, chosen: slice) -> Sums:
-        """Return the sums of some of the columns, as views."""
+        """Return the sums of some columns, as views."""
         return replace(
             self,
             origin=self.origin[chosen],
@@ -187,9 +187,9 @@ class Sums:
 
 
 def merge_sums(a: Sums, b: Sums) -> Sums:
-    """Return the sums of the rows of both, group by group (Chan, Golub, LeVeque 1983).
+    """Merge sums group by group (Chan, Golub, LeVeque 1983).
 
-    Scatters add up, and the distance of the means d = m_b - m_a brings W_a W_b / (W_a + W_b) d d'.
+    Scatters add up, plus W_a W_b / (W_a + W_b) d d' for the difference of means d = m_b - m_a.
     """
     if not a.weight.any() or not b.weight.any():
         return b if b.weight.any() else a
@@ -216,9 +216,9 @@ def merge_sums(a: Sums, b: Sums) -> Sums:
 
 
 def subtract_sums(a: Sums, b: Sums) -> Sums:
-    """Return the sums of the rows of a without those of b, with their error bounds.
+    """Return the sums of the rows of a without those of b, with error bounds.
 
-    Both have the same groups. Groups of which no row is left stay, with weight 0.
+    Both have the same groups. Groups that become empty stay, with weight 0.
     """
     scale = np.minimum(a.scale, b.scale)
     a, b = a.rescaled(scale), b.rescaled(scale)
@@ -241,7 +241,7 @@ def subtract_sums(a: Sums, b: Sums) -> Sums:
 
 
 def _clear_constant(left: Sums, before: Sums) -> None:
-    """Set to 0 what is 0: columns that were constant before, or rows that are alone."""
+    """Set exact zeros: columns that were constant before, and groups with a single row."""
     if (left.rows <= 1).all():
         left.scatter[...] = 0.0
         return
@@ -256,23 +256,23 @@ def _clear_constant(left: Sums, before: Sums) -> None:
 
 
 def products_about(sums: Sums, n_features: int, *, mean: bool) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the products of columns about their mean or about 0, and which of X are constant.
+    """Return the centered or raw products of columns, and the constant columns of X.
 
     Parameters
     ----------
     sums : Sums
         Of one group.
     n_features : int
-        The columns of X, which come first.
+        Number of columns of X, which come first.
     mean : bool
-        About the mean; else about 0, and only columns of zeros count as constant.
+        Center the products; otherwise only columns of zeros count as constant.
 
     Returns
     -------
     products : ndarray, shape (p, p)
-        In units of z; not to be written to.
+        In units of z; read-only.
     constant : ndarray of bool, shape (d,)
-        Columns that do not vary, but for rounding.
+        Columns that are constant, up to rounding.
     """
     products, middle, weight = sums.scatter, sums.scaled_means[0], sums.weight[0]
     if not mean:

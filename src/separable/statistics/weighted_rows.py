@@ -1,4 +1,4 @@
-"""Rows to be summed, with target and weights."""
+"""Rows with target and weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Data", "checked_rows"]
 
 @dataclass(frozen=True)
 class Data:
-    """Rows to learn from, checked but for the values of X.
+    """Training rows; all but the values of X is checked.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ class Data:
     y : ndarray
         Labels, or numbers, (n,) or (n, t).
     counted : RowWeights
-        Which rows count, and how much.
+        Weights of the rows.
     X : object
-        What the user passed, for messages.
+        The user's input, for messages.
     """
 
     rows: Rows
@@ -49,18 +49,18 @@ class Data:
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """Numbers to predict as columns, (n, t), also where there is one a row."""
+        """The regression targets as columns, (n, t)."""
         columns: NDArray[np.float64] = self.y.reshape(len(self.y), -1)
         return columns
 
     def counting(self, chosen: NDArray[np.intp] | None = None) -> NDArray[np.intp] | None:
-        """Return which rows, or which of the chosen, have a weight above 0; None: all rows."""
+        """Return the rows, or the chosen rows, of positive weight; None: all rows."""
         if chosen is None or self.counted.weight is None:
             return self.counted.rows if chosen is None else chosen
         return chosen[self.counted.weight[chosen] > 0]
 
     def present(self, chosen: NDArray[np.intp] | None = None) -> Data:
-        """Return the rows, or the chosen of them, without those of weight 0."""
+        """Return the rows, or the chosen rows, without those of weight 0."""
         chosen = self.counting(chosen)
         if chosen is None:
             return self
@@ -74,7 +74,7 @@ class Data:
 
 
 def checked_rows(X: Any) -> Rows:
-    """Return X as rows whose indices are checked; values are where they are added up."""
+    """Return X as rows with checked indices; values are checked when added."""
     rows = as_rows(X, check_values=False)
     check_indices(rows)
     return rows
