@@ -45,7 +45,7 @@ from separable.geometry.search.exact_search import always_decided, reduce_exactl
 from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, FacialReduction
 from separable.geometry.search.max_margin import bracket_of, start_of, widest_margin
 from separable.geometry.search.row_generation import reduce_many
-from separable.geometry.search.verdict_search import AGAIN, search, settle_untangled
+from separable.geometry.search.verdict_search import AGAIN, reduce_untangled, search
 from separable.geometry.verdict import Verdict
 from separable.linalg.exact import rounded
 
@@ -202,7 +202,7 @@ def _searches(cone: JointRows) -> Iterator[FacialReduction]:
             return
         if cone.size * cone.dimension > AGAIN:
             break
-    untangled = settle_untangled(cone)
+    untangled = reduce_untangled(cone)
     if untangled is not None:
         yield untangled
 

@@ -31,7 +31,7 @@ from separable.geometry.search.max_margin import (
     start_of,
     widest_margin,
 )
-from separable.geometry.search.verdict_search import AGAIN, SearchResult, search, settle_untangled
+from separable.geometry.search.verdict_search import AGAIN, SearchResult, reduce_untangled, search
 from separable.geometry.verdict import Verdict
 from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
 from separable.linalg.exact import rounded
@@ -175,7 +175,7 @@ def _searches(cone: SignedRows) -> Iterator[SearchResult]:
         return
     if cone.size * cone.dimension <= AGAIN:
         yield search(cone, ZERO_TOLERANCES[1])
-    untangled = settle_untangled(cone)
+    untangled = reduce_untangled(cone)
     if untangled is not None:
         yield SearchResult(untangled)
 

@@ -1,17 +1,16 @@
-"""Separability decided in rational arithmetic: complete, whatever the numbers are.
+"""Exact facial reduction in rational arithmetic: a complete decision of separability.
 
-For vectors z_i and a set U of them, a >= 0 with sum_i a_i z_i = 0 and a sum of 1 over U either
-exists, or Farkas' lemma gives a u with z_i.u >= 0 for all and z_i.u > 0 on U. The simplex method
-finds one of the two, in whole numbers (each table is the one before, times one pivot and divided by
-another, without a remainder: Edmonds 1967). Steps:
+For vectors z_i and a set U of them, either there is a >= 0 with sum_i a_i z_i = 0 and sum 1 over U,
+or, by Farkas' lemma, a u with z_i.u >= 0 for all and z_i.u > 0 on U. The simplex method finds one
+of the two in integers (fraction-free pivoting: Edmonds 1967). Steps:
 
-1. U is all vectors that are not 0
-2. where there are such a, the vectors with a_i > 0 lie on the boundary of every weak direction, and
-   so do all vectors that these span: U loses them
-3. until U is empty, and the vectors overlap, or a u is found, which is as strict as any
+1. U is all non-zero vectors
+2. if there is such an a, the vectors with a_i > 0, and all vectors in their span, lie on the
+   boundary of every weakly separating direction: remove them from U
+3. repeat until U is empty, and the vectors overlap, or a u is found, which is as strict as any
 
-Of many vectors a few are settled first. Those that the result contradicts, or that it leaves open,
-are added until there are none (row generation).
+Many vectors are solved by row generation: start with a sample and add the vectors that the result
+violates or leaves open.
 """
 
 from __future__ import annotations
@@ -47,32 +46,31 @@ if TYPE_CHECKING:
 
 __all__ = ["ExactReduction", "always_decided", "reduce_exactly"]
 
-#: Sets of at most so many unknowns, numbers of vectors, and binary digits of a vector written out
-#: in whole numbers, are always decided: 10 unknowns of any floats, 20 of ordinary ones.
+#: Problems up to these unknowns, numbers, and bits per integer vector are always decided:
+#: 10 unknowns with any floats, 20 with ordinary ones.
 UNKNOWNS, NUMBERS, DIGITS = 20, 20_000, 22_000
-#: Others are given up where they have more unknowns, or numbers, or ask for more bit operations.
+#: Larger problems are abandoned beyond these unknowns, numbers, or bit operations.
 MOST_UNKNOWNS, MOST_NUMBERS, WORK = 60, 1_000_000, 1_000_000_000
-#: Steps that go the steepest way; those after them take the lowest index, which never comes back to
-#: where it was (Bland 1977).
+#: Number of pivots by steepest descent; later pivots use Bland's rule (1977), which cannot cycle.
 STEEPEST_PIVOTS = 300
-#: Instead of a length of 0.
+#: Replaces a norm of 0.
 TINY = 1e-300
-#: The first vectors of row generation: so many times the unknowns, and so many more.
+#: Sample size of row generation: this many times the unknowns, plus this many.
 TIMES, MORE = 4, 20
 
 
 @dataclass(frozen=True)
 class ExactReduction:
-    """What is so, without rounding.
+    """Exact result of facial reduction.
 
     Parameters
     ----------
     u : tuple of int, or None
         A direction with z.u = 0 on the boundary and z.u > 0 elsewhere. None: there is none.
     a : ndarray of int (dtype object), shape (m,)
-        Multipliers that cancel, above 0 on vectors that span the boundary.
+        Multipliers with sum a_i z_i = 0, positive on vectors that span the boundary.
     boundary : ndarray of bool, shape (m,)
-        Vectors with z.u = 0 for every weak direction u.
+        Vectors with z.u = 0 for every weakly separating direction u.
     """
 
     u: tuple[int, ...] | None
@@ -81,27 +79,27 @@ class ExactReduction:
 
 
 def always_decided(cone: ConeRows) -> bool:
-    """Return whether vectors are so few that rational arithmetic decides whatever they are."""
+    """Return whether the problem is small enough that rational arithmetic always decides it."""
     if cone.dimension > UNKNOWNS or cone.size * cone.dimension > NUMBERS:
         return False
     return cone.dimension * whole_digits(cone.take(np.arange(cone.size))) <= DIGITS
 
 
 def reduce_exactly(cone: ConeRows, hint: FacialReduction | None = None) -> ExactReduction | None:
-    """Settle vectors without rounding; None: too many.
+    """Run facial reduction in rational arithmetic; None: too large.
 
     Parameters
     ----------
     cone : ConeRows
-        Vectors as they came.
+        The original vectors.
     hint : FacialReduction, optional
-        What floats see: which vectors are looked at first.
+        The floating-point result, which selects the first vectors.
 
     Examples
     --------
     >>> from separable.geometry.cone.dense_rows import WrittenRows
-    >>> found = reduce_exactly(WrittenRows(np.array([[1.0, 0.0], [-1.0, 0.0], [5.0, 0.5]])))
-    >>> found.u, found.a.tolist(), found.boundary.tolist()
+    >>> result = reduce_exactly(WrittenRows(np.array([[1.0, 0.0], [-1.0, 0.0], [5.0, 0.5]])))
+    >>> result.u, result.a.tolist(), result.boundary.tolist()
     ((0, 1), [1, 1, 0], [True, True, False])
     """
     work = _Work(None)
@@ -121,7 +119,7 @@ def reduce_exactly(cone: ConeRows, hint: FacialReduction | None = None) -> Exact
 
 
 class _Work:
-    """A limit of bit operations; None: no limit."""
+    """Budget of bit operations; None: no limit."""
 
     def __init__(self, most: int | None) -> None:
         self._left = most
@@ -138,7 +136,7 @@ class _Work:
 
 
 def _first_vectors(cone: ConeRows, hint: FacialReduction | None) -> Indices:
-    """Return all vectors where they are few; else those that floats find decisive, and others."""
+    """Return all vectors if few; else those that matter in floating point, and a random sample."""
     m, limit = cone.size, TIMES * cone.dimension + MORE
     if m <= 2 * limit:
         return np.arange(m)
@@ -153,7 +151,7 @@ def _first_vectors(cone: ConeRows, hint: FacialReduction | None) -> Indices:
 
 
 def _reduce_sample(cone: ConeRows, sample: Indices, work: _Work) -> ExactReduction | None:
-    """Settle some vectors, in columns as they came; None where the work is too much."""
+    """Run facial reduction on a sample; None if the budget is exhausted."""
     wholes, row_powers, column_powers = whole_vectors(cone.take(sample))
     a = [Fraction(0)] * len(sample)
     left = (wholes != 0).any(axis=1)
@@ -173,7 +171,7 @@ def _reduce_sample(cone: ConeRows, sample: Indices, work: _Work) -> ExactReducti
 
 
 def _missed(cone: ConeRows, part: ExactReduction, sample: Indices) -> Indices:
-    """Return vectors, few, that contradict what was found of some, or that it leaves open."""
+    """Return a few vectors that the result of the sample violates or leaves open."""
     if len(sample) == cone.size:
         return np.zeros(0, np.intp)
     most = cone.dimension + MORE // 2
@@ -192,7 +190,7 @@ def _missed(cone: ConeRows, part: ExactReduction, sample: Indices) -> Indices:
 
 
 def _in_span(cone: ConeRows, part: ExactReduction, sample: Indices, candidates: Indices) -> Chosen:
-    """Return which vectors are sums of those of the boundary."""
+    """Return which candidates lie in the span of the boundary."""
     if len(candidates) == 0:
         return np.zeros(0, bool)
     basis = sample[part.a > 0]
@@ -210,7 +208,7 @@ def _of_all(cone: ConeRows, part: ExactReduction, sample: Indices) -> ExactReduc
 
 
 class _Simplex:
-    """a >= 0 with Z'a = 0 and a sum of 1 over some vectors, or why there are none.
+    """Simplex method for a >= 0 with Z'a = 0 and sum 1 over some vectors, or a Farkas certificate.
 
     Parameters
     ----------
@@ -226,7 +224,7 @@ class _Simplex:
         sums = np.vstack([wholes.T, strict.astype(int).astype(object)])
         right = np.zeros((self._size, 1), object)
         right[-1] = 1
-        # one unknown more for each equation, that costs something: all others are free
+        # one artificial variable per equation, with a cost; the others are free
         table = np.hstack([sums, np.eye(self._size, dtype=int).astype(object), right])
         self._price = _prices(sums)
         cost = -(self._price @ table)
@@ -235,7 +233,7 @@ class _Simplex:
         self._basis = np.arange(self._m, self._m + self._size)
 
     def solve(self) -> tuple[list[Fraction] | None, list[int]] | None:
-        """Return a, or else None and u; None alone where the work is too much."""
+        """Return a, or None and u; a single None if the budget is exhausted."""
         step = 0
         while not self._work.is_done:
             cost = self._table[-1, : self._m]
@@ -248,7 +246,7 @@ class _Simplex:
         return None
 
     def _leaving(self, enters: int) -> int:
-        """Return the row that is 0 first; there is one, for no cost is below 0."""
+        """Return the leaving row (ratio test); it exists because the costs are bounded below."""
         column, right = self._table[:-1, enters], self._table[:-1, -1]
         first, *others = np.flatnonzero(column > 0).tolist()
         for k in others:
@@ -278,13 +276,13 @@ class _Simplex:
 
 
 def _prices(sums: Wholes) -> Wholes:
-    """Return powers of two by which all equations are of about one size."""
+    """Return powers of two that equilibrate the equations."""
     digits = np.array([max(int(abs(number)).bit_length() for number in row) for row in sums])
     return np.array([1 << int(k) for k in digits.max() - digits], dtype=object)
 
 
 def _spanned(wholes: Wholes, chosen: Chosen) -> Chosen:
-    """Return which vectors are sums of the chosen ones."""
+    """Return which vectors lie in the span of the chosen ones."""
     _, basis = null_vectors(wholes[chosen])
     outside = np.zeros(len(wholes), bool)
     for vector in basis:
@@ -293,20 +291,20 @@ def _spanned(wholes: Wholes, chosen: Chosen) -> Chosen:
 
 
 def _scaled(u: Sequence[int], powers: NDArray[np.int64]) -> tuple[int, ...]:
-    """Return a direction of columns that are not scaled by powers of two."""
+    """Return the direction for unscaled columns."""
     shift = [-int(power) for power in powers]
     least = min((s for x, s in zip(u, shift, strict=True) if x), default=0)
     return _reduced([x << (s - least) if x else 0 for x, s in zip(u, shift, strict=True)])
 
 
 def _multiples(a: list[Fraction], powers: NDArray[np.int64]) -> Wholes:
-    """Return whole multipliers of vectors that are not scaled by powers of two."""
+    """Return integer multipliers for unscaled vectors."""
     whole = np.zeros(len(a), object)
     whole[:] = _scaled(cleared(a), powers)
     return whole
 
 
 def _reduced(numbers: list[int]) -> tuple[int, ...]:
-    """Return whole numbers without their common divisor."""
+    """Divide integers by their greatest common divisor."""
     common = gcd(*numbers)
     return tuple(number // common for number in numbers) if common > 1 else tuple(numbers)

@@ -1,14 +1,15 @@
-"""Which vectors every weak direction leaves on the boundary, and a direction that clears the rest.
+"""Facial reduction: the vectors on the boundary of every weakly separating direction.
 
-Steps, until one of the first two answers:
+Repeat until step 1 or 2 ends it:
 
-1. no direction is left, or no vector has a part in those left: the vectors overlap
-2. some u among the directions left has z.u > 0 for all vectors that have a part in them: it is as
-   strict as any; vectors on the boundary are those found in step 3
-3. otherwise there are multipliers that cancel there. Vectors with such multipliers lie on the
-   boundary of every weak direction, so only directions orthogonal to them are left
+1. if no direction is left, or all vectors are orthogonal to those left, the vectors overlap
+2. if some u among the directions left has z.u > 0 for all vectors that are not orthogonal to them,
+   it separates as strictly as possible; the boundary is what step 3 collected
+3. otherwise there are multipliers a >= 0 with sum a_i z_i = 0 there (Gordan's alternative). The
+   vectors with a_i > 0 lie on the boundary of every weakly separating direction, so only
+   directions orthogonal to them are left
 
-Everything is in floats and claims nothing: proofs are made of it, and checked elsewhere.
+This is floating point and proves nothing by itself: proofs are built from it and checked elsewhere.
 (Borwein and Wolkowicz, Facial reduction for a cone-convex programming problem, 1981.)
 """
 
@@ -30,30 +31,31 @@ if TYPE_CHECKING:
 
 __all__ = ["ZERO_TOLERANCES", "FacialReduction", "reduce_faces"]
 
-#: Of the largest: a multiplier below is 0. The first share that leads to a proof is right.
+#: Multipliers below this fraction of the largest count as 0; tried in order until a proof holds.
 ZERO_TOLERANCES = (1e-10, 1e-6)
-#: Of the size of its terms: what a sum that cancels may leave; more is no end, and proves nothing.
+#: Relative residuals of a cancelling sum: clean, and the largest that is accepted.
 CLEAN, UNFINISHED = 1e-12, 1e-8
-#: Of the largest eigenvalue of the products of vectors: one below belongs to a direction left.
+#: Eigenvalues below this fraction of the largest belong to the null space.
 EIGENVALUE_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True)
 class FacialReduction:
-    """What floats see.
+    """Result of facial reduction in floating point.
 
     Parameters
     ----------
     u : ndarray, shape (D,), or None
-        A direction that separates, weakly unless `a` is 0. None: there is none.
+        A separating direction, weak unless `a` is 0. None: there is none.
     a : ndarray, shape (m,)
-        Multipliers that cancel, above 0 on vectors that span the boundary; all 0 if u is strict.
+        Multipliers with sum a_i z_i = 0, positive on vectors that span the boundary; all 0 if u
+        separates strictly.
     boundary : ndarray of bool, shape (m,)
         Vectors with z.u = 0.
     first : ndarray, shape (m,)
-        Multipliers that cancel on some vectors of the boundary, those found first.
+        The first cancelling multipliers found, on some vectors of the boundary.
     ended : bool
-        False where the search ran out of steps: then nothing of this need be so.
+        False if the search ran out of steps; then the result is not reliable.
     """
 
     u: Floats | None
@@ -64,7 +66,7 @@ class FacialReduction:
 
 
 def reduce_faces(cone: ConeRows, none: float = ZERO_TOLERANCES[0]) -> FacialReduction:
-    """Reduce the directions until the rest is clear; multipliers below a share ``none`` are 0."""
+    """Run facial reduction; multipliers below the fraction ``none`` of the largest count as 0."""
     face = Face(cone)
     a = np.zeros(cone.size)
     boundary = np.zeros(cone.size, bool)
@@ -81,16 +83,16 @@ def reduce_faces(cone: ConeRows, none: float = ZERO_TOLERANCES[0]) -> FacialRedu
         first = first if first.any() else a
         before = boundary.sum()
         basis, boundary = find_orthogonal(cone, np.flatnonzero(a))
-        if boundary.all() or boundary.sum() <= before:  # the second is rounding
+        if boundary.all() or boundary.sum() <= before:  # no progress: rounding
             return FacialReduction(None, a, boundary, first)
         face = Face(cone, basis, ~boundary)
 
 
 def _joined(cone: ConeRows, before: Floats, result: Floats, none: float) -> tuple[Floats, float]:
-    """Return multipliers of both sets of vectors that cancel, and what their sum leaves.
+    """Combine both sets of multipliers into cancelling ones; return them and the residual.
 
-    Multipliers that are nothing but rounding spoil it, so the smallest share is tried at which the
-    others cancel.
+    Multipliers that are rounding errors prevent cancellation, so the smallest tolerance is used at
+    which the others cancel.
     """
     best = np.zeros(cone.size), np.inf
     for tolerance in ZERO_TOLERANCES:
@@ -107,7 +109,7 @@ def _joined(cone: ConeRows, before: Floats, result: Floats, none: float) -> tupl
 
 
 def _joined_at(cone: ConeRows, before: Floats, result: Floats, none: float) -> Floats:
-    """Return multipliers that cancel, and not only in directions left."""
+    """Return multipliers that cancel in all directions, not only in those left."""
     result = np.where(result > none * result.max(), result, 0.0)
     result = result / result.max()
     if before.any():
@@ -119,7 +121,7 @@ def _joined_at(cone: ConeRows, before: Floats, result: Floats, none: float) -> F
 
 
 def _cancel(cone: ConeRows, a: Floats, left: Floats) -> Floats:
-    """Return shares by which to change multipliers a, so that their sum changes by -left."""
+    """Return relative changes of the multipliers a that change their sum by -left."""
     gram = cone.gram(a)
     size = np.sqrt(np.diag(gram))
     size = np.where(size > 0, size, 1.0)

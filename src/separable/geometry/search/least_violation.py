@@ -1,12 +1,12 @@
-"""The u that violates z_i.u >= 1 least: it separates, or its violations cancel.
+"""Newton's method for the squared hinge loss without a penalty: u separates, or its dual cancels.
 
-    minimise f(u) = 1/2 sum_i max(0, 1 - z_i.u)^2
+    minimize f(u) = 1/2 sum_i max(0, 1 - z_i.u)^2
 
-A minimum always exists. Its slope is -Z'a with a_i = max(0, 1 - z_i.u), so either a = 0 and u
-separates, or a is not 0, a >= 0 and Z'a = 0: nothing separates (Gordan's theorem). f is quadratic
-in pieces, and Newton's steps with an exact search along each end after finitely many (Mangasarian,
-A finite Newton method for classification, 2002). Nothing bounds u, so classes of any distance are
-told apart.
+A minimum always exists. The gradient is -Z'a with a_i = max(0, 1 - z_i.u), so either a = 0 and u
+separates, or a >= 0 is not 0 and Z'a = 0: nothing separates (Gordan's theorem). f is piecewise
+quadratic, and Newton's method with an exact line search ends after finitely many steps
+(Mangasarian, A finite Newton method for classification, 2002). u is not bounded, so classes are
+separated at any margin.
 """
 
 from __future__ import annotations
@@ -29,36 +29,35 @@ if TYPE_CHECKING:
 
 __all__ = ["Face", "LeastViolation", "find_least_violation"]
 
-#: The most steps. Ten to forty are usual; hundreds where vectors separate by very little.
+#: Maximum number of steps. Ten to forty are usual; hundreds for a very small margin.
 MAX_STEPS = 400
-#: Of the size of its terms: a slope that is smaller is rounding.
+#: Gradients below this fraction of their terms are rounding errors.
 GRADIENT_TOLERANCE = 1e-14
-#: Scores that are all larger are far enough from 0.
+#: Stop when all scores are above this.
 SEPARATED = 1e-3
-#: A step that lessens f by a smaller share does nothing; the second in a row is the last.
+#: Relative decrease of f below which a step counts as stalled; two in a row end the search.
 MIN_DECREASE = 1e-16
-#: Of the largest: an entry of a diagonal that is smaller is rounding.
+#: Diagonal entries below this fraction of the largest are rounding errors.
 DIAGONAL_TOLERANCE = 1e-14
-#: The longest step, of Newton's: a longer one would follow rounding where scores do not change.
+#: Largest step length, in Newton steps: longer ones would follow rounding errors.
 MAX_STEP_LENGTH = 64.0
-#: Vectors of so few numbers are solved for without products; what is flatter is left alone.
+#: Up to this many numbers steps solve least squares with the vectors; its relative cut-off.
 TINY, EIGENVALUE_TOLERANCE = 1 << 14, 1e-13
-#: Systems of so few unknowns are solved in one call.
+#: Up to this many unknowns the system is solved in one call.
 MAX_DIRECT = 40
-#: Added to the matrix of a step, relative to its diagonal, so that it has a factor: the next where
-#: rounding leaves a step that does not lessen f.
+#: Ridges added to the Hessian, relative to its diagonal; the next is tried if f does not decrease.
 RIDGES = (1e-14, 1e-12, 1e-10)
 
 
 @dataclass(frozen=True)
 class Face:
-    """The vectors that take part, and the directions that u may take.
+    """A face: the active vectors and the subspace of u.
 
     Parameters
     ----------
     cone : ConeRows
     basis : ndarray, shape (D, r), or None
-        u = basis c. None: every u.
+        u = basis c. None: all of R^D.
     taking_part : ndarray of bool, shape (m,), or None
         None: all vectors.
     """
@@ -77,7 +76,7 @@ class Face:
         return c if self.basis is None else self.basis @ c
 
     def scores(self, c: Floats) -> Floats:
-        """Return z_i.u, infinite for vectors that take no part."""
+        """Return z_i.u, infinite for inactive vectors."""
         scores = self.cone.scores(self.direction(c))
         if self.taking_part is not None:
             scores[~self.taking_part] = np.inf
@@ -101,20 +100,20 @@ class Face:
 
 @dataclass(frozen=True)
 class LeastViolation:
-    """Where a search ended.
+    """Result of the minimization.
 
     Parameters
     ----------
     u : ndarray, shape (D,)
     scores : ndarray, shape (m,)
-        z_i.u; infinite for vectors that took no part.
+        z_i.u; infinite for inactive vectors.
     a : ndarray, shape (m,)
         max(0, 1 - z_i.u).
     separates : bool
         Whether all scores are above 0 by more than rounding.
     steps : int
     ended : bool
-        Whether it separates or is the minimum, up to rounding: not if steps were too few.
+        Whether u separates or is the minimum, up to rounding; False if steps ran out.
     """
 
     u: Floats
@@ -128,7 +127,7 @@ class LeastViolation:
 def find_least_violation(
     face: Face, *, on_step: Callable[[int, float], None] | None = None
 ) -> LeastViolation:
-    """Minimise f over a face.
+    """Minimize f over a face.
 
     Parameters
     ----------
@@ -168,7 +167,7 @@ def find_least_violation(
             value_after = _value(scores_after)
             if value_after < value:
                 break
-        else:  # what is left is rounding
+        else:  # only rounding errors are left
             break
         c, scores = after, scores_after
         if scores.min() > SEPARATED:
@@ -185,7 +184,7 @@ def find_least_violation(
 
 
 def _moves(face: Face, a: Floats, gram: Floats, gradient: Floats) -> Iterator[Floats]:
-    """Yield steps of Newton: by vectors, if few, which squares no condition, then by products."""
+    """Yield Newton steps: from the vectors if few, which is more accurate, then from the Gram."""
     if face.cone.size * face.dimension <= TINY:
         active = np.flatnonzero(a)
         vectors = face.vectors(active)
@@ -198,9 +197,9 @@ def _moves(face: Face, a: Floats, gram: Floats, gradient: Floats) -> Iterator[Fl
 
 
 def _stepped(face: Face, c: Floats, scores: Floats, move: Floats) -> tuple[Floats, Floats]:
-    """Return where a step leads, of the best length, and the scores there."""
+    """Return the point after an exact line search, and its scores."""
     change = face.scores(move)
-    change[np.isinf(change)] = 0.0  # vectors that take no part
+    change[np.isinf(change)] = 0.0  # inactive vectors
     after = c + _line_search(scores, change) * move
     return after, face.scores(after)
 
@@ -211,14 +210,14 @@ def _value(scores: Floats) -> float:
 
 
 def _sizes(gram: Floats) -> Floats:
-    """Return roots of the diagonal; 1 where it is 0 but for rounding."""
+    """Return square roots of the diagonal; 1 where it is 0 up to rounding."""
     diagonal = np.diag(gram)
     positive = diagonal > DIAGONAL_TOLERANCE * diagonal.max(initial=0.0)
     return np.sqrt(np.where(positive, diagonal, 1.0))
 
 
 def _solve(gram: Floats, gradient: Floats, ridge: float) -> Floats:
-    """Return the step of Newton, if need be among several."""
+    """Return a Newton step; if the system is singular, one of several."""
     size = _sizes(gram)
     scaled = gram / size / size[:, None]
     target = gradient / size
@@ -235,7 +234,7 @@ def _solve(gram: Floats, gradient: Floats, ridge: float) -> Floats:
 
 
 def _line_search(scores: Floats, change: Floats) -> float:
-    """Return the t at which f(u + t move) is smallest: Newton's steps on its slope, kept inside."""
+    """Return the t that minimizes f(u + t move): safeguarded Newton on its derivative."""
     with np.errstate(invalid="ignore"):
         low, high, t = 0.0, np.inf, 1.0
         for _ in range(60):

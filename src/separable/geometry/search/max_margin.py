@@ -1,11 +1,11 @@
-"""The hyperplane that is farthest from both classes, and a bound that no other is farther.
+"""Maximum-margin hyperplane with an upper bound on the margin.
 
-For weights w that separate, gamma(w) = min_i y_i (w.x_i + b) / |w|. For multipliers a >= 0 whose
-sum is 1 in each class, with p and q the means of the classes by these weights,
+For separating weights w, gamma(w) = min_i y_i (w.x_i + b) / |w|. For multipliers a >= 0 with sum 1
+in each class, and p and q the means of the classes weighted by them,
 
     gamma(w)  <=  gamma*  <=  |p - q| / 2,    equal for the best w, which is p - q.
 
-Without an intercept the bound is |sum_i a_i y_i x_i|, for a >= 0 whose sum is 1.
+Without an intercept the bound is |sum_i a_i y_i x_i|, for a >= 0 with sum 1.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ __all__ = [
     "widest_margin",
 ]
 
-#: Shifts of the origin.
+#: Maximum number of shifts of the origin.
 MAX_SHIFTS = 8
-#: The most numbers of rows whose multipliers are found all together.
+#: Up to this many numbers the multipliers of all rows are solved together.
 MAX_JOINT = 1 << 21
-#: Up to so many columns, some rows after others are looked at.
+#: Up to this many columns row generation is used.
 MAX_COLUMNS = 200
-#: The most rounds of adding rows.
+#: Maximum number of rounds of row generation.
 MAX_ROUNDS = 20
-#: The size of the column of the intercept, of the longest row: shifts end its penalty.
+#: Size of the bias column relative to the longest row; shifts of the origin remove its penalty.
 BIAS_SCALE = 10.0
-#: Passes between looks, the least in all, and the most numbers that passes read.
+#: Passes between checks, minimum number of passes, and maximum number of values read.
 PASSES, MIN_PASSES, WORK = 10, 40, 2_000_000_000
-#: Squares of numbers between 2^-FAR and 2^FAR, and sums of them, are floats.
+#: Squares of numbers between 2^-MAX_EXPONENT and 2^MAX_EXPONENT neither overflow nor underflow.
 MAX_EXPONENT = 400
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """Weights and multipliers, and the margins that they prove.
+    """Primal and dual point with lower and upper bound of the maximum margin.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Bracket:
 
     @property
     def relative_gap(self) -> float:
-        """How far the margin is from its bound."""
+        """Relative gap between the margin and its bound."""
         if not 0 < self.bound < np.inf:
             return np.inf
         return (self.bound - self.margin) / self.bound
@@ -86,14 +86,14 @@ class Bracket:
 
 
 def exact_margins(cone: SignedRows, result: Bracket) -> Bracket:
-    """Return weights that separate with margins worked out where floats do not show them."""
+    """Return the bracket with margins computed exactly where rounding hides them."""
     w = result.u[:-1] if cone.fit_intercept else result.u
     margins = sure_scores(cone, result.u) / (_length(w) or 1.0)
     return replace(result, margins=margins, margin=float(margins.min()) * (1.0 - 1e-14))
 
 
 def _length(w: Floats) -> float:
-    """Return |w|, without overflow of squares."""
+    """Return |w| without overflow."""
     power = int(np.frexp(np.abs(w).max(initial=0.0))[1])
     if abs(power) <= MAX_EXPONENT:
         return float(np.linalg.norm(w))
@@ -101,7 +101,7 @@ def _length(w: Floats) -> float:
 
 
 def _margins(cone: SignedRows, u: Floats) -> tuple[Floats, float]:
-    """Return margins of all rows, and the smallest, rounded down."""
+    """Return the margins of all rows, and the smallest, rounded down."""
     w = u[:-1] if cone.fit_intercept else u
     length = _length(w) or 1.0
     scores = cone.scores(u)
@@ -126,7 +126,7 @@ def _mean(cone: SignedRows, a: Floats) -> tuple[Floats, float]:
 
 
 def bracket_of(cone: SignedRows, a: Floats, w: Floats | None = None) -> Bracket:
-    """Return what multipliers prove, and weights that go with them, if none are given."""
+    """Return the bracket of multipliers; None: with the weights that follow from them."""
     mean, bound = _mean(cone, a)
     w = mean if w is None else w
     power = int(np.frexp(np.abs(w).max(initial=0.0))[1])
@@ -144,7 +144,7 @@ def bracket_of(cone: SignedRows, a: Floats, w: Floats | None = None) -> Bracket:
 
 
 def proves_margin(cone: SignedRows, proof: Separation) -> bool:
-    """Return whether a proof's margins, margin and bound are those of its weights and rows."""
+    """Return whether the margins and the bound of a proof follow from its weights and rows."""
     u = np.append(proof.weights, proof.intercept) if cone.fit_intercept else proof.weights
     margins, margin = _margins(cone, u)
     if len(proof.margins) != len(margins):
@@ -159,7 +159,7 @@ def proves_margin(cone: SignedRows, proof: Separation) -> bool:
 
 
 def proves_margin_bound(cone: SignedRows, proof: Separation) -> bool:
-    """Return whether the rows that a proof names show that no margin is above its bound."""
+    """Return whether the rows and multipliers of a proof prove its margin bound."""
     a = np.zeros(cone.size)
     a[proof.support] = proof.multipliers
     if not (np.isfinite(a) & (a >= 0)).all():
@@ -171,17 +171,17 @@ def proves_margin_bound(cone: SignedRows, proof: Separation) -> bool:
 def widest_margin(
     cone: SignedRows, best: Bracket, precision: float, passes: DualPasses | None
 ) -> Bracket:
-    """Return weights whose margin is the largest up to a relative precision, or to a limit of work.
+    """Maximize the margin to a relative precision, within a work limit.
 
     Parameters
     ----------
     cone : SignedRows
-        Rows as they came.
+        The original rows.
     best : Bracket
-        Of weights that separate them, to begin with.
+        Initial separating weights.
     precision : float
     passes : DualPasses or None
-        That have begun.
+        Dual coordinate descent to continue.
     """
     small = cone.size * cone.dimension <= MAX_JOINT
     if small or cone.dimension <= MAX_COLUMNS:
@@ -192,14 +192,14 @@ def widest_margin(
 
 
 def start_of(cone: SignedRows, u: Floats) -> Bracket:
-    """Return the margins of weights, without a bound."""
+    """Return the bracket of weights, without an upper bound."""
     return Bracket(u, *_margins(cone, u), np.inf, np.zeros(cone.size))
 
 
 def by_passes(
     cone: SignedRows, passes: DualPasses, best: Bracket, precision: float, most: int | None = None
 ) -> Bracket:
-    """Go on with passes over all rows, until the precision is reached or the work is done."""
+    """Continue dual coordinate descent until the precision or the work limit is reached."""
     numbers = max(1, cone.rows.values.size)
     last = passes.count + (most or max(MIN_PASSES, WORK // numbers))
     while passes.count < last and best.relative_gap > precision:
@@ -211,7 +211,7 @@ def by_passes(
 
 
 def _by_rows(cone: SignedRows, best: Bracket, precision: float, most: float) -> Bracket:
-    """Solve for some rows, those with small margins; look at all, and add those that are nearer."""
+    """Solve for the rows with small margins and add rows that violate the margin."""
     chosen = np.arange(cone.size)
     if most < cone.size:
         chosen = np.argpartition(best.margins, int(most))[: int(most)]
@@ -238,7 +238,7 @@ def _by_rows(cone: SignedRows, best: Bracket, precision: float, most: float) -> 
 
 
 def _together(vectors: Floats, sign: Floats, fit_intercept: bool) -> Iterator[Floats]:
-    """Yield multipliers: non-negative least squares, with the origin moved to the boundary."""
+    """Yield multipliers by non-negative least squares, moving the origin to the boundary."""
     power = int(np.frexp(np.abs(vectors).max(initial=0.0))[1])
     rows, ones = np.ldexp(vectors, -power) * sign[:, None], np.ones((len(vectors), 1))
     positive = sign > 0

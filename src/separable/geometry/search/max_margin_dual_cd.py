@@ -1,10 +1,10 @@
-"""Multipliers of the widest margin by dual coordinate descent: for many columns.
+"""Maximum margin by dual coordinate descent (hard-margin SVM), for many columns.
 
-    minimise 1/2 |v|^2 - sum_i a_i,  v = sum_i a_i y_i x_i,  over a >= 0, sum_i a_i y_i = 0
+    minimize 1/2 |v|^2 - sum_i a_i,  v = sum_i a_i y_i x_i,  over a >= 0, sum_i a_i y_i = 0
 
-One a_i after the other; the constraint of the intercept has a multiplier that moves after each
-pass. Rows that do not separate let a grow without end. The kernel is that of the linear SVM
-(``cpp/include/separable/certified/dual_descent.hpp``), with a cost that nothing reaches.
+The equality constraint of the intercept is handled by an augmented Lagrangian, updated after each
+pass. If the rows are not separable, a grows without bound. The kernel is that of the linear SVM
+(``cpp/include/separable/certified/dual_descent.hpp``) with an upper bound that is never reached.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 __all__ = ["DualPasses"]
 
-#: How much a sum of multipliers that is not 0 costs, of the mean squared length of rows.
+#: Penalty of the equality constraint, relative to the mean squared norm of the rows.
 INTERCEPT_PENALTY = 0.01
-#: No multiplier becomes so large, in units of 1 / mean squared length.
+#: Upper bound of a multiplier, in units of 1 / mean squared norm.
 MAX_MULTIPLIER = 1e12
 
 
 class DualPasses:
-    """Multipliers, as passes change them.
+    """State of dual coordinate descent.
 
     Parameters
     ----------
     cone : SignedRows
-        Rows as they came; here they are all scaled by one power of two.
+        The original rows; here all are scaled by one power of two.
     """
 
     def __init__(self, cone: SignedRows) -> None:
@@ -71,16 +71,16 @@ class DualPasses:
 
     @property
     def a(self) -> Floats:
-        """The multipliers, not negative."""
+        """The multipliers, non-negative."""
         return self._a[:, 0].copy()
 
     @property
     def weights(self) -> Floats:
-        """The sum of a_i y_i x_i, but for a power of two."""
+        """The sum of a_i y_i x_i, up to a power of two."""
         return self._w[:, 0].copy()
 
     def run(self, passes: int) -> None:
-        """Pass over all rows some times."""
+        """Run passes over all rows."""
         for _ in range(passes):
             self.count += 1
             native.dual_pass(
@@ -100,7 +100,7 @@ class DualPasses:
             self._by_lane[0] += self._rho * self._by_lane[1]
 
     def wake(self) -> None:
-        """Let all rows take part again."""
+        """Reset shrinking: activate all rows."""
         self._by_row[0] = 0
         self._by_lane[2] = np.inf
         self._by_lane[3] = 0.0

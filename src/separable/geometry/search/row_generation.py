@@ -1,7 +1,7 @@
-"""Many vectors, of which a few decide: settle some, look at all, add those that disagree.
+"""Row generation: solve for a sample of vectors, check all, add the violated ones, repeat.
 
-Vectors that overlap overlap whatever is added, if no vector has a part in other directions. A
-direction that some vectors give is that of all if none of the others is on its wrong side.
+If the sample overlaps and no other vector leaves its span, all vectors overlap. If the direction
+of the sample violates no other vector, it is a solution for all.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 __all__ = ["reduce_many"]
 
-#: A sample is so many vectors, or so many times the dimension.
+#: Sample size: this many vectors, or this many times the dimension.
 SAMPLE, TIMES = 1000, 10
-#: Vectors that disagree and are added: so many, or so many times the dimension.
+#: Number of violated vectors added per round: this many, or this many times the dimension.
 ADDED, TIMES_ADDED = 200, 2
-#: Of its size: a score below is on the wrong side.
+#: Scores below this fraction of their magnitude count as violated.
 SCORE_TOLERANCE = 1e-9
 
 
 def reduce_many(cone: ConeRows, none: float = ZERO_TOLERANCES[0]) -> FacialReduction:
-    """Settle vectors of any number by some of them; see `reduce_faces`."""
+    """Run facial reduction on many vectors by row generation; see `reduce_faces`."""
     size = max(SAMPLE, TIMES * cone.dimension)
     if cone.size <= 3 * size:
         return reduce_faces(cone, none)
@@ -41,7 +41,7 @@ def reduce_many(cone: ConeRows, none: float = ZERO_TOLERANCES[0]) -> FacialReduc
     sample = random.choice(cone.size, size, replace=False)
     while len(sample) < cone.size // 2:
         part = reduce_faces(WrittenRows(cone.take(sample)), none)
-        if not part.ended:  # some vectors may separate by next to nothing, where more do not
+        if not part.ended:  # a sample may be separable by a tiny margin where more vectors are not
             sample = random.choice(cone.size, min(2 * len(sample), cone.size), replace=False)
             continue
         result, wrong = _look(cone, part, sample)
@@ -54,7 +54,7 @@ def reduce_many(cone: ConeRows, none: float = ZERO_TOLERANCES[0]) -> FacialReduc
 def _look(
     cone: ConeRows, part: FacialReduction, sample: Indices
 ) -> tuple[FacialReduction, Indices]:
-    """Return what it means for all vectors, and those that disagree, the worst first."""
+    """Return the result for all vectors, and the violated ones, the worst first."""
     a, first = np.zeros(cone.size), np.zeros(cone.size)
     a[sample], first[sample] = part.a, part.first
     boundary = np.zeros(cone.size, bool)
@@ -70,7 +70,7 @@ def _look(
 
 
 def _worst(wrong: Indices, sample: Indices, dimension: int, random: np.random.Generator) -> Indices:
-    """Return vectors to add: half of them the worst, the others any that disagree."""
+    """Return vectors to add: half of them the worst, the others random violated ones."""
     fresh = wrong[~np.isin(wrong, sample)]
     most = max(ADDED, TIMES_ADDED * dimension)
     if len(fresh) <= most:

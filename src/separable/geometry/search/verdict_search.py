@@ -1,4 +1,4 @@
-"""How to look for a verdict, by the shape of the data."""
+"""Search strategy for a verdict, by the shape of the data."""
 
 from __future__ import annotations
 
@@ -26,32 +26,30 @@ if TYPE_CHECKING:
     from separable.geometry.search.max_margin import Bracket
     from separable.typing import Indices
 
-__all__ = ["AGAIN", "CLOSELY", "SearchResult", "search", "settle_untangled"]
+__all__ = ["AGAIN", "CLOSELY", "SearchResult", "reduce_untangled", "search"]
 
-#: Newton's steps take matrices of at most so many columns, or rows; where single columns have
-#: cleared other rows and there is nothing else to ask, of a few more.
+#: Maximum number of columns or rows for Newton's method; the second after peeling single columns.
 NEWTON, NEWTON_REST = 1500, 2500
-#: The most numbers that are searched a second time, if the first search leads to no proof, and that
-#: are looked at closely then.
+#: Maximum size for a second search if the first gives no proof, and for untangling columns.
 AGAIN, CLOSELY = 100_000, 1_000_000
-#: So few numbers are written out first.
+#: Up to this many numbers the vectors are stored densely.
 TINY = 1 << 14
-#: More columns, and numbers, are first passed over by rows.
+#: Above these numbers of columns and values, dual coordinate descent comes first.
 COLUMNS, NUMBERS = 100, 1_000_000
-#: Passes that look for a hyperplane: before anything else, and where nothing else is left.
+#: Passes of dual coordinate descent: as a first attempt, and as the only method.
 FIRST, ONLY = 40, 600
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search ended with.
+    """Result of a search.
 
     Parameters
     ----------
     reduction : FacialReduction or None
-        What floats see, in columns as they came.
+        In the original columns.
     bracket : Bracket or None
-        Of weights that separate, by passes.
+        Separating weights from dual coordinate descent.
     passes : DualPasses or None
     """
 
@@ -61,7 +59,7 @@ class SearchResult:
 
 
 def search(cone: SignedRows, none: float = ZERO_TOLERANCES[0]) -> SearchResult:
-    """Look for a hyperplane, a weak direction or multipliers; see `reduce_faces`."""
+    """Search for a separating hyperplane, a weak one, or multipliers; see `reduce_faces`."""
     n, d = cone.size, cone.dimension
     if n * d <= TINY:
         return SearchResult(_reduced(SeenRows(cone), none))
@@ -83,8 +81,8 @@ def search(cone: SignedRows, none: float = ZERO_TOLERANCES[0]) -> SearchResult:
     return SearchResult(None, _passed(cone, passes, bracket, ONLY), passes)
 
 
-def settle_untangled(cone: ConeRows) -> FacialReduction | None:
-    """Settle vectors without dependent columns; None: there are none, or too many numbers."""
+def reduce_untangled(cone: ConeRows) -> FacialReduction | None:
+    """Run facial reduction after untangling dependent columns; None: none, or too large."""
     untangled = untangle(cone) if cone.size * cone.dimension <= CLOSELY else None
     if untangled is None:
         return None
@@ -93,12 +91,12 @@ def settle_untangled(cone: ConeRows) -> FacialReduction | None:
 
 
 def _passed(cone: SignedRows, passes: DualPasses, bracket: Bracket, most: int) -> Bracket:
-    """Pass over rows until the margin is above 0, all that is asked for: the gap is less than 1."""
+    """Run dual coordinate descent until the margin is positive: a relative gap below 1."""
     return by_passes(cone, passes, bracket, 1.0 - 1e-9, most)
 
 
 def _rest(cone: SignedRows, left: Indices) -> tuple[SignedRows, Indices]:
-    """Return the rows left without the columns that are constant there, and coordinates left."""
+    """Return the remaining rows without constant columns, and the remaining coordinates."""
     rows = cone.rows.take(left)
     live = np.flatnonzero(_varies(rows, cone.fit_intercept))
     columns = np.append(live, rows.n_features) if cone.fit_intercept else live
@@ -110,7 +108,7 @@ def _rest(cone: SignedRows, left: Indices) -> tuple[SignedRows, Indices]:
 
 
 def _varies(rows: Rows, fit_intercept: bool) -> NDArray[np.bool_]:
-    """Return which columns of dense rows are not constant, or of sparse ones not empty."""
+    """Return the non-constant columns of dense rows, or the non-empty ones of sparse rows."""
     if rows.indices is not None:
         return np.bincount(rows.indices, minlength=rows.n_features) > 0
     low = rows.values.min(axis=0, initial=np.inf)
@@ -120,7 +118,7 @@ def _varies(rows: Rows, fit_intercept: bool) -> NDArray[np.bool_]:
 
 
 def _of_columns(rows: Rows, columns: Indices) -> Rows:
-    """Return rows of some columns, of sparse ones all that are not empty."""
+    """Return rows with some columns; for sparse rows these are all non-empty columns."""
     if rows.indices is None:
         return Rows(np.ascontiguousarray(rows.values[:, columns]), len(columns))
     position = np.zeros(rows.n_features, rows.indices.dtype)
@@ -131,7 +129,7 @@ def _of_columns(rows: Rows, columns: Indices) -> Rows:
 def _reduced_rest(
     rest: SignedRows, columns: Indices, size: int, none: float
 ) -> FacialReduction | None:
-    """Settle the rows left; a weak direction is made exact where they are, which is quicker."""
+    """Reduce the remaining rows; a weak direction is made exact on them, which is faster."""
     if rest.size == 0:
         return None
     result = _reduced(SeenRows(rest), none)
