@@ -1,9 +1,8 @@
-"""Multipliers that cancel: a_i > 0 with sum_i a_i z_i = 0, proved although floats never sum to 0.
+"""Proof that cancelling multipliers exist: a_i > 0 with sum_i a_i z_i = 0, from approximate ones.
 
-Floats give multipliers whose sum is nearly 0. As many of the vectors as the rank are a basis; the
-multipliers of all others are kept as they are, and those of the basis solve a square system. Either
-a bound shows that its solution is so close to the floats that it is positive too, or it is solved
-in whole numbers.
+Floating point gives multipliers whose sum is nearly 0. Choose a basis among the vectors, keep the
+multipliers of the others, and solve a square system for those of the basis. Either a bound shows
+that its solution is close enough to the floats to be positive, or it is solved in integers.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ if TYPE_CHECKING:
 
 __all__ = ["proved_cancelling", "solved_cancelling"]
 
-#: Of the sum of magnitudes: what multipliers may leave of a sum, as rounding.
+#: Largest residual of the sum, relative to the sum of magnitudes.
 RESIDUAL_TOLERANCE = 1e-8
-#: Up to this rank, multipliers that no bound shows are solved for in whole numbers unasked.
+#: Up to this rank, the multipliers are solved in integers if the bound fails.
 MAX_SOLVED_RANK = 40
-#: Up to this rank they are solved for when asked: half a minute.
+#: Up to this rank they are solved in integers on request: half a minute.
 MAX_EXACT_RANK = 150
 
 
 def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencies | None:
-    """Prove that multipliers close to a, all above 0, cancel; None if that fails.
+    """Prove that positive multipliers close to a cancel; None if the proof fails.
 
     Parameters
     ----------
@@ -44,13 +43,13 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     a : ndarray, shape (k,)
         Above 0.
     exact : bool
-        Whether to solve for them in whole numbers, rather than to bound how far they are; where the
-        bound does not show them and the rank is small, that is done anyway.
+        Whether to solve for them in integers instead of bounding their distance. If the bound
+        fails and the rank is small, this is done anyway.
 
     Returns
     -------
     Dependencies or None
-        Of the columns of the vectors, whose rank is proved to be exactly its ``rank``.
+        Dependencies of the columns; the rank of the vectors is proved to be its ``rank``.
 
     Examples
     --------
@@ -64,7 +63,7 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     """
     if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
         return None
-    nonzero = vectors.any(axis=1)  # vectors of 0 cancel with any multiplier
+    nonzero = vectors.any(axis=1)  # zero vectors cancel with any multiplier
     if not nonzero.any():
         return find_dependencies(vectors)
     vectors, a = vectors[nonzero], a[nonzero]
@@ -91,16 +90,16 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
         return None
     if _solves(part, a, basis):
         return result
-    # columns may depend on each other so nearly that floats choose a poor basis
+    # for nearly dependent columns floating point may choose a poor basis
     is_solved = result.rank <= MAX_SOLVED_RANK and _solves(part, a, _heaviest_basis(part, a))
     return result if is_solved else None
 
 
 def solved_cancelling(vectors: Floats, a: Floats) -> bool:
-    """Return whether multipliers close to a, all above 0, cancel few vectors of many columns.
+    """Return whether positive multipliers close to a cancel, for few vectors with many columns.
 
-    Those of a basis are solved for in whole numbers, and the sum is worked out in every column: the
-    dependencies among so many columns need not be known.
+    The multipliers of a basis are solved in integers and the sum is computed exactly in every
+    column, so the dependencies among the columns are not needed.
 
     Examples
     --------
@@ -124,7 +123,7 @@ def solved_cancelling(vectors: Floats, a: Floats) -> bool:
 
 
 def _is_near(part: Floats, a: Floats, basis: Indices) -> bool:
-    """Bound the change of the multipliers of the basis that makes the sum 0.
+    """Return whether the basis multipliers that make the sum 0 are provably positive.
 
     With V about the inverse of the basis B and E = I - VB of norm below 1, B has an inverse, and
     the change B'^-1 r is at most |V'| (|r| + |E'| |r| / (1 - |E'|)).
@@ -147,7 +146,7 @@ def _is_near(part: Floats, a: Floats, basis: Indices) -> bool:
 
 
 def _heaviest_basis(part: Floats, a: Floats) -> Indices:
-    """Return independent vectors, exactly: the heavier of two comes first."""
+    """Return exactly independent vectors, greedily by decreasing multiplier."""
     weight = a * np.sqrt(np.einsum("ij,ij->i", part, part))
     order = np.argsort(-weight, kind="stable")
     wholes, _ = whole_columns(part[order])
@@ -155,13 +154,13 @@ def _heaviest_basis(part: Floats, a: Floats) -> Indices:
 
 
 def _solves(part: Floats, a: Floats, basis: Indices) -> bool:
-    """Solve for the multipliers of the basis in whole numbers; return whether all are above 0."""
+    """Solve for the multipliers of the basis in integers; return whether all are positive."""
     solved = _solved(part, a, basis)
     return solved is not None and all(number > 0 for number in solved)
 
 
 def _solved(part: Floats, a: Floats, basis: Indices) -> list[int] | None:
-    """Return a multiple of multipliers that cancel, whole: those of the basis are solved for."""
+    """Return cancelling integer multipliers, solving for those of the basis."""
     wholes, _ = whole_columns(part)
     multipliers, _ = whole_columns(a[:, None])
     others = np.ones(len(a), bool)

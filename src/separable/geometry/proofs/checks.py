@@ -1,6 +1,6 @@
-"""What proves each kind, checked on vectors as they came and nothing else.
+"""Checks of proofs, on the original vectors and nothing else.
 
-Nothing here rounds without a bound: `exact_signs` and `proved_cancelling` say how.
+Rounding errors are bounded or avoided: see `exact_signs` and `proved_cancelling`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = [
     "snapped",
 ]
 
-#: Of the sum of magnitudes: a score that is smaller may be 0, as far as floats see.
+#: Scores below this fraction of the sum of magnitudes may be 0.
 SCORE_TOLERANCE = 1e-8
-#: Of its size, by how much a score of a direction may differ from that of its `snapped`.
+#: Largest relative change of a score by `snapped`.
 SNAP_TOLERANCE = 1e-6
 
 
@@ -45,18 +45,18 @@ def separates(cone: ConeRows, u: Floats) -> bool:
 
 
 def overlaps(cone: ConeRows, chosen: Indices, a: Floats, rank: int, *, exact: bool) -> bool:
-    """Return whether multipliers close to a cancel, on vectors of the rank of all."""
+    """Return whether multipliers close to a cancel, on vectors of full rank."""
     return full_rank(cone, chosen, a, exact=exact) == rank
 
 
 def full_rank(cone: ConeRows, chosen: Indices, a: Floats, *, exact: bool) -> int | None:
-    """Return the rank of all vectors if some, on which multipliers close to a cancel, have it."""
+    """Return the rank of all vectors if cancelling multipliers close to a have vectors of it."""
     result = proved_cancelling(cone.take(chosen), a, exact=exact)
     return result.rank if result is not None and annihilates(cone, result.null) else None
 
 
 def cancels(cone: ConeRows, chosen: Indices, a: Floats, *, exact: bool) -> bool:
-    """Return whether multipliers close to a cancel: nothing separates strictly."""
+    """Return whether multipliers close to a cancel, so that nothing separates strictly."""
     vectors = cone.take_occupied(chosen)[0]
     if is_wide(vectors):
         return solved_cancelling(vectors, a)
@@ -64,7 +64,7 @@ def cancels(cone: ConeRows, chosen: Indices, a: Floats, *, exact: bool) -> bool:
 
 
 def annihilates(cone: ConeRows, directions: Sequence[Sequence[Fraction]]) -> bool:
-    """Return whether z_i.u = 0 for all vectors and all of some directions u."""
+    """Return whether z_i.u = 0 for all vectors and all directions u."""
     empty = np.zeros(cone.dimension)
     for u in directions:
         support = [j for j, number in enumerate(u) if number]
@@ -76,7 +76,7 @@ def annihilates(cone: ConeRows, directions: Sequence[Sequence[Fraction]]) -> boo
 
 
 def separates_weakly(cone: ConeRows, u: Floats, boundary: Indices) -> bool:
-    """Return whether z_i.u is 0 on the boundary and above 0 elsewhere, for u or its `snapped`."""
+    """Return whether z_i.u is 0 on the boundary and positive elsewhere, for u or its `snapped`."""
     expected = np.ones(cone.size, dtype=np.int8)
     expected[boundary] = 0
     if not expected.any() or not np.isfinite(u).all():
@@ -99,10 +99,9 @@ def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
 
 
 def snapped(cone: ConeRows, u: Floats, boundary: Indices) -> list[Fraction] | None:
-    """Return the direction close to u that is orthogonal to the vectors of the boundary, exactly.
+    """Return a direction close to u that is exactly orthogonal to the vectors of the boundary.
 
-    Floats can rarely be. Some coordinates are kept as they are, and the others follow from them;
-    those that are 0 stay 0.
+    Floats rarely are. Some coordinates are kept, and the others follow from them; zeros stay 0.
     """
     if len(boundary) == 0:
         return None
@@ -126,7 +125,7 @@ def snapped(cone: ConeRows, u: Floats, boundary: Indices) -> list[Fraction] | No
 def combined(
     null: Sequence[Sequence[Fraction]], pivots: NDArray[np.intp], u: Sequence[Fraction]
 ) -> list[Fraction]:
-    """Return the sum of null vectors that is u at columns that are no pivots."""
+    """Return the combination of null vectors that equals u at the non-pivot columns."""
     size = len(u)
     free = np.ones(size, bool)
     free[pivots] = False

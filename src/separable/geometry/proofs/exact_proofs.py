@@ -1,6 +1,7 @@
-"""Whole numbers that prove a verdict, where float64 holds no direction or multipliers that do.
+"""Exact integer proofs, for verdicts that no float64 numbers prove.
 
-Checked without rounding, on vectors as they came. Floats beside them are these numbers rounded.
+They are checked without rounding, on the original vectors. The floats of the proof are the rounded
+integers.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ __all__ = [
     "whole_margins",
 ]
 
-#: Distances beyond it are cut to it.
+#: Larger distances are clipped to this.
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, repr=False)
 class ExactNumbers:
-    """Whole numbers that a proof is checked with.
+    """Exact integers of a proof.
 
     Parameters
     ----------
     direction : tuple of int
-        A positive multiple of weights and intercept, in this order; of several classes those of
-        each class but the first, one after the other. Empty in a proof of overlap.
+        A positive multiple of weights and intercept, in this order; for several classes, of each
+        class but the first. Empty in a proof of overlap.
     multipliers : tuple of int
         One for each of the proof's ``rows``. Empty in a proof of separation.
     """
@@ -58,7 +59,7 @@ class ExactNumbers:
         return f"ExactNumbers(direction=<{u} whole numbers>, multipliers=<{a} whole numbers>)"
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Return the numbers as texts of decimal digits: they may be longer than a float's."""
+        """Return the integers as decimal strings, because they may exceed float64."""
         return {
             "direction": [str(number) for number in self.direction],
             "multipliers": [str(number) for number in self.multipliers],
@@ -66,7 +67,7 @@ class ExactNumbers:
 
 
 def has_signs(cone: ConeRows, direction: Sequence[int], boundary: Indices) -> bool:
-    """Return whether z.u is 0 on the boundary and above 0 elsewhere, without rounding."""
+    """Return whether z.u is 0 on the boundary and positive elsewhere, exactly."""
     if len(direction) != cone.dimension:
         return False
     expected = np.ones(cone.size, dtype=np.int8)
@@ -76,7 +77,7 @@ def has_signs(cone: ConeRows, direction: Sequence[int], boundary: Indices) -> bo
 
 
 def cancels_exactly(cone: ConeRows, chosen: Indices, a: Sequence[int]) -> bool:
-    """Return whether multipliers, all above 0, cancel, without rounding."""
+    """Return whether positive multipliers cancel exactly."""
     if not len(a) == len(chosen) > 0 or not all(number > 0 for number in a):
         return False
     wholes, _ = whole_columns(cone.take(chosen))
@@ -84,7 +85,7 @@ def cancels_exactly(cone: ConeRows, chosen: Indices, a: Sequence[int]) -> bool:
 
 
 def exact_rank(cone: ConeRows, chosen: Indices) -> int | None:
-    """Return the rank of some vectors if it is that of all, without rounding."""
+    """Return the exact rank of some vectors if it is that of all."""
     wholes, _, powers = whole_vectors(cone.take(chosen))
     pivots, null = null_vectors(wholes)
     units = [Fraction(2) ** -int(power) for power in powers]
@@ -95,9 +96,9 @@ def exact_rank(cone: ConeRows, chosen: Indices) -> int | None:
 def exact_distances(
     cone: ConeRows, direction: Sequence[int], normals: NDArray[Any], which: Indices
 ) -> Floats:
-    """Return z.u over the length of the normal of each vector, rounded at the end.
+    """Return z.u divided by the norm of each vector's normal, rounded once.
 
-    What is beyond the largest float is that float.
+    Values beyond the largest float are clipped.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def exact_distances(
     direction : sequence of int
     normals : ndarray of int (dtype object), shape (k, d)
     which : ndarray of int, shape (m,)
-        The normal of each vector.
+        Index of the normal of each vector.
     """
     wholes, powers = whole_columns(cone.take(np.arange(cone.size)))
     least = int(powers.min(initial=0))
@@ -120,14 +121,14 @@ def exact_distances(
 
 
 def whole_margins(cone: SignedRows, direction: Sequence[int]) -> tuple[Floats, float]:
-    """Return the margin of every row, and the smallest, rounded down."""
+    """Return the margins of all rows, and the smallest, rounded down."""
     normal = np.array([direction[: cone.rows.n_features]], dtype=object)
     margins = exact_distances(cone, direction, normal, np.zeros(cone.size, np.intp))
     return margins, float(margins.min()) * (1.0 - 1e-14)
 
 
 def _length(numbers: NDArray[Any]) -> tuple[float, int]:
-    """Return the length of a vector of whole numbers as a float times a power of two."""
+    """Return the norm of an integer vector as a float and a power of two."""
     power = max(int(abs(number)).bit_length() for number in numbers)
     scale = Fraction(2) ** -power
     return float(np.linalg.norm([float(number * scale) for number in numbers])) or 1.0, power

@@ -1,8 +1,8 @@
-"""A direction of few columns that does what another does: the columns that are responsible.
+"""Sparse separating direction: the columns that are responsible for a separation.
 
-What some columns separate, more columns do too. So the shortest beginning of all columns, the
-heaviest first, that leaves no other vector on the boundary is found by halving; then each column is
-left out once. All in floats: a proof is made of it elsewhere.
+Adding columns preserves separability. So bisection finds the shortest prefix of the columns, by
+decreasing weight, with the same boundary; then each column is removed once if possible. This is
+floating point; the proof is built elsewhere.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["few_columns"]
 
-#: The most numbers of vectors that are written out.
+#: Maximum number of dense entries.
 MAX_ENTRIES = 1_000_000
-#: So many columns are each left out once; of more the beginning is all that is looked for.
+#: Up to this many columns, each is removed once if possible; with more, only the prefix is used.
 MAX_SINGLE_REMOVALS = 20
 
 
@@ -35,15 +35,15 @@ def few_columns(
     Parameters
     ----------
     cone : ConeRows
-        Vectors as they came.
+        The original vectors.
     u : ndarray, shape (D,)
-        z.u > 0 but on the boundary.
+        z.u > 0 except on the boundary.
     boundary : ndarray of int
         May be empty.
     column : ndarray of int, shape (D,)
-        The column that each coordinate is of; -1 for intercepts, which cost nothing.
+        The column of each coordinate; -1 for intercepts, which do not count.
     most : int
-        The most numbers of vectors that are written out.
+        Maximum number of dense entries.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def few_columns(
 
 
 class _ColumnSubset:
-    """What some columns do with the vectors of a cone."""
+    """Facial reduction restricted to some columns."""
 
     def __init__(self, cone: ConeRows, boundary: Indices, column: Indices) -> None:
         vectors = cone.take(np.arange(cone.size))
@@ -83,7 +83,7 @@ class _ColumnSubset:
         self._boundary[boundary] = True
 
     def direction(self, columns: Indices) -> Floats | None:
-        """Return a direction of some columns with the same boundary, if there is one."""
+        """Return a direction in some columns with the same boundary, if there is one."""
         mask = np.isin(self._column, columns) | (self._column < 0)
         if not self._vectors[:, mask].any():
             return None

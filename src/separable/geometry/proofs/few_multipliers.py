@@ -1,4 +1,4 @@
-"""Multipliers that cancel, on few vectors that span what all of theirs do."""
+"""Sparse cancelling multipliers, on few vectors with the same span."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["cancelling", "few_multipliers"]
 
-#: So many vectors, or 4 D, are few.
+#: Sample size: this many vectors, or 4 D.
 MIN_SAMPLE = 1000
-#: The most numbers of vectors that are looked at for a circle.
+#: Maximum number of entries for the search of a minimal cancelling set.
 MAX_ENTRIES = 1 << 22
-#: Of the sum that is to be cancelled: what may be left, as rounding.
+#: Largest relative residual of the cancelled sum.
 RESIDUAL_TOLERANCE = 1e-9
 
 
 def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
-    """Return vectors and their multipliers, above 0, for multipliers a that cancel.
+    """Return few vectors and positive multipliers that cancel, from cancelling multipliers a.
 
-    Vectors of a basis, each with multiplier 1, have a sum whose opposite is again a sum of vectors
-    with multipliers that are not negative: as many as the rank suffice for it.
+    The negative sum of a basis is a non-negative combination of at most rank many vectors
+    (Caratheodory).
     """
     chosen = np.flatnonzero(a)
     limit = max(MIN_SAMPLE, 4 * cone.dimension)
@@ -53,16 +53,16 @@ def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
 
 
 def cancelling(cone: ConeRows, a: Floats, first: Floats) -> Iterator[tuple[Indices, Floats]]:
-    """Yield vectors and multipliers that may prove that nothing separates, the best first."""
+    """Yield candidate vectors and multipliers for a proof of overlap, the best first."""
     yield few_multipliers(cone, a)
     yield few_multipliers(cone, first)
     yield _circle(cone, a)
 
 
 def _circle(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
-    """Return few vectors that cancel: the heaviest, and those whose sum is its opposite.
+    """Return few vectors that cancel: the heaviest, and a combination equal to its negative.
 
-    None of them if there are too many numbers, or if floats find no such sum.
+    Empty if there are too many numbers, or if no such combination is found.
     """
     chosen = np.flatnonzero(a)
     nothing = np.zeros(0, np.intp), np.zeros(0)

@@ -1,7 +1,7 @@
-"""The proofs of a verdict on three classes and more together.
+"""Proofs of joint verdicts on three or more classes.
 
-The first class has weights of 0: only differences of classes count. A vector is named by a row and
-a class that is not its own, both by their places.
+The first class has weights 0, because only differences of classes matter. A vector is identified
+by the indices of a row and of a class that is not its own.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ __all__ = ["JointOverlap", "JointQuasiSeparation", "JointSeparation"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointSeparation(Separation):
-    """(w_y - w_k).x + b_y - b_k > 0 for every row, y its class, and every other class k.
+    """Proof of separability: (w_y - w_k).x + b_y - b_k > 0 for every row and every k != y.
 
     Parameters
     ----------
     weights : ndarray, shape (K, d)
     intercept : ndarray, shape (K,)
     margins : ndarray, shape (n,)
-        The smallest over k of that sum over |w_y - w_k|: how far each row is from the nearest
-        boundary to another class.
+        The minimum over k of that sum divided by |w_y - w_k|: the distance of each row to the
+        nearest boundary.
     margin, margin_bound : float
-        The smallest of them; and what no weights exceed, as no pair of classes is farther apart.
+        The smallest of them; and an upper bound for all weights, from the closest pair of classes.
     support, multipliers : ndarray of int, ndarray
-        Rows of the two classes ``pair``, and a > 0 that prove the bound: with p and q the means of
-        the two by these weights, it is |p - q| / 2.
+        Rows of the two classes ``pair``, and a > 0 that prove the bound: it is |p - q| / 2 for the
+        means p and q of the two classes weighted by a.
     pair : tuple of int
-        Indices of two classes, whose rows give the bound.
+        Indices of the two classes whose rows give the bound.
     """
 
     weights: Floats
@@ -45,7 +45,7 @@ class JointSeparation(Separation):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointQuasiSeparation(QuasiSeparation):
-    """(w_y - w_k).x + b_y - b_k >= 0, above 0 for some, and multipliers: never above 0 for all.
+    """Proof of weak separability: (w_y - w_k).x + b_y - b_k >= 0, and never > 0 for all.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class JointQuasiSeparation(QuasiSeparation):
     boundary : ndarray of int, shape (q, 2)
         Rows and classes where the sum is 0.
     columns : tuple of str or int
-        Those with a weight.
+        The columns with non-zero weights.
     rows, multipliers : ndarray of int, shape (k, 2), and ndarray, shape (k,)
         Rows and classes of the boundary, and a > 0 that cancel, up to rounding.
     """
@@ -65,12 +65,12 @@ class JointQuasiSeparation(QuasiSeparation):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointOverlap(Overlap):
-    """Multipliers a > 0 with sum a (e_y - e_k) (x) (x, 1) = 0 on vectors of full rank.
+    """Proof of overlap: a > 0 with sum a (e_y - e_k) (x) (x, 1) = 0 on vectors of full rank.
 
     Parameters
     ----------
     rows, multipliers : ndarray of int, shape (k, 2), and ndarray, shape (k,)
         Rows and classes, and a up to rounding.
     rank : int
-        That of these vectors, and of all.
+        Rank of these vectors, and of all vectors.
     """

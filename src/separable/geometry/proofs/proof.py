@@ -1,4 +1,4 @@
-"""The proofs that a verdict carries: one for each kind, as plain arrays."""
+"""Proofs of verdicts: one class per kind, as plain arrays."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 __all__ = ["Overlap", "Proof", "QuasiSeparation", "Separation"]
 
-#: So many values are shown one by one.
+#: Maximum number of values shown.
 MAX_SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Proof:
-    """What all proofs have in common.
+    """Base class of proofs.
 
     Parameters
     ----------
     exact : ExactNumbers or None
-        Whole numbers of which weights and multipliers are the rounded ones, where float64 holds no
-        weights or multipliers that prove the verdict. None: floats prove it.
+        Exact integer weights and multipliers, if no float64 numbers prove the verdict; the floats
+        are their rounded values. None: the floats are a proof.
 
     Attributes
     ----------
     kind : str
-        Of the verdict that it proves.
+        Kind of the verdict.
     """
 
     kind: ClassVar[str]
     exact: ExactNumbers | None = field(default=None, kw_only=True)
 
     def may_be_of(self, data: LabelledRows) -> bool:
-        """Return whether numbers are finite, rows are among the data's, each with a multiplier."""
+        """Return whether all numbers are finite and all rows are valid and have multipliers."""
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         arrays = [value for value in named.values() if isinstance(value, np.ndarray)]
         finite = all(np.isfinite(array).all() for array in arrays)
@@ -56,12 +56,12 @@ class Proof:
         return f"{type(self).__name__}({', '.join(texts)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as lists, numbers and text."""
+        """Return all fields as plain lists, numbers and strings."""
         return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 
 
 def _short(value: Any) -> str:
-    """Return an array or a tuple of many as how many there are; `to_dict` has them all."""
+    """Return a short form: the shape of a long array or tuple."""
     many = np.size(value) if isinstance(value, np.ndarray | tuple) else 0
     if many > MAX_SHOWN:
         return f"<{' x '.join(map(str, np.shape(value)))} values>"
@@ -78,7 +78,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separation(Proof):
-    """y (w.x + b) > 0 for every row.
+    """Proof of strict separability: y (w.x + b) > 0 for every row.
 
     Parameters
     ----------
@@ -87,15 +87,15 @@ class Separation(Proof):
     intercept : float
         b; 0.0 without an intercept.
     margins : ndarray, shape (n,)
-        y (w.x + b) / |w|: how far each row is on its side.
+        y (w.x + b) / |w|: the geometric margin of each row.
     margin : float
         The smallest of them.
     margin_bound : float
-        No weights have a larger smallest margin.
+        Upper bound on the margin of any hyperplane.
     support, multipliers : ndarray of int, ndarray
-        Rows, most of them nearest to the boundary, and a > 0 that prove the bound: with p and q the
-        means of the two classes by these weights, it is |p - q| / 2; without an intercept it is the
-        length of the mean of y x.
+        Rows, mostly support vectors, and a > 0 that prove the bound: it is |p - q| / 2 for the
+        means p and q of the two classes weighted by a; without an intercept, the norm of the
+        weighted mean of y x.
     """
 
     kind = "separable"
@@ -111,17 +111,17 @@ class Separation(Proof):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuasiSeparation(Proof):
-    """y (w.x + b) >= 0 for every row, above 0 for some, and multipliers: never above 0 for all.
+    """Proof of weak separability: y (w.x + b) >= 0 for every row, and never > 0 for all rows.
 
     Parameters
     ----------
     weights : ndarray, shape (d,)
     intercept : float
     boundary : ndarray of int
-        The rows with w.x + b = 0. The search found no direction that separates
-        weakly with fewer of them; what is proved is that none leaves all of ``rows``.
+        The rows with w.x + b = 0. The search found no weakly separating direction with fewer of
+        them; the proof shows that none is > 0 on all of ``rows``.
     columns : tuple of str or int
-        Those with a weight.
+        The columns with non-zero weights.
     rows, multipliers : ndarray of int, ndarray
         Rows of the boundary and a > 0 with sum a y (x, 1) = 0, up to rounding.
     """
@@ -138,14 +138,14 @@ class QuasiSeparation(Proof):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Overlap(Proof):
-    """Multipliers a > 0 with sum a y (x, 1) = 0 on rows of full rank: nothing separates weakly.
+    """Proof of overlap: a > 0 with sum a y (x, 1) = 0 on rows of full rank (Farkas certificate).
 
     Parameters
     ----------
     rows, multipliers : ndarray of int, ndarray
         The rows, and a up to rounding.
     rank : int
-        That of these rows (x, 1), and of all.
+        Rank of these rows (x, 1), and of all rows.
     """
 
     kind = "overlap"

@@ -1,4 +1,4 @@
-"""Why a verdict is undecided, in words: each says what failed, and claims nothing else."""
+"""Reasons why a verdict is undecided."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_STRICT = "the direction found in float64 does not provably separate"
 
 
 def not_exact(count: int, what: str) -> str:
-    """Return that a direction leaves vectors on its boundary only as far as floats see."""
+    """Return the reason that vectors are only numerically on the boundary of a direction."""
     return (
         f"the direction found in float64 has {count} {what} close to its boundary, but not "
         "provably on it"
@@ -26,7 +26,7 @@ def not_exact(count: int, what: str) -> str:
 
 
 def not_decided(cone: ConeRows, why: str, bound: float = float("inf")) -> str:
-    """Return why floats prove nothing, and that rational arithmetic does not decide so much.
+    """Return why floating point gives no proof, and the limits of rational arithmetic.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The sign of every z_i.u, proved: by a bound on rounding, and exactly where that is too wide."""
+"""Proved signs of z_i.u: by a rounding-error bound, and exactly where the bound is too wide."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 __all__ = ["UNKNOWN", "exact_scores", "exact_signs", "nearest_float", "rounding", "sure_scores"]
 
-#: The sign of a vector that would take too long to work out.
+#: Sign of a vector that is too expensive to compute.
 UNKNOWN = 2
-#: Numbers that are written out at a time, and the most in all, in exact arithmetic.
+#: Block size, and maximum number of values, in exact arithmetic.
 BLOCK, MAX_EXACT = 1 << 18, 1 << 25
-#: The unit of rounding, half the distance of 1 and the next float64.
+#: Unit roundoff of float64.
 UNIT_ROUNDOFF = 2.0**-53
-#: Rounded weights below have fewer digits than others, or none.
+#: Weights below this are subnormal or close to it and have fewer digits.
 SMALL_WEIGHT = 2.0**-1021
-#: The least positive float64: what a product that underflows may lose.
+#: The smallest positive float64, a bound on the error of an underflowing product.
 SMALLEST_SUBNORMAL = 5e-324
 
 
 def rounding(terms: int, magnitudes: Floats) -> Floats:
-    """Return how far a float64 sum of products may be from the truth, given that of magnitudes.
+    """Return a bound on the rounding error of a sum of products, given the sum of magnitudes.
 
-    With u = 2^-53, a sum of k products in any order is off by at most k u / (1 - k u) times the sum
-    of magnitudes; two more units are for weights that were rounded and for the magnitudes' own sum.
+    With u = 2^-53, the error of a sum of k products in any order is at most k u / (1 - k u) times
+    the sum of magnitudes. Two more units cover rounded weights and the sum of magnitudes itself.
     """
     relative = (terms + 2) * UNIT_ROUNDOFF
     bound: Floats = magnitudes * (1.01 * relative) + 2 * (terms + 2) * SMALLEST_SUBNORMAL
@@ -43,7 +43,7 @@ def rounding(terms: int, magnitudes: Floats) -> Floats:
 
 
 def exact_signs(cone: ConeRows, u: Floats | Sequence[Fraction]) -> NDArray[np.int8]:
-    """Return -1, 0 or 1 for each vector: the sign of z_i.u, without rounding.
+    """Return the exact sign of z_i.u for each vector: -1, 0 or 1.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def exact_signs(cone: ConeRows, u: Floats | Sequence[Fraction]) -> NDArray[np.in
     Returns
     -------
     ndarray of int8, shape (m,)
-        `UNKNOWN` where rounding leaves too many to be worked out.
+        `UNKNOWN` if too many signs would need exact arithmetic.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def exact_signs(cone: ConeRows, u: Floats | Sequence[Fraction]) -> NDArray[np.in
     if fractions is not None:
         support = np.flatnonzero([number != 0 for number in fractions])
     if fractions is not None and (np.abs(rounded[support]) < SMALL_WEIGHT).any():
-        sure[:] = False  # floats have lost digits of these, or all
+        sure[:] = False  # subnormal weights lost digits
     elif not sure.all():
         below = _exact_below(cone, rounded)
         sure |= magnitudes < below if fractions is None else (magnitudes == 0) & (below > 0)
@@ -90,7 +90,7 @@ def exact_signs(cone: ConeRows, u: Floats | Sequence[Fraction]) -> NDArray[np.in
 
 
 def exact_scores(cone: ConeRows, u: Floats, chosen: Indices) -> Floats:
-    """Return z_i.u of some vectors, few, rounded once.
+    """Return z_i.u of a few vectors, rounded once.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def exact_scores(cone: ConeRows, u: Floats, chosen: Indices) -> Floats:
 
 
 def sure_scores(cone: ConeRows, u: Floats) -> Floats:
-    """Return all z_i.u of a u that separates; those below the bound on rounding are worked out."""
+    """Return all z_i.u of a separating u; scores below the rounding bound are computed exactly."""
     scores = cone.scores(u)
     lost = rounding(cone.terms, cone.magnitudes(u))
     unsure = np.flatnonzero(~(scores > lost + lost.max()))
@@ -135,7 +135,7 @@ def nearest_float(number: Fraction) -> float:
 
 
 def _rounded(fractions: Sequence[Fraction]) -> Floats:
-    """Return a multiple of fractions, by a power of two, in float64."""
+    """Return fractions times a power of two, in float64."""
     largest = max((abs(number) for number in fractions), default=Fraction(0))
     if largest == 0:
         return np.zeros(len(fractions))
@@ -145,7 +145,7 @@ def _rounded(fractions: Sequence[Fraction]) -> Floats:
 
 
 def _exact_below(cone: ConeRows, u: Floats) -> float:
-    """Return a bound: sums of products with smaller magnitudes do not round at all.
+    """Return a bound below which sums of products are exact.
 
     All products are multiples of 2^e, and sums of such below 2^(e + 53) are floats.
     """

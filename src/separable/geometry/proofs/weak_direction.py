@@ -1,4 +1,4 @@
-"""A weak direction as a proof wants it: exactly on the boundary, with short coordinates."""
+"""Weakly separating direction for a proof: exact on the boundary, with short coordinates."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
 
 __all__ = ["tidy_direction", "tidy_few"]
 
-#: Binary digits that coordinates are rounded to, the first that does.
+#: Binary digits to round coordinates to; the first that works is used.
 DIGITS = (2, 6, 14, 30, 53)
-#: The most numbers of vectors for which fewer columns are looked for, which takes as long again.
+#: Maximum size for the search of a sparser direction, which doubles the time.
 MAX_SPARSIFIED = 100_000
-#: Of the largest: a part of a direction that is smaller may be rounding.
+#: Coefficients below this fraction of the largest may be rounding errors.
 COEFFICIENT_TOLERANCE = 1e-12
 
 
 def tidy_direction(
     cone: ConeRows, u: Floats, boundary: Indices, only: Indices | None = None
 ) -> tuple[Floats, Indices] | None:
-    """Return a direction close to u, in floats that are exact where they can be, and its boundary.
+    """Return a direction close to u, in floats that are exact if possible, and its boundary.
 
     Parameters
     ----------
     cone : ConeRows
-        Vectors as they came.
+        The original vectors.
     u : ndarray, shape (D,)
-        z.u is above 0 but on the boundary, where it is about 0.
+        z.u is positive except on the boundary, where it is about 0.
     boundary : ndarray of int
     only : ndarray of int, optional
-        The coordinates that may not be 0. None: all.
+        The coordinates that may be non-zero. None: all.
 
     Returns
     -------
     u, boundary : ndarray, ndarray of int
-        None if no direction is found that is exactly 0 on the boundary and above 0 elsewhere.
+        None if no direction is found that is exactly 0 on the boundary and positive elsewhere.
     """
     if _is_short(u) and separates_weakly(cone, u, boundary):
         return u, boundary
@@ -73,7 +73,7 @@ def tidy_direction(
 def tidy_few(
     cone: ConeRows, u: Floats, boundary: Indices, column: Indices
 ) -> tuple[Floats, Indices] | None:
-    """Return `tidy_direction`, of fewer columns if these do the same; see `few_columns`."""
+    """Return `tidy_direction`, with fewer columns if possible; see `few_columns`."""
     tidy = tidy_direction(cone, u, boundary)
     if tidy is None:
         return None
@@ -84,12 +84,12 @@ def tidy_few(
 
 
 def _is_small(cone: ConeRows, independent: Indices) -> bool:
-    """Return whether directions orthogonal to some vectors can be written out."""
+    """Return whether the orthogonal directions are few enough to be stored."""
     return (cone.dimension - len(independent)) * cone.dimension <= MAX_NULL_ENTRIES
 
 
 def _is_short(u: Floats) -> bool:
-    """Return whether coordinates but one, an intercept, have few digits: those found have not."""
+    """Return whether all coordinates but the intercept have few digits."""
     digits = np.ldexp(np.frexp(u)[0], DIGITS[-2])
     return bool(np.count_nonzero(digits != np.rint(digits)) <= 1 < np.count_nonzero(u))
 
@@ -97,11 +97,11 @@ def _is_short(u: Floats) -> bool:
 def _sparse_parts(
     cone: ConeRows, null: Sequence[Sequence[Fraction]], u: Floats, boundary: Indices, only: Indices
 ) -> tuple[list[Sequence[Fraction]], list[Floats]]:
-    """Return directions of few columns first, and factors whose sum of them does what u does.
+    """Return directions, sparse ones first, and coefficients whose combination acts like u.
 
-    Factors come without those that may be rounding, and then with them.
-    Directions may differ by one in which no vector has a part, as columns of a one-hot code do
-    beside an intercept: of such only the shortest are taken.
+    Coefficients come without those that may be rounding errors, and then with them. Directions may
+    differ by one orthogonal to all vectors, as for a one-hot code next to an intercept: only the
+    shortest of these are used.
     """
     off = np.ones(cone.size, bool)
     off[boundary] = False
@@ -130,7 +130,7 @@ def _sparse_parts(
 
 
 def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:
-    """Return a vector times the power of two that brings it to about 1, in scaled columns."""
+    """Return a vector scaled by a power of two to a size of about 1, in scaled columns."""
     parts = [(number, p) for number, p in zip(vector, power, strict=True) if number]
     largest = max(abs(number) / Fraction(float(p)) for number, p in parts)
     exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
@@ -154,9 +154,9 @@ def _short(number: float, digits: int) -> Fraction:
 
 
 def _floats(exact: Sequence[Fraction]) -> Floats:
-    """Return a multiple in floats: of whole numbers if none is rounded, else by a power of two.
+    """Return a multiple in floats: integers if none is rounded, else scaled by a power of two.
 
-    Then coordinates that are short stay as they are, and others follow from them (`snapped`).
+    Then short coordinates are unchanged, and the others follow from them (`snapped`).
     """
     wholes = cleared(list(exact))
     if max(abs(number) for number in wholes) < 2**53:

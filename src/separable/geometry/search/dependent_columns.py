@@ -1,9 +1,9 @@
-"""Columns that depend on each other but for rounding: what rounding left becomes a column.
+"""Columns that are linearly dependent up to rounding: the residual becomes a column of its own.
 
-A one-hot code that was standardised, a difference of two prices beside both, or columns far from 0
-for their size: floats see directions in which no vector has a part, although each has a little, and
-that little decides. Here it is worked out without rounding, and brought to the size of the others.
-That is a change of coordinates of u, so whatever is true of these vectors is true of those.
+Examples are a standardized one-hot code, a difference of two prices next to both, or columns far
+from 0 for their spread. In floating point the residual of such a column looks like 0, but it can
+decide separability. Here it is computed exactly and scaled to the size of the other columns. This
+is a change of coordinates of u, so a result for these vectors holds for the original ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UntangledRows", "untangle"]
 
-#: The most products of whole numbers.
+#: Maximum number of integer products.
 MAX_PRODUCTS = 5_000_000
 
 
@@ -34,7 +34,7 @@ class UntangledRows(WrittenRows):
     Parameters
     ----------
     matrix : ndarray, shape (m, D)
-        About the vectors times ``change``: up to the rounding of each number.
+        The vectors times ``change``, each entry rounded once.
     change : ndarray, shape (D, D)
     """
 
@@ -43,12 +43,12 @@ class UntangledRows(WrittenRows):
         self._change = change
 
     def raw(self, u: Floats) -> Floats:
-        """Return the u of columns as they came."""
+        """Return u in the original columns."""
         return self._change @ u
 
 
 def untangle(cone: ConeRows) -> UntangledRows | None:
-    """Return vectors whose columns are independent or 0; None: they are already, or too many.
+    """Return vectors whose columns are independent or 0; None: nothing to do, or too large.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def untangle(cone: ConeRows) -> UntangledRows | None:
 
 
 def _exactly(wholes: Indices, exponents: Indices, factors: Floats) -> tuple[Floats, float]:
-    """Return a sum of columns divided by its largest magnitude, and that; rounded at the end."""
+    """Return a linear combination of columns scaled to magnitude 1, rounded once, and the scale."""
     support = np.flatnonzero(factors)
     exact = [Fraction(float(factors[j])) * Fraction(2) ** int(exponents[j]) for j in support]
     whole = cleared(exact)

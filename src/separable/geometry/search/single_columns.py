@@ -1,9 +1,10 @@
-"""Weak directions of a single column: cheap, exact, and in real data most of what there is.
+"""Weakly separating directions of a single column: cheap, exact, and common in real data.
 
-A column whose values of one class are nowhere below those of the other, such as a word or a pixel
-that only one class has, is a weak direction by itself. Rows where the classes do not meet are clear
-of it; what all other directions do is asked of the rest alone, where further columns may be weak.
-The directions of all levels together, each large beside those after it, clear the same rows.
+A column in which no value of one class is below a value of the other, such as a word or a pixel
+that only one class has, separates weakly by itself. It strictly separates the rows away from the
+common value. Only the remaining rows need further directions, and further columns may be weak on
+them. The sum of the directions of all levels, each dominating the later ones, separates the same
+rows strictly.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Peeled", "peel"]
 
-#: The most levels.
+#: Maximum number of levels.
 MAX_LEVELS = 20
-#: Columns that are not weak on so many rows are not looked at on all.
+#: Sample size: columns that are not weak on the sample are not checked on all rows.
 SAMPLE_ROWS = 500
 
 
@@ -37,7 +38,7 @@ class Level:
     Parameters
     ----------
     u : ndarray, shape (D,)
-        Their sum.
+        The sum of their directions.
     cleared : ndarray of int
         The rows with z.u > 0.
     """
@@ -48,20 +49,20 @@ class Level:
 
 @dataclass(frozen=True)
 class Peeled:
-    """What single columns clear, and the rows left.
+    """The levels of weak single columns, and the remaining rows.
 
     Parameters
     ----------
     levels : list of Level
     left : ndarray of int
-        Rows that no level clears.
+        Rows that no level separates strictly.
     """
 
     levels: list[Level]
     left: Indices
 
     def joined(self, cone: SignedRows, result: FacialReduction | None) -> FacialReduction:
-        """Return what is true of all rows, given what is of those left; None if there are none."""
+        """Return the result for all rows from that for the remaining rows; None: none remain."""
         a, first = np.zeros((2, cone.size))
         boundary = np.zeros(cone.size, bool)
         below = None
@@ -84,7 +85,7 @@ class Peeled:
 
 
 def peel(cone: SignedRows) -> Peeled:
-    """Return the rows that single columns clear.
+    """Find the rows that weak single columns separate strictly.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def _level(cone: SignedRows, left: Indices) -> Level | None:
 
 
 def _inverse_powers(size: Floats) -> Floats:
-    """Return powers of two that bring sizes to about 1; not so large that sums overflow."""
+    """Return powers of two that scale sizes to about 1, limited so that sums do not overflow."""
     powers: Floats = np.ldexp(1.0, np.clip(1 - np.frexp(size)[1], -1000, 1000))
     return powers
 
@@ -137,18 +138,18 @@ def _inverse_powers(size: Floats) -> Floats:
 def _weak(
     cone: SignedRows, chosen: Indices, columns: Indices
 ) -> tuple[NDArray[np.bool_], Floats, Floats, Floats]:
-    """Look at some columns on some rows.
+    """Check which columns are weak on some rows.
 
     Returns
     -------
     may_be : ndarray of bool
         Whether a column is weak or constant.
     side : ndarray
-        1.0 or -1.0 for a weak direction, 0.0 if there is none.
+        1.0 or -1.0 for a weak direction, 0.0 otherwise.
     at : ndarray
-        The value where classes meet.
+        The common value of the classes.
     size : ndarray
-        The largest distance from there.
+        The largest distance from it.
     """
     positive = cone.sign[chosen] > 0
     if cone.fit_intercept:
@@ -172,7 +173,7 @@ def _weak(
 
 
 def _ranges(rows: Rows, chosen: Indices, columns: Indices) -> tuple[Floats, Floats]:
-    """Return the smallest and largest value of columns on some rows; inf and -inf of none."""
+    """Return the smallest and largest value of columns on some rows; inf and -inf without rows."""
     low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
     if len(chosen) == 0:
         return low, high
@@ -192,7 +193,7 @@ def _ranges(rows: Rows, chosen: Indices, columns: Indices) -> tuple[Floats, Floa
 
 
 def _differs(part: Rows, columns: Indices, at: Floats) -> NDArray[np.bool_]:
-    """Return which rows have a value in some of the columns that is not the one given."""
+    """Return which rows differ from ``at`` in some of the columns."""
     if part.indptr is None:
         differs: NDArray[np.bool_] = (part.values[:, columns] != at).any(axis=1)
         return differs
