@@ -79,7 +79,7 @@ def test_what_is_told():
     assert np.shape(plain["coefs"]) == (4, 3, 6)
     assert plain["classes"] == [0, 1, 2]
     lines = repr(found).splitlines()
-    assert lines[0] == "LogisticRegression, 4 strengths, 3 models each, 6 columns"
+    assert lines[0] == "LogisticRegression, 4 values of C, 3 models each, 6 columns"
     assert lines[1].split() == ["C", "|w|", "not", "0", "objective", "relative", "gap", "passes"]
 
 

@@ -1,4 +1,4 @@
-"""Several learners on the same folds: which is best, and by how much."""
+"""Comparison of several learners on the same folds."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def compare(
     shuffle: bool = False,
     random_state: int = 0,
 ) -> Leaderboard:
-    """Cross-validate several learners on the same folds, each with the best of its parameters.
+    """Compare several learners by cross-validation on the same folds.
 
-    Every learner is validated as `search` does it: all C and folds of a certified learner in one
-    pass, learners from sums by sums, all others by fitting them. One that fails is listed with the
-    reason, and the others go on.
+    Every learner is validated as by `search`: all values of C and all folds of a certified learner
+    in one pass, moment learners from sums, all others by refitting. A learner that fails is listed
+    with the reason; the others continue.
 
-    Of a grid of nothing but C or alpha the best mean counts, of equal ones the strongest penalty;
-    of any other grid the first of the best. Learners are ranked by that mean, equal ones in the
-    order given. Which differences to the best are larger than noise stands beside them
-    (``Standing.differs``). The best of several scores is a little too good an estimate of its own:
-    measure the one you choose on rows that took no part, or by `nested_cross_validate`.
+    If the grid varies only C or alpha, the best mean is selected, and ties take the largest
+    penalty; in any other grid ties take the first. Learners are ranked by the selected mean, ties
+    in the given order. ``Standing.differs`` says which differences to the best are significant. The
+    best of several scores is optimistic: evaluate the selected learner on other rows, or use
+    `nested_cross_validate`.
 
     Parameters
     ----------
@@ -60,26 +60,26 @@ def compare(
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,)
     cv : int, splitter or iterable of (train, test), default 5
-        As in scikit-learn: a number of folds is in the order of the rows, and stratified for
+        As in scikit-learn: a number of folds follows the order of the rows, and is stratified for
         classifiers; with ``groups`` a number of folds that keep each group together.
     scoring : str, callable or None, default None
         A name of ``separable.model.metrics.METRICS``, such as "log_loss" or "rmse", in its own
         direction; or one of scikit-learn's scorers. None: accuracy or R2.
     sample_weight : array-like of shape (n,), optional
-        For learning only: scores count every held-out row once.
+        For training only: scores count every held-out row once.
     groups : array-like of shape (n,), optional
         Rows of one group are held out together.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores.
     n_jobs : int or None, default None
-        Threads for learners that take them; None: as each estimator says.
+        Number of threads for learners that support it; None: as set in each estimator.
     progress : callable, optional
         Called as ``progress(done, total, name)`` before each learner.
     shuffle : bool, default False
-        Whether a number of folds is of shuffled rows. Without, folds are in the order of the rows,
-        and an `OrderedRowsWarning` says where that is the order of y.
+        Shuffle the rows before a number of folds is made. Otherwise folds follow the order of the
+        rows, and an `OrderedRowsWarning` says if that is the order of y.
     random_state : int, default 0
-        The seed of the shuffle.
+        Seed of the shuffle.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def compare(
     Raises
     ------
     ValueError
-        All learners fail, or what was given does not fit together.
+        All learners fail, or the arguments are inconsistent.
 
     Examples
     --------
@@ -123,13 +123,13 @@ def compare(
 
 
 def check_one_score(scoring: Any) -> None:
-    """Refuse several scores, where one has to decide."""
+    """Refuse several scores: one has to rank the learners."""
     if isinstance(scoring, Mapping | list | tuple | set):
         raise ValueError(f"One score has to choose. Got several: {scoring!r}. Give one of them.")
 
 
 def metric_of(scorer: Any, estimator: Any) -> tuple[str, bool]:
-    """Return the name of what is measured, and whether more of it is better."""
+    """Return the name of the metric and whether greater is better."""
     better = not isinstance(scorer, MetricScorer) or scorer.metric.greater_is_better
     return read_scoring(scorer, estimator)[0].name, better
 
@@ -150,7 +150,7 @@ def standings_of(
     shuffle: bool = False,
     random_state: int = 0,
 ) -> list[Standing]:
-    """Return how each learner did, in the order given; see `compare`.
+    """Return the standing of each learner in the given order; see `compare`.
 
     ``chooser`` is a scorer of probabilities that chooses among the parameters of a learner that
     gives them, instead of the one that learners are compared by.
@@ -193,7 +193,7 @@ def standings_of(
 
 
 def _check_one_kind(estimators: Mapping[str, Any]) -> None:
-    """Refuse classifiers beside regressors, whose own scores measure different things."""
+    """Refuse a mix of classifiers and regressors, whose default scores differ."""
     kinds = {read_scoring(None, each)[0].name: name for name, each in estimators.items()}
     if {"accuracy", "r2"} <= set(kinds):
         raise ValueError(
@@ -221,7 +221,7 @@ def _standing(
     scorers: dict[str, Any],
     given: dict[str, Any],
 ) -> Standing:
-    """Return how one learner did, or why it failed; the last of the scorers chooses among it."""
+    """Return the standing of one learner, or why it failed; the last scorer selects parameters."""
     start, scorer = perf_counter(), scorers["score"]
     scoring, decides = (scorer, "score") if len(scorers) == 1 else (scorers, "choice")
     with warnings.catch_warnings(record=True) as caught:
@@ -258,7 +258,7 @@ def _standing(
 
 
 def _best(means: Any, grid: Mapping[str, Any]) -> int:
-    """Return the place of the best parameters."""
+    """Return the index of the best parameters."""
     mean = np.asarray(means, dtype=np.float64)
     if not np.isfinite(mean).any():
         raise ValueError(f"Its score is {float(mean[0])} in the mean of the folds.")

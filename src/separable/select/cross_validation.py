@@ -42,38 +42,37 @@ def cross_validate(
     shuffle: bool = False,
     random_state: int = 0,
 ) -> CrossValidation:
-    """Score an estimator on rows it has not learned from, fold by fold.
+    """Score an estimator on held-out rows by cross-validation.
 
     Moment learners (least squares, ridge, discriminant analysis, naive Bayes, ...) are not fitted
-    k times: the sums of each fold are added up once, and those of all other folds merged from
-    them. Scores and predictions are those of k fits, to 1e-8; where sums lack the digits for that
-    the fold is fitted, and ``how`` says so. Folds of certified learners (logistic regression, SVM)
-    are lanes, learned side by side, to within their certificates. Other estimators are cloned and
-    fitted k times.
+    k times: the sums of each fold are computed once and merged. Scores and predictions equal those
+    of k fits to 1e-8; if the sums are not precise enough, the fold is refitted, and ``how`` says
+    so. Folds of certified learners (logistic regression, SVM) are lanes, fitted side by side,
+    within their certificates. Other estimators are cloned and fitted k times.
 
     Parameters
     ----------
     estimator : estimator
-        Any with ``fit`` and ``predict``, also scikit-learn's and pipelines. It stays as it is.
+        Any estimator with ``fit`` and ``predict``, also pipelines. It is not modified.
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,) or (n, t)
     cv : int, splitter or iterable of (train, test), default 5
-        As in scikit-learn: a number of folds is in the order of the rows, and stratified for
+        As in scikit-learn: a number of folds follows the order of the rows, and is stratified for
         classifiers.
     scoring : str, callable, list, dict or None, default None
         scikit-learn's scorers, one or several. None: accuracy, R2, or the estimator's own score.
     sample_weight : array-like of shape (n,), optional
-        For learning only: scores count every held-out row once, as in scikit-learn.
+        For training only: scores count every held-out row once, as in scikit-learn.
     groups : array-like of shape (n,), optional
         Rows of one group are held out together, by a number of folds and by splitters of groups.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores; give ``sample_weight`` again for rows that stand for several.
         Folds count alike in the mean.
     shuffle : bool, default False
-        Whether a number of folds is of shuffled rows. Without, folds are in the order of the rows,
-        and an `OrderedRowsWarning` says where that is the order of y.
+        Shuffle the rows before a number of folds is made. Otherwise folds follow the order of the
+        rows, and an `OrderedRowsWarning` says if that is the order of y.
     random_state : int, default 0
-        The seed of the shuffle.
+        Seed of the shuffle.
 
     Returns
     -------
@@ -131,7 +130,7 @@ def cross_validate(
 def read_problem(
     estimator: Any, X: Any, y: Any, sample_weight: Any, score_weight: Any
 ) -> tuple[Problem, Floats | None]:
-    """Return what is validated, and the weights of rows in scores."""
+    """Return the validation problem and the sample weights of the scores."""
     name = type(estimator).__name__
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(f"Expected an estimator with fit and predict, got {estimator!r}.")
@@ -150,7 +149,7 @@ def read_problem(
 
 @dataclass(frozen=True)
 class Found:
-    """What is kept of a fold, and the seconds that it took to fit and to score.
+    """Result of a fold, with the times of fitting and scoring in seconds.
 
     ``train_scores`` are of the rows that it learned from, where they were asked for.
     """
@@ -173,7 +172,7 @@ def run_folds(
     *,
     train_scores: bool = False,
 ) -> list[Found]:
-    """Fit, ask and score each fold; its number in notices may be another."""
+    """Fit, predict and score each fold; messages may use another fold number."""
     start = perf_counter()
     fits, found = fits_of(problem, splits), []
     before = (perf_counter() - start) / len(splits)  # what all folds share
@@ -187,7 +186,7 @@ def run_folds(
 
 @contextmanager
 def noting(fold: int, n_folds: int) -> Iterator[None]:
-    """Say in which fold an error arose."""
+    """Add the number of the fold to an error."""
     try:
         yield
     except Exception as error:
@@ -204,7 +203,7 @@ def score_fold(
     *,
     train_scores: bool = False,
 ) -> Found:
-    """Fit, ask and score one fold."""
+    """Fit, predict and score one fold."""
     start = perf_counter()
     fold = fit()
     fitted = perf_counter()
@@ -230,7 +229,7 @@ def _scores(
 def _train_scores(
     problem: Problem, split: Split, fold: FittedFold, scorers: list[Scorer], weight: Floats | None
 ) -> dict[str, float]:
-    """Return the scores of the rows that a fold learned from."""
+    """Return the scores on the training rows of a fold."""
     X = take(problem.X, split.train)
     own = replace(fold, answers=ask(fold.estimator, X), X_test=X)
     return _scores(problem, Split(split.n_rows, split.train), own, scorers, weight)

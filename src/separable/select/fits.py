@@ -1,4 +1,4 @@
-"""The fitted estimators of all folds: from sums where that is exact, else fitted to the rows."""
+"""Fitted estimators of all folds: from sums where that is exact, else fitted to the rows."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ MATRICES = 2.5
 
 @dataclass(frozen=True)
 class Problem:
-    """What is validated on what.
+    """Validation problem: the estimator and the data.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class FittedFold:
-    """A fold after learning and predicting."""
+    """A fold after fitting and predicting."""
 
     estimator: Any
     how: str
@@ -113,7 +113,7 @@ def weight_parameter(estimator: Any) -> str:
 
 
 class Refits:
-    """Fits a clone of the estimator to the training rows of each fold."""
+    """Fits of a clone of the estimator to the training rows of each fold."""
 
     def __init__(self, problem: Problem, splits: Sequence[Split]) -> None:
         self._problem, self._splits = problem, splits
@@ -126,7 +126,7 @@ class Refits:
 
 
 class FromSums(Refits):
-    """Solves each fold from the sums of its training rows.
+    """Solutions of each fold from the sums of its training rows.
 
     The rows of each test fold are summed once. What trains is merged from the folds before and
     after it, never subtracted. Folds whose sums lack digits are fitted to the rows.
@@ -218,7 +218,7 @@ class FromSums(Refits):
 
 
 class FromLanes(Refits):
-    """Learns all folds side by side, as lanes of one problem."""
+    """Fits of all folds side by side, as lanes of one problem."""
 
     def __init__(self, problem: Problem, splits: Sequence[Split]) -> None:
         super().__init__(problem, splits)

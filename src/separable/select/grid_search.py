@@ -1,4 +1,4 @@
-"""Many candidates, validated on the same folds: by lanes, sums or refits, as the estimator can."""
+"""Grid search with cross-validation, with shared work by lanes or sums where possible."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["penalties_of", "search"]
 
 #: Answers are not kept.
 NOTHING = Answers(np.empty(0))
-#: Penalties by the name of the strength: what grows with regularisation.
+#: Penalty level by parameter name: it grows with regularization.
 PENALTIES: dict[str, Callable[[Floats], Floats]] = {"C": lambda C: 1.0 / C, "alpha": lambda a: a}
 
 
@@ -59,50 +59,50 @@ def search(
     shuffle: bool = False,
     random_state: int = 0,
 ) -> Search:
-    """Validate an estimator with all parameters of a grid, and fit the best to all rows.
+    """Search a parameter grid by cross-validation and refit the best candidate to all rows.
 
-    The scores are those of independent fits, as ``GridSearchCV`` makes them, at a lower price:
+    The scores are those of independent fits, as in ``GridSearchCV``, at a lower cost:
 
     - certified learners (``LogisticRegression``, ``LinearSVM``, ``LinearSVR``): all C and folds
-      are lanes, learned side by side; equal to independent fits within their certificates. At the
-      end of a pipeline, whose other steps are fitted once a fold, all C of a fold are.
-    - learners from sums (``Ridge``, naive Bayes, ...): the sums of folds, once for all alpha; equal
-      to 1e-8.
+      are lanes, fitted side by side; equal to independent fits within their certificates. At the
+      end of a pipeline, whose other steps are fitted once per fold, all C of a fold are lanes.
+    - moment learners (``Ridge``, naive Bayes, ...): the sums of the folds are computed once for all
+      alphas; equal to 1e-8.
     - all others are cloned and fitted for each candidate and fold.
 
     Parameters
     ----------
     estimator : estimator
-        Any with ``fit`` and ``predict``, also scikit-learn's and pipelines. It stays as it is.
+        Any estimator with ``fit`` and ``predict``, also pipelines. It is not modified.
     grid : dict of str to sequence, or a list of such dicts
         As ``GridSearchCV``'s ``param_grid``.
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,) or (n, t)
     cv : int, splitter or iterable of (train, test), default 5
-        As in scikit-learn: a number of folds is in the order of the rows, and stratified for
+        As in scikit-learn: a number of folds follows the order of the rows, and is stratified for
         classifiers.
     scoring : str, callable, list, dict or None, default None
         scikit-learn's scorers, one or several. None: accuracy, R2, or the estimator's own score.
     refit : bool or str, default True
-        Fit the best candidate to all rows. Of several scores, the name of the one that decides.
+        Refit the best candidate to all rows. With several scores, the name of the selecting one.
     select : {"min", "1se"}, default "min"
-        The best mean score, the first of equals; or, in a grid of nothing but C or alpha, the
-        strongest penalty within one standard error of the best.
+        The best mean score (ties: the first); or, in a grid of C or alpha only, the most
+        regularized candidate within one standard error of the best.
     sample_weight : array-like of shape (n,), optional
-        For learning only: scores count every held-out row once.
+        For training only: scores count every held-out row once.
     groups : array-like of shape (n,), optional
         Rows of one group are held out together, by a number of folds and by splitters of groups.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores; ``GridSearchCV`` takes ``sample_weight`` for both.
     n_jobs : int or None, default None
-        Threads for lanes; None: as the estimator says.
+        Number of threads for lanes; None: as set in the estimator.
     return_train_score : bool, default False
-        Also score the rows that each fold learned from.
+        Also score the training rows of each fold.
     shuffle : bool, default False
-        Whether a number of folds is of shuffled rows. Without, folds are in the order of the rows,
-        and an `OrderedRowsWarning` says where that is the order of y.
+        Shuffle the rows before a number of folds is made. Otherwise folds follow the order of the
+        rows, and an `OrderedRowsWarning` says if that is the order of y.
     random_state : int, default 0
-        The seed of the shuffle.
+        Seed of the shuffle.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def search(
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """Parameters of the grid, and a clone of the estimator that has them."""
+    """Parameters of the grid, and a clone of the estimator with them."""
 
     parameters: dict[str, Any]
     estimator: Any
@@ -234,7 +234,7 @@ def _within_one_error(table: dict[str, Any], name: str, n_folds: int, penalty: F
 
 
 def _decides(refit: bool | str, names: list[str], several: bool) -> str | None:
-    """Return the score that decides; None: several do not."""
+    """Return the score that selects the best candidate; None if there are several."""
     if not several:
         return names[0]
     if refit is False:
@@ -254,7 +254,7 @@ def _how(folds: Sequence[Found]) -> str:
 
 @dataclass(frozen=True)
 class _Work:
-    """Validates candidates, together where that saves work."""
+    """Validation of candidates, together where that saves work."""
 
     problem: Problem
     splits: Sequence[Split]
@@ -264,7 +264,7 @@ class _Work:
     train_scores: bool
 
     def run(self, candidates: list[_Candidate]) -> list[list[Found]]:
-        """Return what was found of each candidate and fold."""
+        """Return the result of each candidate and fold."""
         notices = Notices("fit")
         found: list[list[Found]] = [[] for _ in candidates]
         for run, places in self._groups(candidates):
@@ -280,7 +280,7 @@ class _Work:
         return refit(problem, np.arange(problem.n_rows))
 
     def _groups(self, candidates: list[_Candidate]) -> list[tuple[Any, list[int]]]:
-        """Return which candidates are validated together, and how."""
+        """Return the groups of candidates that are validated together, and how."""
         together: dict[tuple[Any, ...], tuple[Any, list[int]]] = {}
         for place, candidate in enumerate(candidates):
             run, name = self._way(candidate.estimator)
@@ -327,7 +327,7 @@ class _Work:
     def _by_sums(
         self, estimators: list[Any], places: list[int], notices: Notices
     ) -> list[list[Found]]:
-        """Add up the sums of each fold once, and solve all candidates from them."""
+        """Accumulate the sums of each fold once, and solve all candidates from them."""
         start = perf_counter()
         problems = [replace(self.problem, estimator=each) for each in estimators]
         fits = [fits_of(problems[0], self.splits)] if len(estimators) > 1 else []
@@ -352,7 +352,7 @@ class _Work:
     def _by_lanes(
         self, estimators: list[Any], places: list[int], notices: Notices
     ) -> list[list[Found]]:
-        """Learn all folds and candidates side by side."""
+        """Train all folds and candidates as lanes."""
         start = perf_counter()
         lanes = Lanes(self.problem, self.splits, [self._threaded(each) for each in estimators])
         found: list[list[Any]] = [[None] * len(self.splits) for _ in estimators]
@@ -398,7 +398,7 @@ class _Work:
 
 
 class _Piped:
-    """Pipelines that differ in the strength of their last step, fitted to one fold."""
+    """Pipelines that differ in the regularization of their last step, fitted to one fold."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Hold-out: a part of the rows that learning does not see."""
+"""Hold-out: a random split into training and test rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["HoldOut", "hold_out"]
 
 
 class HoldOut(NamedTuple):
-    """Rows to learn from and rows that are held out."""
+    """Training rows and held-out rows."""
 
     X_train: Any
     X_test: Any
@@ -33,7 +33,7 @@ def hold_out(
     groups: Any = None,
     random_state: int = 0,
 ) -> HoldOut:
-    """Hold out a random part of the rows.
+    """Split the rows at random into training and held-out rows.
 
     The parts are disjoint: a row that was learned from says nothing about rows that were not.
 
@@ -86,7 +86,7 @@ def hold_out(
 
 
 def _numbered(groups: Any, n_rows: int, *, stratify: bool) -> NDArray[np.int64]:
-    """Return the number of each row's group."""
+    """Return the index of the group of each row."""
     if stratify:
         raise ValueError(
             "Classes and groups cannot both be kept: give groups, or stratify=True, not both."
@@ -106,6 +106,6 @@ def _numbered(groups: Any, n_rows: int, *, stratify: bool) -> NDArray[np.int64]:
 
 
 def _short(value: Any) -> str:
-    """Return a value in a few characters: of an array its type and shape."""
+    """Return a short representation of a value: for an array its type and shape."""
     shape = getattr(value, "shape", ())
     return f"{type(value).__name__} of shape {shape}" if shape else f"{value!r:.60}"

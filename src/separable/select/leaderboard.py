@@ -1,4 +1,4 @@
-"""How several learners did on the same folds."""
+"""Leaderboard: the scores of several learners on the same folds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """How one learner did.
+    """Scores of one learner.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Standing:
 
     @property
     def differs(self) -> bool | None:
-        """Whether its difference to the best is larger than noise, at 5 %; None: not known.
+        """Whether the difference to the best is significant at 5 %; None: unknown.
 
         Folds share training rows, so the noise of a mean over them is larger than its standard
         error; the test allows for that. Of twenty learners that are as good as the best, one is
@@ -96,12 +96,12 @@ class Standing:
 
     @property
     def mean(self) -> float:
-        """The mean of the scores; NaN where it failed."""
+        """Mean of the scores; NaN if the learner failed."""
         return math.nan if self.scores is None else float(np.mean(self.scores))
 
     @property
     def standard_error(self) -> float:
-        """Of the mean; NaN for one fold."""
+        """Standard error of the mean; NaN for one fold."""
         return math.nan if self.scores is None else float(standard_errors(self.scores[:, None])[0])
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Standing:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard:
-    """Learners from best to worst on the same folds; those that failed at the end.
+    """Learners from best to worst on the same folds; failed ones are last.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class Leaderboard:
     def of(
         cls, standings: Iterable[Standing], metric: str, greater_is_better: bool = True
     ) -> Leaderboard:
-        """Rank learners; those that are equally good stay in the order given.
+        """Rank learners; ties keep the given order.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class Leaderboard:
 
     @property
     def best(self) -> Standing:
-        """The first."""
+        """The best learner."""
         return self.rows[0]
 
     @property
@@ -193,7 +193,7 @@ class Leaderboard:
         return len(self.best.scores)
 
     def preferred(self, order: Sequence[str]) -> Standing:
-        """Return the first in an order of those that are as good as the best, or that itself.
+        """Return the first learner in an order of preference that is as good as the best.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Leaderboard:
         return next((alike[name] for name in order if name in alike), self.best)
 
     def as_good(self) -> list[Standing]:
-        """Return the others whose difference to the best is within its standard error."""
+        """Return the other learners within one standard error of the best."""
         return [
             each
             for each in self.rows[1:]
@@ -226,7 +226,7 @@ class Leaderboard:
         }
 
     def to_text(self) -> str:
-        """Return the learners from best to worst as a table."""
+        """Return the leaderboard as a table."""
         lines = [
             [
                 "rank", "learner", "parameters", "mean", "std. error", "to the best",

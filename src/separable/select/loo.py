@@ -1,4 +1,4 @@
-"""Leave-one-out: each row predicted by the fit to all others."""
+"""Leave-one-out cross-validation: each row is predicted by the fit to all others."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def leave_one_out(
     check: int = 0,
     random_state: Any = 0,
 ) -> LeaveOneOutValidation:
-    """Predict each row by the fit to all others, and score that.
+    """Score an estimator by leave-one-out cross-validation.
 
     Moment learners that can take a row out of their fit do so: one fit, and for each row what
     changes without it. That equals n fits to 1e-8; rows that determine a weight on their own are
@@ -163,7 +163,7 @@ def _check_count(name: str, value: Any) -> None:
 def _without_each(
     problem: Problem, notices: Notices, approximate: bool | None, max_refits: int | None
 ) -> Estimates:
-    """Return the answers for all rows, in the cheapest way that is allowed."""
+    """Return the leave-one-out predictions of all rows, in the cheapest allowed way."""
     most = FITS if max_refits is None else int(max_refits)
     short = _by_short_cut(problem, notices, most)
     if short is not None:
@@ -191,7 +191,7 @@ def _without_each(
 def _checked(
     problem: Problem, notices: Notices, found: Estimates, check: int, random_state: Any
 ) -> BruteForceError | None:
-    """Compare some of the rows that were not fitted with fits."""
+    """Compare estimates of some rows with refits."""
     if found.n_refits == problem.n_rows:
         return None
     rest = np.setdiff1d(np.arange(problem.n_rows), found.refitted)
@@ -212,7 +212,7 @@ def _check_refits(problem: Problem, needed: int, max_refits: int) -> None:
 
 
 def _by_short_cut(problem: Problem, notices: Notices, max_refits: int) -> Estimates | None:
-    """Take each row out of one fit; None if the learner cannot."""
+    """Compute leave-one-out from one fit; None if the learner does not support it."""
     if not isinstance(problem.estimator, MomentEstimator):
         return None
     if problem.estimator._needs_rows():
@@ -236,7 +236,7 @@ def _by_short_cut(problem: Problem, notices: Notices, max_refits: int) -> Estima
 
 
 def _with_absent(problem: Problem, scores: Floats, present: NDArray[np.int64]) -> Floats:
-    """Return scores of all rows: those of weight 0 are not in the fit, and are just predicted."""
+    """Return the scores of all rows; rows of weight 0 are not in the fit and are only predicted."""
     fitted = refit(problem, np.arange(problem.n_rows))
     score = fitted.decision_function if is_classifier(fitted) else fitted.predict
     every = np.array(score(problem.X), dtype=np.float64).reshape(problem.n_rows, -1)
@@ -270,7 +270,7 @@ def _refitted_where_nan(
 
 
 def _row_scores(scorers: list[Scorer], predictions: NDArray[Any], y: Any) -> dict[str, Floats]:
-    """Return the scores that are means over rows, row by row."""
+    """Return the values per row of scores that are means over rows."""
     truth = np.asarray(y)
     if truth.shape != predictions.shape:
         truth = truth.reshape(predictions.shape)
@@ -286,7 +286,7 @@ def _row_scores(scorers: list[Scorer], predictions: NDArray[Any], y: Any) -> dic
 
 
 def _standard_error(values: Floats, weight: Floats | None) -> float:
-    """Return that of the mean of values, of which each stands for as many as its weight."""
+    """Return the standard error of a weighted mean, with frequency weights."""
     weight = np.ones(len(values)) if weight is None else weight
     total = float(weight.sum())
     if total <= 1:

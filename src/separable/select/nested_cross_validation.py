@@ -42,7 +42,7 @@ NESTED_REMEDY = "Give splitters with shuffle=True, such as KFold, as cv and inne
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NestedValidation:
-    """Scores of chosen models on rows that had no part in choosing them.
+    """Scores of selected models on rows that were not used to select them.
 
     Parameters
     ----------
@@ -72,22 +72,22 @@ class NestedValidation:
 
     @property
     def mean(self) -> float:
-        """The mean of the outer scores: what to expect of a model chosen like this."""
+        """Mean of the outer scores: the expected performance of a model selected this way."""
         return float(np.mean(self.scores))
 
     @property
     def standard_error(self) -> float:
-        """Of that, s / sqrt(k); NaN for one fold."""
+        """Standard error of the mean, s / sqrt(k); NaN for one fold."""
         return float(standard_errors(self.scores[:, None])[0])
 
     @property
     def inner_mean(self) -> float:
-        """The mean of the scores by which models were chosen: too good, the more were tried."""
+        """Mean of the scores that selected the models: optimistic, more so with more candidates."""
         return float(np.mean(self.inner_scores))
 
     @property
     def optimism(self) -> float:
-        """By how much the inner mean is better than the outer one; below 0, it is worse."""
+        """Difference by which the inner mean is better than the outer mean."""
         sign = 1.0 if self.greater_is_better else -1.0
         return sign * (self.inner_mean - self.mean)
 
@@ -147,7 +147,7 @@ def nested_cross_validate(
     score_weight: Any = None,
     n_jobs: int | None = None,
 ) -> NestedValidation:
-    """Estimate how good the model is that a search chooses.
+    """Estimate the performance of the model that a search selects, by nested cross-validation.
 
     The best score of a search is too good: it is the largest of many, some of which were lucky.
     Here every outer fold is held out from a whole `search` on the other rows, with folds of its
@@ -183,7 +183,7 @@ def nested_cross_validate(
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores.
     n_jobs : int or None, default None
-        Threads for lanes; None: as the estimator says. Not for ``grid=None``.
+        Number of threads for lanes; None: as set in the estimator. Not for ``grid=None``.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def nested_cross_validate(
 
 
 def _told_by(fitted: Any) -> dict[str, Any]:
-    """Return what an estimator that chooses for itself says it chose."""
+    """Return the parameters that a self-tuning estimator selected."""
     best = getattr(fitted, "best_params_", None)  # of scikit-learn's searches
     if best is not None:
         return dict(best)
@@ -238,7 +238,7 @@ def _told_by(fitted: Any) -> dict[str, Any]:
 
 
 def _refuse_given(owner: str, *, inner_cv: Any, select: str, n_jobs: int | None) -> None:
-    """Refuse what only a search takes, where the estimator chooses for itself."""
+    """Refuse arguments of a search if the estimator tunes itself."""
     given = {"inner_cv": inner_cv != 5, "select": select != "min", "n_jobs": n_jobs is not None}
     for name, there in given.items():
         if there:
@@ -250,7 +250,7 @@ def _refuse_given(owner: str, *, inner_cv: Any, select: str, n_jobs: int | None)
 
 @dataclass(frozen=True)
 class _Chosen:
-    """What an outer fold chose, by which score, and what the choice scored."""
+    """Selection of an outer fold: the parameters, their inner score and their outer score."""
 
     score: float
     inner: float
@@ -260,7 +260,7 @@ class _Chosen:
 
 @dataclass(frozen=True)
 class _Work:
-    """Chooses on the rows that an outer fold learns from, and scores those it holds out."""
+    """Selection on the training rows of an outer fold, and scores of its held-out rows."""
 
     problem: Problem
     scorer: Any

@@ -1,4 +1,4 @@
-"""The regularisation path: the models of many strengths, from all rows."""
+"""Regularization path: the models of many values of C or alpha, trained on all rows."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ STEPS, ALPHA_STEPS, ALPHA_EPS = 20, 100, 1e-3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Path:
-    """Weights by strength: S strengths, k models each, d columns.
+    """Weights along a regularization path: S values of C or alpha, k models each, d columns.
 
     Parameters
     ----------
     learner : str
     strength : {"C", "alpha"}
-        What was varied.
+        The varied parameter.
     strengths : ndarray, shape (S,)
-        In the order given.
+        The values, in the given order.
     coefs : ndarray, shape (S, k, d)
     intercepts : ndarray, shape (S, k)
     certificates : list of list of Certificate, or None
-        By strength and model; None of learners that are solved exactly.
+        By value and model; None for learners that are solved exactly.
     n_iter : ndarray, shape (S,), or None
         Passes over the rows, the most of any model.
     classes : ndarray or None
@@ -71,13 +71,13 @@ class Path:
 
     @property
     def nonzeros(self) -> NDArray[np.int64]:
-        """How many columns have a weight that is not 0, in any model, (S,)."""
+        """Number of columns with a nonzero weight in any model, (S,)."""
         counts: NDArray[np.int64] = np.count_nonzero(self.coefs.any(axis=1), axis=1)
         return counts
 
     @property
     def norms(self) -> Floats:
-        """The length of the weights of all models together, (S,)."""
+        """Norm of the weights of all models together, (S,)."""
         norms: Floats = np.sqrt(np.einsum("skd,skd->s", self.coefs, self.coefs))
         return norms
 
@@ -103,7 +103,7 @@ class Path:
         }
 
     def to_text(self) -> str:
-        """Return the strengths with the length of the weights and what proves them."""
+        """Return a table of the path with the norms of the weights and their duality gaps."""
         table = [[self.strength, "|w|", "not 0"]]
         table += [
             [shown_number(a), f"{b:.4g}", str(c)]
@@ -117,7 +117,9 @@ class Path:
                 table[1 + k] += figures
         s, k, d = self.coefs.shape
         models = f", {k} models each" if k > 1 else ""
-        return f"{self.learner}, {s} strengths{models}, {d} columns\n{lined_up(table)}"
+        return (
+            f"{self.learner}, {s} values of {self.strength}{models}, {d} columns\n{lined_up(table)}"
+        )
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -132,24 +134,23 @@ def path(
     alphas: Any = None,
     sample_weight: Any = None,
 ) -> Path:
-    """Learn all rows with many strengths of the penalty.
+    """Compute the regularization path of a learner: fits to all rows over C or alpha.
 
-    Certified learners (``LogisticRegression``, ``LinearSVM``, ``LinearSVR``) learn all C side by
-    side, each with its certificate. ``Lasso``, ``ElasticNet``, ``GroupLasso`` and
-    ``LpRegression`` learn all alphas, one from the other, each with its certificate. ``Ridge`` is
-    solved exactly for each alpha.
+    Certified learners (``LogisticRegression``, ``LinearSVM``, ``LinearSVR``) fit all values of C
+    side by side; ``Lasso``, ``ElasticNet``, ``GroupLasso`` and ``LpRegression`` fit the alphas with
+    warm starts. Each fit has its certificate. ``Ridge`` is solved exactly for each alpha.
 
     Parameters
     ----------
     estimator : estimator
-        Its own C or alpha does not matter. It stays as it is.
+        Its own C or alpha is ignored. It is not modified.
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,)
     Cs : int or sequence of float, optional
-        An int is so many from 1e-4 to 1e4; 20 by default.
+        An int is a number of values from 1e-4 to 1e4; 20 by default.
     alphas : int or sequence of float, optional
-        The same for ``Ridge``. For the others an int is so many from the smallest alpha that
-        makes all weights 0 down to a thousandth of it; 100 by default.
+        The same for ``Ridge``. For the others an int is a number of values from the smallest
+        alpha that makes all weights 0 down to a thousandth of it; 100 by default.
     sample_weight : array-like of shape (n,), optional
 
     Returns
@@ -211,7 +212,7 @@ def path(
 
 
 def _path_of_lanes(learner: CertifiedEstimator, problem: Problem, strengths: Floats) -> Path:
-    """Learn all C side by side."""
+    """Train all values of C as lanes."""
     for extreme in (strengths.max(), strengths.min()):
         learner.set_params(C=float(extreme))._check_parameters()
     fold_data = learner._fold_data(problem.X, problem.y, problem.weight)
@@ -252,7 +253,7 @@ def _stacked(parts: list[Floats]) -> Floats:
 
 
 def _path_of_squares(learner: PenalisedSquares, problem: Problem, given: Any) -> Path:
-    """Learn all alphas of the lasso or the elastic net, from the sums of the rows or from them."""
+    """Compute the path of the lasso or the elastic net, from sums or from the rows."""
     learner._check_parameters()
     fold_data = learner._fold_data(problem.X, problem.y, problem.weight)
     folds = AlphaFolds(learner, fold_data, [all_rows(problem.n_rows)])
@@ -288,7 +289,7 @@ def _check_alphas(alphas: Floats, given: Any) -> None:
 
 
 def _path_of_blocks(learner: BlockLearner, problem: Problem, given: Any) -> Path:
-    """Learn all alphas from the rows, from the largest on, each from the weights of the last."""
+    """Compute the path from the rows, from the largest alpha down, with warm starts."""
     learner._check_parameters()
     training = learner._training_data(learner._fold_data(problem.X, problem.y, problem.weight))
     count = ALPHA_STEPS if given is None else given

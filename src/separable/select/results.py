@@ -1,4 +1,4 @@
-"""What a validation found: scores, and the answers for every held-out row."""
+"""Results of a validation: scores, and the predictions of every held-out row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["BruteForceError", "CrossValidation", "LeaveOneOutValidation", "shown
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossValidation:
-    """Scores by fold, and the answers for every held-out row.
+    """Scores by fold, and the predictions of every held-out row.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class CrossValidation:
 
     @property
     def standard_error(self) -> dict[str, float]:
-        """Of the mean, s / sqrt(k) with s the deviation of the fold scores; NaN for one fold.
+        """Standard error of the mean of the fold scores, s / sqrt(k); NaN for one fold.
 
         Folds share training rows, so the true error is somewhat larger.
         """
@@ -114,7 +114,7 @@ class CrossValidation:
 
 @dataclass(frozen=True, eq=False)
 class BruteForceError:
-    """How far estimates of leave-one-out are from refitting, for some rows.
+    """Errors of leave-one-out estimates against refits, for some rows.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class BruteForceError:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeaveOneOutValidation:
-    """Scores of leave-one-out, and the answer for every row from the fit to all others.
+    """Leave-one-out scores, and the prediction of every row by the fit to all others.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class LeaveOneOutValidation:
 
     @property
     def approximate(self) -> bool:
-        """Whether any answer is an estimate."""
+        """Whether any prediction is an estimate."""
         return len(self.estimated) > 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -229,7 +229,7 @@ class LeaveOneOutValidation:
         }
 
     def to_text(self) -> str:
-        """Return the scores and their standard errors, and what is estimated."""
+        """Return the scores with their standard errors, and which are estimates."""
         table = [["score", "value", "std. error"]]
         for name, value in self.scores.items():
             table.append([name, shown_number(value), shown_number(self.standard_error[name])])

@@ -1,4 +1,4 @@
-"""What a search found: the table of scikit-learn's ``GridSearchCV``, and the best estimator."""
+"""Results of a search: the table of scikit-learn's ``GridSearchCV``, and the best estimator."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _best_has(method: str) -> Any:
 
 
 class Search:
-    """The scores of all candidates, and the best one fitted to all rows.
+    """Scores of all candidates, and the best one refitted to all rows.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Search:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return what the best estimator predicts."""
+        """Return the predictions of the best estimator."""
         answer: NDArray[Any] = self.best_estimator_.predict(X)
         return answer
 
@@ -99,12 +99,12 @@ class Search:
 
     @available_if(_best_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of these."""
+        """Return the log-probabilities of the best estimator."""
         shares: NDArray[np.float64] = self.best_estimator_.predict_log_proba(X)
         return shares
 
     def score(self, X: Any, y: Any) -> float:
-        """Return the score that decided, of the best estimator on other rows."""
+        """Return the selecting score of the best estimator on other rows."""
         scorer = self.scorer_[self._scored[0]] if self.multimetric_ else self.scorer_
         return float(scorer(self.best_estimator_, X, y))
 
@@ -169,7 +169,7 @@ def results_table(
 def _add_train_scores(
     table: dict[str, Any], found: Sequence[Sequence[Found]], names: Sequence[str]
 ) -> None:
-    """Add the scores of the rows that folds learned from."""
+    """Add the scores on the training rows of the folds."""
     for place, name in enumerate(names):
         scores = np.array(
             [[list(fold.train_scores.values())[place] for fold in each] for each in found]

@@ -1,4 +1,4 @@
-"""What a learner will reach with more rows, and between which limits."""
+"""Forecast of a learning curve, with prediction intervals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LEAST_RATIO = 4.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forecast:
-    """What a learner will reach with more rows.
+    """Forecast of the performance with more rows.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Forecast:
 
 
 def reason_of(curve: Measured) -> str:
-    """Say why a curve tells nothing of larger sizes; empty where it does."""
+    """Say why a curve cannot be extrapolated; empty if it can."""
     sizes, repeats = curve.sizes, curve.values.shape[1]
     if not np.isfinite(curve.values).all():
         return "Some scores are no finite numbers, and tell nothing of more rows."
@@ -106,7 +106,7 @@ def reason_of(curve: Measured) -> str:
 
 
 def law_at(curve: Measured, sizes: Floats) -> Floats:
-    """Return the law through a curve at some sizes; NaN where there is none."""
+    """Return the fitted power law at the given sizes; NaN if there is none."""
     part = curve.falling_part()
     if reason_of(part):
         return np.full(len(sizes), math.nan)
@@ -132,7 +132,7 @@ def forecast_of(
 def _drawn(
     curve: Measured, sizes: NDArray[np.intp], level: float
 ) -> tuple[list[Floats], list[Floats]]:
-    """Return the law and its interval at some sizes: of the values, and of what is gained."""
+    """Return the power law and its intervals at the given sizes, for the values and the gains."""
     at, last = sizes.astype(np.float64), curve.sizes[-1:]
     law = fit_laws(curve.sizes, curve.weights, curve.mean[:, None], curve.ceiling)
     drawn = fit_laws(curve.sizes, curve.weights, noisy_means(curve, DRAWS, seed=0), curve.ceiling)

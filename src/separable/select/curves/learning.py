@@ -1,4 +1,4 @@
-"""Learning curves: performance against the number of rows learned from."""
+"""Learning curves: performance against the number of training rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def learning_curve(
     groups: Any = None,
     score_weight: Any = None,
 ) -> LearningCurve:
-    """Measure how performance on held-out rows grows with the number of rows learned from.
+    """Measure the performance on held-out rows against the number of training rows.
 
     In each repetition a random part of the rows is held out, and the estimator learns from the
     first 10, 20, 40, ... of the others, which have a random order. So training sets of one
@@ -144,7 +144,7 @@ def learning_curve(
 
 @dataclass(frozen=True)
 class _Measured:
-    """What a repetition found: scores and ways by size, the error of a constant, warnings."""
+    """Result of a repetition: scores and methods by size, the error of a constant, warnings."""
 
     scores: Floats
     how: list[str]

@@ -1,4 +1,4 @@
-"""What a learning curve found: scores by size, their mean, and where it goes."""
+"""Results of a learning curve: scores by size, their means, and a forecast."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST = 2.0**62
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve:
-    """Performance on held-out rows by the number of rows learned from.
+    """Performance on held-out rows by the number of training rows.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class LearningCurve:
 
     @property
     def standard_error(self) -> Floats:
-        """Of these, s / sqrt(repeats) with s the deviation over repetitions; NaN for one.
+        """Standard errors of the means, s / sqrt(repeats); NaN for one repetition.
 
         Repetitions share rows, so the true error is larger; the forecast allows for that.
         """
@@ -90,11 +90,11 @@ class LearningCurve:
 
     @cached_property
     def forecast(self) -> Forecast:
-        """What to expect of twice and four times the rows of the largest size."""
+        """Forecast for two and four times the rows of the largest size."""
         return self.forecast_at([times * int(self.sizes[-1]) for times in AHEAD])
 
     def forecast_at(self, sizes: Any, *, level: float = 0.9) -> Forecast:
-        """Return what to expect of other sizes.
+        """Return the forecast for other sizes.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class LearningCurve:
         )
 
     def curve_at(self, sizes: Any) -> Floats:
-        """Return the power law through the curve, a - b n^-c, at any sizes.
+        """Return the fitted power law, a - b n^-c, at any sizes.
 
         Parameters
         ----------

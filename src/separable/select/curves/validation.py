@@ -25,7 +25,7 @@ __all__ = ["ValidationCurve", "validation_curve"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ValidationCurve:
-    """Scores of held-out rows by the value of one parameter.
+    """Cross-validated scores by the value of one parameter.
 
     Parameters
     ----------
@@ -63,18 +63,18 @@ class ValidationCurve:
 
     @property
     def mean(self) -> Floats:
-        """The mean over folds of each value, (V,)."""
+        """Mean score over the folds for each value, (V,)."""
         mean: Floats = self.scores.mean(axis=1)
         return mean
 
     @property
     def standard_error(self) -> Floats:
-        """Of these, s / sqrt(folds); NaN for one fold."""
+        """Standard errors of the means, s / sqrt(folds); NaN for one fold."""
         return standard_errors(self.scores.T)
 
     @property
     def best(self) -> Any:
-        """The value of the best mean."""
+        """The value with the best mean score."""
         return self.values[self.best_index]
 
     @property
@@ -138,7 +138,7 @@ def validation_curve(
     shuffle: bool = False,
     random_state: int = 0,
 ) -> ValidationCurve:
-    """Validate an estimator with many values of one parameter.
+    """Cross-validate an estimator for many values of one parameter.
 
     The folds and scores are those of `search`, and cost as little: all C of a certified learner
     are lanes of one pass, all alpha of a learner from sums are solved from the same sums.
@@ -171,12 +171,12 @@ def validation_curve(
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores.
     n_jobs : int or None, default None
-        Threads for lanes; None: as the estimator says.
+        Number of threads for lanes; None: as set in the estimator.
     shuffle : bool, default False
-        Whether a number of folds is of shuffled rows. Without, folds are in the order of the rows,
-        and an `OrderedRowsWarning` says where that is the order of y.
+        Shuffle the rows before a number of folds is made. Otherwise folds follow the order of the
+        rows, and an `OrderedRowsWarning` says if that is the order of y.
     random_state : int, default 0
-        The seed of the shuffle.
+        Seed of the shuffle.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def _tried(name: str, values: Any) -> list[Any]:
 
 
 def _simplicity(name: str, values: list[Any], simpler: str | None) -> Floats | None:
-    """Return what grows as models become simpler; None: not known."""
+    """Return a measure that grows as models become simpler; None: unknown."""
     if simpler is None:
         return penalties_of({name: values})
     if simpler not in ("smaller", "larger"):

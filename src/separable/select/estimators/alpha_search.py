@@ -1,4 +1,4 @@
-"""What learners share that choose their own alpha by cross-validation."""
+"""Base of estimators that select alpha by cross-validation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ALPHAS = Requirement("an int >= 1 or a sequence of finite floats > 0", _is_alpha
 
 
 class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
-    """Learns all folds and alphas, then all rows with the best."""
+    """Regressor that fits all folds and alphas, then all rows with the best alpha."""
 
     alphas: Any
     eps: float
@@ -86,13 +86,13 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         return np.ones(1)
 
     def _plain(self, alpha: float, ratio: float) -> PenalisedSquares:
-        """Return the learner of one alpha with these parameters."""
+        """Return the estimator with one alpha and these parameters."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ searching
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn from folds with every alpha, then from all rows with the best.
+        """Select alpha by cross-validation, then fit all rows with the best.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         return np.array([folds.alphas(int(self.alphas), self.eps, each) for each in penalties])
 
     def _search(self, folds: AlphaFolds, fold_data: FoldData, X: Any) -> AlphaTable:
-        """Learn and score all folds, mixtures and alphas."""
+        """Fit and score all folds, l1_ratios and alphas."""
         scorers = (
             None if self.scoring is None else read_scoring(self.scoring, self._plain(1.0, 1.0))
         )
@@ -186,7 +186,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         fold_data: FoldData,
         X: Any,
     ) -> float:
-        """Return the score of the rows that a fold held out."""
+        """Return the score of the held-out rows of a fold."""
         assert scorers is not None
         learned, X_test = found.learned(at[1]), None
         plain = self._plain(float(table.strengths[at]), float(table.ratios[at[0]]))
@@ -214,7 +214,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         warn_of_short_fits(self, table.known_certificates(), "larger alphas", training)
 
     def _found(self, table: AlphaTable) -> dict[str, Any]:
-        """Return what a model keeps of the search."""
+        """Return the evidence that a model keeps of the search."""
         return {
             "alpha": table.strength,
             "l1_ratio": table.ratio,
@@ -229,7 +229,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
 
     @property
     def alpha_(self) -> float:
-        """The alpha that was chosen."""
+        """The selected alpha."""
         return self._tabled().strength
 
     @property

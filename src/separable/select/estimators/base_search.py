@@ -1,4 +1,4 @@
-"""What searches share, of C and of alpha: the grid they take, what they tell and what they keep."""
+"""Shared parts of the searches for C and for alpha: grids, messages and evidence."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PlainT = TypeVar("PlainT", bound=CertifiedEstimator)
 
 
 class Searched(Generic[TableT]):
-    """What learners tell that chose their own strength.
+    """Attributes of estimators that selected their own regularization.
 
     ``_default_scoring`` names the score without ``scoring``.
     """
@@ -65,7 +65,7 @@ class Searched(Generic[TableT]):
 
     @property
     def best_score_(self) -> float:
-        """The mean score of the strength that was chosen."""
+        """Mean score of the selected C or alpha."""
         return self._tabled().best_score
 
 
@@ -78,7 +78,7 @@ def plain_of(search: CertifiedEstimator, kind: type[PlainT], **given: Any) -> Pl
 
 
 def is_grid(value: Any) -> bool:
-    """Say whether a value is a count of strengths, or strengths above 0."""
+    """Return whether a value is a number of grid points, or a grid of positive values."""
     if isinstance(value, Integral | np.bool_):
         return COUNT.holds(value)
     try:
@@ -89,7 +89,7 @@ def is_grid(value: Any) -> bool:
 
 
 def one_score(scores: Mapping[str, float]) -> float:
-    """Return the score of a scorer, which may give no others."""
+    """Return the score of a scorer that gives one score."""
     if len(scores) > 1:
         raise ValueError(f"The scorer gives several scores, {list(scores)}. One is needed.")
     return next(iter(scores.values()))
@@ -117,7 +117,7 @@ def warn_of_short_fits(
 
 
 def evidence_of_search(table: SearchTable, scoring: str) -> dict[str, Any]:
-    """Return what a model keeps of the search that chose its strength."""
+    """Return the evidence of the search that selected the regularization of a model."""
     error = float(table.standard_error[table.chosen])
     known = table.known_certificates()
     return {

@@ -1,4 +1,4 @@
-"""What learners share that choose their own C by cross-validation: folds x strengths as lanes."""
+"""Base of classifiers that select C by cross-validation, with folds x Cs as lanes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def strengths_of(Cs: Any) -> Floats:
 
 @dataclass(frozen=True)
 class Table(SearchTable):
-    """What a search found: F folds, S strengths, k columns of weights each.
+    """Results of a search: F folds, S values of C, k columns of weights each.
 
     Of certificates there are (F, S, k), or (F, S, 1) of classes learned together, and paths are (F,
     S, k, d) or (F, S, k, d + 1); NaN for a class that a fold has not learned.
@@ -86,7 +86,7 @@ class Table(SearchTable):
 
 
 class CSearch(Searched[Table], CertifiedClassifier):
-    """A classifier that learns all folds and strengths as lanes, then all rows with the best C."""
+    """Classifier that fits all folds and Cs as lanes, then all rows with the best C."""
 
     Cs: Any
     cv: Any
@@ -111,7 +111,7 @@ class CSearch(Searched[Table], CertifiedClassifier):
     # ------------------------------------------------------------------ what a learner says
 
     def _plain(self) -> CertifiedEstimator:
-        """Return the learner of one C with these parameters."""
+        """Return the estimator with one C and these parameters."""
         raise NotImplementedError
 
     def _default_score(self, learned: Learned, fold_data: FoldData, split: Split) -> float:
@@ -139,7 +139,7 @@ class CSearch(Searched[Table], CertifiedClassifier):
     # ------------------------------------------------------------------ searching
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn from folds with every C, then from all rows with the best.
+        """Select C by cross-validation, then fit all rows with the best.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class CSearch(Searched[Table], CertifiedClassifier):
         return default_folds(fold_data.target, self._solver_options().seed, int(counts.min()))
 
     def _search(self, fold_data: FoldData, splits: list[Split], X: Any) -> Table:
-        """Learn and score all folds and strengths."""
+        """Fit and score all folds and Cs."""
         strengths, classes = strengths_of(self.Cs), fold_data.classes
         assert classes is not None
         scorers = None if self.scoring is None else read_scoring(self.scoring, self._plain())
@@ -236,7 +236,7 @@ class CSearch(Searched[Table], CertifiedClassifier):
         split: Split,
         X: Any,
     ) -> float:
-        """Return the score of the rows that a fold held out."""
+        """Return the score of the held-out rows of a fold."""
         weight = None if fold_data.weight is None else fold_data.weight[split.test]
         if weight is not None and not weight.any():
             raise ValueError("All held-out rows of the fold have weight 0.")
@@ -265,7 +265,7 @@ class CSearch(Searched[Table], CertifiedClassifier):
         warn_of_short_fits(self, table.known_certificates(), "smaller Cs", training)
 
     def _found(self, table: Table) -> dict[str, Any]:
-        """Return what a model keeps of the search."""
+        """Return the evidence that a model keeps of the search."""
         return {"C": table.strength, **evidence_of_search(table, self._scoring_name())}
 
     # ------------------------------------------------------------------ what was found
@@ -280,12 +280,12 @@ class CSearch(Searched[Table], CertifiedClassifier):
 
     @property
     def C_(self) -> float:  # noqa: N802 - scikit-learn's word
-        """The C that was chosen."""
+        """The selected C."""
         return self._tabled().strength
 
     @property
     def Cs_(self) -> Floats:  # noqa: N802
-        """The strengths that were tried, (S,)."""
+        """The values of C that were tried, (S,)."""
         return self._tabled().strengths
 
     @property

@@ -1,4 +1,4 @@
-"""Ridge regression that chooses its own penalty by exact cross-validation."""
+"""Ridge regression that selects alpha by exact cross-validation."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ ALPHAS = Requirement(
 
 
 class RidgeCV(SquaresRegressor):
-    """Ridge regression with the alpha that predicts best rows it has not seen.
+    """Ridge regression with alpha selected by exact cross-validation.
 
     Cross-validation is exact and costs little more than one fit. The rows are read once for their
     sums. What a fold learns from is merged from the sums of the others, one eigendecomposition
@@ -317,7 +317,7 @@ class RidgeCV(SquaresRegressor):
         return self._told_solution(solution, alpha, scores)
 
     def _chosen(self, scores: Scores) -> float:
-        """Return the best alpha; tell if it is at the edge of a grid that was given."""
+        """Return the best alpha; warn if it is at the edge of a given grid."""
         bad = np.flatnonzero(~np.isfinite(scores.mean))
         if len(bad):
             raise ValueError(
@@ -347,7 +347,7 @@ class RidgeCV(SquaresRegressor):
     # ------------------------------------------------------------------ going on
 
     def to_ridge(self) -> Ridge:
-        """Return ``Ridge`` with the alpha that was chosen and the same sums, to go on learning.
+        """Return ``Ridge`` with the selected alpha and the same sums, for further training.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What each strength reached on rows that it has not seen, and which one to take.
+"""Cross-validation scores over a grid of C or alpha, and the selection from them.
 
 What each alpha, and each mixture of penalties, reached on rows it has not seen.
 """
@@ -26,7 +26,7 @@ __all__ = ["AlphaTable", "SearchTable", "falling_alphas"]
 
 @dataclass(frozen=True)
 class SearchTable:
-    """F folds and S strengths, or R lists of S strengths.
+    """Scores of F folds and S grid values, or of R grids of S values.
 
     Parameters
     ----------
@@ -57,19 +57,19 @@ class SearchTable:
 
     @property
     def mean(self) -> Floats:
-        """The mean score of each strength."""
+        """Mean score of each grid value."""
         mean: Floats = self.scores.mean(axis=0)
         return mean
 
     @property
     def standard_error(self) -> Floats:
-        """Of the mean scores."""
+        """Standard errors of the mean scores."""
         flat = self.scores.reshape(len(self.scores), -1)
         return standard_errors(flat).reshape(self.strengths.shape)
 
     @property
     def best(self) -> Place:
-        """The place of the best mean; of those that tie, that of the largest penalty."""
+        """Index of the best mean; ties take the largest penalty."""
         place = best_place(self.mean.ravel(), self.penalty.ravel())
         return tuple(int(k) for k in np.unravel_index(place, self.strengths.shape))
 
@@ -112,7 +112,7 @@ class SearchTable:
 
 
 def falling_alphas(largest: float, smallest_share: float, count: int) -> Floats:
-    """Return alphas, evenly on a logarithmic scale, from the largest down to a share of it.
+    """Return alphas evenly on a log scale, from the largest down to a fraction of it.
 
     Where all weights are always 0, and so the largest is 0, any will do: it is 1.
 
@@ -126,7 +126,7 @@ def falling_alphas(largest: float, smallest_share: float, count: int) -> Floats:
 
 @dataclass(frozen=True)
 class AlphaTable(SearchTable):
-    """F folds, R mixtures of penalties, S alphas each.
+    """Scores of F folds, R values of l1_ratio, S alphas each.
 
     Parameters
     ----------
