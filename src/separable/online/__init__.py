@@ -1,1 +1,1 @@
-"""Learners that see one example at a time."""
+"""Online learners: perceptrons, stochastic gradient descent, Widrow-Hoff."""

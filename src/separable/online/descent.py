@@ -1,4 +1,4 @@
-"""Runs of gradient descent in the compiled core, and what every state that they move has."""
+"""Runs of stochastic gradient descent in the compiled core, and the base of their states."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_EXAMPLES", "MEANS", "DescentState", "Order", "Steps", "run_descent"]
 
-#: Losses before learning, summed: all, and after 1, 2, 4, 8, ... rows.
+#: Progressive validation: summed losses before each update, in all and after 1, 2, 4, ... rows.
 PROGRESS: Layout = {
     "loss": ModelArray(0, double=True, odd=False),
     "marks": ModelArray(native.PROGRESS_MARKS, double=True, odd=False),
 }
-#: A float64 counts so far.
+#: Largest count that float64 represents exactly.
 MAX_EXAMPLES = 2.0**53
-#: Shared arrays that have one entry a feature.
+#: Shared arrays with one entry per feature.
 PER_FEATURE = ("columns", "last")
 #: The sums from which the mean of all weights is computed.
 MEANS: Layout = {"u": ModelArray(None, double=True), "u_b": ModelArray(0, double=True)}
 
 
 class Steps(NamedTuple):
-    """What is descended, and how far at a time."""
+    """Loss, penalty and step-size schedule."""
 
     loss: str
     epsilon: float
@@ -47,12 +47,12 @@ class Steps(NamedTuple):
     alpha: float
     t0: float
     fit_intercept: bool
-    #: The mean counts from this many steps on; None: none is kept.
+    #: Averaging starts after this many steps; None: no averaging.
     mean_from: float | None
 
 
 class Order(NamedTuple):
-    """Which epochs are run, and in which order they take the rows."""
+    """Number of epochs and order of the rows."""
 
     shuffle: bool = False
     seed: int = 0
@@ -62,11 +62,11 @@ class Order(NamedTuple):
 
 @dataclass
 class DescentState(OnlineState):
-    """Weights, and the losses of rows before they were learned from."""
+    """Weights and progressive validation losses."""
 
-    #: Whether the caller gave weights to start from.
+    #: Whether the caller set initial weights.
     start_given: bool = False
-    #: How it was descended last, which says what penalties are still due.
+    #: Settings of the last run, which determine the pending penalties.
     steps: Steps | None = None
 
     @classmethod
@@ -78,7 +78,7 @@ class DescentState(OnlineState):
         steps: Steps,
         open_classes: bool,
     ) -> Self:
-        """Return the state before the first row."""
+        """Return the initial state."""
         layout = cls.layout_of(steps) | PROGRESS
         state = cls(classes, n_features, dtype, "ovr", layout, open_classes)
         state.shared["mark_weight"] = np.zeros(native.PROGRESS_MARKS)
@@ -90,11 +90,11 @@ class DescentState(OnlineState):
     @staticmethod
     @abstractmethod
     def layout_of(steps: Steps) -> Layout:
-        """Return what each model has."""
+        """Return the arrays of each model."""
 
     @abstractmethod
     def prepare(self, steps: Steps) -> None:
-        """Add what all models share."""
+        """Add the arrays shared by all models."""
 
     @abstractmethod
     def run_block(
@@ -104,15 +104,15 @@ class DescentState(OnlineState):
         progress: native.DescentProgress | None,
         block: int,
     ) -> tuple[native.DescentRun, dict[str, float]]:
-        """Train one block of lanes; return what was done, and the clock after it."""
+        """Train one block of lanes; return the run and the clock after it."""
 
     def touched(self, batch: TrainingBatch) -> NDArray[np.int64] | slice:
-        """Return the features whose shared numbers the rows may change."""
+        """Return the features whose shared values the rows may change."""
         del batch
         return slice(0)
 
     def save_shared(self, batch: TrainingBatch) -> dict[str, tuple[Any, NDArray[Any]]]:
-        """Return what the rows may change of what all models share, and where it stands."""
+        """Return a backup of the shared values that the rows may change."""
         touched, n = self.touched(batch), self.n_features
         saved = {}
         for name, array in self.shared.items():
@@ -121,12 +121,12 @@ class DescentState(OnlineState):
         return saved
 
     def put_back(self, saved: dict[str, tuple[Any, NDArray[Any]]]) -> None:
-        """Undo what was done since ``save_shared``."""
+        """Restore the backup of ``save_shared``."""
         for name, (where, values) in saved.items():
             self.shared[name][where] = values
 
     def make_room(self, batch: TrainingBatch) -> None:
-        """Make sure that what all models share can take the rows."""
+        """Allocate shared arrays for the rows."""
 
     def lanes_of(self, block: int) -> tuple[int, int]:
         """Return the class of a block's first lane and the number of its models."""
@@ -135,11 +135,11 @@ class DescentState(OnlineState):
 
     #: The square of a score may overflow where the score does not.
     unbounded: ClassVar[frozenset[str]] = frozenset(PROGRESS)
-    #: Of the clock: numbers that may be negative.
+    #: Clock values that may be negative.
     signed: ClassVar[frozenset[str]] = frozenset()
 
     def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
-        """Refuse counts and sums that no learning leaves behind."""
+        """Refuse impossible counts and sums."""
         for name, number in clock.items():
             if number < 0 and name not in self.signed:
                 raise ValueError(f"{name} is {number:g}")
@@ -151,7 +151,7 @@ class DescentState(OnlineState):
             raise ValueError("mark_weight and weight must be > 0 where there are examples")
 
     def progressive_losses(self) -> dict[str, list[float]]:
-        """Return the mean loss before learning after 1, 2, 4, ... rows and after all."""
+        """Return the progressive validation loss after 1, 2, 4, ... rows and after all."""
         n_models, examples = self.n_models - self.n_ghosts or 1, int(self.clock["examples"])
         if examples == 0:
             return {"examples": [], "mean_loss": []}
@@ -176,21 +176,21 @@ def run_descent(
     progressive: bool,
     measure: bool = True,
 ) -> NDArray[np.float64]:
-    """Train the state in place, one block of lanes after the other.
+    """Train the state in place, block of lanes by block of lanes.
 
     Parameters
     ----------
-    state, lesson, steps, order
-        What is trained, from what, how.
+    state, batch, steps, order
+        State, rows, settings and order of the rows.
     progressive : bool
-        Whether the rows are new, so that their losses before learning count as validation.
+        Whether the rows are new, so that their losses count as progressive validation.
     measure : bool
-        Whether to sum up the losses.
+        Whether to sum the losses.
 
     Returns
     -------
     ndarray of shape (epochs, models)
-        Sums of weight x loss, each row's before it was learned from.
+        Sums of weight x loss, each evaluated before the update.
     """
     is_number = state.classes is None
     plan = native.DescentPlan(
@@ -220,7 +220,7 @@ def run_descent(
     state.make_room(batch)
     losses, clock = [], state.clock
     for block in range(state.n_blocks):
-        # what all models share moves with the last block only; the others leave it as it was
+        # only the last block updates the shared arrays; the others restore them
         last = block == state.n_blocks - 1
         before = {} if last else state.save_shared(batch)
         progress = _progress(state) if progressive else None
@@ -237,10 +237,9 @@ def run_descent(
 
 
 def _sum_of_models(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of the models' numbers, one model after the other.
+    """Return the sum over the models in a fixed order.
 
-    The order of ``sum`` follows how the array lies in memory, which a ghost in a block of its own
-    changes: the arrays of one block are views, those of several are copies.
+    The order of ``sum`` depends on the memory layout, which a ghost in its own block changes.
     """
     return np.asarray(np.add.accumulate(array, axis=0)[-1])
 

@@ -1,4 +1,4 @@
-"""What an online run can prove, computed from data and final weights, not by the solver."""
+"""Evidence of an online run, computed from the data and the final weights."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ __all__ = [
 
 
 def measure_margins(state: OnlineState, batch: TrainingBatch, tie_target: int) -> native.Margins:
-    """Score every row that counts and compare with its label.
+    """Return the margins and mistakes of all rows of positive weight.
 
     Parameters
     ----------
-    state, lesson
+    state, batch
         Weights and rows.
     tie_target : int
-        The target, -1 or +1, for which a score of exactly 0 is right; 0: for neither.
+        The target, -1 or +1, for which a score of exactly 0 is correct; 0: for neither.
 
     Returns
     -------
     native.Margins
-        ``smallest``: min over rows of y (w.x + b) of each one-vs-rest model, or under the argmax
-        rule one entry, the smallest lead of the true class; ``wrong_rows``: rows with a mistake in
-        some model; ``tied_rows``: rows on the boundary of some model.
+        ``smallest``: min over rows of y (w.x + b) of each one-vs-rest model, or, under the argmax
+        rule, the smallest margin of the true class; ``wrong_rows``: rows with a mistake in some
+        model; ``tied_rows``: rows on the boundary of some model.
     """
     return native.margins(
         batch.core,
@@ -56,7 +56,7 @@ def measure_margins(state: OnlineState, batch: TrainingBatch, tie_target: int) -
 
 
 def describe_run(run: Run, rows_seen: int) -> dict[str, Any]:
-    """Return what the run did."""
+    """Return the evidence of the run."""
     return {
         "epochs": len(run.mistakes),
         "converged": run.converged,
@@ -80,12 +80,12 @@ def describe_margins(
     Parameters
     ----------
     model, margins, run
-        The final weights, what they do to the training rows, how they were found.
+        The final weights, their margins on the training rows, and the run.
     radius : callable, optional
-        Gives R, the largest norm of a row in the space of the bound; None where the bound does
-        not apply.
+        Returns R, the largest row norm in the space of the bound; None if the bound does not
+        apply.
     factor : int, default 1
-        The bound is so many times (R / gamma)^2.
+        The bound is this multiple of (R / gamma)^2.
     """
     converged = run.converged and margins.wrong_rows == 0
     evidence: dict[str, Any] = {
@@ -111,7 +111,7 @@ def describe_margins(
 
 
 def unconverged_message(learner: PerceptronBase, evidence: dict[str, Any], n_rows: int) -> str:
-    """Return what a fit that was stopped with mistakes left should say."""
+    """Return the warning of a fit that stopped with mistakes left."""
     limit = {
         "stalled": "a step no longer changes the weights, so more epochs cannot either",
         "rounding": "an epoch without a mistake; what is left is within rounding of the boundary",

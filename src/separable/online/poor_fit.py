@@ -1,7 +1,7 @@
-"""Data from which online learners learn little, and the warning that names it.
+"""Warnings about data on which online learners converge slowly.
 
-A step of an online learner is as long as its row. So a column far from 0, or one huge value, takes
-all steps for itself, and sample weights far below 1 leave no step at all.
+The step of an online learner is proportional to the row. So a column far from 0, or one huge value,
+dominates all steps, and sample weights far below 1 make the steps vanish.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ REMEDY = (
 
 
 class Oddity(NamedTuple):
-    """Something about the data that slows learning down.
+    """A property of the data that slows convergence.
 
-    ``poor`` is the error, as a fraction of a constant's, from which on it is worth a warning.
+    ``poor`` is the relative error, compared with the best constant, from which to warn.
     """
 
     words: str
@@ -57,9 +57,9 @@ class Oddity(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Of a sample of rows: each column's lower median of the |values| that are not 0, and more.
+    """Column statistics of a sample of rows: lower median of the non-zero |values|, and more.
 
-    ``mean`` and ``deviation`` are 0 where a sparse column has zeros.
+    ``mean`` and ``deviation`` are 0 for sparse columns with zeros.
     """
 
     column_index: NDArray[Any]
@@ -71,18 +71,18 @@ class Columns(NamedTuple):
 def warn_of_poor_fit(
     learner: OnlineEstimator, model: Any, batch: TrainingBatch, y: NDArray[Any], stacklevel: int = 3
 ) -> None:
-    """Warn where data is odd and the model therefore hardly better than a constant.
+    """Warn if the data has an oddity and the model is hardly better than a constant.
 
     Parameters
     ----------
     learner : OnlineEstimator
-        Whose columns are known.
+        The learner, with its column names.
     model : Model
-        What it learned.
-    batch : Lesson
+        The fitted model.
+    batch : TrainingBatch
         The rows.
     y : ndarray
-        Their labels or numbers, as the caller gave them.
+        Their targets, as passed by the caller.
     stacklevel : int, default 3
         The caller's frame: that of ``fit`` is 2.
     """
@@ -110,18 +110,18 @@ def warn_of_poor_fit(
 def warn_of_poor_stream(
     learner: OnlineEstimator, rows_seen: int, batch: TrainingBatch, y: NDArray[Any]
 ) -> None:
-    """Warn of a stream as of a fit, whenever the number of its rows has doubled.
+    """Warn as for a fit, whenever the number of rows of a stream has doubled.
 
     Parameters
     ----------
     learner : OnlineEstimator
-        After it learned from a chunk.
+        After training on a chunk.
     rows_seen : int
-        The rows of all chunks.
-    batch : Lesson
+        Number of rows of all chunks.
+    batch : TrainingBatch
         The last chunk.
     y : ndarray
-        Its labels or numbers, as the caller gave them.
+        Its targets, as passed by the caller.
     """
     before = rows_seen - batch.n_counted
     if rows_seen >= FIRST_LOOK and rows_seen.bit_length() > before.bit_length():
@@ -129,7 +129,7 @@ def warn_of_poor_stream(
 
 
 def _light(batch: TrainingBatch) -> Iterator[Oddity]:
-    """Yield what is odd about sample weights that are all far below 1."""
+    """Yield the oddity of sample weights that are all far below 1."""
     weight = batch.counted.weight
     if weight is None or (largest := float(weight.max())) >= LIGHT:
         return
@@ -141,7 +141,7 @@ def _light(batch: TrainingBatch) -> Iterator[Oddity]:
 
 
 def _odd_numbers(model: Any, batch: TrainingBatch, y: NDArray[Any]) -> Iterator[Oddity]:
-    """Yield what is odd about numbers to predict."""
+    """Yield oddities of regression targets."""
     if model.classes is not None:
         return
     sizes = np.abs(y if batch.present is None else y[batch.present])
@@ -161,7 +161,7 @@ def _odd_numbers(model: Any, batch: TrainingBatch, y: NDArray[Any]) -> Iterator[
 
 
 def _odd_columns(learner: OnlineEstimator, rows: Rows, sample: Rows) -> Iterator[Oddity]:
-    """Yield what is odd about columns: a huge value, unlike sizes, a mean far from 0."""
+    """Yield oddities of columns: a huge value, different scales, a mean far from 0."""
     columns = _dense_columns(sample) if sample.indices is None else _sparse_columns(sample)
     if len(columns.column_index) == 0:
         return
@@ -190,7 +190,7 @@ def _odd_columns(learner: OnlineEstimator, rows: Rows, sample: Rows) -> Iterator
 
 
 def _extremes(columns: Columns) -> list[int]:
-    """Return the places of the columns with the smallest and the largest median."""
+    """Return the indices of the columns with the smallest and the largest median."""
     present = np.where(np.isfinite(columns.median), columns.median, -1.0)
     return [int(np.argmin(columns.median)), int(np.argmax(present))]
 
@@ -249,7 +249,7 @@ def _sparse_columns(sample: Rows) -> Columns:
 
 
 def _largest(rows: Rows, columns: Columns) -> tuple[int, float, float] | None:
-    """Return column, value and median of the largest value beside its column's median."""
+    """Return column, value and median of the value that is largest relative to its median."""
     values = rows.values
     if values.size == 0 or np.abs(values).max() <= LARGE * columns.median.min():
         return None
@@ -267,7 +267,7 @@ def _largest(rows: Rows, columns: Columns) -> tuple[int, float, float] | None:
 
 
 def _relative_error(model: Any, sample: Rows, y: NDArray[Any]) -> float:
-    """Return the error on rows learned from as a fraction of that of the best constant."""
+    """Return the training error as a fraction of that of the best constant."""
     try:
         predicted = model.predict(sample)
     except ValueError:  # scores that overflow

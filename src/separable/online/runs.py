@@ -34,11 +34,10 @@ COPY_ROW_BYTES = 1024
 
 
 class TrainingBatch(NamedTuple):
-    """What is learned from: rows, the class index or number of each, how much each counts.
+    """Training data: rows, targets (class index or number) and weights.
 
-    ``present`` are the rows that count in the order of memory, None for all; ``counted`` has them
-    in the order of learning. ``origin`` gives the caller's number of each row where rows are a
-    copy in another order.
+    ``present`` are the rows of positive weight in memory order, None for all; ``counted`` has them
+    in training order. ``origin`` is the caller's index of each row if the rows are a shuffled copy.
     """
 
     rows: Rows
@@ -50,20 +49,20 @@ class TrainingBatch(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, target: NDArray[Any], counted: RowWeights) -> TrainingBatch:
-        """Hand the rows to the core."""
+        """Return a batch with the rows of the compiled core."""
         return cls(rows, target, counted, core_rows(rows), counted.rows)
 
     @property
     def n_counted(self) -> int:
-        """The number of rows that are not absent."""
+        """The number of rows of positive weight."""
         return self.rows.n_rows if self.counted.rows is None else len(self.counted.rows)
 
     def shuffled(self, seed: int, epochs: int) -> TrainingBatch:
-        """Return the rows that count in a shuffled order, as a list or, for speed, as a copy.
+        """Return the rows in shuffled order, as indices or, for speed, as a copy.
 
-        An epoch reads a copy in stretches, which memory delivers faster than scattered short
-        rows. It pays after a few epochs, on rows that no cache holds, and is not made where it
-        would take more than a quarter of the memory that is free. It changes no bit.
+        A copy is read sequentially, which is faster than scattered short rows. It pays off after a
+        few epochs on data larger than the cache, and is skipped if it would take more than a
+        quarter of the free memory. It changes no bit.
         """
         order = np.empty(self.n_counted, dtype=np.int64)
         native.shuffled(self.rows.n_rows, self.counted.rows, seed, order)
@@ -80,7 +79,7 @@ class TrainingBatch(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How it is learned: the step, the order of rows, when to stop."""
+    """Training settings: step size, order of the rows, stopping."""
 
     eta: float
     fit_intercept: bool
@@ -93,10 +92,11 @@ class Rule(NamedTuple):
 
 
 class Run:
-    """What the runs of all blocks of lanes did, as one.
+    """Combined result of the runs of all blocks of lanes.
 
-    ``mistakes`` is (epochs, models); a block that stopped early makes no more mistakes. Batch
-    learners also have ``stop``, why each model stopped ("" if it did not), and ``delta_norm``.
+    ``mistakes`` is (epochs, models); a block that stopped early has no further mistakes. Batch
+    learners also have ``stop``, the reason why each model stopped ("" if it did not), and
+    ``delta_norm``.
     """
 
     def __init__(self, runs: list[native.OnlineRun]) -> None:
@@ -119,7 +119,7 @@ class Run:
 def run_epochs(
     state: OnlineState, batch: TrainingBatch, rule: Rule, kernel: BlockKernel = native.perceptron
 ) -> list[native.OnlineRun]:
-    """Train the state in place, one block of lanes after the other."""
+    """Train the state in place, block of lanes by block of lanes."""
     rows, weights = batch.core, state.native_weights()
     plan = native.OnlinePlan(
         label=batch.target,
@@ -161,7 +161,7 @@ def run_epochs(
 
 
 def refuse_overflow(batch: TrainingBatch, row: int, eta: float) -> NoReturn:
-    """Say which row's score overflowed, and what to do."""
+    """Raise an error with the row whose score overflowed, and the remedy."""
     caller_row = row if batch.origin is None else int(batch.origin[row])
     values = batch.rows.values
     raise ValueError(

@@ -1,4 +1,4 @@
-"""The state of gradient descent with one step size for all weights."""
+"""State of stochastic gradient descent with one step size for all weights."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 __all__ = ["SgdState"]
 
-#: What the l1 penalty has taken from each weight.
+#: The l1 penalty applied to each weight so far.
 TAKEN: Layout = {"q": ModelArray(None, double=True)}
 CLOCK = ("steps", "scale", "due", "mean_scale", "mean_count")
 
 
 @dataclass
 class SgdState(DescentState):
-    """Weights as scale x w, and dues of the l1 penalty."""
+    """Weights stored as scale x w, with the cumulative l1 penalty."""
 
     @staticmethod
     def layout_of(steps: Steps) -> Layout:
-        """Return what each model has."""
+        """Return the arrays of each model."""
         means = {} if steps.mean_from is None else MEANS
         return WEIGHTS | means | (TAKEN if steps.l1 > 0 else {})
 
@@ -47,7 +47,7 @@ class SgdState(DescentState):
         progress: native.DescentProgress | None,
         block: int,
     ) -> tuple[native.DescentRun, dict[str, float]]:
-        """Train one block of lanes; return what was done, and the clock after it."""
+        """Train one block of lanes; return the run and the clock after it."""
         clock = native.SgdClock(**{name: self.clock[name] for name in CLOCK})
         run = native.sgd(
             batch.core,
@@ -62,13 +62,13 @@ class SgdState(DescentState):
         return run, {name: getattr(clock, name) for name in CLOCK}
 
     def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
-        """Refuse numbers that no learning leaves behind."""
+        """Refuse impossible values."""
         super().check_saved(tensors, clock)
         if clock["scale"] == 0:
             raise ValueError("scale is 0")
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return weights and intercepts, or their means, all shrinking that is due done."""
+        """Return weights and intercepts, or their means, with all pending penalties applied."""
         n_models, clock = self.n_models - self.n_ghosts or 1, self.clock
         w, arrays = np.empty((n_models, self.n_features)), self.arrays()
         b = arrays["b"][:n_models].astype(np.float64)

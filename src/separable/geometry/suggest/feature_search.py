@@ -1,11 +1,10 @@
-"""A small set of columns that makes classes separable, no member of which can be dropped.
+"""Minimal set of columns that makes classes separable.
 
-What separates with some columns separates with more, so questions can be halved: of columns in any
-order, the shortest beginning that is enough is found with few verdicts. The order is by weights
-that separate, each column then scaled by its own weight, which turns the smallest |w| into a small
-number of columns (as in reweighted l1: Candes, Wakin and Boyd 2008). At the end each member that is
-left is dropped once, and comes back where the verdict needs it; what was needed once is needed from
-then on, so one round is enough.
+Adding columns preserves separability, so bisection finds the shortest sufficient prefix of an
+ordering with few verdicts. Columns are ordered by separating weights and rescaled by them, which
+favours few columns (as in reweighted l1: Candes, Wakin and Boyd 2008). Finally each column is
+dropped once and restored if the verdict needs it. A column that was needed once stays needed, so
+one round is enough.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FeatureTable", "small_set"]
 
-#: Rounds of scaling columns by their weights, at most.
+#: Maximum number of reweighting rounds.
 MAX_ROUNDS = 12
-#: How much more a column that is there in any case weighs than one that may be added.
+#: Scale of the given columns relative to the candidates.
 KEPT_SCALE = 100.0
 #: Relative precision of margins in the search, where only weights matter.
 SEARCH_PRECISION = 0.1
@@ -38,7 +37,7 @@ SEARCH_PRECISION = 0.1
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """Columns that are there, and columns that may be added.
+    """Given columns and candidate columns.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ class FeatureTable:
         return FeatureTable(self.base[rows], self.extra[rows], self.label[rows])
 
     def matrix(self, columns: Indices, scale: Floats | None = None) -> Any:
-        """Return the columns that are there, and some that may be added behind them."""
+        """Return the given columns followed by some candidates."""
         added = self.extra[:, columns]
         if isinstance(self.base, np.ndarray):
             return np.hstack([self.base, added if scale is None else added * scale])
@@ -71,15 +70,15 @@ class FeatureTable:
         return hstack([self.base, added], format="csr")
 
     def ask(self, columns: Indices, precision: float = 1e-3) -> Verdict:
-        """Return the verdict on rows with some columns added."""
+        """Return the verdict with some candidates added."""
         return _verdict(self.matrix(columns), self.label, precision)
 
     def separates(self, columns: Indices) -> bool:
-        """Return whether classes are proven to be separable with some columns added."""
+        """Return whether the classes are proved separable with some candidates added."""
         return self.ask(columns, SEARCH_PRECISION).kind == "separable"
 
     def sizes(self, columns: Indices, scale: Floats) -> Floats | None:
-        """Return the size of the weight of each added column, that separate; None: nothing does."""
+        """Return |weight| of each candidate for separating weights; None if not separable."""
         matrix = self.matrix(columns, scale)
         d = self.base.shape[1]
         matrix = _times(as_rows(matrix), np.append(np.full(d, KEPT_SCALE), np.ones(len(columns))))
@@ -91,14 +90,14 @@ class FeatureTable:
 
 
 def _verdict(X: Any, label: NDArray[np.int32], precision: float) -> Verdict:
-    """Return the verdict on two classes, or on more together."""
+    """Return the joint verdict on two or more classes."""
     result = separability(X, label, precision=precision)
     assert isinstance(result, Verdict)
     return result
 
 
 def small_set(table: FeatureTable) -> Indices | None:
-    """Return columns to add, none of which can be dropped; None: all together are not enough."""
+    """Return a minimal set of candidates; None if all together do not separate."""
     columns = np.arange(table.extra.shape[1])
     if table.separates(columns[:0]):
         return columns[:0]
@@ -119,7 +118,7 @@ def small_set(table: FeatureTable) -> Indices | None:
 
 
 def _shortest(table: FeatureTable, columns: Indices) -> int:
-    """Return how many of the first columns are enough; all of them are."""
+    """Return the length of the shortest sufficient prefix."""
     low, high = 0, len(columns)
     while high - low > 1:
         middle = (low + high) // 2
@@ -131,7 +130,7 @@ def _shortest(table: FeatureTable, columns: Indices) -> int:
 
 
 def _none_to_drop(table: FeatureTable, columns: Indices) -> Indices:
-    """Return columns without those that can be dropped, the last tried first."""
+    """Drop columns that are not needed, trying the last first."""
     kept = list(columns)
     for column in columns[::-1]:
         rest = [each for each in kept if each != column]

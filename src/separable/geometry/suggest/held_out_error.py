@@ -1,8 +1,7 @@
-"""The error on rows held out of a light classifier: ridge regression on the classes.
+"""A ridge classifier for held-out errors.
 
-It stands beside verdicts, which are about the rows they were given alone. Each class is a target
-that is 1 for its rows and 0 for others, columns are brought to one scale, and the largest answer
-decides.
+Verdicts concern only the given rows; the held-out error shows whether they generalize. Targets are
+class indicators, columns are standardized, and the largest score is the prediction.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["RidgeClasses"]
 
-#: The penalty, for columns whose mean square is 1.
+#: Regularization parameter, for columns with mean square 1.
 ALPHA = 1.0
 
 
 class RidgeClasses(ClassifierMixin, BaseEstimator):
-    """Ridge regression on indicators of classes, with fit and predict as scikit-learn has them.
+    """Ridge regression on class indicators, with the fit and predict of scikit-learn.
 
     Examples
     --------
@@ -36,7 +35,7 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: NDArray[Any]) -> RidgeClasses:
-        """Learn from rows of a matrix, dense or sparse."""
+        """Fit to the rows of a dense or sparse matrix."""
         self.classes_, label = np.unique(y, return_inverse=True)
         target = np.eye(len(self.classes_))[label]
         n, d = X.shape

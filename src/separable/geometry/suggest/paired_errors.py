@@ -1,8 +1,7 @@
-"""Held-out errors with and without features, on the same rows: an exact paired comparison.
+"""Exact paired test of held-out errors with and without features (McNemar).
 
-Rows that only one of both gets wrong decide. With b rows that only the features get right and w
-that only they get wrong, b of b + w is binomial with probability 1/2 if features change nothing
-(the sign test, or McNemar's exact one).
+Only discordant rows matter. With b rows that are correct only with the features and w that are
+wrong only with them, b of b + w is binomial with probability 1/2 under the null hypothesis.
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ if TYPE_CHECKING:
 
 __all__ = ["HELPS", "NO_HELP", "TOO_FEW", "PairedErrors"]
 
-#: What a comparison can end with.
+#: Outcomes of a comparison.
 HELPS, NO_HELP, TOO_FEW = "helps", "does not help", "too few rows"
-#: One-sided: what is called clear is due to chance with at most this probability.
+#: One-sided significance level.
 SIGNIFICANCE = 0.025
-#: Standard errors that go with it.
+#: The corresponding number of standard errors.
 STANDARD_ERRORS = 2.0
-#: Features that do not spare this share of errors, clearly, do not help.
+#: Features help only if they can avoid at least this fraction of the errors.
 MIN_REDUCTION = 0.5
-#: So few rows that only one of both gets wrong are never clear, even if all are better.
+#: Minimum number of discordant rows for a significant result.
 MIN_DISCORDANT = 6
 
 
 @dataclass(frozen=True)
 class PairedErrors:
-    """Which rows held out are wrong.
+    """Held-out errors on the same rows.
 
     Parameters
     ----------
     before, after : ndarray of bool, shape (n,)
-        Without and with features.
+        Whether each row is misclassified without and with features.
     """
 
     before: Wrong
@@ -48,23 +47,23 @@ class PairedErrors:
 
     @property
     def better(self) -> int:
-        """How many rows only the features get right."""
+        """Number of rows that are correct only with the features."""
         return int((self.before & ~self.after).sum())
 
     @property
     def worse(self) -> int:
-        """How many rows only the features get wrong."""
+        """Number of rows that are wrong only with the features."""
         return int((~self.before & self.after).sum())
 
     def compare(self, guess: float, added: bool) -> str:
-        """Return whether features help, do not, or whether rows are too few to tell.
+        """Return the outcome: the features help, do not help, or there are too few rows.
 
         Parameters
         ----------
         guess : float
-            The error of always answering the most frequent class.
+            Error rate of always predicting the most frequent class.
         added : bool
-            Whether there are features: without, guessing alone is what they are compared with.
+            Whether there are features; without, the comparison is with guessing alone.
 
         Examples
         --------
@@ -101,7 +100,7 @@ class PairedErrors:
         return NO_HELP if most < MIN_REDUCTION * float(self.before.mean()) else TOO_FEW
 
     def rows_needed(self) -> int:
-        """Return about how many rows would tell, if shares stayed as they are."""
+        """Return the approximate number of rows needed for a significant result."""
         n, decisive = len(self.after), max(1, self.better + self.worse)
         gain = (self.better - self.worse) / n
         fraction = decisive / n
