@@ -367,7 +367,7 @@ def test_deviations_of_many_columns(monkeypatch):
     X, y = numbers(n=40, d=60)
     learner = ElasticNet(1.0, l1_ratio=0.0, standardize=True)
     exact = leave_one_out(learner, X, y, approximate=True)
-    monkeypatch.setattr(certified_loo, "FEW", 50)
+    monkeypatch.setattr(certified_loo, "MAX_COLUMN_SPACE", 50)
     first = leave_one_out(learner, X, y, approximate=True)
     assert not exact.approximate
     assert first.approximate
@@ -432,7 +432,7 @@ def test_learners_that_cannot(learner):
 @pytest.mark.parametrize("learner", [LogisticRegression(), HINGE, Lasso(0.01)], ids=repr)
 def test_too_large(learner, monkeypatch):
     X, y = data(learner, n=30)
-    monkeypatch.setattr(certified_loo, "MOST", 3)
+    monkeypatch.setattr(certified_loo, "MAX_SIZE", 3)
     with pytest.raises(ValueError, match=r"at most 3 rows or 3 weights.*Use cross_validate"):
         leave_one_out(learner, X, y, approximate=True)
 
@@ -462,7 +462,7 @@ def test_extreme_data(learner):
 
 def test_too_much_work(monkeypatch):
     X, y = numbers(n=30)
-    monkeypatch.setattr(certified_loo, "WORK", 100)
+    monkeypatch.setattr(certified_loo, "MAX_WORK", 100)
     with pytest.raises(ValueError, match=r"4 columns and \d weights through 30 rows.*cross_valid"):
         leave_one_out(Lasso(0.01), X, y, approximate=True)
 
@@ -471,8 +471,8 @@ def test_kinks_that_are_far_at_first(monkeypatch):
     X, y = classes(n=80)
     expected = leave_one_out(HINGE, X, y, approximate=True)
     for first in (1, 10):
-        monkeypatch.setattr(piecewise_linear_loo, "FIRST", first)
-        monkeypatch.setattr(piecewise_linear_loo, "A_COLUMN", 0)
+        monkeypatch.setattr(piecewise_linear_loo, "FIRST_NEAR", first)
+        monkeypatch.setattr(piecewise_linear_loo, "NEAR_PER_COLUMN", 0)
         found = leave_one_out(HINGE, X, y, approximate=True)
         np.testing.assert_allclose(found.decision_scores, expected.decision_scores, atol=1e-9)
         assert found.n_refits == 0

@@ -1,9 +1,8 @@
-"""Models of all folds and strengths: lanes of one problem where folds share it, else one a fold.
+"""Models of all folds and values of C or alpha, as lanes of one problem if folds can share it.
 
-Folds that hold out different rows, and train on all others, are lanes of one problem. A fold stands
-alone where it trains on other rows than those not held out, and where columns are standardised or
-classes balanced, which only the rows that it trains on may tell. Scores of held-out rows come with
-the models. What is kept of a block of lanes are those, the weights and the certificates.
+Folds that hold out disjoint rows and train on all others share a problem. A fold has its own
+problem if it trains on other rows, or if columns are standardised or classes balanced, which
+depends on its training rows. Held-out scores, weights and certificates are kept.
 """
 
 from __future__ import annotations
@@ -52,12 +51,12 @@ def all_rows(n_rows: int) -> Split:
 
 @dataclass(frozen=True)
 class Learned:
-    """The models of one fold with one strength.
+    """The models of one fold for one value of C or alpha.
 
     Parameters
     ----------
     fold, place : int
-        Which fold, and which strength.
+        Indices of the fold and of the value of C or alpha.
     fitted : Fitted
         Its judgement has the scores of the rows held out, and no dual points.
     codes : list of int
@@ -106,10 +105,10 @@ class Learned:
 
 
 class LearnsFolds(Protocol):
-    """Learns the models of all folds and strengths."""
+    """The interface of a learner of all folds and values of C or alpha."""
 
     def learn(self) -> Iterator[Learned]:
-        """Yield the models of each fold and strength, in an order that depends on these alone."""
+        """Yield the models of each fold and value, in a deterministic order."""
 
 
 def lanes_of(
@@ -119,7 +118,7 @@ def lanes_of(
     regularizations: Floats,
     solver_options: SolverOptions,
 ) -> LearnsFolds:
-    """Return what learns the models of all folds and strengths: from sums if the learner can."""
+    """Return the learner of all folds and values: from Gram matrices if possible."""
     found = learner._sum_lanes(fold_data, splits, regularizations, solver_options)
     return (
         FoldLanes(learner, fold_data, splits, regularizations, solver_options)
@@ -130,7 +129,7 @@ def lanes_of(
 
 @dataclass(frozen=True)
 class FoldLanes:
-    """Learns the models of all folds and strengths.
+    """Learner of all folds and values of C or alpha.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ class FoldLanes:
     keep_weights: bool = True
 
     def learn(self) -> Iterator[Learned]:
-        """Yield the models of each fold and strength, in an order that depends on these alone."""
+        """Yield the models of each fold and value, in a deterministic order."""
         for run in self._runs():
             problem = self._problem(run)
             yield from self._learn(run, problem)
@@ -260,8 +259,8 @@ class FoldLanes:
                 one = Fitted(
                     problem,
                     self._kept(certified_solution, test, codes[place]),
-                    self.learner._as_asked(
-                        self._few(published, codes[place]), float(self.regularizations[s])
+                    self.learner._rescaled(
+                        self._of_fold(published, codes[place]), float(self.regularizations[s])
                     ),
                     solved.passes[at : at + 1],
                     solved.solvers[at : at + 1],
@@ -300,7 +299,7 @@ class FoldLanes:
             k,
         )
 
-    def _few(self, one: Published, columns: list[int]) -> Published:
+    def _of_fold(self, one: Published, columns: list[int]) -> Published:
         """Return a lane as published, of the classes that a fold has; without weights if unkept."""
         some = one.take([0] if len(one.intercept) == 1 else columns)
         return some if self.keep_weights else replace(some, weights=some.weights[:0])

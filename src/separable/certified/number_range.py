@@ -1,4 +1,4 @@
-"""The range of numbers that certified learners take, and errors for what is beyond it.
+"""Checks that data and objective stay in the range of float64.
 
 Objectives are sums of squares and products, and float64 ends at 1.8e308. A power of two brings the
 columns to one scale (`preparation.py`); what it cannot bring into range is refused before a solver

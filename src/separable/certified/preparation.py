@@ -1,4 +1,4 @@
-"""From checked rows to a problem: columns centred, standardised, or brought to a common scale."""
+"""Preprocessing of checked rows into a problem: centring, standardization, common scale."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What learners of every family share."""
+"""Shared by all learners: base class, targets, folds, scorers, held-out predictions."""

@@ -1,4 +1,4 @@
-"""Which of several strengths to take, by what each reached on rows held out."""
+"""Selection of a hyper-parameter value by cross-validation, with the one-standard-error rule."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ TIE = 1e-12
 
 
 class GridEdgeWarning(UserWarning):
-    """The best strength is the smallest or the largest that was tried."""
+    """The best hyper-parameter value is at the edge of the grid."""
 
 
 def best_place(mean: Floats, penalty: Floats) -> int:
-    """Return the place of the best mean score; of those that tie, the largest penalty's."""
+    """Return the index of the best mean score; ties go to the largest penalty."""
     top = mean.max()
     return _most_penalised(mean >= top - TIE * abs(top), penalty)
 
 
 def one_error_place(mean: Floats, error: Floats, penalty: Floats) -> int:
-    """Return the place of the largest penalty whose mean is within a standard error of the best.
+    """Return the index of the largest penalty within one standard error of the best score.
 
-    Where the best has no standard error, one fold being all there is, it is the best itself.
+    With a single fold, which has no standard error, it is the best itself.
     """
     best = best_place(mean, penalty)
     if not math.isfinite(error[best]):

@@ -1,4 +1,4 @@
-"""Folds of cross-validation: the default ones, and a warning where rows are in the order of y."""
+"""Cross-validation folds: defaults, and a warning if the rows are sorted by y."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fitted estimators answer for held-out rows, fold by fold and joined."""
+"""Held-out predictions of fitted estimators, fold by fold and joined."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which rows train and which are held out, in each fold.
-
-Rows of anything that has rows.
-"""
+"""Train and test rows of each fold, and row selection from any container."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How summaries of fits are shown: figures above, a table of coefficients below."""
+"""Summary tables of fits as text and HTML: statistics above, coefficients below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every certified learner shares: parameters, a problem, and a model with its certificate."""
+"""Base class of the certified estimators: parameters, problem, solver, model and certificate."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ N_JOBS = Requirement(
 
 @dataclass(frozen=True)
 class RowMask:
-    """Where the rows that count stand among those given.
+    """The rows of positive weight among all rows.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class RowMask:
 
 @dataclass(frozen=True)
 class FoldData:
-    """All rows, also those of weight 0: they teach nothing, but may be held out.
+    """All rows, including those of weight 0, which may be held out.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class FoldData:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What is learned from: rows of a weight above 0, their targets and weights.
+    """The training rows, all of positive weight, with targets and weights.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Models of all classes, before they become one.
+    """The fitted models of all classes.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class Fitted:
 
 
 class CertifiedEstimator(LinearEstimator):
-    """A learner of a convex problem that says how far from the optimum it stopped."""
+    """A convex learner with a certificate of suboptimality."""
 
     C: float
     fit_intercept: bool
@@ -239,7 +239,7 @@ class CertifiedEstimator(LinearEstimator):
 
     #: The largest exponent of two by which columns are brought to a common scale.
     _most_exponent: ClassVar[int] = SQUARED
-    #: The parameter that says how strong the penalty is.
+    #: The name of the regularization parameter.
     _regularization_name: ClassVar[str] = "C"
 
     _requirements: ClassVar[dict[str, Requirement]] = {
@@ -272,7 +272,7 @@ class CertifiedEstimator(LinearEstimator):
         del problem
         return Lane(regularization, target, fold)
 
-    def _as_asked(self, published: Published, regularization: float) -> Published:
+    def _rescaled(self, published: Published, regularization: float) -> Published:
         """Return a model with its certificate in terms of this learner's objective."""
         del regularization
         return published
@@ -376,7 +376,7 @@ class CertifiedEstimator(LinearEstimator):
         )
 
     def _fit_lanes(self, solver: Learns, training: TrainingData, regularization: float) -> Fitted:
-        """Learn the models of all classes with one strength from all rows."""
+        """Fit the models of all classes for one value of C or alpha."""
         return self._solve(solver, training, self._lanes(training, regularization))
 
     def _lanes(self, training: TrainingData, regularization: float) -> list[Lane]:
@@ -484,7 +484,7 @@ class CertifiedEstimator(LinearEstimator):
             learner=type(self).__name__,
             parameters=self._plain_parameters(),
             family="certified",
-            evidence={**self._told(fitted), **(evidence or {})},
+            evidence={**self._evidence_of(fitted), **(evidence or {})},
             calibration=fitted.calibration,
         )
         if warn:
@@ -509,7 +509,7 @@ class CertifiedEstimator(LinearEstimator):
         del classes
         return self._link()
 
-    def _told(self, fitted: Fitted) -> dict[str, Any]:
+    def _evidence_of(self, fitted: Fitted) -> dict[str, Any]:
         """Return the evidence of a fit."""
         certificates = fitted.certificates
         numbers = {

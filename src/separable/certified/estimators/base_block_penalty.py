@@ -1,4 +1,4 @@
-"""What the learners share whose penalty is a sum over blocks: alpha, lanes and their answers."""
+"""Base class of estimators with a block-separable penalty."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 
-    Engine = Callable[[Lane, Floats | None], tuple[CertifiedSolution, int, str]]
+    BlockSolver = Callable[[Lane, Floats | None], tuple[CertifiedSolution, int, str]]
 
 __all__ = ["ALPHA", "BLOCK_REQUIREMENTS", "TOL", "BlockLearner"]
 
@@ -54,15 +54,15 @@ class BlockLearner(CertifiedEstimator):
 
     # ------------------------------------------------------------------ what a learner says
 
-    def _engine(self, problem: Problem) -> Engine:
-        """Return what learns a lane from a start: its model, the passes that it took, its name.
+    def _block_solver(self, problem: Problem) -> BlockSolver:
+        """Return a function that solves a lane: solution, passes and solver name.
 
-        The objective is penalty(w) + strength times the sum of weighted losses.
+        The objective is penalty(w) + C times the sum of weighted losses.
         """
         raise NotImplementedError
 
     def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
-        """Return the least alpha that holds all weights at 0, given the pull of the mean loss."""
+        """Return alpha_max, given minus the gradient of the mean loss at 0."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ learning
@@ -80,7 +80,7 @@ class BlockLearner(CertifiedEstimator):
         starts = self._last_weights(problem, training)
         found: dict[int, Fitted] = {}
         with one_blas_thread(), np.errstate(over="ignore", under="ignore"):
-            engine = self._engine(problem)
+            engine = self._block_solver(problem)
             for place in np.argsort(-alphas, kind="stable").tolist():
                 alpha = float(alphas[place])
                 lanes = [problem.alpha_lane(alpha, each) for each in training.models]
@@ -100,7 +100,7 @@ class BlockLearner(CertifiedEstimator):
         return [found[place] for place in range(len(alphas))]
 
     def _largest_alpha(self, training: TrainingData) -> float:
-        """Return the least alpha that holds all weights at 0."""
+        """Return alpha_max, the smallest alpha with all weights 0."""
         problem = replace(self._problem(training), value=1.0)
         none = np.zeros(problem.rows.n_features)
         correlations = (

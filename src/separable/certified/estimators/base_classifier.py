@@ -1,4 +1,4 @@
-"""What the certified classifiers share: labels, class weights, one model a class."""
+"""Base class of the certified classifiers: labels, class weights, one-vs-rest."""
 
 from __future__ import annotations
 

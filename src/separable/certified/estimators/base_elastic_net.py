@@ -1,4 +1,4 @@
-"""What learners of least squares with an l1 or elastic net penalty share."""
+"""Base class of lasso and elastic net."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class PenalisedSquares(CertifiedRegressor):
     def _lane(self, problem: Problem, regularization: float, target: int, fold: int) -> Lane:
         return problem.alpha_lane(regularization, target, fold)
 
-    def _as_asked(self, published: Published, regularization: float) -> Published:
+    def _rescaled(self, published: Published, regularization: float) -> Published:
         return published.times(regularization)
 
     def _sum_lanes(
@@ -190,9 +190,9 @@ class PenalisedSquares(CertifiedRegressor):
         last: Floats = self._weights_only().weights[0]
         return last if len(last) == training.rows.n_features else None
 
-    def _told(self, fitted: Fitted) -> dict[str, Any]:
+    def _evidence_of(self, fitted: Fitted) -> dict[str, Any]:
         nonzeros = int(np.count_nonzero(fitted.published.weights))
-        return {**super()._told(fitted), "nonzeros": nonzeros}
+        return {**super()._evidence_of(fitted), "nonzeros": nonzeros}
 
     def _advice(self, worst: Certificate) -> str:
         del worst

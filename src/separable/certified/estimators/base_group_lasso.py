@@ -1,7 +1,4 @@
-"""What the learners of groups share: groups that enter or leave whole.
-
-Which columns go together, in each of the ways in which that can be said.
-"""
+"""Base class of the group lasso estimators, and the groups of columns."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.estimators.base import Fitted, TrainingData
-    from separable.certified.estimators.base_block_penalty import Engine
+    from separable.certified.estimators.base_block_penalty import BlockSolver
     from separable.certified.problem import Problem
     from separable.features.base import Encoder
     from separable.typing import Floats
@@ -221,7 +218,7 @@ class GroupLearner(BlockLearner):
     def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
         return 1.0 / self._group_penalty(problem).dual_scaling(correlation)
 
-    def _engine(self, problem: Problem) -> Engine:
+    def _block_solver(self, problem: Problem) -> BlockSolver:
         descent = BlockDescent(
             problem,
             self._group_penalty(problem),

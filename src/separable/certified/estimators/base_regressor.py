@@ -1,4 +1,4 @@
-"""What the certified regressors share: numbers to predict."""
+"""Base class of the certified regressors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Least squares with groups of columns that enter or leave whole."""
+"""The group lasso (Yuan and Lin, 2006)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["GroupLasso"]
 
 
 class GroupLasso(GroupLearner, CertifiedRegressor):
-    """Least squares whose groups of weights are 0 together, with a proof of how close it is.
+    """The group lasso: least squares with group-wise sparsity, with a certificate.
 
     Minimises (1/2W) sum_i c_i (y_i - w.x_i - b)^2 + alpha sum_g sqrt(p_g) |w_g|, with c_i the
     weight of a row, 1 by default, W their sum, and |w_g| the length of the p_g weights of a group.

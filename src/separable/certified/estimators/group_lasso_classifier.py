@@ -1,4 +1,4 @@
-"""Logistic regression with groups of columns that enter or leave whole."""
+"""Logistic regression with a group lasso penalty."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["GroupLassoClassifier"]
 
 
 class GroupLassoClassifier(GroupLearner, CertifiedClassifier):
-    """Logistic regression whose groups of weights are 0 together, with a proof of how close it is.
+    """Logistic regression with a group lasso penalty, with a certificate.
 
     Minimises (1/W) sum_i c_i log(1 + exp(-y_i (w.x_i + b))) + alpha sum_g sqrt(p_g) |w_g|, with
     y_i = -1, +1, c_i the weight of a row, 1 by default, W their sum, and |w_g| the length of the

@@ -1,4 +1,4 @@
-"""The lasso: least squares with an l1 penalty, with a proof of how far from the optimum it is."""
+"""The lasso, least squares with an l1 penalty, with a certificate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linear support vector machine, with a proof of how far from the optimum it stopped."""
+"""The linear support vector machine, with a certificate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PENALISED = Requirement(
 
 
 def check_penalty(learner: Any, penalty: str, loss: str) -> None:
-    """Refuse the l1 penalty with a loss that has corners itself."""
+    """Refuse the l1 penalty with a loss that is not smooth."""
     if penalty == "l1" and loss != "squared_hinge":
         raise ValueError(
             f"The 'penalty' parameter of {type(learner).__name__} must be 'l2' where "
@@ -62,7 +62,7 @@ def _is_calibrated(learner: LinearSVM) -> bool:
 
 
 class LinearSVM(CertifiedClassifier):
-    """A linear support vector machine whose every fit says how far from the optimum it is.
+    """Linear support vector machine with a certificate of suboptimality.
 
     Minimises 1/2 |w|^2 + C sum_i c_i max(0, 1 - y_i (w.x_i + b)), or with
     ``loss="squared_hinge"`` the squares of these terms, with y_i = -1, +1 and c_i the weight of a

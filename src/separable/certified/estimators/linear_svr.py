@@ -1,4 +1,4 @@
-"""Linear support vector regression, with a proof of how far from the optimum it stopped."""
+"""Linear support vector regression, with a certificate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["LinearSVR"]
 
 
 class LinearSVR(CertifiedRegressor):
-    """Support vector regression whose every fit says how far from the optimum it is.
+    """Linear support vector regression with a certificate of suboptimality.
 
     Minimises 1/2 |w|^2 + C sum_i c_i max(0, |y_i - w.x_i - b| - epsilon) with c_i the weight of a
     row, 1 by default: errors up to epsilon cost nothing, larger ones in proportion. This is the

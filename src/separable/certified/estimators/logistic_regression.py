@@ -1,4 +1,4 @@
-"""Logistic regression, with a proof of how far from the optimum it stopped."""
+"""Logistic regression, with a certificate."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def refuse_no_penalty(owner: Any, Cs: Any, l1_ratios: Any) -> None:
 
 
 class LogisticRegression(Logits):
-    """Logistic regression whose every fit says how far from the optimum it is.
+    """Logistic regression with a certificate of suboptimality.
 
     Minimises 1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i (w.x_i + b))) with y_i = -1, +1 and c_i the
     weight of a row, 1 by default. Three or more classes are learned jointly: 1/2 sum_k |w_k|^2 +

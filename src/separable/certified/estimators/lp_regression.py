@@ -1,4 +1,4 @@
-"""Least squares under a power of the weights, from their count to the largest of them."""
+"""Least squares with an lp penalty, from p = 0 (best subset) to p = inf (max norm)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.estimators.base import Fitted
-    from separable.certified.estimators.base_block_penalty import Engine
+    from separable.certified.estimators.base_block_penalty import BlockSolver
     from separable.certified.problem import Lane, Problem
     from separable.losses.base import Loss
     from separable.typing import Floats
@@ -79,7 +79,7 @@ def exponent_of(p: Any) -> float | None:
 
 
 class LpRegression(BlockLearner, CertifiedRegressor):
-    """Least squares under a power of the weights: p = 0 counts them, p = inf bounds them.
+    """Least squares with an lp penalty: p = 0 counts the weights, p = inf bounds them.
 
     Minimises (1/2W) sum_i c_i (y_i - w.x_i - b)^2 + alpha sum_j |w_j|^p, with c_i the weight of a
     row, 1 by default, and W their sum. p = 0: alpha times the number of weights that are not 0;
@@ -188,7 +188,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
 
     # ------------------------------------------------------------------ engines
 
-    def _engine(self, problem: Problem) -> Engine:
+    def _block_solver(self, problem: Problem) -> BlockSolver:
         units, power = self._penalty_units(problem), str(power_of(self.p))
         many = problem.rows.n_features > MAX_FULL_COLUMNS_SMOOTH
         if power == "inf":
@@ -271,8 +271,8 @@ class LpRegression(BlockLearner, CertifiedRegressor):
 
     # ------------------------------------------------------------------ what is said
 
-    def _told(self, fitted: Fitted) -> dict[str, Any]:
-        told = super()._told(fitted)
+    def _evidence_of(self, fitted: Fitted) -> dict[str, Any]:
+        told = super()._evidence_of(fitted)
         (proof,) = fitted.certificates
         if isinstance(proof, LocalCertificate):
             told.update(dual=None, gap=None, relative_gap=None, left=proof.left, claim=proof.claim)

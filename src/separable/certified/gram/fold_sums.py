@@ -1,6 +1,6 @@
-"""Sums of squares of rows: what ``Moments`` know, as a problem of products of columns.
+"""Gram matrices of folds, from ``Moments``.
 
-This is where certified learners meet the sums of the moment learners, and nowhere else.
+This is the only place where certified learners use the sums of the moment learners.
 """
 
 from __future__ import annotations

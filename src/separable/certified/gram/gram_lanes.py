@@ -1,4 +1,4 @@
-"""Models of all folds and alphas from the sums of folds, as `FoldLanes` gives them from rows."""
+"""Models of all folds and alphas from the Gram matrices of the folds; see `FoldLanes`."""
 
 from __future__ import annotations
 

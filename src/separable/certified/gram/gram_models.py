@@ -1,4 +1,4 @@
-"""Models of least squares with an elastic net: from sums, or from rows where these do not do."""
+"""Elastic net models from the Gram matrix, or from the rows if it lacks digits."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ __all__ = [
     "with_end",
 ]
 
-#: Columns up to which products of all of them are summed, and rows for each of them at least: for
-#: one model, and for many.
+#: The Gram matrix is used up to this many columns, with at least so many rows per column: for one
+#: model, and for many.
 MOST_COLUMNS = 2000
 ROWS_A_COLUMN, ROWS_FOR_MANY = 1.0, 0.2
 #: Rounding of the largest alpha must not leave a weight.

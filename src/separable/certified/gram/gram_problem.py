@@ -1,8 +1,7 @@
-"""Least squares with an elastic net from sums: models of many alphas, each with its certificate.
+"""Elastic net path from the Gram matrix, with a certificate for each alpha.
 
-The sums are products of columns about their means, G = Z'Z, c = Z'y and q = y'y, of columns and a
-target divided by their lengths, so that G is their correlations. What is penalised is then a weight
-times a factor of its column, and nothing overflows.
+G = Z'Z, c = Z'y and q = y'y are those of centred columns and target of length 1, so G is the
+correlation matrix. The penalty applies to a weight times a factor of its column; nothing overflows.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Without a penalty there may be no optimum: whether there is one, and the verdict where not.
+"""Existence of the maximum likelihood estimate (Albert and Anderson, 1984).
 
-A dual point of a fit without penalty is what proves that an optimum exists: multipliers, one for
-each vector y_i (x_i, 1) or (e_y - e_k) (x) (x_i, 1), that cancel. But only those well above
-rounding prove anything, so the vectors that have such must span all of them. Where they do not, or
-where there is no dual point, the verdict is asked.
+The dual point of an unpenalised fit proves that an optimum exists: multipliers of the vectors
+y_i (x_i, 1), or (e_y - e_k) (x) (x_i, 1), that cancel. Only multipliers well above rounding count,
+so their vectors must span all of them. Otherwise the separability verdict decides.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def check_optimum(
     ----------
     problem : Problem
     lane : Lane
-        Of infinite strength.
+        With C = inf.
     found : CertifiedSolution
         Of this lane.
     classes : ndarray

@@ -1,4 +1,4 @@
-"""What rows tell of unpenalised weights: the inverse of the observed information, its diagonal.
+"""Standard errors of unpenalised weights from the observed Fisher information.
 
 The information of weights and intercept at probabilities p is sum_i c_i p_i (1 - p_i) z_i z_i', z_i
 a row with a 1 for the intercept; of K classes together, in contrasts with the first, its blocks are
@@ -39,7 +39,7 @@ PART = 1e-8
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard errors of weights and intercepts, of columns as they came.
+    """Standard errors of weights and intercepts, for the raw columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The summary of a logistic regression without penalty: what statisticians ask of it."""
+"""Summary table of an unpenalised logistic regression: coefficients, likelihoods, AIC, BIC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probabilities from scores that are none: a sigmoid fitted to scores of rows held out.
+"""Platt scaling: a sigmoid fitted to held-out scores.
 
 The source is Platt, "Probabilistic outputs for support vector machines" (1999), with the safeguards
 of Lin, Lin and Weng (2007). Folds are a function of the rows themselves: equal rows of a class are

@@ -1,7 +1,6 @@
-"""Leave-one-out of the certified learners, from one fit.
+"""Leave-one-out predictions of the certified learners, from one fit.
 
-How each kind of loss does it is in `left_out_smooth`, `left_out_kinks` and
-`left_out_multinomial`.
+The methods are in `left_out_smooth`, `left_out_piecewise_linear` and `left_out_multinomial`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,11 @@ from separable.certified.duality.l1_certifier import l1_l2_weights
 from separable.certified.loo.changes import Changes, class_factors
 from separable.certified.loo.l1_loo import PenalizedColumns, columns_alone
 from separable.certified.loo.loo_rows import LeftOutRows
-from separable.certified.loo.piecewise_linear_loo import KinkFit, Kinks, left_out_kinks
+from separable.certified.loo.piecewise_linear_loo import (
+    Breakpoints,
+    PiecewiseLinearFit,
+    left_out_piecewise_linear,
+)
 from separable.certified.loo.smooth_loo import SmoothFit, left_out_smooth
 from separable.certified.loo.softmax_loo import JointFit, left_out_multinomial
 from separable.certified.problem import TOGETHER
@@ -39,25 +42,25 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["MOST", "LeftOut", "TooLargeError", "left_out"]
+__all__ = ["MAX_SIZE", "LeftOut", "TooLargeError", "left_out"]
 
-#: The relative gap that tells which rows are on their kinks.
-CLOSE = 1e-12
-#: So many columns are taken as they are where their deviations change.
-FEW = 2000
-#: Products that say whether weights leave 0, at most.
-WORK = 2e11
-#: Numbers of weights that move, or rows, at most one of which may be larger.
-MOST = 5000
+#: The relative gap that identifies the rows at a breakpoint.
+BREAKPOINT_GAP = 1e-12
+#: With standardization, the row space is used only above this many columns.
+MAX_COLUMN_SPACE = 2000
+#: Maximum multiplications for the optimality check of zero weights.
+MAX_WORK = 2e11
+#: Maximum min(rows, free weights).
+MAX_SIZE = 5000
 
 
 class TooLargeError(ValueError):
-    """One fit does not tell, as its matrix is too large."""
+    """The matrix of a leave-one-out update is too large."""
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The scores of rows from the fit to all others.
+    """Leave-one-out scores.
 
     Parameters
     ----------
@@ -66,11 +69,11 @@ class LeftOut:
     fitted : Fitted
         The fit to all of them.
     scores : ndarray, shape (n, k)
-        NaN: the row has to be refitted.
+        NaN: the row needs a refit.
     doubt : ndarray, shape (n,)
-        0: none; the larger, the more the estimate may be off.
+        Bound-like measure of the error of the estimate; 0: none.
     exact : ndarray of bool, shape (n,)
-        Scores that are no estimates.
+        Scores that are exact.
     """
 
     training: TrainingData
@@ -81,7 +84,7 @@ class LeftOut:
 
 
 def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOut:
-    """Fit, and estimate for each row the scores that the fit to all others gives it.
+    """Fit, and estimate the leave-one-out score of each row.
 
     Parameters
     ----------
@@ -91,8 +94,8 @@ def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOut:
     """
     training = learner._training_data(fold_data)
     smooth = is_smooth(learner._loss())
-    if not smooth and (learner.tol is None or learner.tol > CLOSE):
-        learner = clone(learner).set_params(tol=CLOSE)
+    if not smooth and (learner.tol is None or learner.tol > BREAKPOINT_GAP):
+        learner = clone(learner).set_params(tol=BREAKPOINT_GAP)
     fitted = learner._learn(training)
     problem, changes = fitted.problem, _changes(learner, training, fold_data)
     regularization = float(getattr(learner, learner._regularization_name))
@@ -140,7 +143,7 @@ def _one_model(
         return _joint(problem, lane, changes, weights, found.scores)
     if is_smooth(problem.loss):
         return _smooth(problem, lane, changes, weights[:, 0], found.scores[:, 0])
-    return _kinks(problem, lane, changes, found)
+    return _piecewise_linear(problem, lane, changes, found)
 
 
 def _smooth(
@@ -155,9 +158,9 @@ def _smooth(
     free = np.arange(len(weights)) if smooth else np.flatnonzero(weights)
     n, d = problem.rows.n_rows, len(free)
     by_rows = smooth and penalised and _by_rows(n, d, changes)
-    if (n if by_rows else d) > MOST:
+    if (n if by_rows else d) > MAX_SIZE:
         raise TooLargeError(_too_large(n, d))
-    if not smooth and float(n) * d * problem.rows.n_features > WORK:
+    if not smooth and float(n) * d * problem.rows.n_features > MAX_WORK:
         raise TooLargeError(
             f"Leave-one-out from one fit would follow {problem.rows.n_features} columns and {d} "
             f"weights through {n} rows, which is too much work."
@@ -187,7 +190,7 @@ def _joint(
     (n, d), k = problem.rows.shape, scores.shape[1]
     penalised = math.isfinite(lane.C)
     by_rows = penalised and _by_rows(n, d, changes)
-    if k * min(n, d) > MOST:
+    if k * min(n, d) > MAX_SIZE:
         raise TooLargeError(_too_large(k * n, k * d))
     lane = lane if penalised else replace(lane, C=problem.value)
     rows = LeftOutRows(problem, by_rows=by_rows)
@@ -197,32 +200,34 @@ def _joint(
     return found, doubt, np.zeros(n, np.bool_)
 
 
-def _kinks(
+def _piecewise_linear(
     problem: Problem, lane: Lane, changes: Changes, found: CertifiedSolution
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     n, d = problem.rows.shape
-    if min(n, d) > MOST:
+    if min(n, d) > MAX_SIZE:
         raise TooLargeError(_too_large(n, d))
     y, c = problem.targets(lane), problem.costs(lane)
-    kinks = (
-        Kinks.of_insensitive(y, c, problem.loss.epsilon)
+    breakpoints = (
+        Breakpoints.of_insensitive(y, c, problem.loss.epsilon)
         if isinstance(problem.loss, EpsilonInsensitive)
-        else Kinks.of_hinge(y, c)
+        else Breakpoints.of_hinge(y, c)
     )
     rows = LeftOutRows(problem, by_rows=_by_rows(n, d, changes))
     weights = np.asarray(found.weights[:, 0], np.float64)
-    fit = KinkFit(rows, kinks, found.scores[:, 0], found.dual[:, 0], weights, changes)
-    scores, doubt, exact = left_out_kinks(fit)
+    fit = PiecewiseLinearFit(
+        rows, breakpoints, found.scores[:, 0], found.dual[:, 0], weights, changes
+    )
+    scores, doubt, exact = left_out_piecewise_linear(fit)
     return scores[:, None], doubt, exact
 
 
 def _by_rows(n: int, d: int, changes: Changes) -> bool:
     """Return whether the space of the rows is taken: deviations are those of columns."""
-    return d > (max(n, FEW) if changes.is_standardized else n)
+    return d > (max(n, MAX_COLUMN_SPACE) if changes.is_standardized else n)
 
 
 def _too_large(n: int, d: int) -> str:
     return (
-        f"Leave-one-out from one fit needs at most {MOST} rows or {MOST} weights that are not 0; "
-        f"here are {n} and {d}."
+        f"Leave-one-out from one fit needs at most {MAX_SIZE} rows or {MAX_SIZE} weights that are "
+        f"not 0; here are {n} and {d}."
     )

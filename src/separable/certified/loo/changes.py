@@ -1,7 +1,7 @@
-"""What changes for the other rows where one is left out.
+"""Changes of the objective when a row is left out.
 
-Its loss goes. Besides, an objective with the mean loss has fewer rows to average over, classes that
-are balanced get other weights, and standardised columns another deviation. The objective without
+Its loss is removed. The mean loss averages over fewer rows, balanced class weights change, and so
+do the standard deviations of standardised columns. The objective without
 row i, in the columns of the fit to all rows, is
 
     sum_j f_ij c_j loss_j(s_j) - f_ii c_i loss_i(s_i)
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Changes", "Deviations", "class_factors"]
 
-#: A squared deviation that is so small, for that with the row, is 0.
+#: A smaller relative variance without the row counts as 0.
 CONSTANT = 1e-10
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What changes without each row, but for its own loss.
+    """Changes of the objective without each row, apart from its own loss.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
-"""Whether weights leave 0, or reach it, where a row is left out: penalties with corners.
+"""Check that the support stays the same when a row is left out, for l1 penalties.
 
-The step of a row is right as long as the same weights are 0 and the others keep their signs. A
-weight that is 0 stays there while the slope of the losses along its column is at most l1; that
-slope is followed to first order, for the columns that may come so far.
+A leave-one-out step is valid while the support and the signs do not change. A weight stays 0 while
+the gradient of the loss is at most l1 in size; the gradient is updated to first order.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PenalizedColumns", "columns_alone"]
 
-#: A violation that rounding may make, for l1.
+#: Violations up to this fraction of l1 are rounding.
 ROUNDING = 1e-9
 
 

@@ -1,4 +1,4 @@
-"""Rows as leave-one-out reads them: a block at a time, written out, with 1 for the intercept."""
+"""Design matrix of leave-one-out: dense blocks with a constant column for the intercept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BLOCK", "LeftOutRows", "parts_of", "row_dots"]
 
-#: Numbers of a block.
+#: Cells of a block.
 BLOCK = 1 << 19
 
 
@@ -85,15 +85,15 @@ class LeftOutRows:
             x *= columns.scale
         return x
 
-    def sums(self, curve: Floats, slope: Floats) -> tuple[Floats, Floats]:
+    def sums(self, l2: Floats, slope: Floats) -> tuple[Floats, Floats]:
         """Return sum_i curve_i x_i x_i' and sum_i slope_i x_i."""
-        products, mixed, along = self._products.products(curve, slope)
+        products, mixed, along = self._products.products(l2, slope)
         if not self.has_last:
             return products, along
         whole = np.empty((self.size, self.size))
         whole[:-1, :-1] = products
         whole[-1, :-1] = whole[:-1, -1] = mixed
-        whole[-1, -1] = curve.sum()
+        whole[-1, -1] = l2.sum()
         return whole, np.append(along, slope.sum())
 
     def weights(self, u: Floats) -> Floats:

@@ -1,19 +1,20 @@
-"""Leave-one-out of losses made of straight pieces, hinge and |error| - epsilon, from one fit.
+"""Exact leave-one-out of piecewise linear losses by a parametric path (decremental SVM).
 
-A row's loss has a kink (two, with epsilon): below it the dual value beta of the row is ``high``,
-above it ``low``, and only where the score stands on the kink is it in between. Rows on their kink
-hold the plane: w = sum_v beta_v x_v. Row i is taken out gradually, from its dual value z_i to
-(1 - t) z_i:
+The loss of a row has one breakpoint (two with epsilon): below it the dual value beta of the row is
+``high``, above it ``low``, and at the breakpoint in between. Rows at their breakpoint are the
+margin support vectors: w = sum_v beta_v x_v. Row i is removed gradually, from its dual value z_i to
+(1 - t) z_i (Cauwenberghs and Poggio, 2001):
 
-1. while t grows, the scores of the rows that hold do not move: their beta do, by a linear system of
-   their inner products; b sees to it that the sum of all beta stays 0;
-2. the first of these happens: a beta reaches an end of its range, and the row lets go; another row
-   comes to its kink, and holds; t = 1;
-3. after each, go on with 1.
+1. as t grows, the scores of rows at their breakpoint stay fixed and their beta change, by a linear
+   system of their inner products; b keeps the sum of all beta at 0;
+2. the first event: a beta reaches a bound and the row leaves its breakpoint; another row reaches
+its
+   breakpoint; or t = 1;
+3. continue with 1.
 
-Without any row that holds, b alone moves until one does. In the end the optimum without the row is
-reached exactly. Many rows i take their steps at once, and look at first only at the kinks that are
-close; the rest is checked in the end, and rows that met it start again with more of them.
+Without a row at its breakpoint, b alone moves until there is one. The path ends at the exact
+optimum without the row. Many rows i run at once and consider only nearby breakpoints at first; the
+others are checked at the end, and rows that crossed one run again with more of them.
 """
 
 from __future__ import annotations
@@ -34,35 +35,35 @@ if TYPE_CHECKING:
     from separable.typing import Floats, Indices
 
 
-__all__ = ["KinkFit", "Kinks", "left_out_kinks"]
+__all__ = ["Breakpoints", "PiecewiseLinearFit", "left_out_piecewise_linear"]
 
-#: A beta so close to an end of its range, for that, is there.
-END = 1e-6
-#: How far a score may be from where its beta says it is.
-ROUGH = 1e-4
-#: What keeps equations of rows that repeat solvable, for their diagonal.
+#: A beta within this fraction of its range from a bound is at the bound.
+BOUND_TOL = 1e-6
+#: Maximum inconsistency of a score with its beta.
+MAX_SCORE_ERROR = 1e-4
+#: Relative ridge for duplicate rows.
 RIDGE = 1e-12
-#: Rows that are taken out at once, and numbers of their tables.
-LANES, TABLE = 256, 1 << 22
-#: Kinks that are looked at first: so many, and for each column; then how many times as many.
-FIRST, A_COLUMN, MORE = 60, 4, 4
-#: Most steps, for each kink that is near and besides.
-STEPS = 100
-#: Rounds in which scales of columns follow the weights, and what may be left in the end.
-ROUNDS, SETTLED = 20, 1e-11
+#: Maximum rows removed at once, and cells of their tables.
+MAX_LANES, MAX_TABLE_CELLS = 256, 1 << 22
+#: Nearby breakpoints considered first: a constant, plus per column; then their factor.
+FIRST_NEAR, NEAR_PER_COLUMN, NEAR_FACTOR = 60, 4, 4
+#: Maximum steps beyond the number of nearby breakpoints.
+MAX_STEPS = 100
+#: Maximum rounds of rescaling for standardised columns, and their tolerance.
+MAX_ROUNDS, ROUND_TOL = 20, 1e-11
 
 
 @dataclass(frozen=True)
-class Kinks:
-    """Where losses bend, of all rows.
+class Breakpoints:
+    """The breakpoints of the losses of all rows.
 
     Parameters
     ----------
     row : ndarray of int, shape (v,)
     at : ndarray, shape (v,)
-        The score at which the loss bends.
+        The score at the breakpoint.
     low, high : ndarray, shape (v,)
-        beta above the kink, and below.
+        beta above and below the breakpoint.
     """
 
     row: Indices
@@ -71,13 +72,13 @@ class Kinks:
     high: Floats
 
     @classmethod
-    def of_hinge(cls, y: Floats, c: Floats) -> Kinks:
+    def of_hinge(cls, y: Floats, c: Floats) -> Breakpoints:
         """Return those of max(0, 1 - y s)."""
         up = y > 0
         return cls(np.arange(len(y)), y, np.where(up, 0.0, -c), np.where(up, c, 0.0))
 
     @classmethod
-    def of_insensitive(cls, y: Floats, c: Floats, epsilon: float) -> Kinks:
+    def of_insensitive(cls, y: Floats, c: Floats, epsilon: float) -> Breakpoints:
         """Return those of max(0, |y - s| - epsilon)."""
         rows = np.arange(len(y))
         if epsilon == 0:
@@ -92,13 +93,13 @@ class Kinks:
 
 
 @dataclass(frozen=True)
-class KinkFit:
-    """One model, as fitted to all rows.
+class PiecewiseLinearFit:
+    """One model fitted to all rows.
 
     Parameters
     ----------
     rows : LeftOutRows
-    kinks : Kinks
+    breakpoints : Kinks
     scores, dual : ndarray, shape (n,)
     weights : ndarray, shape (d,)
         Of the problem's columns.
@@ -107,50 +108,54 @@ class KinkFit:
     """
 
     rows: LeftOutRows
-    kinks: Kinks
+    breakpoints: Breakpoints
     scores: Floats
     dual: Floats
     weights: Floats
     changes: Changes
 
 
-def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def left_out_piecewise_linear(fit: PiecewiseLinearFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the score of each row without it, how doubtful that is, and whether it is exact."""
-    kinks, n = fit.kinks, len(fit.scores)
-    beta = np.clip(fit.dual[kinks.row], kinks.low, kinks.high)
+    breakpoints, n = fit.breakpoints, len(fit.scores)
+    beta = np.clip(fit.dual[breakpoints.row], breakpoints.low, breakpoints.high)
     # of the two kinks of a row, one has the whole dual value and the other one stays at 0
-    width = kinks.high - kinks.low
-    close = END * np.minimum(width, np.abs(fit.dual).max(initial=0.0))
-    side = np.where(beta >= kinks.high - close, -1, np.where(beta <= kinks.low + close, 1, 0))
-    gap = fit.scores[kinks.row] - kinks.at
+    width = breakpoints.high - breakpoints.low
+    close = BOUND_TOL * np.minimum(width, np.abs(fit.dual).max(initial=0.0))
+    side = np.where(
+        beta >= breakpoints.high - close, -1, np.where(beta <= breakpoints.low + close, 1, 0)
+    )
+    gap = fit.scores[breakpoints.row] - breakpoints.at
     rough = float(
         np.max(np.where(side == 0, np.abs(gap), np.maximum(-side * gap, 0.0)), initial=0.0)
     )
     gap = np.where(side == 0, 0.0, side * np.maximum(side * gap, 0.0))
-    beta = np.where(side < 0, kinks.high, np.where(side > 0, kinks.low, beta))
+    beta = np.where(side < 0, breakpoints.high, np.where(side > 0, breakpoints.low, beta))
     moved, doubt = np.zeros(n), np.zeros(n)
     start = _Start(fit, beta, side, gap)
-    waiting = np.flatnonzero(np.abs(fit.dual) > END * END * np.abs(fit.dual).max(initial=0.0))
+    waiting = np.flatnonzero(
+        np.abs(fit.dual) > BOUND_TOL * BOUND_TOL * np.abs(fit.dual).max(initial=0.0)
+    )
     if not fit.changes.is_empty:
         waiting = np.arange(n)
-    near = FIRST + A_COLUMN * fit.rows.size
+    near = FIRST_NEAR + NEAR_PER_COLUMN * fit.rows.size
     while len(waiting):
         near = min(near, len(gap))
         found = [_taken_out(start, some, near) for some in _parts(waiting, near)]
         move, left = (np.concatenate(each) for each in zip(*found, strict=True))
         moved[waiting], doubt[waiting] = move, left
         met = np.isinf(left) & (near < len(gap))
-        waiting, near = waiting[met], MORE * near
+        waiting, near = waiting[met], NEAR_FACTOR * near
     if start.deviations is not None:
         doubt[start.deviations.lost] = np.inf
-    if rough > ROUGH:
+    if rough > MAX_SCORE_ERROR:
         doubt += rough
     exact = fit.rows.has_columns or not fit.changes.is_standardized
     return fit.scores + moved, doubt, np.full(n, exact)
 
 
 def _parts(rows: Indices, near: int) -> list[Indices]:
-    step = max(8, min(LANES, TABLE // near))
+    step = max(8, min(MAX_LANES, MAX_TABLE_CELLS // near))
     return [rows[first : first + step] for first in range(0, len(rows), step)]
 
 
@@ -158,7 +163,7 @@ def _parts(rows: Indices, near: int) -> list[Indices]:
 class _Start:
     """Where all rows start: the fit."""
 
-    fit: KinkFit
+    fit: PiecewiseLinearFit
     beta: Floats
     side: NDArray[np.int64]
     gap: Floats
@@ -180,8 +185,8 @@ def _taken_out(start: _Start, part: Indices, near: int) -> tuple[Floats, Floats]
     Infinite doubt: a kink was met that is not among those that are near.
     """
     lanes = _Lanes(start, part, near)
-    for _ in range(ROUNDS):
-        for _ in range(STEPS + near):
+    for _ in range(MAX_ROUNDS):
+        for _ in range(MAX_STEPS + near):
             if not lanes.step():
                 break
         if not lanes.rescale():
@@ -197,8 +202,8 @@ class _Lanes:
         self._start, self._part = start, part
         self._has_b = fit.rows.has_last
         close = np.sort(np.argpartition(np.abs(start.gap), near - 1)[:near])
-        self._close, self._row = close, fit.kinks.row[close]
-        self._low, self._high = fit.kinks.low[close], fit.kinks.high[close]
+        self._close, self._row = close, fit.breakpoints.row[close]
+        self._low, self._high = fit.breakpoints.low[close], fit.breakpoints.high[close]
         m = fit.rows.size - fit.rows.has_last
         self._x = fit.rows.take(self._row)[:, :m]
         self._own = fit.rows.take(part)[:, :m]
@@ -241,7 +246,7 @@ class _Lanes:
         self._scaled = scaled
         done = self.t >= 1.0
         self._left = np.abs(row_dots(self._own, more))
-        self.going = done & (row_dots(more, more) > SETTLED**2 * row_dots(scaled, scaled))
+        self.going = done & (row_dots(more, more) > ROUND_TOL**2 * row_dots(scaled, scaled))
         self.t[self.going] = 0.0
         self._z = np.zeros_like(self._z)
         self._set_correlations(more)
@@ -336,7 +341,7 @@ class _Lanes:
         # rows that hold stand on their kinks, as far as digits go
         apart = self.u @ self._x.T + self.b[:, None] + self._start.gap[self._close]
         apart = np.abs(np.where(self.side == 0, apart, 0.0)).max(axis=1, initial=0.0)
-        doubt = np.maximum(doubt, np.where(apart > ROUGH, apart, 0.0))
+        doubt = np.maximum(doubt, np.where(apart > MAX_SCORE_ERROR, apart, 0.0))
         doubt[self._met_far()] = np.inf
         return own, doubt
 

@@ -1,7 +1,7 @@
-"""Leave-one-out of smooth losses from one fit: Newton's step from there, and more where it is long.
+"""Leave-one-out of smooth losses from one fit: one Newton step, more where it is long.
 
-The problem, for each row i, in the terms of `left_out_changes`: minimise the objective without it.
-Given is the optimum of all rows, with slopes g and curvatures k of the losses there.
+The problem, for each row i, in the terms of `changes`: minimise the objective without it. Given is
+the optimum of all rows, with gradients g and curvatures k of the losses there.
 
 1. A = sum_j k_j x_j x_j' + l2, factored once. Without row i it is A - k_i x_i x_i', whose inverse
    follows, by Sherman and Morrison, from t_i = A^-1 x_i and the leverage h_i = x_i.t_i.
@@ -10,8 +10,8 @@ Given is the optimum of all rows, with slopes g and curvatures k of the losses t
 3. Curvatures have changed little where no score has: |x_j.delta_i| <= sqrt(h_j) |delta_i|_A. That
    bound is the reach of row i. The first step is exact for squared errors, and for squared hinges
    as long as the rows inside the margin are the same.
-4. Rows of a longer reach take more steps, with the slopes of all rows where they are and the matrix
-   of step 1, until their score stands still; those that do not come to rest are doubtful.
+4. Rows of a longer reach take more steps, with updated gradients and the matrix of step 1, until
+   their score converges; rows that do not converge are doubtful.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ if TYPE_CHECKING:
 
 __all__ = ["SmoothFit", "left_out_smooth"]
 
-#: A row whose k h is larger decides on its own score.
-ALONE = 0.9
+#: Rows with a larger k h (leverage) need a refit.
+MAX_LEVERAGE = 0.9
 #: For squared errors, whose step is exact but for digits.
-ALONE_SQUARED = 1.0 - 1e-6
+MAX_LEVERAGE_SQUARED = 1.0 - 1e-6
 #: A reach up to which one step will do, and one that is doubtful without another.
-SHORT, FAR = 0.03, 0.5
-#: Most steps, and the change of a score at which it stands still.
-STEPS, STILL = 12, 1e-5
+ONE_STEP_REACH, MAX_REACH = 0.03, 0.5
+#: Maximum steps, and the change of a score at which they stop.
+MAX_STEPS, SCORE_TOL = 12, 1e-5
 #: Numbers that more steps may multiply: beyond that only the farthest rows take them.
-WORK = 2e9
+MAX_WORK = 2e9
 #: Rounds of the equations with deviations that change.
-ROUNDS, SETTLED = 20, 1e-12
+MAX_ROUNDS, ROUND_TOL = 20, 1e-12
 
 
 @dataclass(frozen=True)
 class SmoothFit:
-    """One model, as fitted to all rows.
+    """One model fitted to all rows.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ class SmoothFit:
         Targets, costs and scores.
     weights : ndarray, shape (d,)
         Of the problem's columns.
-    corner : ndarray, shape (d,)
+    l1_sign : ndarray, shape (d,)
         l1 times the sign of each weight.
-    curve : float
+    l2 : float
         l2; 0: no penalty.
     changes : Changes
     """
@@ -78,8 +78,8 @@ class SmoothFit:
     c: Floats
     s: Floats
     weights: Floats
-    corner: Floats
-    curve: float
+    l1_sign: Floats
+    l2: float
     changes: Changes
 
     @property
@@ -117,13 +117,13 @@ def left_out_smooth(
         doubt[part] = unsettled
         if check is not None:
             doubt[part] += check(part, x, delta)
-    alone = steps.k * h > (ALONE_SQUARED if fit.is_quadratic else ALONE)
+    alone = steps.k * h > (MAX_LEVERAGE_SQUARED if fit.is_quadratic else MAX_LEVERAGE)
     if not fit.is_quadratic:
         reach *= np.sqrt(h.max())
-        chosen = np.flatnonzero((reach > SHORT) & ~alone)
-        most = int(WORK / (n * fit.rows.size))
+        chosen = np.flatnonzero((reach > ONE_STEP_REACH) & ~alone)
+        most = int(MAX_WORK / (n * fit.rows.size))
         chosen = np.sort(chosen[np.argsort(-reach[chosen], kind="stable")[:most]])
-        far = reach > FAR
+        far = reach > MAX_REACH
         doubt[far] += reach[far]
         for part in parts_of(chosen, fit.rows.size):
             moved[part], doubt[part] = steps.more(part, check)
@@ -146,9 +146,9 @@ class Steps:
         self._matrix, along = rows.sums(self.k, self.gradient)  # 1
         self._share = 1.0 if changes.share is None else float(np.median(changes.share))
         m = rows.size - rows.has_last
-        self._matrix[np.arange(m), np.arange(m)] += self._share * fit.curve
+        self._matrix[np.arange(m), np.arange(m)] += self._share * fit.l2
         self._inverse = Cholesky(self._matrix).solve(np.eye(rows.size))
-        self._penalty = fit.curve * fit.weights + fit.corner
+        self._penalty = fit.l2 * fit.weights + fit.l1_sign
         self._rest = along + rows.weights(self._penalty)  # 0 at the optimum
         self._by_class = (
             None if changes.factor is None else changes.sums_by_class(rows, self.gradient)
@@ -165,14 +165,14 @@ class Steps:
         correlation -= (self._fit.changes.own(part) * self.gradient[part])[:, None] * x  # 2
         delta = self._solve(part, x, t, room, -correlation)
         unsettled = np.zeros(len(part))
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             if extra is None:
                 break
             last, delta = delta, self._solve(part, x, t, room, -(correlation + extra * delta))
             size = row_dots(delta, delta)
             away = row_dots(delta - last, delta - last)
             unsettled = np.where(
-                away > SETTLED**2 * size, np.sqrt(away / np.maximum(size, away)), 0
+                away > ROUND_TOL**2 * size, np.sqrt(away / np.maximum(size, away)), 0
             )
             if not unsettled.any():
                 break
@@ -196,14 +196,14 @@ class Steps:
         t, room = x @ self._inverse, 1.0 - self.k[chosen] * h
         own = (self._fit.changes.own(chosen) * self.gradient[chosen])[:, None] * x
         correlation, extra = self._correlation(chosen)
-        last = np.maximum(np.abs(row_dots(x, delta)), STILL)
+        last = np.maximum(np.abs(row_dots(x, delta)), SCORE_TOL)
         doubt, going = np.zeros(len(chosen)), np.ones(len(chosen), np.bool_)
-        curve = self._share * self._fit.curve
-        for _ in range(STEPS):
+        l2 = self._share * self._fit.l2
+        for _ in range(MAX_STEPS):
             at = np.flatnonzero(going)
             gradient = correlation[at] - own[at] + self._bent(chosen[at], delta[at])
             m = gradient.shape[1] - self._fit.rows.has_last
-            gradient[:, :m] += curve * delta[at, :m]
+            gradient[:, :m] += l2 * delta[at, :m]
             if extra is not None:
                 gradient += extra[at] * delta[at]
             step = self._solve(chosen[at], x[at], t[at], room[at], -gradient)
@@ -213,8 +213,8 @@ class Steps:
             good = size <= 0.7 * last[at]
             delta[at[good]] += step[good]
             last[at] = size
-            doubt[at] = np.where(size <= STILL, 0.0, np.maximum(size, FAR * ~good))
-            going[at] = good & (size > STILL)
+            doubt[at] = np.where(size <= SCORE_TOL, 0.0, np.maximum(size, MAX_REACH * ~good))
+            going[at] = good & (size > SCORE_TOL)
             if not going.any():
                 break
         if check is not None:
@@ -242,19 +242,19 @@ class Steps:
             if changes.share is None:
                 return correlation, None
             correlation += (share - 1.0) * fit.rows.weights(self._penalty)
-            if not fit.curve or np.ptp(changes.share) == 0:
+            if not fit.l2 or np.ptp(changes.share) == 0:
                 return correlation, None
             squared = np.ones((len(part), fit.rows.size - fit.rows.has_last))
         else:
             squared = self._deviations.without(part)
             correlation += fit.rows.many_weights(
-                fit.curve * (share * squared - 1.0) * fit.weights
-                + (share * np.sqrt(squared) - 1.0) * fit.corner
+                fit.l2 * (share * squared - 1.0) * fit.weights
+                + (share * np.sqrt(squared) - 1.0) * fit.l1_sign
             )
-            if not fit.curve or not fit.rows.has_columns:
+            if not fit.l2 or not fit.rows.has_columns:
                 return correlation, None
         extra = np.zeros_like(correlation)
-        extra[:, : squared.shape[1]] = fit.curve * (share * squared - self._share)
+        extra[:, : squared.shape[1]] = fit.l2 * (share * squared - self._share)
         return correlation, extra
 
     def _bent(self, part: Indices, delta: Floats) -> Floats:

@@ -1,8 +1,8 @@
-"""Leave-one-out of classes learned jointly, from one fit: Newton's step from there.
+"""Leave-one-out of multinomial logistic regression from one fit: one Newton step.
 
-As `left_out_smooth`, with K scores a row: its slope is g_i = c_i (p_i - e), e the class of the row,
-its curvature the K x K matrix W_i = c_i (diag p_i - p_i p_i'), and its leverage H_i, K x K, the
-products x_i' A^-1 x_i between classes. Without row i the scores move by
+As `left_out_smooth`, with K scores a row: its gradient is g_i = c_i (p_i - e), e the class of the
+row, its curvature the K x K matrix W_i = c_i (diag p_i - p_i p_i'), and its leverage H_i, K x K,
+the products x_i' A^-1 x_i between classes. Without row i the scores move by
 -(1 - H_i W_i)^-1 (x_i' A^-1 p_i - H_i g_i), where p_i is what else changes.
 """
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 __all__ = ["JointFit", "left_out_multinomial"]
 
 #: A row with a larger eigenvalue of H W decides on its own scores.
-ALONE = 0.9
+MAX_LEVERAGE = 0.9
 #: A reach that is doubtful, as there is one step only.
-FAR = 0.3
+MAX_REACH = 0.3
 
 
 @dataclass(frozen=True)
 class JointFit:
-    """A model of K classes, as fitted to all rows.
+    """A model of K classes fitted to all rows.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class JointFit:
     scores : ndarray, shape (n, K)
     weights : ndarray, shape (d, K)
         Of the problem's columns.
-    curve : float
+    l2 : float
         l2; 0: no penalty.
     changes : Changes
     """
@@ -57,7 +57,7 @@ class JointFit:
     c: Floats
     scores: Floats
     weights: Floats
-    curve: float
+    l2: float
     changes: Changes
 
 
@@ -87,8 +87,8 @@ def left_out_multinomial(fit: JointFit) -> tuple[Floats, Floats]:
         v = np.asarray(np.linalg.solve(np.eye(k) - w @ h, g[:, :, None])[:, :, 0], np.float64)
         length[part] = np.sqrt(np.maximum(np.einsum("ik,ik->i", v, _times(h, v)), 0.0))
     reach = length * np.sqrt(widest.max())
-    doubt = np.where(reach > FAR, reach, 0.0)
-    doubt[(own > ALONE) | correlations.lost | ~np.isfinite(reach)] = np.inf
+    doubt = np.where(reach > MAX_REACH, reach, 0.0)
+    doubt[(own > MAX_LEVERAGE) | correlations.lost | ~np.isfinite(reach)] = np.inf
     return fit.scores + moved, doubt
 
 
@@ -123,9 +123,9 @@ def _matrix(fit: JointFit, p: Floats) -> Floats:
             whole[a, :, b] = whole[b, :, a] = products if a == b else -products
     weights = np.arange(m - fit.rows.has_last)
     for a in range(k):
-        whole[a, weights, a, weights] += fit.curve
+        whole[a, weights, a, weights] += fit.l2
     size = np.array([whole[a, range(m), a, range(m)] for a in range(k)]).mean(axis=0)
-    free = np.arange(m) if fit.curve == 0 else np.arange(len(weights), m)
+    free = np.arange(m) if fit.l2 == 0 else np.arange(len(weights), m)
     for at in free:
         whole[:, at, :, at] += size[at]
     return whole.reshape(k * m, k * m)
@@ -137,7 +137,7 @@ class _Pulls:
     def __init__(self, fit: JointFit, slope: Floats) -> None:
         self._fit = fit
         rows, k = fit.rows, slope.shape[1]
-        penalty = rows.many_weights(fit.curve * fit.weights.T)
+        penalty = rows.many_weights(fit.l2 * fit.weights.T)
         self._rest = penalty + np.stack([rows.sums(fit.c, slope[:, a])[1] for a in range(k)])
         changes = fit.changes
         self._by_class: Floats | None = None
@@ -159,7 +159,7 @@ class _Pulls:
         if self._by_class is not None and fit.changes.factor is not None:
             correlation += np.tensordot(fit.changes.factor[part] - 1.0, self._by_class, axes=1)
         if self._deviations is not None:
-            away = fit.curve * (self._deviations.without(part) - 1.0)
+            away = fit.l2 * (self._deviations.without(part) - 1.0)
             for a in range(correlation.shape[1]):
                 correlation[:, a] += fit.rows.many_weights(away * fit.weights[:, a])
         return correlation
