@@ -113,7 +113,7 @@ def _objects(values: Any) -> NDArray[Any]:
 
 
 #: A target with more distinct values than this, and than a fraction of the rows, has no classes.
-MANY_CLASSES, NUMBER_SHARE, TEXT_SHARE = 20, 0.05, 0.5
+MANY_CLASSES, NUMBER_FRACTION, TEXT_FRACTION = 20, 0.05, 0.5
 
 #: A numeric target with more distinct values is a quantity, unless classes are requested.
 MANY_NUMBERS = 100
@@ -136,5 +136,5 @@ def most_classes(rows: int, *, numbers: bool, sure: bool) -> float:
     >>> most_classes(1000, numbers=True, sure=False)
     50.0
     """
-    most = max(MANY_CLASSES, (NUMBER_SHARE if numbers else TEXT_SHARE) * rows)
+    most = max(MANY_CLASSES, (NUMBER_FRACTION if numbers else TEXT_FRACTION) * rows)
     return min(most, MANY_NUMBERS) if numbers and not sure else most

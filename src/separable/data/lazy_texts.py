@@ -30,7 +30,7 @@ __all__ = [
 #: Texts decoded at a time during iteration.
 CHUNK = 1 << 14
 #: Longest sequence shown in full.
-SHOWN = 32
+MAX_SHOWN = 32
 
 
 class LazyTexts(Sequence[str]):
@@ -66,9 +66,9 @@ class LazyTexts(Sequence[str]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        if len(self) <= SHOWN:
+        if len(self) <= MAX_SHOWN:
             return repr(tuple(self))
-        first = ", ".join(map(repr, self[: SHOWN // 2]))
+        first = ", ".join(map(repr, self[: MAX_SHOWN // 2]))
         return f"({first}, ... {len(self)} texts)"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["DictEncoder"]
 
 #: Files with at most this many names are decoded when read.
-FEW = 1 << 12
+EAGER_NAMES = 1 << 12
 
 
 class DictEncoder(Transformer):
@@ -297,7 +297,7 @@ class DictEncoder(Transformer):
             raise ValueError("The saved DictEncoder is damaged: features and texts differ.")
         encoder = cls(separator=separator, sparse=sparse)
         encoder.__dict__["_saved"] = saved
-        if saved.count <= FEW or not saved.surely_differ(separator):
+        if saved.count <= EAGER_NAMES or not saved.surely_differ(separator):
             encoder._restore(check=False)
         return encoder
 

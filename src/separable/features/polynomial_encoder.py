@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["PolynomialEncoder"]
 
 #: Maximum number of output features.
-MOST = 2**31 - 1
+MAX_FEATURES = 2**31 - 1
 
 
 class PolynomialEncoder(Transformer):
@@ -114,11 +114,11 @@ class PolynomialEncoder(Transformer):
         least, highest = self._degrees()
         n_out = _n_products(n_columns, least, highest, bool(self.interaction_only))
         n_out += bool(self.include_bias)
-        if n_out > MOST:
+        if n_out > MAX_FEATURES:
             raise ValueError(
                 f"Products of {n_columns} columns up to degree {highest} are {n_out} features, "
-                f"more than the maximum of {MOST}. Choose a lower degree, interaction_only=True, "
-                "or fewer columns."
+                f"more than the maximum of {MAX_FEATURES}. Choose a lower degree, "
+                "interaction_only=True, or fewer columns."
             )
         if n_out == 0:
             raise ValueError(
@@ -236,7 +236,7 @@ class PolynomialEncoder(Transformer):
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         values, indices = np.empty(int(starts[-1])), np.empty(int(starts[-1]), np.int64)
         portable.polynomial_rows(core_rows(rows), *plan, starts, values, indices)
-        if starts[-1] <= MOST:
+        if starts[-1] <= MAX_FEATURES:
             indices, starts = indices.astype(np.int32), starts.astype(np.int32)
         return self._checked(Rows(values, self.n_output_features_, indices, starts))
 
@@ -260,7 +260,7 @@ class PolynomialEncoder(Transformer):
         known = {"degree", "interaction_only", "include_bias", "n_columns"}
         flags = values.get("interaction_only"), values.get("include_bias")
         degree, n = values.get("degree"), values.get("n_columns")
-        whole = type(n) is int and 1 <= n <= MOST
+        whole = type(n) is int and 1 <= n <= MAX_FEATURES
         if set(values) != known or not set(tensors) <= {"names"} or not whole:
             raise ValueError("The saved PolynomialEncoder is damaged: wrong parts.")
         if not all(isinstance(flag, bool) for flag in flags):

@@ -443,7 +443,7 @@ def test_findings_as_json_values():
 def test_a_large_table_is_sampled(monkeypatch):
     from separable.data.checks import table_view
 
-    monkeypatch.setattr(table_view, "SAMPLE", 150)
+    monkeypatch.setattr(table_view, "SAMPLE_ROWS", 150)
     table = clean() | {"flag": clean()["bought"]}
     found = check(table, "bought")
     assert (found.n_rows, found.n_sampled) == (N, 150)

@@ -69,10 +69,10 @@ def test_codes_of_many_columns_are_those_of_each() -> None:
     values[rng.random(values.shape) < 0.2] = np.nan
     values[rng.random(values.shape) < 0.1] = -0.0
     table = {f"c{place}": column for place, column in enumerate(values)}
-    look = table_view.Look(as_columns(table), list(table), None)
+    view = table_view.TableView(as_columns(table), list(table), None)
     for name, column in table.items():
         expected = np.unique(column, return_inverse=True)[1]
-        np.testing.assert_array_equal(look.codes(name), expected)
+        np.testing.assert_array_equal(view.codes(name), expected)
 
 
 def test_equal_rows_of_many_columns_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_faults_of_single_columns_are_found_among_many(monkeypatch: pytest.Monke
         ("outlier", "c41"),
     }
     looked = [
-        _counted(monkeypatch, numbers, "_stand_in"),
+        _counted(monkeypatch, numbers, "_sentinel_count"),
         _counted(monkeypatch, numbers, "_zero_is_apart"),
         _counted(monkeypatch, column_checks, "numbers_rows"),
         _counted(monkeypatch, column_pairs, "numbers_rows"),

@@ -84,7 +84,7 @@ def test_what_a_file_cannot_hold_is_refused_before_anything_is_written() -> None
 def test_too_many_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
     three = {name: np.zeros(1) for name in "abc"}
     data = close_container(DOCUMENT, three)
-    monkeypatch.setattr(container, "MOST_TENSORS", 2)
+    monkeypatch.setattr(container, "MAX_TENSORS", 2)
     with pytest.raises(ValueError, match="it has 3 tensors and a model file at most 2"):
         close_container(DOCUMENT, three)
     with pytest.raises(ValueError, match="it has 3 tensors and a model file at most 2"):

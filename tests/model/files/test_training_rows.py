@@ -75,7 +75,7 @@ def test_rows_of_weight_zero_were_not_learned_from():
 
 
 def test_many_rows_are_sampled_and_still_recognized(monkeypatch):
-    monkeypatch.setattr(training_rows, "MOST", 1000)
+    monkeypatch.setattr(training_rows, "MAX_HASHES", 1000)
     rng = np.random.default_rng(1)
     X, new = rng.normal(size=(20_000, 2)), rng.normal(size=(20_000, 2))
     whole = TrainingRows.of(as_rows(X))

@@ -17,7 +17,7 @@ from separable.data.checks import (
 )
 from separable.data.checks.duplicate_rows import duplicates_between
 from separable.data.checks.findings import Finding, Findings
-from separable.data.checks.table_view import Look, target_of
+from separable.data.checks.table_view import TableView, target_of
 from separable.data.columns import as_columns
 from separable.data.dataset import column_name
 from separable.data.ingest.in_memory import table_or_rows
@@ -117,7 +117,7 @@ def check(
     require_columns([*apart, *drop, *asked], columns.names, where)
     left_out = {name, *apart, *drop}
     split = {"group": group, "time": time}
-    look = Look(
+    view = TableView(
         columns,
         [each for each in columns.names if each not in left_out],
         None if name is None else target_of(columns, name, task),
@@ -125,8 +125,8 @@ def check(
         frozenset(how for how, given in split.items() if given is not None),
     )
     with np.errstate(over="ignore", invalid="ignore"):  # infinite and very large values
-        findings = [finding for each in CHECKS for finding in each(look)] if look.n_rows else []
-    return Findings(findings, look.n_rows, len(look.sample))
+        findings = [finding for each in CHECKS for finding in each(view)] if view.n_rows else []
+    return Findings(findings, view.n_rows, len(view.sample))
 
 
 def _table(data: Any) -> Any:

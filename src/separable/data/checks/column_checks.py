@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.data.checks.table_view import Look
+    from separable.data.checks.table_view import TableView
 
 __all__ = [
     "codes",
@@ -55,12 +55,12 @@ def words_of(name: str) -> set[str]:
     return set(re.findall(r"[a-z]{2,}", split.lower()))
 
 
-def empty_columns(look: Look) -> Iterator[Finding]:
+def empty_columns(view: TableView) -> Iterator[Finding]:
     """Find columns with few or no values."""
-    limit = NEARLY_EMPTY * look.n_rows
-    counts = _counts(look)
+    limit = NEARLY_EMPTY * view.n_rows
+    counts = _counts(view)
     empty = tuple(name for name, count in counts.items() if not count)
-    if empty and look.n_rows:
+    if empty and view.n_rows:
         yield Finding(
             "empty", "note", empty, (),
             f"{listed(empty)}: every value is missing, so nothing can be learned.",
@@ -68,35 +68,35 @@ def empty_columns(look: Look) -> Iterator[Finding]:
         )  # fmt: skip
     for name, count in counts.items():
         if 0 < count < limit:
-            rows = first_rows(is_present(look.parsed(name)))
+            rows = first_rows(is_present(view.parsed(name)))
             yield Finding(
                 "nearly empty", "note", (name,), rows,
-                f"{quoted(name)} has a value in only {count} of {look.n_rows} rows (first in data "
+                f"{quoted(name)} has a value in only {count} of {view.n_rows} rows (first in data "
                 f"row {rows[0] + 1}). Leave it out, unless the presence of a value is informative.",
                 {"drop": (name,)},
             )  # fmt: skip
 
 
-def _counts(look: Look) -> dict[str, int]:
+def _counts(view: TableView) -> dict[str, int]:
     """Return the number of values of each column, in column order."""
     n_distinct: dict[str, int] = {}
-    for block in look.numbers:
-        counts = look.n_rows - np.isnan(block.values).sum(axis=1)
+    for block in view.numbers:
+        counts = view.n_rows - np.isnan(block.values).sum(axis=1)
         n_distinct.update(zip(block.names, counts.tolist(), strict=True))
     return {
-        name: n_distinct[name] if name in n_distinct else int(is_present(look.parsed(name)).sum())
-        for name in look.names
+        name: n_distinct[name] if name in n_distinct else int(is_present(view.parsed(name)).sum())
+        for name in view.names
     }
 
 
-def constant_columns(look: Look) -> Iterator[Finding]:
+def constant_columns(view: TableView) -> Iterator[Finding]:
     """Find columns with a single value and no missing ones."""
-    if look.n_rows < 2:
+    if view.n_rows < 2:
         return
-    same = look.numbers_where(lambda values: (values == values[:, :1]).all(axis=1))
+    same = view.numbers_where(lambda values: (values == values[:, :1]).all(axis=1))
     numbers = {name for name, _ in same}
-    others = {name for name, _ in look.of_type(*NOT_NUMBERS) if _is_constant(look, name)}
-    names = tuple(name for name in look.names if name in numbers or name in others)
+    others = {name for name, _ in view.of_type(*NOT_NUMBERS) if _is_constant(view, name)}
+    names = tuple(name for name in view.names if name in numbers or name in others)
     if names:
         yield Finding(
             "constant", "note", names, (),
@@ -105,19 +105,19 @@ def constant_columns(look: Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _is_constant(look: Look, name: str) -> bool:
-    column = look.parsed(name)
+def _is_constant(view: TableView, name: str) -> bool:
+    column = view.parsed(name)
     values = column.codes if isinstance(column, Categories) else column.values
     return bool(is_present(column)[0]) and bool(np.all(values == values[0]))
 
 
-def identifiers(look: Look) -> Iterator[Finding]:
+def identifiers(view: TableView) -> Iterator[Finding]:
     """Find columns that identify rows."""
-    if look.n_rows < FEWEST:
+    if view.n_rows < FEWEST:
         return
-    for name, column in look.of_type(Numbers, Categories):
+    for name, column in view.of_type(Numbers, Categories):
         if isinstance(column, Numbers):
-            if name in look.whole and numbers_rows(name, column.values):
+            if name in view.whole and numbers_rows(name, column.values):
                 yield Finding(
                     "identifier", "warning", (name,), (),
                     f"{quoted(name)} numbers the rows: it means nothing for new rows, and if rows "
@@ -152,10 +152,10 @@ def numbers_rows(name: str, values: NDArray[np.float64]) -> bool:
     return bool(words_of(name) & ID_WORDS) and len(np.unique(values)) == len(values)
 
 
-def codes(look: Look) -> Iterator[Finding]:
+def codes(view: TableView) -> Iterator[Finding]:
     """Find integers that are nominal codes, such as zip codes."""
-    for name, column in look.of_type(Numbers):
-        if name in look.typed_by_user or not words_of(name) & CODE_WORDS:
+    for name, column in view.of_type(Numbers):
+        if name in view.typed_by_user or not words_of(name) & CODE_WORDS:
             continue
         values = column.values[~np.isnan(column.values)]
         whole = np.all(values == np.floor(values)) and np.all(values >= 0)
@@ -183,18 +183,18 @@ def _identifier_by_name(name: str) -> Finding:
     )  # fmt: skip
 
 
-def groups(look: Look) -> Iterator[Finding]:
+def groups(view: TableView) -> Iterator[Finding]:
     """Find columns that group rows, so that whole groups should be held out."""
-    if "group" in look.split or look.n_rows < FEWEST:
+    if "group" in view.split or view.n_rows < FEWEST:
         return
-    for name, _ in look.of_type(Numbers, Categories):
+    for name, _ in view.of_type(Numbers, Categories):
         if not words_of(name) & GROUP_WORDS or not words_of(name) & ID_WORDS:
             continue
-        levels = int(look.codes(name).max()) + 1
-        if 5 <= levels <= len(look.sample) / 2:
+        levels = int(view.codes(name).max()) + 1
+        if 5 <= levels <= len(view.sample) / 2:
             yield Finding(
                 "group", "note", (name,), (),
-                f"Rows share values of {quoted(name)} ({levels} distinct in {len(look.sample)} "
+                f"Rows share values of {quoted(name)} ({levels} distinct in {len(view.sample)} "
                 "rows). If new rows will come from other groups, hold out whole groups; "
                 "otherwise the measured error is too small.",
                 {"group": (name,)},

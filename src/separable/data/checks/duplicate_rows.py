@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from separable.data.checks.row_hashes import Hashes
-    from separable.data.checks.table_view import Look, Target
+    from separable.data.checks.table_view import TableView, Target
     from separable.data.columns import Columns
     from separable.data.ingest.dates import TypedColumn
 
 __all__ = ["contradicting_rows", "duplicate_rows", "duplicates_between"]
 
 #: Fraction of duplicates that is worth a note, and a warning.
-NOTED, WARNED = 0.01, 0.05
+NOTE_FRACTION, WARNING_FRACTION = 0.01, 0.05
 
 #: Bound on the error rate of any model that is worth a note, and a warning.
-BOUND_NOTED, BOUND_WARNED = 0.002, 0.02
+NOTE_ERROR_BOUND, WARNING_ERROR_BOUND = 0.002, 0.02
 
 #: Minimum number of duplicates to report.
-FEWEST = 10
+MIN_DUPLICATES = 10
 
 EXAMPLES = 5
 
@@ -81,38 +81,38 @@ def _all_typed(table: Columns, names: Sequence[str]) -> list[TypedColumn]:
     return [column for block in blocks for column in typed_columns(table, block)]
 
 
-def duplicate_rows(look: Look) -> Iterator[Finding]:
+def duplicate_rows(view: TableView) -> Iterator[Finding]:
     """Find duplicate rows, target included, beyond what chance explains."""
-    target = look.target
-    if not look.names or look.n_rows < 2 or not _tell_rows_apart(look):
+    target = view.target
+    if not view.names or view.n_rows < 2 or not _tell_rows_apart(view):
         return
-    hashes = _with_target(look.row_hashes, target)
+    hashes = _with_target(view.row_hashes, target)
     _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-    again = first[inverse] != np.arange(look.n_rows)
+    again = first[inverse] != np.arange(view.n_rows)
     count = int(np.count_nonzero(again))
-    if count < max(FEWEST, NOTED * look.n_rows):
+    if count < max(MIN_DUPLICATES, NOTE_FRACTION * view.n_rows):
         return
     rows = np.flatnonzero(again)[:EXAMPLES]
     row, earlier = int(rows[0]), int(first[inverse[rows[0]]])
     yield Finding(
         "duplicate rows",
-        "warning" if count >= WARNED * look.n_rows else "note",
+        "warning" if count >= WARNING_FRACTION * view.n_rows else "note",
         (),
         tuple(rows.tolist()),
-        f"{count} of {look.n_rows} rows ({count / look.n_rows:.1%}) are duplicates (data row "
+        f"{count} of {view.n_rows} rows ({count / view.n_rows:.1%}) are duplicates (data row "
         f"{row + 1} repeats data row {earlier + 1}). A held-out set then has rows that the model "
         "was trained on, and the measured error is too small. Drop the duplicates, or keep rows "
         "of one origin together.",
     )
 
 
-def contradicting_rows(look: Look) -> Iterator[Finding]:
+def contradicting_rows(view: TableView) -> Iterator[Finding]:
     """Find rows with the same features but different classes."""
-    target = look.target
-    if target is None or target.task != "classification" or not look.names:
+    target = view.target
+    if target is None or target.task != "classification" or not view.names:
         return
     rows = np.flatnonzero(target.codes >= 0)
-    hashes = look.row_hashes[rows]
+    hashes = view.row_hashes[rows]
     order = np.lexsort((target.codes[rows], hashes))
     hashes, codes = hashes[order], target.codes[rows][order]
     if not len(hashes):
@@ -123,7 +123,7 @@ def contradicting_rows(look: Look) -> Iterator[Finding]:
     counts = np.diff(np.append(starts, len(hashes)))
     best = np.maximum.reduceat(counts, np.flatnonzero(new_group[starts]))
     wrong = len(hashes) - int(best.sum())
-    if wrong < max(2, BOUND_NOTED * len(hashes)):
+    if wrong < max(2, NOTE_ERROR_BOUND * len(hashes)):
         return
     split = np.flatnonzero(new_class & ~new_group)
     split = split[rows[order[split - 1]].argmin()]  # hashes differ between runs, row numbers do not
@@ -132,7 +132,7 @@ def contradicting_rows(look: Look) -> Iterator[Finding]:
     first, second = (quoted(target.labels[code]) for _, code in pair)
     yield Finding(
         "contradicting rows",
-        "warning" if wrong >= BOUND_WARNED * len(hashes) else "note",
+        "warning" if wrong >= WARNING_ERROR_BOUND * len(hashes) else "note",
         (target.name,),
         examples,
         f"Rows with the same features have different targets (data rows {examples[0] + 1} and "
@@ -142,14 +142,14 @@ def contradicting_rows(look: Look) -> Iterator[Finding]:
     )
 
 
-def _tell_rows_apart(look: Look) -> bool:
+def _tell_rows_apart(view: TableView) -> bool:
     """Return whether the columns have enough entropy that equal rows are no accident."""
-    enough, entropy = 2 * np.log2(max(len(look.sample), 2)), 0.0
-    for name in look.names:
-        column = look.parsed(name)
+    enough, entropy = 2 * np.log2(max(len(view.sample), 2)), 0.0
+    for name in view.names:
+        column = view.parsed(name)
         if isinstance(column, Categories) and is_free_text(column):
             return True
-        fractions = np.bincount(look.codes(name)) / len(look.sample)
+        fractions = np.bincount(view.codes(name)) / len(view.sample)
         fractions = fractions[fractions > 0]
         entropy -= float(np.sum(fractions * np.log2(fractions)))
         if entropy > enough:

@@ -11,12 +11,12 @@ __all__ = ["Finding", "Findings", "Severity", "listed", "quoted"]
 Severity = Literal["warning", "note"]
 
 #: Findings of one kind reported individually; the columns of the others are listed together.
-ONE_BY_ONE = 4
+MAX_INDIVIDUAL = 4
 
 #: Example rows per finding.
 EXAMPLES = 5
 
-WIDEST = 40
+MAX_WIDTH = 40
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _merge_repeated(findings: list[Finding]) -> list[Finding]:
     merged: list[Finding] = []
     for key in dict.fromkeys((each.severity, each.kind) for each in findings):
         repeated = [each for each in findings if (each.severity, each.kind) == key]
-        more = repeated[ONE_BY_ONE:] if len(repeated) > ONE_BY_ONE + 1 else []
+        more = repeated[MAX_INDIVIDUAL:] if len(repeated) > MAX_INDIVIDUAL + 1 else []
         merged += repeated[: len(repeated) - len(more)]
         if more:
             merged.append(_summarize(more))
@@ -140,8 +140,8 @@ def _summarize(findings: list[Finding]) -> Finding:
 
 def quoted(value: object) -> str:
     """Return a quoted name or value on one line, shortened if long."""
-    text = repr(str(value)[: 2 * WIDEST])
-    return text if len(text) <= WIDEST else text[: WIDEST - 4] + "..." + text[-1]
+    text = repr(str(value)[: 2 * MAX_WIDTH])
+    return text if len(text) <= MAX_WIDTH else text[: MAX_WIDTH - 4] + "..." + text[-1]
 
 
 def listed(values: Sequence[object], limit: int = 5) -> str:

@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.data.checks.table_view import Codes, Look, Target
+    from separable.data.checks.table_view import Codes, TableView, Target
 
     Values = NDArray[np.float64]
 
 __all__ = ["leakage"]
 
 #: Minimum rows: with fewer, a column may fit by chance.
-FEWEST = 100
+MIN_ROWS = 100
 
-#: Fraction of the baseline error that a single column removes: nearly all, or much.
-NEARLY_ALL, MUCH = 0.95, 0.8
-AUC = 0.99
+#: Fraction of the baseline error that a suspicious column removes; lower if the name suggests it.
+SUSPECT_FRACTION, SUSPECT_FRACTION_BY_NAME = 0.95, 0.8
+SUSPECT_AUC = 0.99
 
 #: Thresholds at which a note becomes a warning.
-CERTAIN, CERTAIN_AUC = 0.98, 0.999
+CERTAIN_FRACTION, CERTAIN_AUC = 0.98, 0.999
 
 #: Words in a column name that suggest it is known only after the target. Applied to the best single
 #: predictor, if it is this strong.
 STRONG_AUC, STRONG_R2 = 0.75, 0.5
-AFTERWARDS = {
+OUTCOME_WORDS = {
     "duration", "elapsed", "outcome", "result", "results", "status", "final", "closed", "resolved",
     "resolution", "refund", "cancelled", "settled", "discharge", "after", "post", "end", "ended",
 }  # fmt: skip
@@ -46,14 +46,14 @@ AFTERWARDS = {
 BINS = 64
 
 #: A linear fit with less than this fraction of the variance as residual is a definition.
-EXACT = 1e-9
+MAX_RESIDUAL = 1e-9
 
 #: Larger numbers are excluded from sums.
-LARGEST = 1e100
+MAX_MAGNITUDE = 1e100
 
 
 @dataclass(frozen=True)
-class _Alone:
+class _SingleColumn:
     """Cross-validated predictive performance of a single column."""
 
     name: str
@@ -62,40 +62,40 @@ class _Alone:
     auc: float | None = None
 
 
-def leakage(look: Look) -> Iterator[Finding]:
+def leakage(view: TableView) -> Iterator[Finding]:
     """Find columns that leak the target."""
-    target = look.target
+    target = view.target
     if target is None or len(target.labels) < 2:
         return
-    rows = look.sample[target.codes[look.sample] >= 0]
+    rows = view.sample[target.codes[view.sample] >= 0]
     taken = set()
-    for name in _recoded_names(look, rows):
+    for name in _recoded_names(view, rows):
         taken.add(name)
         yield _recoded(name, target)
-    others = [name for name in look.names if name not in taken]
-    sums = list(_linear(look, others, rows)) if len(rows) >= FEWEST else []
+    others = [name for name in view.names if name not in taken]
+    sums = list(_linear(view, others, rows)) if len(rows) >= MIN_ROWS else []
     taken.update(name for each in sums for name in each.columns)
     yield from sums
-    if len(rows) >= FEWEST and len(look.names) > 1:
-        yield from _suspects(look, [name for name in look.names if name not in taken])
+    if len(rows) >= MIN_ROWS and len(view.names) > 1:
+        yield from _suspects(view, [name for name in view.names if name not in taken])
 
 
 # --- the target in other words ---
 
 
-def _recoded_names(look: Look, rows: NDArray[np.int64]) -> list[str]:
+def _recoded_names(view: TableView, rows: NDArray[np.int64]) -> list[str]:
     """Return the columns whose values map one to one to the target's."""
-    target = look.target
+    target = view.target
     assert target is not None
     y = target.codes[rows]
-    n_values, known = _n_different(y), target.codes[look.sample] >= 0
+    n_values, known = _n_different(y), target.codes[view.sample] >= 0
     if n_values < 2:
         return []
     return [
         name
-        for names, codes in look.code_blocks()
+        for names, codes in view.code_blocks()
         for name in compress(names, (_n_different_each(codes[:, known]) == n_values).tolist())
-        if _is_recoded(look, name, rows, y, look.codes(name)[known])
+        if _is_recoded(view, name, rows, y, view.codes(name)[known])
     ]
 
 
@@ -111,17 +111,19 @@ def _n_different_each(codes: Codes) -> NDArray[np.int64]:
     return np.asarray(np.count_nonzero(counts, axis=1), np.int64)
 
 
-def _is_recoded(look: Look, name: str, rows: NDArray[np.int64], y: Codes, codes: Codes) -> bool:
+def _is_recoded(
+    view: TableView, name: str, rows: NDArray[np.int64], y: Codes, codes: Codes
+) -> bool:
     """Return whether a column with as many distinct values as the target maps one to one to it."""
     n_values = _n_different(y)
     if 2 * n_values > len(y):  # a number unique in each row must be the same number
-        return _is_same_number(look, name, rows)
+        return _is_same_number(view, name, rows)
     return len(np.unique(codes * (int(y.max()) + 1) + y)) == n_values
 
 
-def _is_same_number(look: Look, name: str, rows: NDArray[np.int64]) -> bool:
-    assert look.target is not None
-    ours, theirs = numbers_in(look.parsed(name)), look.target.values
+def _is_same_number(view: TableView, name: str, rows: NDArray[np.int64]) -> bool:
+    assert view.target is not None
+    ours, theirs = numbers_in(view.parsed(name)), view.target.values
     if ours is None or theirs is None or len(rows) < 3:
         return False
     x, y = ours[rows], theirs[rows]
@@ -148,19 +150,19 @@ def _recoded(name: str, target: Target) -> Finding:
 # --- sums ---
 
 
-def _linear(look: Look, names: list[str], rows: NDArray[np.int64]) -> Iterator[Finding]:
+def _linear(view: TableView, names: list[str], rows: NDArray[np.int64]) -> Iterator[Finding]:
     """Find numeric columns whose linear combination is the target."""
-    target = look.target
+    target = view.target
     assert target is not None
-    columns = {n: look.parsed(n).values for n in names if isinstance(look.parsed(n), Numbers)}  # type: ignore[union-attr]
+    columns = {n: view.parsed(n).values for n in names if isinstance(view.parsed(n), Numbers)}  # type: ignore[union-attr]
     if target.values is None or not 2 <= len(columns) <= len(rows) // 10:
         return
     X = np.column_stack([values[rows] for values in columns.values()])
     y = target.values[rows]
-    valid = (np.abs(X) < LARGEST).all(axis=1) & (np.abs(y) < LARGEST)
+    valid = (np.abs(X) < MAX_MAGNITUDE).all(axis=1) & (np.abs(y) < MAX_MAGNITUDE)
     y = y[valid]
     X = X[valid]
-    if len(X) < FEWEST or len(X) < 10 * X.shape[1]:
+    if len(X) < MIN_ROWS or len(X) < 10 * X.shape[1]:
         return
     X, y = X - X.mean(axis=0), y - y.mean()
     scale = X.std(axis=0)
@@ -169,11 +171,11 @@ def _linear(look: Look, names: list[str], rows: NDArray[np.int64]) -> Iterator[F
         return
     X = X[:, used] / scale[used]
     weights = _solved(X, y)
-    if _left(X, y, weights) > EXACT:
+    if _residual(X, y, weights) > MAX_RESIDUAL:
         return
     large = np.flatnonzero(np.abs(weights) > 1e-6 * y.std())
     weights = _solved(X[:, large], y)
-    if len(large) < 2 or _left(X[:, large], y, weights) > EXACT:
+    if len(large) < 2 or _residual(X[:, large], y, weights) > MAX_RESIDUAL:
         return
     found = [list(columns)[used[index]] for index in large]
     yield _sum_finding(target.name, found, weights / scale[used][large])
@@ -191,7 +193,7 @@ def _solved(X: Values, y: Values) -> Values:
     return np.asarray(weights, np.float64)
 
 
-def _left(X: Values, y: Values, weights: Values) -> float:
+def _residual(X: Values, y: Values, weights: Values) -> float:
     rest = y - X @ weights
     return float(rest @ rest) / float(y @ y)
 
@@ -215,10 +217,10 @@ def _term(name: str, weight: float) -> str:
 # --- suspects ---
 
 
-def _suspects(look: Look, names: list[str]) -> Iterator[Finding]:
-    target = look.target
+def _suspects(view: TableView, names: list[str]) -> Iterator[Finding]:
+    target = view.target
     assert target is not None
-    found = [each for name in names if (each := _alone(look, name)) is not None]
+    found = [each for name in names if (each := _single_column(view, name)) is not None]
     if not found:
         return
     nearly = [each for each in found if _gives_away(each, target)]
@@ -226,17 +228,19 @@ def _suspects(look: Look, names: list[str]) -> Iterator[Finding]:
         for each in nearly:
             yield _suspect(each, target, severe=_is_severe(each, target))
     best = max(found, key=lambda each: (each.auc or 0, each.explained))
-    if best not in nearly and words_of(best.name) & AFTERWARDS and _is_strong(best, target):
-        yield _afterwards(best)
+    if best not in nearly and words_of(best.name) & OUTCOME_WORDS and _is_strong(best, target):
+        yield _outcome_finding(best)
 
 
-def _gives_away(each: _Alone, target: Target) -> bool:
-    limit = MUCH if _is_named_after(each.name, target.name) else NEARLY_ALL
-    return each.explained >= limit or (each.auc or 0) >= AUC
+def _gives_away(each: _SingleColumn, target: Target) -> bool:
+    limit = (
+        SUSPECT_FRACTION_BY_NAME if _is_named_after(each.name, target.name) else SUSPECT_FRACTION
+    )
+    return each.explained >= limit or (each.auc or 0) >= SUSPECT_AUC
 
 
-def _is_severe(each: _Alone, target: Target) -> bool:
-    certain = each.explained >= CERTAIN or (each.auc or 0) >= CERTAIN_AUC
+def _is_severe(each: _SingleColumn, target: Target) -> bool:
+    certain = each.explained >= CERTAIN_FRACTION or (each.auc or 0) >= CERTAIN_AUC
     return certain or _is_named_after(each.name, target.name)
 
 
@@ -246,13 +250,13 @@ def _is_named_after(name: str, target: str) -> bool:
     return bool(words) and words <= words_of(name) and max(map(len, words)) > 2
 
 
-def _is_strong(each: _Alone, target: Target) -> bool:
+def _is_strong(each: _SingleColumn, target: Target) -> bool:
     if target.task == "regression":
         return each.explained >= STRONG_R2
     return (each.auc or 0) >= STRONG_AUC if len(target.labels) == 2 else each.explained >= STRONG_R2
 
 
-def _told(each: _Alone, target: Target) -> str:
+def _performance(each: _SingleColumn, target: Target) -> str:
     if target.task == "regression":
         return f"it explains {each.right:.1%} of the target's variance"
     constant = target.counts.max() / target.counts.sum()
@@ -260,54 +264,54 @@ def _told(each: _Alone, target: Target) -> str:
     return f"it is right in {each.right:.1%} of rows (constant prediction: {constant:.1%}{auc})"
 
 
-def _suspect(each: _Alone, target: Target, severe: bool) -> Finding:
+def _suspect(each: _SingleColumn, target: Target, severe: bool) -> Finding:
     return Finding(
         "leakage", "warning" if severe else "note", (each.name,), (),
-        f"{quoted(each.name)} may leak the target: alone, {_told(each, target)}. Is it known "
-        f"before {quoted(target.name)} is? If it follows from the target, leave it out: the model "
-        "would fail on new rows.",
+        f"{quoted(each.name)} may leak the target: alone, {_performance(each, target)}. Is it "
+        f"known before {quoted(target.name)} is? If it follows from the target, leave it out: the "
+        "model would fail on new rows.",
         {"drop": (each.name,)},
     )  # fmt: skip
 
 
-def _afterwards(each: _Alone) -> Finding:
+def _outcome_finding(each: _SingleColumn) -> Finding:
     return Finding(
         "leakage", "warning", (each.name,), (),
         f"{quoted(each.name)} may leak the target: it is the best single predictor "
-        f"({_strength(each)} alone), and its name suggests that it is known only after the "
-        "target. If so, leave it out.",
+        f"({_short_performance(each)} alone), and its name suggests that it is known only after "
+        "the target. If so, leave it out.",
         {"drop": (each.name,)},
     )  # fmt: skip
 
 
-def _strength(each: _Alone) -> str:
+def _short_performance(each: _SingleColumn) -> str:
     """Return the predictive performance of a column as a short text."""
     return f"AUC {each.auc:.2f}" if each.auc is not None else f"{each.explained:.0%} of the error"
 
 
-def _alone(look: Look, name: str) -> _Alone | None:
+def _single_column(view: TableView, name: str) -> _SingleColumn | None:
     """Return the performance of one column by two-fold cross-validation."""
-    target = look.target
+    target = view.target
     assert target is not None
-    valid = target.codes[look.sample] >= 0
-    rows = look.sample[valid]
-    values = numbers_in(look.parsed(name))
+    valid = target.codes[view.sample] >= 0
+    rows = view.sample[valid]
+    values = numbers_in(view.parsed(name))
     if values is None:
-        groups = look.codes(name)[valid]
+        groups = view.codes(name)[valid]
         if 2 * (int(groups.max(initial=0)) + 1) > len(groups):
             return None
     else:
         groups = _binned(values[rows])
-    half = look.half[valid]
+    half = view.half[valid]
     if target.task == "regression":
         assert target.values is not None
-        return _Alone(name, *2 * (_explained(groups, target.values[rows], half),))
+        return _SingleColumn(name, *2 * (_explained(groups, target.values[rows], half),))
     y = target.codes[rows]
     right = _right(groups, y, half)
     constant = np.bincount(y).max() / len(y)
     explained = (right - constant) / (1 - constant) if constant < 1 else 0.0
     auc = _auc(values[rows], y) if values is not None and len(target.labels) == 2 else None
-    return _Alone(name, explained, right, auc)
+    return _SingleColumn(name, explained, right, auc)
 
 
 def _binned(values: Values) -> Codes:

@@ -15,45 +15,45 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.data.checks.table_view import Look
+    from separable.data.checks.table_view import TableView
 
     Values = NDArray[np.float64]
 
 __all__ = ["dates_as_numbers", "missing_as_numbers", "missing_as_zero", "outliers"]
 
 #: Sentinel numbers that people write for missing values.
-STAND_INS = {99.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 8888.0}
+SENTINELS = {99.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 8888.0}
 
 #: Minimum count of a sentinel, and its minimum distance from other values relative to their range.
-FEWEST, APART = 3, 0.5
+MIN_SENTINELS, MIN_DISTANCE = 3, 0.5
 
 #: Minimum ratio of the gap above 0 to any other gap below the median.
-STEP = 2.5
+MIN_GAP_RATIO = 2.5
 
 #: A single value with this fraction of the variance dominates the scale of its column.
-DOMINATES = 0.5
+DOMINANT_VARIANCE = 0.5
 
 #: Minimum ratio of its distance from the median to that of the next value, and minimum rows.
-FAR, FEWEST_ROWS = 10, 100
+OUTLIER_RATIO, MIN_ROWS = 10, 100
 
 #: Minimum values to judge what is ordinary in a column.
-FEWEST_VALUES = 5
+MIN_VALUES = 5
 
 #: Rows of a small table that suffice to clear most columns.
-SOME = 16
+QUICK_ROWS = 16
 
 #: Minimum distinct values of a measurement.
-MEASURED = 20
+MIN_DISTINCT = 20
 
 
-def missing_as_numbers(look: Look) -> Iterator[Finding]:
+def missing_as_numbers(view: TableView) -> Iterator[Finding]:
     """Find sentinels such as -999 and 9999 that repeat at the end of a range."""
-    for name, whole in look.numbers_where(_ends_in_stand_in):
+    for name, whole in view.numbers_where(_ends_in_sentinel):
         values = whole[np.isfinite(whole)]
         if len(values) < 2:
             continue
         for value, is_low in ((values.min(), True), (values.max(), False)):
-            found = _stand_in(values, float(value), is_low)
+            found = _sentinel_count(values, float(value), is_low)
             if found:
                 rows = first_rows(whole == value)
                 yield Finding(
@@ -64,35 +64,35 @@ def missing_as_numbers(look: Look) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-def _ends_in_stand_in(columns: Values) -> NDArray[np.bool_]:
+def _ends_in_sentinel(columns: Values) -> NDArray[np.bool_]:
     """Return which columns have a sentinel as their smallest or largest finite value."""
     finite = np.isfinite(columns)
     ends = (
         np.where(finite, columns, np.inf).min(axis=1, initial=np.inf),
         np.where(finite, columns, -np.inf).max(axis=1, initial=-np.inf),
     )
-    return np.asarray(np.isin(np.abs(ends), list(STAND_INS)).any(axis=0))
+    return np.asarray(np.isin(np.abs(ends), list(SENTINELS)).any(axis=0))
 
 
-def _stand_in(values: Values, value: float, is_low: bool) -> int:
+def _sentinel_count(values: Values, value: float, is_low: bool) -> int:
     """Return the count of a sentinel value; 0 if the value is not one."""
-    if abs(value) not in STAND_INS:
+    if abs(value) not in SENTINELS:
         return 0
     others = values[values != value]
     count = len(values) - len(others)
-    if count < FEWEST or not len(others):
+    if count < MIN_SENTINELS or not len(others):
         return 0
     low, high = float(others.min()), float(others.max())
     gap = low - value if is_low else value - high
-    return count if gap >= max(APART * (high - low), 2) else 0
+    return count if gap >= max(MIN_DISTANCE * (high - low), 2) else 0
 
 
-def missing_as_zero(look: Look) -> Iterator[Finding]:
+def missing_as_zero(view: TableView) -> Iterator[Finding]:
     """Find zeros far below measurements that are otherwise well above 0."""
-    for name, whole in look.numbers_where(lambda each: (each == 0).sum(axis=1) >= FEWEST):
+    for name, whole in view.numbers_where(lambda each: (each == 0).sum(axis=1) >= MIN_SENTINELS):
         values = whole[np.isfinite(whole)]
         zeros = int(np.count_nonzero(values == 0))
-        if not FEWEST <= zeros <= 0.6 * len(values) or values.min() < 0:
+        if not MIN_SENTINELS <= zeros <= 0.6 * len(values) or values.min() < 0:
             continue
         if _zero_is_apart(values):
             rows = first_rows(whole == 0)
@@ -107,40 +107,40 @@ def missing_as_zero(look: Look) -> Iterator[Finding]:
 def _zero_is_apart(values: Values) -> bool:
     """Return whether the gap above 0 is larger than any other gap below the median."""
     levels = np.unique(values)
-    if len(levels) < MEASURED + 1:
+    if len(levels) < MIN_DISTINCT + 1:
         return False
     median = float(np.median(values[values > 0]))
     first = levels[1]
     below = np.diff(levels[1:][levels[1:] <= median])
-    return bool(len(below) > 2 and first >= 0.1 * median and first >= STEP * below.max())
+    return bool(len(below) > 2 and first >= 0.1 * median and first >= MIN_GAP_RATIO * below.max())
 
 
-def outliers(look: Look) -> Iterator[Finding]:
+def outliers(view: TableView) -> Iterator[Finding]:
     """Find single values that make up most of a column's variance."""
-    target = look.target
+    target = view.target
     if target is not None and target.task == "regression" and target.values is not None:
         finite = np.isfinite(target.values)
-        if np.count_nonzero(finite) >= FEWEST_VALUES:
+        if np.count_nonzero(finite) >= MIN_VALUES:
             middle = float(np.median(target.values[finite]))
             found = _dominant(target.name, target.values, finite, middle)
             yield from [] if found is None else [found]
-    for name, values in look.numbers_where(_may_have_outliers):
+    for name, values in view.numbers_where(_may_have_outliers):
         finite = np.isfinite(values)
         middle = float(np.median(values[finite]))
         dominant = _dominant(name, values, finite, middle)
         if dominant is not None:
             yield dominant
             continue
-        if np.count_nonzero(finite) < FEWEST_ROWS:
+        if np.count_nonzero(finite) < MIN_ROWS:
             continue
         away = np.where(finite, np.abs(values - middle), 0)
         row = int(away.argmax())
         top, away[row] = float(away[row]), 0
-        if top < FAR * away.max() or top == 0:
+        if top < OUTLIER_RATIO * away.max() or top == 0:
             continue
         away /= top
         explained = 1 / (1 + float(away @ away))
-        if explained >= DOMINATES:
+        if explained >= DOMINANT_VARIANCE:
             finite[row] = False
             rest = values[finite]
             yield Finding(
@@ -157,14 +157,14 @@ def _may_have_outliers(columns: Values) -> NDArray[np.bool_]:
     If three values dominate, all but three at either end are close together.
     """
     count = np.isfinite(columns).sum(axis=1)
-    if columns.shape[1] >= FEWEST_ROWS:
-        return np.asarray(count >= FEWEST_VALUES)
-    first = np.sort(columns[:, :SOME], axis=1)
+    if columns.shape[1] >= MIN_ROWS:
+        return np.asarray(count >= MIN_VALUES)
+    first = np.sort(columns[:, :QUICK_ROWS], axis=1)
     inner = min(3, (first.shape[1] - 1) // 2)
     with np.errstate(invalid="ignore", over="ignore"):
         size = np.fmax.reduce(np.abs(columns), axis=1, initial=0.0)
         apart = first[:, -1 - inner] - first[:, inner]
-        return np.asarray((count >= FEWEST_VALUES) & ~(apart > 4 * SQUARES * size))
+        return np.asarray((count >= MIN_VALUES) & ~(apart > 4 * SQUARES * size))
 
 
 def _dominant(
@@ -193,11 +193,11 @@ def _within_dates(columns: Values) -> NDArray[np.bool_]:
     return np.asarray(~outside.any(axis=1))
 
 
-def dates_as_numbers(look: Look) -> Iterator[Finding]:
+def dates_as_numbers(view: TableView) -> Iterator[Finding]:
     """Find dates written as numbers, such as 20240131."""
-    for name, whole in look.numbers_where(_within_dates):
+    for name, whole in view.numbers_where(_within_dates):
         values = whole[~np.isnan(whole)]
-        if len(values) < MEASURED or values.min() < 19000101 or values.max() > 21001231:
+        if len(values) < MIN_DISTINCT or values.min() < 19000101 or values.max() > 21001231:
             continue
         days, months = values % 100, values // 100 % 100
         valid = (days >= 1) & (days <= 31) & (months >= 1) & (months <= 12)

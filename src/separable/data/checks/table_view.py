@@ -27,13 +27,21 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
     Values = NDArray[np.float64]
 
-__all__ = ["Look", "Target", "codes_of", "first_rows", "is_free_text", "numbers_in", "target_of"]
+__all__ = [
+    "TableView",
+    "Target",
+    "codes_of",
+    "first_rows",
+    "is_free_text",
+    "numbers_in",
+    "target_of",
+]
 
 #: Rows sampled for expensive checks.
-SAMPLE = 100_000
+SAMPLE_ROWS = 100_000
 
 #: Free text: more than half of the values are distinct, with at least this mean number of words.
-WORDS = 3.0
+MIN_MEAN_WORDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class NumberBlock:
     values: Values
 
 
-class Look:
+class TableView:
     """A table with cached parsed columns, codes and hashes.
 
     Parameters
@@ -108,10 +116,10 @@ class Look:
     @cached_property
     def sample(self) -> NDArray[np.int64]:
         """Rows sampled for expensive checks, in order."""
-        if self.n_rows <= SAMPLE:
+        if self.n_rows <= SAMPLE_ROWS:
             return np.arange(self.n_rows)
         rng = np.random.default_rng(0)
-        return np.sort(rng.choice(self.n_rows, SAMPLE, replace=False))
+        return np.sort(rng.choice(self.n_rows, SAMPLE_ROWS, replace=False))
 
     @cached_property
     def half(self) -> NDArray[np.bool_]:
@@ -197,8 +205,8 @@ def target_of(columns: Columns, name: str, task: str | None) -> Target:
         many = len(labels) > most_classes(rows, numbers=True, sure=False)
         result: Any = task or ("regression" if many else "classification")
         whole = np.all(labels == np.floor(labels)) and np.all(np.abs(labels) < 2**53)
-        told = labels.astype(np.int64).tolist() if whole else labels.tolist()
-        return Target(name, result, codes, tuple(told), column.values)
+        labels_list = labels.astype(np.int64).tolist() if whole else labels.tolist()
+        return Target(name, result, codes, tuple(labels_list), column.values)
     texts = column if isinstance(column, Categories) else column.as_categories()
     codes = texts.codes.astype(np.int64)
     there = np.bincount(codes[codes >= 0], minlength=len(texts.levels)) > 0
@@ -253,7 +261,7 @@ def is_free_text(column: Categories) -> bool:
     if 2 * len(column.levels) <= there or len(column.levels) <= 10:
         return False
     levels = column.levels[:1000]
-    return sum(level.count(" ") + 1 for level in levels) >= WORDS * len(levels)
+    return sum(level.count(" ") + 1 for level in levels) >= MIN_MEAN_WORDS * len(levels)
 
 
 def is_present(column: TypedColumn) -> NDArray[np.bool_]:

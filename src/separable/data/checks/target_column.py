@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.data.checks.table_view import Look, Target
+    from separable.data.checks.table_view import TableView, Target
 
 __all__ = ["drifting_target", "few_rows", "imbalance", "missing_target"]
 
 #: Fraction of rows without a target at which a note becomes a warning.
-MANY_MISSING = 0.2
+WARN_MISSING = 0.2
 
 #: A class with this fraction of the rows makes accuracy uninformative.
-UNEVEN = 0.9
+MAJORITY_FRACTION = 0.9
 
 #: Minimum rows of a class, so that every fold has two.
-FEW = 10
+MIN_CLASS_ROWS = 10
 
 #: Blocks of consecutive rows that are compared, and the fraction of between-block variance that
 #: matters.
-BLOCKS, DRIFT = 10, 0.1
+BLOCKS, DRIFT_FRACTION = 10, 0.1
 
 
-def missing_target(look: Look) -> Iterator[Finding]:
+def missing_target(view: TableView) -> Iterator[Finding]:
     """Find rows without a target."""
-    target = look.target
+    target = view.target
     if target is None:
         return
     where = target.codes < 0
@@ -43,21 +43,21 @@ def missing_target(look: Look) -> Iterator[Finding]:
     if count:
         rows = first_rows(where)
         yield Finding(
-            "missing target", "warning" if count >= MANY_MISSING * look.n_rows else "note",
+            "missing target", "warning" if count >= WARN_MISSING * view.n_rows else "note",
             (target.name,), rows,
-            f"{count} of {look.n_rows} rows have no target {quoted(target.name)} (first in data "
+            f"{count} of {view.n_rows} rows have no target {quoted(target.name)} (first in data "
             f"row {rows[0] + 1}): they are dropped from training.",
         )  # fmt: skip
 
 
-def imbalance(look: Look) -> Iterator[Finding]:
+def imbalance(view: TableView) -> Iterator[Finding]:
     """Find a majority class so large that a constant prediction is nearly always right."""
-    target = look.target
+    target = view.target
     if target is None or target.task != "classification" or len(target.labels) < 2:
         return
     total, most = int(target.counts.sum()), int(target.counts.argmax())
     fraction = int(target.counts[most]) / total
-    if fraction >= UNEVEN:
+    if fraction >= MAJORITY_FRACTION:
         label = quoted(target.labels[most])
         yield Finding(
             "imbalance", "note", (target.name,), (),
@@ -68,42 +68,42 @@ def imbalance(look: Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def few_rows(look: Look) -> Iterator[Finding]:
+def few_rows(view: TableView) -> Iterator[Finding]:
     """Find classes with very few rows."""
-    target = look.target
+    target = view.target
     if target is None or target.task != "classification" or len(target.labels) < 2:
         return
-    rare = np.flatnonzero(target.counts < FEW)
-    if not len(rare) or int(target.counts.sum()) < 2 * FEW * 2:
+    rare = np.flatnonzero(target.counts < MIN_CLASS_ROWS)
+    if not len(rare) or int(target.counts.sum()) < 2 * MIN_CLASS_ROWS * 2:
         return
     names = [target.labels[index] for index in rare[np.argsort(target.counts[rare], kind="stable")]]
     counts = np.sort(target.counts[rare])
     single = int(np.count_nonzero(counts == 1))
     yield Finding(
         "rare classes", "warning" if single else "note", (target.name,), (),
-        f"{len(rare)} of {len(target.labels)} classes have fewer than {FEW} rows: {listed(names)} "
-        f"({', '.join(map(str, counts[:5]))}{', ...' if len(rare) > 5 else ''} rows). Little can "
-        "be learned about them, and a held-out set or a fold may have none. Collect more, or "
-        "merge them into one class.",
+        f"{len(rare)} of {len(target.labels)} classes have fewer than {MIN_CLASS_ROWS} rows: "
+        f"{listed(names)} ({', '.join(map(str, counts[:5]))}{', ...' if len(rare) > 5 else ''} "
+        "rows). Little can be learned about them, and a held-out set or a fold may have none. "
+        "Collect more, or merge them into one class.",
     )  # fmt: skip
 
 
-def drifting_target(look: Look) -> Iterator[Finding]:
+def drifting_target(view: TableView) -> Iterator[Finding]:
     """Find targets that drift along the file or along a date column."""
-    target = look.target
-    if target is None or "time" in look.split:
+    target = view.target
+    if target is None or "time" in view.split:
         return
     known = np.flatnonzero(target.codes >= 0)
     if len(known) < 20 * BLOCKS:
         return
-    dates = next(look.of_type(Dates), None)
+    dates = next(view.of_type(Dates), None)
     along, where, options = known, "along the file", {}
     if dates is not None:
         name, column = dates
         along = known[np.argsort(column.values[known], kind="stable")]
         where, options = f"with the dates of {quoted(name)}", {"time": (name,)}
     fraction = _between_blocks(target, along)
-    if fraction < DRIFT or _is_sorted(target, along):
+    if fraction < DRIFT_FRACTION or _is_sorted(target, along):
         return
     remedy = (
         "To predict later rows, hold out the latest."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.data.checks.table_view import Look
+    from separable.data.checks.table_view import TableView
 
 __all__ = [
     "are_dates",
@@ -30,13 +30,13 @@ __all__ = [
 ]
 
 #: Minimum fraction of numbers in a nearly numeric column.
-NUMBER_SHARE = 0.9
+NUMERIC_FRACTION = 0.9
 
 #: Maximum levels compared by spelling; more are identifiers or free text.
-MOST_LEVELS = 10_000
+MAX_LEVELS = 10_000
 
 #: Distinct texts searched for encoding errors.
-MOST_TEXTS = 100_000
+MAX_TEXTS = 100_000
 
 #: UTF-8 read as Latin-1 or Windows-1252; Windows-1252 read as Latin-1; replacement characters.
 MOJIBAKE = (
@@ -54,17 +54,17 @@ DATES = (
 )
 
 
-def mixed_types(look: Look) -> Iterator[Finding]:
+def mixed_types(view: TableView) -> Iterator[Finding]:
     """Find text columns that are numeric except for a few values or commas."""
-    for name, column in look.of_type(Categories):
-        if name in look.typed_by_user:
+    for name, column in view.of_type(Categories):
+        if name in view.typed_by_user:
             continue
         counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
         total = int(counts.sum())
         if not total or not are_mostly_numbers(column.levels):
             continue
         alike = np.array([is_number(level.replace(",", "")) for level in column.levels], bool)
-        if counts[alike].sum() < NUMBER_SHARE * total:
+        if counts[alike].sum() < NUMERIC_FRACTION * total:
             continue
         odd = np.array([not is_number(level) for level in column.levels] + [False])
         rows = first_rows(odd[column.codes])
@@ -90,17 +90,17 @@ def _mixed(name: str, column: Categories, count: int, total: int, rows: tuple[in
     )  # fmt: skip
 
 
-def spellings(look: Look) -> Iterator[Finding]:
+def spellings(view: TableView) -> Iterator[Finding]:
     """Find levels that differ only in whitespace or case."""
-    columns = dict(look.of_type(Categories))
+    columns = dict(view.of_type(Categories))
     for name, column in columns.items():
-        if len(column.levels) <= MOST_LEVELS and not is_free_text(column):
+        if len(column.levels) <= MAX_LEVELS and not is_free_text(column):
             where = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
             levels = [v for v, count in zip(column.levels, where, strict=True) if count]
             yield from _same_levels(name, levels, len(column.codes), "note")
-    target = look.target
-    if target is not None and target.values is None and len(target.labels) <= MOST_LEVELS:
-        yield from _same_levels(target.name, list(target.labels), look.n_rows, "warning")
+    target = view.target
+    if target is not None and target.values is None and len(target.labels) <= MAX_LEVELS:
+        yield from _same_levels(target.name, list(target.labels), view.n_rows, "warning")
 
 
 def _same_levels(name: str, levels: list[str], n_rows: int, severity: Any) -> Iterator[Finding]:
@@ -119,14 +119,14 @@ def _same_levels(name: str, levels: list[str], n_rows: int, severity: Any) -> It
         )  # fmt: skip
 
 
-def mojibake(look: Look) -> Iterator[Finding]:
+def mojibake(view: TableView) -> Iterator[Finding]:
     """Find characters that come from a wrong encoding."""
     from pyarrow import compute
 
-    for name, column in look.of_type(Categories):
+    for name, column in view.of_type(Categories):
         if not column.levels:
             continue
-        sample = list(column.levels[:MOST_TEXTS])
+        sample = list(column.levels[:MAX_TEXTS])
         found: Any = compute.match_substring_regex(strings(sample), MOJIBAKE)
         odd = np.zeros(len(column.levels) + 1, bool)
         odd[: len(sample)] = _as_mask(found)
@@ -157,10 +157,10 @@ def _around(text: str) -> str:
     return quoted(text[start : start + 24])
 
 
-def dates_as_texts(look: Look) -> Iterator[Finding]:
+def dates_as_texts(view: TableView) -> Iterator[Finding]:
     """Find dates not written in ISO 8601."""
-    for name, column in look.of_type(Categories):
-        if name not in look.typed_by_user and are_dates(column.levels):
+    for name, column in view.of_type(Categories):
+        if name not in view.typed_by_user and are_dates(column.levels):
             yield Finding(
                 "date as text", "note", (name,), (),
                 f"{quoted(name)} holds dates ({quoted(column.levels[0])}) that are read as "

@@ -57,8 +57,8 @@ def with_given_types(table: pa.Table, where: str, options: Options) -> pa.Table:
             new = _of_given_type(column, kind)
             if new is None:
                 raise NotANumberError(
-                    f"{where}, column {name!r}: {_told_values(column, kind)}. Correct it, or leave "
-                    f"out column_types[{name!r}].",
+                    f"{where}, column {name!r}: {_describe_values(column, kind)}. Correct it, or "
+                    f"leave out column_types[{name!r}].",
                     name,
                 )
             table = table.set_column(table.column_names.index(name), name, new)
@@ -111,7 +111,7 @@ def _as_texts(column: Any) -> Any:
     return pa.chunked_array([levels])
 
 
-def _told_values(column: Any, kind: ColumnType) -> str:
+def _describe_values(column: Any, kind: ColumnType) -> str:
     if is_text(column.type):
         return f"a value is not {'a ' * (kind != 'boolean')}{kind}"
     return f"{column.type} is not {'a ' * (kind != 'boolean')}{kind}"

@@ -110,7 +110,7 @@ class JsonlFiles(TableFiles):
                 if block.strip():
                     if source.name not in self.report.sources:
                         self._settle(text, block[: max(HEAD_BYTES, block.find(b"\n") + 1)])
-                    self.tell_progress(opened.bytes_read)
+                    self.report_progress(opened.bytes_read)
                     yield block, line
                 line += block.count(b"\n")
 

@@ -24,7 +24,7 @@ __all__ = ["LineError", "LineReader", "SkippedLine", "SkippedLines", "SparseBatc
 
 
 #: Characters of the text shown in an error.
-LONGEST_SHOWN = 60
+MAX_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,9 @@ def shown(text: bytes) -> str:
     "xx'..."
     """
     decoded = text.decode(errors="backslashreplace")
-    if len(decoded) <= LONGEST_SHOWN:
+    if len(decoded) <= MAX_SHOWN:
         return repr(decoded)
-    return f"{decoded[:LONGEST_SHOWN]!r}..."
+    return f"{decoded[:MAX_SHOWN]!r}..."
 
 
 SKIP_ADVICE = ". on_error='skip' skips such lines and counts them."

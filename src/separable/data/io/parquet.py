@@ -82,7 +82,7 @@ class ParquetFiles(TableFiles):
                 )
                 self.report.rows += table.num_rows
                 seen += table.num_rows
-                self.tell_progress((source.size or 0) * seen // max(n_rows, 1))
+                self.report_progress((source.size or 0) * seen // max(n_rows, 1))
                 yield table
 
     def _open(self, source: Input) -> Any:

@@ -79,7 +79,7 @@ class SparseFiles(Files):
             try:
                 while piece := text.read(size):
                     reader.feed(piece)
-                    self.tell_progress(opened.bytes_read)
+                    self.report_progress(opened.bytes_read)
                     yield True
             except BrokenStreamError as error:
                 rows = self.report.rows + reader.n_waiting

@@ -90,7 +90,7 @@ class Files(ABC):
     def datasets(self, chunk_bytes: int, chunk_rows: int | None) -> Iterator[Dataset]:
         """Yield the rows in chunks."""
 
-    def tell_progress(self, bytes_read: int) -> None:
+    def report_progress(self, bytes_read: int) -> None:
         """Report progress: bytes read of the current file."""
         if self.progress is None:
             return

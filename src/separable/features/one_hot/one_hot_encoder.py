@@ -277,7 +277,7 @@ class OneHotEncoder(Transformer):
         if self.handle_unknown == "error":
             self._refuse_unknown(factors)
         else:
-            self._tell_unknown(factors)
+            self._warn_unknown(factors)
         return self._laid_out(factors)
 
     def _laid_out(self, factors: list[Factors]) -> Rows:
@@ -300,7 +300,7 @@ class OneHotEncoder(Transformer):
                 "handle_unknown='ignore'."
             )
 
-    def _tell_unknown(self, factors: list[Factors]) -> None:
+    def _warn_unknown(self, factors: list[Factors]) -> None:
         if self.handle_unknown != "warn" and self.drop is None:
             return
         columns = list(self._unknown(factors))

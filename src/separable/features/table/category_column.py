@@ -32,7 +32,7 @@ MANY_LEVELS = 50
 
 #: By default a level is rare below one in this many rows, so tables with fewer than twice as many
 #: rows have none.
-ROWS_A_RARE_ROW = 20_000
+ROWS_PER_RARE_ROW = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class CategoryState:
             return _identifier(counts, n_values)
         if min_count is None:
             least = 2 if unseen == "other" else 1
-            min_count = max(least, (n_values + self.missing) // ROWS_A_RARE_ROW)
+            min_count = max(least, (n_values + self.missing) // ROWS_PER_RARE_ROW)
         rare = sorted(level for level, count in counts.items() if count < min_count)
         if len(rare) < 2 and unseen != "other":  # a single level keeps its name
             rare = []

@@ -47,7 +47,7 @@ State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | Text
 
 #: A text column is free text if more than half of its values are distinct, there are more than this
 #: many, and they have this many words on average; otherwise they are levels or identifiers.
-TEXTS, WORDS = 10, 3.0
+MIN_TEXTS, MIN_MEAN_WORDS = 10, 3.0
 
 _NOTHING = ("unknown", "every value is missing")
 
@@ -258,7 +258,7 @@ def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
     if is_date(next(iter(levels))) and all(map(is_date, levels)):
         return "date", "texts that are dates"
     words = sum(level.count(" ") + 1 for level in levels) / len(levels)
-    if len(levels) > max(TEXTS, n_values / 2) and words >= WORDS:
+    if len(levels) > max(MIN_TEXTS, n_values / 2) and words >= MIN_MEAN_WORDS:
         return "text", f"{len(levels)} different texts of {words:.0f} words in {n_values} values"
     return "category", f"{len(levels)} different texts in {n_values} values"
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["names_of_numbers"]
 
 #: Up to this many names are created at once; more on access.
-FEW = 1 << 12
-_MANY = (CategoryColumn, TextColumn)
+EAGER_NAMES = 1 << 12
+_LARGE = (CategoryColumn, TextColumn)
 
 
 def names_of_numbers(columns: Sequence[ColumnEncoder]) -> Sequence[str]:
@@ -33,16 +33,16 @@ def names_of_numbers(columns: Sequence[ColumnEncoder]) -> Sequence[str]:
         Fitted.
     """
     names = ChainedTexts([column.feature_names for column in columns])
-    if len(names) > FEW and _surely_differ(columns):
+    if len(names) > EAGER_NAMES and _surely_differ(columns):
         return names
     return _unique(list(names))
 
 
 def _surely_differ(columns: Sequence[ColumnEncoder]) -> bool:
     """Return whether no two names can be equal, without creating those of levels and terms."""
-    many = [column for column in columns if isinstance(column, _MANY)]
+    many = [column for column in columns if isinstance(column, _LARGE)]
     short_lists = [
-        n for column in columns if not isinstance(column, _MANY) for n in column.feature_names
+        n for column in columns if not isinstance(column, _LARGE) for n in column.feature_names
     ]
     starts = [_start(column) for column in many]
     short_lists += [f"{column.name}=" for column in many if isinstance(column, TextColumn)]

@@ -30,9 +30,9 @@ __all__ = ["NumberColumn", "NumberState", "encode_numbers", "numbers_of", "numbe
 _EXACT = 2**53  # integers up to here are exact floats
 
 #: Minimum values to judge what is ordinary in a column.
-FEWEST = 5
+MIN_VALUES = 5
 #: Largest possible mean square, relative to the maximum, with three equal outliers in seven values.
-MOST_SQUARES = 6.0
+MAX_MEAN_SQUARE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ def _dominant(
     count, least, most, mean, _, deviation = moments.T
     with np.errstate(all="ignore"):
         squares = count * (deviation / np.maximum(most - mean, mean - least)) ** 2
-    indices = np.flatnonzero((count >= FEWEST) & (squares <= MOST_SQUARES))
+    indices = np.flatnonzero((count >= MIN_VALUES) & (squares <= MAX_MEAN_SQUARE))
     if not len(indices):
         return {}
     chosen = columns[indices]

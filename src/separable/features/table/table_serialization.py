@@ -38,7 +38,7 @@ FIRST_PARAMETERS = ("number", "category", "drop")
 KINDS = ("category", "number", "boolean", "date", "text")
 
 #: Up to this many levels are decoded; more stay packed.
-FEW = 1 << 10
+EAGER_LEVELS = 1 << 10
 
 _CYCLE_SIZES = [len(values) for values in CYCLES.values()]
 
@@ -242,7 +242,7 @@ class Parts:
         _check(fits, "wrong levels")
         stops = np.cumsum(counts).tolist()
         groups: list[Sequence[str]] = [
-            levels.part(stop - count, stop) if count > FEW else levels[stop - count : stop]
+            levels.part(stop - count, stop) if count > EAGER_LEVELS else levels[stop - count : stop]
             for stop, count in zip(stops, counts.tolist(), strict=True)
         ]
         for group in groups:
@@ -322,7 +322,7 @@ def _plain_settings(settings: Any) -> Any:
         if isinstance(value, plain)
         or (
             isinstance(value, (list, tuple))
-            and len(value) <= FEW  # the terms of a long vocabulary are tensors
+            and len(value) <= EAGER_LEVELS  # the terms of a long vocabulary are tensors
             and all(isinstance(each, plain) for each in value)
         )
     }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["HashedNames", "TextHashing"]
 
 #: Names spelled out for a shared column.
-SPELLED = 3
+MAX_SPELLED = 3
 
 
 class TextHashing:
@@ -195,8 +195,8 @@ class HashedNames(LazyTexts):
 def _spelled(names: tuple[str, ...]) -> str:
     if len(names) == 1:
         return names[0]
-    more = f"|and {len(names) - SPELLED} more" if len(names) > SPELLED else ""
-    return f"{'|'.join(names[:SPELLED])}{more} (shared)"
+    more = f"|and {len(names) - MAX_SPELLED} more" if len(names) > MAX_SPELLED else ""
+    return f"{'|'.join(names[:MAX_SPELLED])}{more} (shared)"
 
 
 class _Counted:

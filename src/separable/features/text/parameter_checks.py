@@ -28,9 +28,9 @@ _ANALYZERS = ("word", "char", "char_wb")
 
 
 #: Longest pattern: an untrusted longer one may take minutes to compile.
-LONGEST_PATTERN = 1000
+MAX_PATTERN_LENGTH = 1000
 #: Most stop words, for the same reason.
-MOST_STOP_WORDS = 1 << 17
+MAX_STOP_WORDS = 1 << 17
 
 
 def _wrong(name: str, what: str, value: object) -> ValueError:
@@ -124,8 +124,8 @@ def _check_pattern(params: Mapping[str, Any]) -> None:
     pattern = params["token_pattern"]
     if params["analyzer"] != "word" or params["tokenizer"] is not None:
         return
-    if isinstance(pattern, str) and len(pattern) > LONGEST_PATTERN:
-        raise _wrong("token_pattern", f"up to {LONGEST_PATTERN} characters long", pattern)
+    if isinstance(pattern, str) and len(pattern) > MAX_PATTERN_LENGTH:
+        raise _wrong("token_pattern", f"up to {MAX_PATTERN_LENGTH} characters long", pattern)
     try:
         groups = re.compile(pattern).groups
     except (re.error, TypeError, OverflowError, RecursionError):
@@ -144,10 +144,10 @@ def stop_words_of(words: Any) -> tuple[str, ...]:
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise _wrong("stop_words", "'english', a list of words or None", words)
     words = set(words)
-    if len(words) > MOST_STOP_WORDS:
+    if len(words) > MAX_STOP_WORDS:
         raise ValueError(
             f"The 'stop_words' parameter of TextEncoder has {len(words)} words, more than "
-            f"{MOST_STOP_WORDS}. Leave frequent words out with max_df instead."
+            f"{MAX_STOP_WORDS}. Leave frequent words out with max_df instead."
         )
     if not all(isinstance(word, str) for word in words):
         raise _wrong("stop_words", "'english', a list of words or None", sorted(words, key=repr))

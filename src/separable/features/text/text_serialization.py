@@ -9,7 +9,7 @@ import numpy as np
 from separable.data.lazy_texts import is_texts
 from separable.data.strings import unpack_strings
 from separable.features.text.hashing import TextHashing
-from separable.features.text.parameter_checks import MOST_STOP_WORDS
+from separable.features.text.parameter_checks import MAX_STOP_WORDS
 from separable.features.text.text_plan import TextPlan
 from separable.features.text.token_patterns import refuse_slow_pattern
 from separable.features.text.vocabulary import TextVocabulary
@@ -101,7 +101,7 @@ def _params(tensors: Tensors, values: Values) -> dict[str, Any]:
     stop_words = tensors.get("stop_words")
     _check(is_texts(stop_words), "'stop_words' must be texts")
     assert stop_words is not None
-    _check(len(stop_words) <= MOST_STOP_WORDS, "too many stop words")
+    _check(len(stop_words) <= MAX_STOP_WORDS, "too many stop words")
     params["stop_words"] = [str(word) for word in stop_words] or None
     for name in ("token_pattern", "strip_accents", "analyzer", "dtype"):
         _check(params[name] is None or isinstance(params[name], str), f"{name!r} must be text")

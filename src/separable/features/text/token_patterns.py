@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["allowing_patterns", "is_linear", "refuse_slow_pattern"]
 
 #: Longest fixed part of a pattern, and most repetitions that count as bounded.
-MOST_FIXED = 256
+MAX_FIXED = 256
 
 _CHARACTERS = ("LITERAL", "NOT_LITERAL", "ANY", "IN")
 
@@ -69,7 +69,7 @@ def is_linear(pattern: str) -> bool:
     while items and str(items[-1][0]) == "AT":
         ends.append(str(items[-1][1]))
         items = items[:-1]
-    if not items or len(items) > MOST_FIXED:
+    if not items or len(items) > MAX_FIXED:
         return False
     *fixed, last = items
     if any(str(op) not in _CHARACTERS for op, _ in fixed):
@@ -85,9 +85,9 @@ def _ends_at_once(item: tuple[Any, Any], boundaries: list[str]) -> bool:
     if str(op) != "MAX_REPEAT":
         return False
     low, high, repeated = value
-    if low > MOST_FIXED or len(repeated) != 1 or str(repeated[0][0]) not in _CHARACTERS:
+    if low > MAX_FIXED or len(repeated) != 1 or str(repeated[0][0]) not in _CHARACTERS:
         return False
-    if high <= MOST_FIXED or not boundaries:
+    if high <= MAX_FIXED or not boundaries:
         return True
     return boundaries == ["AT_BOUNDARY"] and _is_word(repeated[0])
 

@@ -62,9 +62,9 @@ PLACES = {dtype: place for place, dtype in enumerate(CODES)}
 ALIGNED = 8
 #: Limits that keep the memory a file can claim near its size: header bytes, tensors, and values in
 #: the document, counted by delimiters.
-MOST_HEADER = 1 << 24
-MOST_TENSORS = 1 << 15
-MOST_VALUES = 1 << 19
+MAX_HEADER = 1 << 24
+MAX_TENSORS = 1 << 15
+MAX_VALUES = 1 << 19
 SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"\}\Z')
 SEAL_SIZE = len(',"sha256":""}') + 64
 GIVE = "Give a file that separable train or model.save wrote"
@@ -257,21 +257,21 @@ def _shaped(name: str, flat: NDArray[Any], shape: list[int]) -> NDArray[Any]:
 
 
 def _check_header(size: int, n_tensors: int = 0) -> None:
-    if size > MOST_HEADER:
+    if size > MAX_HEADER:
         raise ValueError(
-            f"its header has {size} bytes and a model file has at most {MOST_HEADER}: parameters, "
+            f"its header has {size} bytes and a model file has at most {MAX_HEADER}: parameters, "
             "evidence and names of tensors are too long. Shorten them."
         )
-    if n_tensors > MOST_TENSORS:
-        raise ValueError(f"it has {n_tensors} tensors and a model file at most {MOST_TENSORS}.")
+    if n_tensors > MAX_TENSORS:
+        raise ValueError(f"it has {n_tensors} tensors and a model file at most {MAX_TENSORS}.")
 
 
 def _check_values(document: bytes) -> None:
     values = sum(document.count(mark) for mark in (b",", b"[", b"{"))
-    if values > MOST_VALUES:
+    if values > MAX_VALUES:
         raise ValueError(
             f"its parameters, evidence and state hold about {values} values and a model file at "
-            f"most {MOST_VALUES}. Keep long lists elsewhere."
+            f"most {MAX_VALUES}. Keep long lists elsewhere."
         )
 
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from separable.features.base import Encoder
     from separable.model.files.container import TensorInfo
 
-__all__ = ["FIRST", "Inspection", "inspect_file"]
+__all__ = ["MAX_LISTED", "Inspection", "inspect_file"]
 
 #: Classes and feature names listed.
-FIRST = 10
+MAX_LISTED = 10
 
 #: Fields of the document that are reported unchanged.
 FIELDS = (
@@ -101,7 +101,7 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     except ValueError as error:
         inspection.problems.append(str(error))
         return inspection
-    inspection.tensors = [_told(name, info) for name, info in infos.items()]
+    inspection.tensors = [_tensor_entry(name, info) for name, info in infos.items()]
     raw = _raw(document, inspection)
     tensors = _tensors(data, document, inspection)
     _look_inside(inspection, raw, infos, tensors)
@@ -120,7 +120,7 @@ def _mapped(path: Path) -> Any:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
 
 
-def _told(name: str, info: TensorInfo) -> dict[str, Any]:
+def _tensor_entry(name: str, info: TensorInfo) -> dict[str, Any]:
     dtype = DTYPES.get(info.dtype)
     first, last = info.data_offsets
     return {
@@ -179,13 +179,13 @@ def _look_inside(
         inspection.n_features = voted["n_features"]
     classes = _values(tensors, "classes")
     if classes is not None:
-        inspection.n_classes, inspection.classes = len(classes), list(classes[:FIRST])
+        inspection.n_classes, inspection.classes = len(classes), list(classes[:MAX_LISTED])
     record = raw.get("encoder")
     if isinstance(record, dict):
         inspection.encoder = {"kind": record.get("kind")}
         _look_at_encoder(inspection, _encoder(record, tensors))
     else:
-        inspection.feature_names = list((_values(tensors, "feature_names") or ())[:FIRST])
+        inspection.feature_names = list((_values(tensors, "feature_names") or ())[:MAX_LISTED])
 
 
 def _values(tensors: dict[str, NDArray[Any]], name: str) -> Any:
@@ -218,7 +218,7 @@ def _look_at_encoder(inspection: Inspection, encoder: Encoder | None) -> None:
     if encoder is None:
         return
     assert inspection.encoder is not None
-    inspection.feature_names = list(encoder.feature_names[:FIRST])
+    inspection.feature_names = list(encoder.feature_names[:MAX_LISTED])
     columns = getattr(encoder, "columns_", None)
     if columns is not None:
         inspection.encoder["columns"] = [

@@ -28,7 +28,7 @@ NOT_RECORDED = (
 )
 
 #: The largest number of hashes that a model keeps. Beyond it only a sample is kept.
-MOST = 1_000_000
+MAX_HASHES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class TrainingRows:
     def __post_init__(self) -> None:
         hashes = np.sort(np.asarray(self.hashes, dtype=np.uint64))
         modulus = self.modulus
-        while len(hashes) > MOST:
+        while len(hashes) > MAX_HASHES:
             modulus *= 2
             hashes = hashes[hashes % np.uint64(modulus) == 0]
         hashes.setflags(write=False)
@@ -186,7 +186,12 @@ class TrainingRows:
         if len(counts) != 2:
             raise ValueError("its counts of training rows must be two numbers.")
         n_rows, modulus = counts.tolist()
-        if modulus < 1 or modulus & (modulus - 1) or n_rows < len(hashes) or len(hashes) > MOST:
+        if (
+            modulus < 1
+            or modulus & (modulus - 1)
+            or n_rows < len(hashes)
+            or len(hashes) > MAX_HASHES
+        ):
             raise ValueError("its counts of training rows are not possible.")
         if (hashes % np.uint64(modulus)).any() or (hashes[1:] < hashes[:-1]).any():
             raise ValueError("its hashes of training rows are not sorted multiples.")

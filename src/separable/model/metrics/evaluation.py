@@ -28,7 +28,7 @@ __all__ = ["ClassFigures", "Evaluation", "evaluation"]
 CONFUSION_CLASSES = 256
 
 #: Classes named in a note.
-SHOWN = 5
+MAX_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -328,8 +328,8 @@ def _notes(case: ClassCase, classes: list[ClassFigures]) -> list[str]:
 def _some(labels: list[Any]) -> str:
     from separable.model.words import shown
 
-    more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""
-    return ", ".join(shown(repr(label)) for label in labels[:SHOWN]) + more
+    more = f" and {len(labels) - MAX_SHOWN} more" if len(labels) > MAX_SHOWN else ""
+    return ", ".join(shown(repr(label)) for label in labels[:MAX_SHOWN]) + more
 
 
 def _finite(figure: float | None) -> float | None:

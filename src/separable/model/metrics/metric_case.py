@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassCase", "NumberCase", "case_of", "positive_index"]
 
-SHOWN = 8
+MAX_SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +148,8 @@ def positive_index(classes: NDArray[Any], positive: Any) -> int | None:
         return 1 if len(classes) == 2 else None
     labels: list[Any] = classes.tolist()
     if label_value(positive) not in labels:
-        known = ", ".join(repr(each) for each in labels[:SHOWN])
-        more = ", ..." if len(labels) > SHOWN else ""
+        known = ", ".join(repr(each) for each in labels[:MAX_SHOWN])
+        more = ", ..." if len(labels) > MAX_SHOWN else ""
         raise ValueError(
             f"positive={label_value(positive)!r} is not a class of the model. There are: "
             f"{known}{more}."
@@ -190,11 +190,11 @@ def _class_case(
     if strange:
         _refuse(f"the answer {strange[0]!r} is not one of the classes")
     if (y_true >= len(classes)).all():
-        known = ", ".join(repr(each) for each in classes[:SHOWN].tolist())
+        known = ", ".join(repr(each) for each in classes[:MAX_SHOWN].tolist())
         raise ValueError(
-            f"No label of the truth is a class of the model. The labels are "
-            f"{', '.join(repr(each) for each in unknown[:SHOWN])}; the classes {known}. Is it the "
-            "right column, and of the right type?"
+            "No label of the truth is a class of the model. The labels are "
+            f"{', '.join(repr(each) for each in unknown[:MAX_SHOWN])}; the classes {known}. Is it "
+            "the right column, and of the right type?"
         )
     return ClassCase(
         labels=[*classes.tolist(), *unknown],

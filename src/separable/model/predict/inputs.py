@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["encoded_rows", "model_rows"]
 
-SHOWN = 8
+MAX_SHOWN = 8
 
 
 def model_rows(model: Model, X: Any) -> Rows:
@@ -89,8 +89,8 @@ def _check_names(model: Model, received: tuple[str, ...] | None) -> None:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(repr(name) for name in names[:SHOWN]) + more
+    more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
+    return ", ".join(repr(name) for name in names[:MAX_SHOWN]) + more
 
 
 def _listed(names: Sequence[str] | None) -> str:

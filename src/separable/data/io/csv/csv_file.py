@@ -45,7 +45,7 @@ __all__ = ["Block", "CsvReader", "RetypeError", "without_missing", "wrong_texts"
 LOOK_BYTES = 1 << 23
 
 #: Longest value shown in full in a message.
-LONGEST_SHOWN = 80
+MAX_SHOWN = 80
 
 _NOUNS = {"number": "a number", "boolean": "true or false", "date": "an ISO date"}
 
@@ -155,7 +155,7 @@ class CsvReader:
             table, skipped = self._parse(block, types)
         except pa.ArrowInvalid as error:
             return self._second_look(block, str(error))
-        good = self._told_of_skipped(block) if skipped else None
+        good = self._report_skipped(block) if skipped else None
         return self._finished(block, table, good)
 
     # --- the normal way ---
@@ -335,7 +335,7 @@ class CsvReader:
                     "inside a quoted value, or pass quoting=False if quotes are text."
                 )
 
-    def _told_of_skipped(self, block: Block) -> NDArray[np.bool_]:
+    def _report_skipped(self, block: Block) -> NDArray[np.bool_]:
         """Report the skipped rows; return a mask of the rows that were kept."""
         width, kept = len(self.layout.names), []
         for records, line in block.parts(self.layout, LOOK_BYTES):
@@ -373,7 +373,7 @@ class CsvReader:
         reader = CsvReader(
             self.layout.with_plans(plans), self.columns, self.options, self.report, retype=False
         )
-        good = self._told_of_skipped(block) if skipped else None
+        good = self._report_skipped(block) if skipped else None
         return reader._finished(block, texts, good)
 
     def _refuse_ragged(self, block: Block) -> None:
@@ -586,7 +586,7 @@ def _dictionary() -> Any:
 
 def _cut(value: str) -> str:
     """Return a quoted value, shortened."""
-    return repr(value) if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]!r}..."
+    return repr(value) if len(value) <= MAX_SHOWN else f"{value[:MAX_SHOWN]!r}..."
 
 
 def _plural(kind: str) -> str:

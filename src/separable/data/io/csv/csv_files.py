@@ -106,7 +106,7 @@ class CsvFiles(TableFiles):
         return whole
 
     def _table(self, text: Utf8Text, data: bytes, layout: CsvLayout, own: CsvLayout) -> pa.Table:
-        self._settle(text, layout, sniffed=_told_sample(data))
+        self._settle(text, layout, sniffed=_describe_sample(data))
         self._add_source(layout, own, text.name)
         strip = not own.dialect.header, True
         block = Block(text.name, data, own.start, own.start_line + 1, text.mark_bytes, strip)
@@ -152,7 +152,9 @@ class CsvFiles(TableFiles):
                 own = sniff_csv(_with_others(sample, others, text.mark_bytes), self._options)
                 first = first or own
                 message = (
-                    "the whole file" if stream.ended else _told_pieces(head, len(head), len(others))
+                    "the whole file"
+                    if stream.ended
+                    else _describe_pieces(head, len(head), len(others))
                 )
                 self._settle(text, first, message)
                 self._add_source(first, own, text.name)
@@ -160,7 +162,7 @@ class CsvFiles(TableFiles):
                 for block in self._blocks(stream, own, text, chunk_bytes):
                     table = reader.table(block).select(self.columns)
                     self.report.rows += table.num_rows
-                    self.tell_progress(opened.bytes_read)
+                    self.report_progress(opened.bytes_read)
                     yield table
         if not self.report.rows:
             raise TableError(f"{self.where}: only a header line, no rows. Add the data below it.")
@@ -319,14 +321,14 @@ def _inner_lines(piece: bytes, *, at_end: bool) -> bytes:
     return piece[start:] if at_end else piece[start : max(piece.rfind(b"\n") + 1, start)]
 
 
-def _told_sample(data: bytes) -> str:
+def _describe_sample(data: bytes) -> str:
     size, piece = _sample_sizes(data)
     if len(data) <= size + 2 * piece:
         return "the whole file"
-    return _told_pieces(data, size, 2)
+    return _describe_pieces(data, size, 2)
 
 
-def _told_pieces(data: bytes, head: int, others: int) -> str:
+def _describe_pieces(data: bytes, head: int, others: int) -> str:
     piece = _sample_sizes(data)[1] >> 10
     more = f" and {piece} KiB each from the middle and the end" if others else ""
     return f"the first {head >> 10} KiB{more}"
