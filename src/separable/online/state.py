@@ -1,14 +1,13 @@
-"""The training state of the online learners: weights in lanes, and room for new classes.
+"""Training state of the online learners: weights in lanes, extensible to new classes.
 
-A learner says in a ``Layout`` what it keeps beside the weights of each model. A regressor has one
-model. Of the classifiers, one-vs-rest keeps one model a class. Two classes share one model (that of
-the second; the first is its negative), and an open stream carries one model more, the ghost: it is
-trained with every label negative, which is what the model of a class not met yet would have learned
-so far. A new class starts as its copy. The argmax rule needs no ghost: a class not met yet has
-weights 0.
+A ``Layout`` names the arrays of each model. A regressor has one model. One-vs-rest has one model
+per class; two classes share one model (that of the second; the first is its negative). An open
+stream has one more model, the ghost: it is trained with every label negative, which is what the
+model of an unseen class would have learned so far. A new class starts as its copy. The argmax rule
+needs no ghost: an unseen class has weights 0.
 
-Models stand in blocks of lanes, ``w[block][feature][lane]``; a few models (one-vs-rest on one or
-two classes) each have a block of width 1.
+Models are stored in blocks of lanes, ``w[block][feature][lane]``; one-vs-rest on one or two classes
+uses blocks of width 1.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ if TYPE_CHECKING:
 
 __all__ = ["AVERAGED", "WEIGHTS", "Layout", "ModelArray", "OnlineState"]
 
-#: Runs that read fewer numbers end before the compiled core first asks whether to stop.
+#: Shorter runs end before the compiled core first polls for an interrupt.
 MIN_POLLED = 1 << 20
 
 
 class ModelArray(NamedTuple):
-    """An array that each model has one of.
+    """Description of an array per model.
 
-    ``size``: how many numbers a model has, None for one a feature, 0 for a single number.
-    ``double``: float64 whatever the data is. ``odd``: it turns its sign when all labels do.
-    ``paired``: each number has a second one beside it, which does not turn.
+    ``size``: numbers per model, None for one per feature, 0 for a scalar. ``double``: always
+    float64. ``odd``: it changes its sign if all labels do. ``paired``: each number has a second one
+    next to it, which does not change its sign.
     """
 
     size: int | None
@@ -55,7 +54,7 @@ class ModelArray(NamedTuple):
         return (*inner, 2) if self.paired else inner
 
     def turned(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return a model's array as it would be with all labels turned; never -0.0."""
+        """Return a model's array for negated labels; never -0.0."""
         if not self.odd:
             return array
         if not self.paired:
@@ -63,7 +62,7 @@ class ModelArray(NamedTuple):
         return np.stack([0 - array[..., 0], array[..., 1]], axis=-1)
 
 
-#: What the models of a learner have, by name.
+#: Arrays of the models, by name.
 Layout: TypeAlias = dict[str, ModelArray]
 WEIGHTS: Layout = {"w": ModelArray(None), "b": ModelArray(0)}
 #: The sums u from which the mean of all weights is computed.
@@ -72,27 +71,27 @@ AVERAGED: Layout = {**WEIGHTS, "u": ModelArray(None, double=True), "u_b": ModelA
 
 @dataclass
 class OnlineState:
-    """Weights of every model, in lanes, with what is needed to go on learning.
+    """Weights of all models, in lanes, with the state needed to continue training.
 
     Parameters
     ----------
     classes : ndarray or None
-        The classes met or announced, sorted; None for a regressor.
+        The classes seen or announced, sorted; None for a regressor.
     n_features : int
         The number of features d.
     dtype : dtype
         float32 or float64, the type of the data.
     rule : {"ovr", "argmax"}
-        How classes share the learning.
+        One-vs-rest or the multi-class rule.
     layout : Layout
-        What each model has.
+        The arrays of each model.
     open_classes : bool
-        Whether unannounced classes may still come.
+        Whether new classes may still appear.
     """
 
-    #: Whether the mistakes of a run are wanted, for ``note_mistakes``.
+    #: Whether runs record their mistakes for ``note_mistakes``.
     records: ClassVar[bool] = False
-    #: Sums that may be infinite and that no learning reads.
+    #: Sums that may be infinite and do not affect training.
     unbounded: ClassVar[frozenset[str]] = frozenset()
 
     classes: NDArray[Any] | None
@@ -107,12 +106,12 @@ class OnlineState:
     met: NDArray[np.bool_] = field(init=False)
     #: The arrays of the layout as [block]...[lane].
     lanes: dict[str, NDArray[Any]] = field(init=False)
-    #: What all models share: arrays, and numbers that move with the learning.
+    #: Arrays shared by all models, and counters.
     shared: dict[str, NDArray[Any]] = field(default_factory=dict)
     clock: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        #: No |weight| is above it; None: not known.
+        #: Upper bound on |weight|; None: unknown.
         self.weight_bound: float | None = 0.0
         self.met = np.zeros(0 if self.classes is None else len(self.classes), dtype=np.bool_)
         self._allocate()
@@ -129,16 +128,16 @@ class OnlineState:
         return "u" in self.layout
 
     def _lay_out(self) -> None:
-        """Find which models there are and how wide their blocks are."""
+        """Set the number of models and the width of their blocks."""
         n_classes = 2 if self.classes is None else len(self.classes)
-        #: The index of the class that model 0 learns.
+        #: The class index of model 0.
         self.first_class = 0 if self.rule == "argmax" or n_classes > 2 else 1
-        #: 1 if there is a ghost, the last of the models, else 0.
+        #: 1 if there is a ghost, the last model, else 0.
         self.n_ghosts = int(self.open_classes and self.rule == "ovr")
         self.n_models = n_classes - self.first_class + self.n_ghosts
         #: The largest number the weights can hold.
         self.most = float(np.finfo(self.dtype).max)
-        #: How many models one block of lanes holds.
+        #: Number of models per block of lanes.
         self.width = 1 if self.first_class else native.lane_width(self.dtype == np.float64)
 
     def _allocate(self) -> None:
@@ -165,7 +164,7 @@ class OnlineState:
         }
 
     def set_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take over arrays given by model."""
+        """Set the arrays from arrays by model."""
         self.weight_bound = None
         for name, by_model in arrays.items():
             lanes = self.lanes[name]
@@ -173,7 +172,7 @@ class OnlineState:
                 lanes[model // self.width, ..., model % self.width] = row
 
     def continue_from(self, previous: OnlineState) -> None:
-        """Take over the weights of an earlier fit on the same classes and features."""
+        """Copy the weights of an earlier fit on the same classes and features."""
         changed = {
             "n_features": (previous.n_features, self.n_features),
             "rule": (previous.rule, self.rule),
@@ -210,7 +209,7 @@ class OnlineState:
         self.set_arrays({k: np.stack(rows[self.first_class :]) for k, rows in by_class.items()})
 
     def take_start(self, name: str, parameter: str, value: Any, shape: tuple[int, ...]) -> None:
-        """Take a start that the caller may have given for w or b, checking its shape."""
+        """Check and set the initial w or b of the caller, if any."""
         if value is None:
             return
         start = np.asarray(value, dtype=np.float64)
@@ -223,11 +222,11 @@ class OnlineState:
         self.set_start(name, start)
 
     def set_start(self, name: str, start: NDArray[np.float64]) -> None:
-        """Take a start for w or b, one a model."""
+        """Set the initial w or b of each model."""
         self.set_arrays({name: start})
 
     def cast(self, rows: Rows, largest: float) -> Rows:
-        """Return rows whose values go up to ``largest`` in the float type of the weights."""
+        """Return rows with values up to ``largest`` in the dtype of the weights."""
         if largest > self.most:
             raise ValueError(
                 f"The stream began in {self.dtype}, which cannot hold {largest:.3g}. Scale the "
@@ -236,7 +235,7 @@ class OnlineState:
         return rows.astype(self.dtype)
 
     def copy(self) -> Self:
-        """Return a state of its own."""
+        """Return an independent copy."""
         other = replace(self, shared={k: a.copy() for k, a in self.shared.items()})
         other.met, other.clock = self.met.copy(), dict(self.clock)
         for name, lanes in self.lanes.items():
@@ -245,22 +244,22 @@ class OnlineState:
         return other
 
     def weight_bound_after(self, largest: float, steps: float, eta: float) -> float:
-        """Return a bound on every |weight| after so many steps on values up to ``largest``."""
+        """Return a bound on |weight| after ``steps`` steps on values up to ``largest``."""
         if self.weight_bound is None:
             self.weight_bound = max(float(np.abs(self.lanes[name]).max()) for name in ("w", "b"))
         return self.weight_bound + eta * steps * max(largest, 1.0)
 
     def is_short(self, n_values: float) -> bool:
-        """Return whether a run that reads so many numbers ends before it can be interrupted."""
+        """Return whether a run that reads ``n_values`` numbers is too short to be interrupted."""
         return n_values * self.n_blocks < MIN_POLLED
 
     def is_safe(self, weight_bound: float, largest: float, n_values: int) -> bool:
-        """Return whether a run cannot fail half way: no overflow, too short to be interrupted."""
+        """Return whether a run cannot fail: no overflow, too short to be interrupted."""
         scores = weight_bound * max(largest, 1.0) * (self.n_features + 1)
         return self.is_short(n_values) and scores < self.most / 4
 
     def astype(self, dtype: np.dtype[Any]) -> Self:
-        """Return the same state with weights of another float type; itself if it has it."""
+        """Return the state with weights of another dtype; itself if unchanged."""
         if self.dtype == dtype:
             return self
         other = replace(self, dtype=dtype)
@@ -269,7 +268,7 @@ class OnlineState:
         return other
 
     def note_mistakes(self, batch: TrainingBatch, runs: list[native.OnlineRun]) -> None:
-        """Take over the mistakes of a run that ended well."""
+        """Store the mistakes of a successful run."""
 
     def native_weights(self) -> native.OnlineWeights:
         """Return the view of the arrays that the compiled core trains."""
@@ -277,7 +276,7 @@ class OnlineState:
         return native.OnlineWeights(lanes["w"], lanes["b"], lanes.get("u"), lanes.get("u_b"))
 
     def add_classes(self, new: NDArray[Any]) -> None:
-        """Make room for classes met for the first time, each a copy of the ghost."""
+        """Add new classes, each a copy of the ghost."""
         old, arrays = self.by_class(), self.arrays()
         old_classes, old_met = self.labels.tolist(), dict(zip(self.labels, self.met, strict=True))
         self.classes = np.unique(np.concatenate([self.labels, new]))
@@ -292,7 +291,7 @@ class OnlineState:
         self.set_arrays(moved)
 
     def by_class(self) -> dict[str, list[NDArray[Any]]]:
-        """Return w, b and the sums of each class, the ghost left out."""
+        """Return w, b and the sums of each class, without the ghost."""
         arrays, n = self.arrays(), len(self.labels)
         if self.first_class == 0:
             return {name: list(a[:n]) for name, a in arrays.items()}
@@ -300,7 +299,7 @@ class OnlineState:
         return {name: [self.layout[name].turned(a[0]), *a[: n - 1]] for name, a in arrays.items()}
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return weights (k, d) and intercepts (k,), or their means, as a ``LinearModel`` has."""
+        """Return weights (k, d) and intercepts (k,), or their means, for a ``LinearModel``."""
         n_models = self.n_models - self.n_ghosts or 1
         w, lanes = np.empty((n_models, self.n_features)), self.lanes
         native.unpack(self.native_weights(), 1.0, self.presented or 1.0, w)
@@ -312,7 +311,7 @@ class OnlineState:
     def as_model(
         self, w: NDArray[np.float64], b: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the weights of all models but the ghost as a ``LinearModel`` holds them."""
+        """Return the weights of all models but the ghost in the form of a ``LinearModel``."""
         n_classes = 0 if self.classes is None else len(self.classes)
         if n_classes == 1 and self.rule == "ovr":
             w, b = 0 - w, 0 - b  # the ghost was trained on what is not this class
@@ -323,7 +322,7 @@ class OnlineState:
         return w, b
 
     def to_training_state(self) -> TrainingState:
-        """Return the state as a model file keeps it."""
+        """Return the state in the form of a model file."""
         tensors = {name: np.array(a) for name, a in (self.arrays() | self.shared).items()}
         for tensor in tensors.values():
             tensor.setflags(write=False)
@@ -339,7 +338,7 @@ class OnlineState:
         return TrainingState(tensors, values)
 
     def restore(self, saved: TrainingState) -> None:
-        """Take over what ``to_training_state`` wrote, checked against this, an empty state."""
+        """Restore the output of ``to_training_state``, checked against this empty state."""
         values = saved.values
         try:
             if values["rule"] != self.rule:
@@ -365,7 +364,7 @@ class OnlineState:
         self.set_arrays({name: saved.tensors[name] for name in arrays})
 
     def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
-        """Refuse numbers that no learning leaves behind; their shapes and types are right."""
+        """Refuse impossible values; shapes and dtypes are already checked."""
 
 
 def _check_tensor(name: str, tensor: NDArray[Any], expected: NDArray[Any], unbounded: bool) -> None:

@@ -1,4 +1,4 @@
-"""The vectors of a cone: what every question of separability is asked about.
+"""Vectors of a cone: the common form of separability problems.
 
 A set of labelled rows is turned into m vectors z_i of dimension D, so that a vector u separates the
 rows if z_i.u > 0 for all i, and separates them weakly if z_i.u >= 0 for all i, not all 0. For two
@@ -28,7 +28,7 @@ __all__ = ["ConeRows"]
 
 
 class ConeRows(Protocol):
-    """Z, the m x D matrix of vectors z_i, by its products, in float64.
+    """Protocol of Z, the m x D matrix of vectors z_i, through its products in float64.
 
     Attributes
     ----------
@@ -37,8 +37,8 @@ class ConeRows(Protocol):
     dimension : int
         D.
     terms : int
-        The most numbers that are added up for one z_i.u: bounds its rounding error by
-        about ``terms`` 2^-53 |z_i|.|u|.
+        Maximum number of terms of z_i.u; its rounding error is at most about
+        ``terms`` 2^-53 |z_i|.|u|.
     """
 
     size: int
@@ -58,13 +58,13 @@ class ConeRows(Protocol):
         """Return Z'CZ, shape (D, D), for c >= 0; vectors with c = 0 should cost nothing."""
 
     def take(self, chosen: Indices) -> Floats:
-        """Return some vectors, few, written out: shape (k, D)."""
+        """Return a few vectors as a dense array: shape (k, D)."""
 
     def take_occupied(self, chosen: Indices) -> tuple[Floats, Indices]:
-        """Return the same without columns in which all of them are 0, and the columns left."""
+        """Return the same without columns that are 0 in all of them, and the remaining columns."""
 
     def lowest_bits(self) -> NDArray[np.int64]:
-        """Return for each of the D columns an e of which all its values are multiples of 2^e."""
+        """Return, for each of the D columns, an e such that all its values are multiples of 2^e."""
 
     def raw(self, u: Floats) -> Floats:
-        """Return the u of columns as they came, for a u of the columns seen here."""
+        """Return u in the original columns, for a u in the columns used here."""

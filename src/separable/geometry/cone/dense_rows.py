@@ -1,4 +1,4 @@
-"""Vectors of a cone that are few enough to be written out."""
+"""Vectors of a cone as a dense matrix."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class WrittenRows:
         return self.take(chosen), np.arange(self.dimension)
 
     def lowest_bits(self) -> NDArray[np.int64]:
-        """Return for each column an e of which all its values are multiples of 2^e."""
+        """Return, for each column, an e such that all its values are multiples of 2^e."""
         return lowest_bits(self.matrix)
 
     def raw(self, u: Floats) -> Floats:

@@ -1,9 +1,8 @@
-"""Which columns of some vectors depend on which, exactly.
+"""Exact null space of some vectors: linear dependencies of their columns.
 
-Columns that are collinear, such as those of a one-hot code beside an intercept, leave directions
-u != 0 with z_i.u = 0 for all of the vectors. Floats only suggest them. Mostly they have small
-fractions for coordinates, which are guessed and checked without rounding; others are found by
-elimination in whole numbers.
+Collinear columns, such as a one-hot code next to an intercept, leave directions u != 0 with
+z_i.u = 0 for all vectors. Floating point only suggests them. Usually their coordinates are small
+fractions, which are guessed and checked exactly; others are found by integer elimination.
 """
 
 from __future__ import annotations
@@ -42,29 +41,29 @@ __all__ = [
     "solved_pivots",
 ]
 
-#: A column that adds less than this to the others, of its size, adds nothing, as far as floats see.
+#: Relative size below which a column is numerically dependent on the others.
 RANK_TOLERANCE = 1e-9
-#: The largest denominator that is guessed, and how close the guess must be.
+#: Largest guessed denominator, and tolerance of the guess.
 MAX_DENOMINATOR, FRACTION_TOLERANCE = 2000, 1e-9
-#: The most independent rows that are eliminated in whole numbers.
+#: Maximum rank for integer elimination.
 MAX_EXACT_RANK = 130
-#: Up to this rank it is done again where floats took the rank for lower.
+#: Up to this rank elimination is repeated if floating point underestimated the rank.
 MAX_CORRECTED_RANK = 40
-#: The most numbers of vectors that are checked in whole numbers.
+#: Maximum number of entries checked in integers.
 MAX_CHECKED = 1 << 23
-#: The most numbers of all null vectors.
+#: Maximum number of entries of all null vectors.
 MAX_NULL_ENTRIES = 1 << 17
 
 
 class Dependencies:
-    """Independent columns, and the directions in which some vectors have no part.
+    """Independent columns and an exact basis of the null space.
 
     Parameters
     ----------
     pivots : ndarray of int, shape (r,)
-        Columns that all others depend on.
+        Pivot columns; all others depend on them.
     null : list of list of Fraction
-        Directions u, exact: z.u = 0 for all the vectors. One for each column that is no pivot.
+        Exact directions u with z.u = 0 for all vectors, one per non-pivot column.
     """
 
     def __init__(self, pivots: Indices, null: list[Vector]) -> None:
@@ -72,12 +71,12 @@ class Dependencies:
 
     @property
     def rank(self) -> int:
-        """At most this is the rank of the vectors."""
+        """An upper bound on the rank of the vectors."""
         return len(self.pivots)
 
 
 def column_powers(values: Floats) -> Floats:
-    """Return powers of two that bring the largest magnitude of each column to 1 ... 2."""
+    """Return powers of two that scale the largest magnitude of each column to 1 ... 2."""
     largest = np.abs(values).max(axis=0, initial=0.0)
     _, exponent = np.frexp(largest)
     return np.where(largest > 0, np.ldexp(1.0, np.clip(1 - exponent, -1022, 1022)), 1.0)
@@ -113,13 +112,13 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
 
 
 def is_wide(vectors: Floats) -> bool:
-    """Return whether columns are so many more than vectors that dependencies are not written."""
+    """Return whether there are too many more columns than vectors to store the dependencies."""
     count, size = vectors.shape
     return bool((size - count) * size > MAX_NULL_ENTRIES)
 
 
 def solved_pivots(vectors: Floats, u: Sequence[Fraction]) -> Vector | None:
-    """Return u with coordinates changed, as many as the rank, so that z.u = 0 for all vectors.
+    """Change rank many coordinates of u so that z.u = 0 for all vectors; return u.
 
     Examples
     --------
@@ -151,7 +150,7 @@ def solved_pivots(vectors: Floats, u: Sequence[Fraction]) -> Vector | None:
 
 
 def pivoted(scaled: Floats) -> tuple[Floats, Indices, int]:
-    """Return R of a QR decomposition, the order of columns, and the rank, as far as floats see."""
+    """Return R of a pivoted QR decomposition, the column order, and the numerical rank."""
     triangle, order = qr(scaled, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     rank = int((sizes > RANK_TOLERANCE * max(sizes.max(initial=0.0), 1e-300)).sum())
@@ -159,7 +158,7 @@ def pivoted(scaled: Floats) -> tuple[Floats, Indices, int]:
 
 
 def _guess(triangle: Floats, order: Indices, rank: int, size: int) -> list[Parts] | None:
-    """Return null vectors with small denominators, without their zeros."""
+    """Return null vectors with small denominators, as sparse vectors."""
     depends = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
     vectors = []
     for index in range(size - rank):
@@ -173,7 +172,7 @@ def _guess(triangle: Floats, order: Indices, rank: int, size: int) -> list[Parts
 
 
 def _small_fractions(numbers: Floats) -> Parts | None:
-    """Return fractions with small denominators that are as good as the numbers, if there are."""
+    """Return close fractions with small denominators, or None."""
     fractions: Parts = {}
     for index in np.flatnonzero(np.abs(numbers) > FRACTION_TOLERANCE).tolist():
         number = float(numbers[index])
@@ -184,7 +183,7 @@ def _small_fractions(numbers: Floats) -> Parts | None:
 
 
 def _written(vector: Parts, power: Floats) -> Vector:
-    """Return a vector with its zeros, for columns without their powers."""
+    """Return a dense vector for unscaled columns."""
     whole = [Fraction(0)] * len(power)
     for index, number in vector.items():
         whole[index] = number * Fraction(float(power[index]))
@@ -192,7 +191,7 @@ def _written(vector: Parts, power: Floats) -> Vector:
 
 
 def _is_null(scaled: Floats, vector: Parts) -> bool:
-    """Return whether vectors have no part in a direction, exactly."""
+    """Return whether all vectors are exactly orthogonal to a direction."""
     support = np.array(sorted(vector), dtype=np.intp)
     factor = np.array(cleared([vector[j] for j in support.tolist()]), dtype=np.float64)
     part = scaled[:, support]
@@ -214,7 +213,7 @@ def _products(wholes: Any, vector: Sequence[Fraction]) -> Any:
 
 
 def independent_rows(vectors: Floats, rank: int, weight: Floats | None = None) -> Indices:
-    """Return rows, as many as the rank, that are far from dependent; heavy ones first."""
+    """Return rank many well-conditioned rows; rows of large weight first."""
     weighed = vectors if weight is None else vectors * weight[:, None]
     _, order = qr(weighed.T, mode="r", pivoting=True)
     chosen: Indices = np.sort(order[:rank])
@@ -226,7 +225,7 @@ def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | No
         return None
     wholes, exponents = whole_columns(vectors)
     chosen = independent_rows(scaled, rank)
-    while True:  # floats may see a rank that is too low, and then some row has a part in the rest
+    while True:  # if the numerical rank is too low, some row is not orthogonal to the null space
         pivots, basis = null_vectors(wholes[chosen])
         missed = next(
             (result for result in (_outside(wholes, u) for u in basis) if len(result)), None
@@ -241,7 +240,7 @@ def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | No
 
 
 def _outside(wholes: Any, vector: Sequence[Fraction]) -> Indices:
-    """Return the rows that have a part in a direction."""
+    """Return the rows that are not orthogonal to a direction."""
     outside: Indices = np.flatnonzero(_products(wholes, vector))
     return outside
 

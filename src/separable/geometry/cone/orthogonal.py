@@ -1,4 +1,4 @@
-"""Directions orthogonal to some vectors, and the vectors that have no part in them; in floats."""
+"""Orthogonal complement of some vectors, and the vectors orthogonal to it; in floating point."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["find_orthogonal", "null_basis", "spanning"]
 
-#: A column that adds less than this to the others, of its size, adds nothing.
+#: Relative size below which a column is linearly dependent on the others.
 RANK_TOLERANCE = 1e-9
-#: Of its size: a vector with a smaller part in some directions has none.
+#: Relative size below which the projection of a vector is 0.
 PROJECTION_TOLERANCE = 1e-8
-#: So many vectors, or 4 D of them, are looked at together.
+#: Sample size: this many vectors, or 4 D.
 MIN_SAMPLE = 1000
 
 
 def find_orthogonal(cone: ConeRows, chosen: Indices) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return a basis of the directions orthogonal to some vectors, and who has no part in them.
+    """Return a basis of the orthogonal complement, and a mask of the vectors orthogonal to it.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def find_orthogonal(cone: ConeRows, chosen: Indices) -> tuple[Floats, NDArray[np
 
 
 def spanning(cone: ConeRows, chosen: Indices) -> Indices:
-    """Return some of the chosen vectors, that span the same directions."""
+    """Return a subset of the chosen vectors with the same span."""
     return chosen if len(chosen) <= _most(cone) else _look(cone, chosen)[2]
 
 
@@ -87,9 +87,9 @@ def null_basis(vectors: Floats) -> Floats:
 
 
 def _without_part(cone: ConeRows, basis: Floats, random: np.random.Generator) -> NDArray[np.bool_]:
-    """Return which vectors have no part in the directions of a basis.
+    """Return which vectors are orthogonal to a basis.
 
-    Two random directions among them tell: a vector is orthogonal to one by chance with
+    Two random directions of its span decide: a vector is orthogonal to one by chance with
     probability 0.
     """
     none = np.ones(cone.size, bool)
