@@ -221,7 +221,7 @@ def test_many_weights(monkeypatch):
     verdict = separability(X, y)
     assert verdict.separable is None
     assert not verdict.verify(X, y)
-    assert "10 weights of all classes are more than the 5" in verdict.reason
+    assert "10 weights of all classes are more than the limit of 5" in verdict.reason
 
 
 def test_shown():

@@ -467,7 +467,7 @@ def test_a_start_is_where_it_starts():
         numbers.fit(X, X @ start + 3, coef_init=start, intercept_init=[0.0])
         np.testing.assert_allclose(numbers.coef_, start, rtol=1e-6)
         np.testing.assert_allclose(numbers.intercept_, [0.0], atol=1e-6)
-        with pytest.raises(ValueError, match="give one of them"):
+        with pytest.raises(ValueError, match="use one of them"):
             ours.set_params(warm_start=True).fit(X, y, coef_init=[start])
 
 
