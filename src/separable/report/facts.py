@@ -129,10 +129,10 @@ def versions() -> tuple[tuple[str, str], ...]:
     """Return the versions of separable, Python and what a model depends on besides."""
     from separable import __version__
 
-    found = [("separable", __version__), ("Python", platform.python_version())]
+    result = [("separable", __version__), ("Python", platform.python_version())]
     for name in PACKAGES:
         try:
-            found.append((name, version(name)))
+            result.append((name, version(name)))
         except PackageNotFoundError:
             continue
-    return tuple(found)
+    return tuple(result)

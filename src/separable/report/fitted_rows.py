@@ -80,20 +80,22 @@ class Fitted:
         truth = np.asarray(self._truth(X, y))
         if self.is_own:
             rows = encoded_rows(self.model, X)
-            answers = answers_of(self.model, rows)
+            predictions = answers_of(self.model, rows)
         else:
             from separable.fitting.predictions import ask
 
             prepared = self.estimator[:-1].transform(X) if self._is_pipeline else X
             rows = as_rows(prepared)
-            found = ask(self.estimator, X)
-            answers = Answers(found.predictions, found.decision, found.probabilities, found.classes)
+            result = ask(self.estimator, X)
+            predictions = Answers(
+                result.predictions, result.decision, result.probabilities, result.classes
+            )
         if truth.shape[:1] != (rows.n_rows,):
             raise ValueError(f"y has shape {truth.shape}, and X has {rows.n_rows} rows.")
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         places = np.arange(rows.n_rows)
         raw = self._raw(X)
-        return ScoredRows(self.model, rows, truth, answers, places, weight, raw)
+        return ScoredRows(self.model, rows, truth, predictions, places, weight, raw)
 
     def _truth(self, X: Any, y: Any) -> Any:
         from separable.table.table_learner import column_of_classes, column_of_numbers

@@ -72,20 +72,20 @@ def _mistakes(
     """Return which rows are wrong, whose class is known, by how much, and the truth's chance."""
     from separable.model.metrics.metric_case import ClassCase, case_of
 
-    answers = scored.answers
-    case = case_of(scored.truth, answers)
+    predictions = scored.answers
+    case = case_of(scored.truth, predictions)
     assert isinstance(case, ClassCase)
     n = len(case.y_true)
     wrong, known = case.y_true != case.predicted, case.y_true < case.n_known
-    truth = np.where(known, case.y_true, 0)
+    y_true = np.where(known, case.y_true, 0)
     short = np.zeros(n)
-    if answers.scores is not None and answers.scores.ndim == 1:
-        short = np.where(wrong, np.abs(answers.scores), 0.0)
-    elif answers.scores is not None:
+    if predictions.scores is not None and predictions.scores.ndim == 1:
+        short = np.where(wrong, np.abs(predictions.scores), 0.0)
+    elif predictions.scores is not None:
         each = np.arange(n)
-        short = answers.scores[each, case.predicted] - answers.scores[each, truth]
-    chances = answers.probabilities
-    return wrong, known, short, None if chances is None else chances[np.arange(n), truth]
+        short = predictions.scores[each, case.predicted] - predictions.scores[each, y_true]
+    chances = predictions.probabilities
+    return wrong, known, short, None if chances is None else chances[np.arange(n), y_true]
 
 
 def _first(chosen: NDArray[np.bool_], keys: tuple[Floats, ...], most: int) -> NDArray[np.intp]:
@@ -124,7 +124,7 @@ def _taken_apart(
     if not len(places):
         return ()
     explanation, labels = scored.model.explain(scored.rows.take(places)), scored.labels()
-    found = []
+    result = []
     for place, one in zip(places.tolist(), explanation, strict=True):
         raw = {} if scored.raw is None else scored.raw(place)
         predicted, sign = label_value(scored.answers.predicted[place]), 1.0
@@ -133,7 +133,7 @@ def _taken_apart(
             sign = -1.0  # one score speaks for the second class
         terms = one.terms()
         texts = _texts(one, terms, raw, sign)
-        found.append(
+        result.append(
             HardRow(
                 row=int(scored.places[place]) + 1,
                 truth=label_value(labels[place]),
@@ -147,7 +147,7 @@ def _taken_apart(
                 texts=texts,
             )
         )
-    return tuple(found)
+    return tuple(result)
 
 
 def _values(
@@ -183,8 +183,8 @@ def _shortened(told: HighlightedText, sign: float) -> tuple[str, tuple[Mark, ...
     text = begin + told.text[start:stop] + (" ..." if stop < len(told.text) else "")
     shift = len(begin) - start
     return text, tuple(
-        Mark(span.start + shift, span.end + shift, sign * share)
-        for span, share in marks
+        Mark(span.start + shift, span.end + shift, sign * fraction)
+        for span, fraction in marks
         if start <= span.start and span.end <= stop
     )
 

@@ -141,15 +141,15 @@ def _of_model(
 
 def _data(model: Model, learned: ScoredRows | None, target: str) -> Data:
     is_number = model.classes is None
-    truth = None if learned is None or learned.truth.ndim > 1 else learned.truth
+    y_true = None if learned is None or learned.truth.ndim > 1 else learned.truth
     return Data(
         name="",
         rows=None if learned is None else len(learned.truth),
         columns=columns_of(model, {target: "target"}),
         target=target,
         task="regression" if is_number else "classification",
-        target_counts=() if truth is None or is_number else target_counts(truth),
-        target_bins=() if truth is None or not is_number else target_bins(truth),
+        target_counts=() if y_true is None or is_number else target_counts(y_true),
+        target_bins=() if y_true is None or not is_number else target_bins(y_true),
     )
 
 

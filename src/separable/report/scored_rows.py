@@ -74,5 +74,5 @@ def seen_in_training(scored: ScoredRows, known: TrainingRows | None) -> dict[str
     """
     if known is None:
         return {"is_new": None, "caution": NOT_RECORDED}
-    found = known.find(scored.rows)
-    return {"is_new": found.is_new, "seen": found.seen, "caution": found.text() or None}
+    result = known.find(scored.rows)
+    return {"is_new": result.is_new, "seen": result.seen, "caution": result.text() or None}

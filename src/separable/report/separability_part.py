@@ -92,19 +92,19 @@ def _grown(
     n = whole.n_rows
     most = _most_rows(whole)
     used, expected = min(_first_rows(whole, len(np.unique(labels))), most), 0.0
-    found: Verdict | Absent = Absent("No random sample of the rows had two classes.")
+    result: Verdict | Absent = Absent("No random sample of the rows had two classes.")
     start = time.monotonic()
     while True:
         begun = time.monotonic()
         chosen = np.arange(n) if used == n else np.sort(order[:used])
         if len(np.unique(labels[chosen])) == len(np.unique(labels)) or used == most:
-            found = _verdict(whole, labels, chosen, names)
+            result = _verdict(whole, labels, chosen, names)
         seconds = time.monotonic() - begun
         larger = min(TIMES * used, most)
         expected = seconds * (larger / used) ** 2
-        over = not isinstance(found, Absent) and found.kind == "overlap"
+        over = not isinstance(result, Absent) and result.kind == "overlap"
         if over or used == most or begun - start + seconds + expected > SECONDS:
-            return found, used
+            return result, used
         used = larger
 
 
@@ -138,8 +138,8 @@ def _verdict(
         part, names = _filled_columns(whole.take(chosen), names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a report tells the verdict
-        found: Any = separability(part.to_matrix(), labels[chosen], feature_names=names)
-    verdict: Verdict = found
+        result: Any = separability(part.to_matrix(), labels[chosen], feature_names=names)
+    verdict: Verdict = result
     return verdict
 
 

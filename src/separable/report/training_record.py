@@ -202,12 +202,12 @@ def _measured(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Mea
     kept = told.get("held_out")
     if not kept:
         return Absent(_of_stream(told) or NOT_TESTED)
-    answers = Answers(np.empty(0), None, None, model.classes)
+    predictions = Answers(np.empty(0), None, None, model.classes)
     how = memory.get("how") or "Rows held out in training"
     caution = "The model was updated with more rows since." if told.get("updates") else None
     figures = Evaluation.from_dict(kept)
     is_new = True if memory.get("is_new") is True else None
-    return Measured(how, figures, np.empty(0), answers, caution=caution, is_new=is_new)
+    return Measured(how, figures, np.empty(0), predictions, caution=caution, is_new=is_new)
 
 
 def _of_stream(told: dict[str, Any]) -> str:

@@ -229,26 +229,26 @@ def _standing(
         try:
             if isinstance(scorer, MetricScorer):
                 scorer.check(estimator)
-            found = search(estimator, dict(grid), scoring=scoring, refit=False, **given)
-            place = _best(found.cv_results_[f"mean_test_{decides}"], grid)
+            result = search(estimator, dict(grid), scoring=scoring, refit=False, **given)
+            index = _best(result.cv_results_[f"mean_test_{decides}"], grid)
         except Exception as error:  # whatever it is, the other learners go on
             reason = " ".join(str(error).split()) or type(error).__name__
             return Standing(name, clone(estimator), failed=reason, seconds=perf_counter() - start)
-    table, n_folds = found.cv_results_, found.n_splits_
+    table, n_folds = result.cv_results_, result.n_splits_
     folds, *choice = [
         (each.sign if isinstance(each, MetricScorer) else 1.0)
         * np.stack([table[f"split{k}_test_{called}"] for k in range(n_folds)])
         for called, each in scorers.items()
     ]
-    params = dict(table["params"][place])
+    params = dict(table["params"][index])
     return Standing(
         name,
         clone(estimator).set_params(**params),
         params=params,
-        scores=folds[:, place],
-        how=found.how_[place],
+        scores=folds[:, index],
+        how=result.how_[index],
         seconds=perf_counter() - start,
-        fit_seconds=float(table["mean_fit_time"][place]),
+        fit_seconds=float(table["mean_fit_time"][index]),
         tried=tuple(dict(each) for each in table["params"]),
         tried_scores=folds,
         warnings=tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught)),

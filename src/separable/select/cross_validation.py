@@ -106,24 +106,28 @@ def cross_validate(
         random_state=random_state,
     )
     notices = Notices()
-    found = run_folds(problem, splits, notices, scorers, weight)
+    result = run_folds(problem, splits, notices, scorers, weight)
     notices.tell(len(splits))
-    answers = join([fold.answers for fold in found])
+    predictions = join([fold.answers for fold in result])
     rows = np.concatenate([split.test for split in splits])
     fold = np.repeat(np.arange(len(splits)), [len(split.test) for split in splits])
     order = np.lexsort((fold, rows))
     return CrossValidation(
         learner=type(estimator).__name__,
-        scores={name: np.array([each.scores[name] for each in found]) for name in found[0].scores},
+        scores={
+            name: np.array([each.scores[name] for each in result]) for name in result[0].scores
+        },
         n_train=np.array([split.n_train for split in splits]),
         n_test=np.array([len(split.test) for split in splits]),
-        how=tuple(each.how for each in found),
+        how=tuple(each.how for each in result),
         rows=rows[order],
         fold=fold[order],
-        predictions=answers.predictions[order],
-        decision_scores=None if answers.decision is None else answers.decision[order],
-        probabilities=None if answers.probabilities is None else answers.probabilities[order],
-        classes=answers.classes,
+        predictions=predictions.predictions[order],
+        decision_scores=None if predictions.decision is None else predictions.decision[order],
+        probabilities=None
+        if predictions.probabilities is None
+        else predictions.probabilities[order],
+        classes=predictions.classes,
     )
 
 
@@ -174,14 +178,14 @@ def run_folds(
 ) -> list[Found]:
     """Fit, predict and score each fold; messages may use another fold number."""
     start = perf_counter()
-    fits, found = fits_of(problem, splits), []
+    fits, result = fits_of(problem, splits), []
     before = (perf_counter() - start) / len(splits)  # what all folds share
     for k in range(len(splits)):
         fit = partial(fits.fit, k)
         with notices.of_fold(number(k)), noting(k, len(splits)):
             one = score_fold(problem, splits[k], fit, scorers, weight, train_scores=train_scores)
-        found.append(replace(one, fit_time=one.fit_time + before))
-    return found
+        result.append(replace(one, fit_time=one.fit_time + before))
+    return result
 
 
 @contextmanager

@@ -45,14 +45,14 @@ class Notices:
             warnings.simplefilter("always")
             yield
         for each in caught:
-            place = (each.category, each.filename, each.lineno)
+            key = (each.category, each.filename, each.lineno)
             message = each.message if isinstance(each.message, Warning) else each.category()
-            self.found.setdefault(place, (message, set()))[1].add(fold)
+            self.found.setdefault(key, (message, set()))[1].add(fold)
 
     def include(self, others: Notices) -> None:
         """Add what others collected."""
-        for place, (message, folds) in others.found.items():
-            self.found.setdefault(place, (message, set()))[1].update(folds)
+        for key, (message, folds) in others.found.items():
+            self.found.setdefault(key, (message, set()))[1].update(folds)
 
     def tell(self, n_folds: int) -> None:
         """Warn of everything that was held back."""

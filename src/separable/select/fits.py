@@ -165,10 +165,10 @@ class FromSums(Refits):
             return super().fit(fold)
         test = self._splits[fold].test
         X_test = take(self._problem.X, test)
-        answers = _ask_once(made, X_test)
-        if not self._has_digits(made, answers, test):
+        predictions = _ask_once(made, X_test)
+        if not self._has_digits(made, predictions, test):
             return super().fit(fold)
-        return FittedFold(made, "sums", answers, X_test)
+        return FittedFold(made, "sums", predictions, X_test)
 
     def _sums_to_train(self) -> Iterator[RowSums | None]:
         """Yield the sums of what each fold trains on; None where they do not fit in memory."""

@@ -266,13 +266,13 @@ class _Work:
     def run(self, candidates: list[_Candidate]) -> list[list[Found]]:
         """Return the result of each candidate and fold."""
         notices = Notices("fit")
-        found: list[list[Found]] = [[] for _ in candidates]
-        for run, places in self._groups(candidates):
-            mine = [candidates[place].estimator for place in places]
-            for place, folds in zip(places, run(mine, places, notices), strict=True):
-                found[place] = folds
+        result: list[list[Found]] = [[] for _ in candidates]
+        for run, indices in self._groups(candidates):
+            mine = [candidates[index].estimator for index in indices]
+            for index, folds in zip(indices, run(mine, indices, notices), strict=True):
+                result[index] = folds
         notices.tell(len(candidates) * len(self.splits))
-        return found
+        return result
 
     def refit(self, candidate: _Candidate) -> Any:
         """Return the estimator of a candidate, fitted to all rows."""
@@ -282,10 +282,10 @@ class _Work:
     def _groups(self, candidates: list[_Candidate]) -> list[tuple[Any, list[int]]]:
         """Return the groups of candidates that are validated together, and how."""
         together: dict[tuple[Any, ...], tuple[Any, list[int]]] = {}
-        for place, candidate in enumerate(candidates):
+        for index, candidate in enumerate(candidates):
             run, name = self._way(candidate.estimator)
-            key = (place,) if name is None else candidate.alike(name)
-            together.setdefault(key, (run, []))[1].append(place)
+            key = (index,) if name is None else candidate.alike(name)
+            together.setdefault(key, (run, []))[1].append(index)
         return list(together.values())
 
     def _way(self, estimator: Any) -> tuple[Any, str | None]:
@@ -308,10 +308,10 @@ class _Work:
         self, estimators: list[Any], places: list[int], notices: Notices
     ) -> list[list[Found]]:
         """Validate each candidate by itself."""
-        found = []
-        for estimator, place in zip(estimators, places, strict=True):
+        result = []
+        for estimator, index in zip(estimators, places, strict=True):
             problem = replace(self.problem, estimator=estimator)
-            number = partial(self._number, place)
+            number = partial(self._number, index)
             folds = run_folds(
                 problem,
                 self.splits,
@@ -321,8 +321,8 @@ class _Work:
                 number,
                 train_scores=self.train_scores,
             )
-            found.append([replace(one, answers=NOTHING) for one in folds])
-        return found
+            result.append([replace(one, answers=NOTHING) for one in folds])
+        return result
 
     def _by_sums(
         self, estimators: list[Any], places: list[int], notices: Notices
@@ -335,19 +335,19 @@ class _Work:
         if not isinstance(first, FromSums):
             return self._one_by_one(estimators, places, notices)
         every = [first, *(first.beside(problem) for problem in problems[1:])]
-        found: list[list[Found]] = [[] for _ in estimators]
+        result: list[list[Found]] = [[] for _ in estimators]
         shared = perf_counter() - start
         for k, split in enumerate(self.splits):
             start = perf_counter()
             sums = next(first.each_sums())
             shared += perf_counter() - start
-            for place, (problem, each) in enumerate(zip(problems, every, strict=True)):
+            for index, (problem, each) in enumerate(zip(problems, every, strict=True)):
                 fit = partial(each.fit_from, sums, k)
-                with notices.of_fold(self._number(places[place], k)), noting(k, len(self.splits)):
+                with notices.of_fold(self._number(places[index], k)), noting(k, len(self.splits)):
                     one = self._scored(problem, split, fit)
-                found[place].append(one)
+                result[index].append(one)
         more = shared / (len(estimators) * len(self.splits))
-        return [[replace(one, fit_time=one.fit_time + more) for one in folds] for folds in found]
+        return [[replace(one, fit_time=one.fit_time + more) for one in folds] for folds in result]
 
     def _by_lanes(
         self, estimators: list[Any], places: list[int], notices: Notices
@@ -355,34 +355,34 @@ class _Work:
         """Train all folds and candidates as lanes."""
         start = perf_counter()
         lanes = Lanes(self.problem, self.splits, [self._threaded(each) for each in estimators])
-        found: list[list[Any]] = [[None] * len(self.splits) for _ in estimators]
+        result: list[list[Any]] = [[None] * len(self.splits) for _ in estimators]
         scoring = 0.0
         with_rows = any(scorer.metric is None for scorer in self.scorers)  # others see answers
         for learned in lanes.learn():
-            fold, place = learned.fold, learned.place
-            with notices.of_fold(self._number(places[place], fold)), noting(fold, len(self.splits)):
+            fold, index = learned.fold, learned.place
+            with notices.of_fold(self._number(places[index], fold)), noting(fold, len(self.splits)):
                 asked = perf_counter()
                 fit = partial(lanes.fold, learned, with_rows=with_rows)
-                one = found[place][fold] = self._scored(self.problem, self.splits[fold], fit)
+                one = result[index][fold] = self._scored(self.problem, self.splits[fold], fit)
             scoring += perf_counter() - asked - one.fit_time
         each_time = (perf_counter() - start - scoring) / (len(estimators) * len(self.splits))
-        return [[replace(one, fit_time=each_time) for one in folds] for folds in found]
+        return [[replace(one, fit_time=each_time) for one in folds] for folds in result]
 
     def _by_piped_lanes(
         self, estimators: list[Any], places: list[int], notices: Notices
     ) -> list[list[Found]]:
         """Fit what comes before the learner once a fold, then all candidates side by side."""
-        found: list[list[Found]] = [[] for _ in estimators]
+        result: list[list[Found]] = [[] for _ in estimators]
         for k, split in enumerate(self.splits):
             start = perf_counter()
             with notices.of_fold(self._number(places[0], k)), noting(k, len(self.splits)):
                 piped = _Piped(self.problem, split, estimators, self._threaded)
             each_time = (perf_counter() - start) / len(estimators)
-            for place, number in enumerate(places):
+            for index, number in enumerate(places):
                 with notices.of_fold(self._number(number, k)), noting(k, len(self.splits)):
-                    one = self._scored(self.problem, split, partial(piped.fold, place))
-                found[place].append(replace(one, fit_time=one.fit_time + each_time))
-        return found
+                    one = self._scored(self.problem, split, partial(piped.fold, index))
+                result[index].append(replace(one, fit_time=one.fit_time + each_time))
+        return result
 
     def _scored(self, problem: Problem, split: Split, fit: Callable[[], FittedFold]) -> Found:
         """Fit and score one fold of one candidate; answers are not kept."""

@@ -158,15 +158,15 @@ class Leaderboard:
         Leaderboard
         """
         given = list(standings)
-        there = [each for each in given if each.scores is not None]
+        mask = [each for each in given if each.scores is not None]
         failed = [each for each in given if each.scores is None]
-        if not there:
+        if not mask:
             told = "; ".join(f"{each.name}: {each.failed}" for each in failed)
             raise ValueError(f"No learner could be validated. {told}")
         sign = -1.0 if greater_is_better else 1.0
-        there.sort(key=lambda each: sign * each.mean)
-        best = there[0]
-        ranked = [_beside(each, best) for each in there]
+        mask.sort(key=lambda each: sign * each.mean)
+        best = mask[0]
+        ranked = [_beside(each, best) for each in mask]
         return cls((*ranked, *failed), metric, greater_is_better)
 
     def __iter__(self) -> Iterator[Standing]:

@@ -126,14 +126,14 @@ def leave_one_out(
     n = problem.n_rows
     if n < 2:
         raise ValueError(f"Leave-one-out needs at least 2 rows, one to learn from. X has {n}.")
-    found = _without_each(problem, notices, approximate, max_refits)
-    answers, error = found.answers, None
+    result = _without_each(problem, notices, approximate, max_refits)
+    predictions, error = result.answers, None
     if check:
-        error = _checked(problem, notices, found, int(check), random_state)
+        error = _checked(problem, notices, result, int(check), random_state)
     notices.tell(n)
-    stand_in = Predicted(estimator, answers)
-    scores = score_rows(scorers, stand_in, answers, problem.X, problem.y, weight)
-    by_row = _row_scores(scorers, answers.predictions, problem.y)
+    stand_in = Predicted(estimator, predictions)
+    scores = score_rows(scorers, stand_in, predictions, problem.X, problem.y, weight)
+    by_row = _row_scores(scorers, predictions.predictions, problem.y)
     return LeaveOneOutValidation(
         learner=type(estimator).__name__,
         scores=scores,
@@ -142,15 +142,15 @@ def leave_one_out(
             for name in scores
         },
         row_scores=by_row,
-        n_refits=found.n_refits,
-        estimated=found.estimated,
-        refitted=found.refitted,
-        doubtful=found.doubtful,
+        n_refits=result.n_refits,
+        estimated=result.estimated,
+        refitted=result.refitted,
+        doubtful=result.doubtful,
         brute_force_error=error,
-        predictions=answers.predictions,
-        decision_scores=answers.decision,
-        probabilities=answers.probabilities,
-        classes=answers.classes,
+        predictions=predictions.predictions,
+        decision_scores=predictions.decision,
+        probabilities=predictions.probabilities,
+        classes=predictions.classes,
     )
 
 
@@ -170,11 +170,11 @@ def _without_each(
         return short
     if approximate or (approximate is None and problem.n_rows > most):
         try:
-            found = estimate(problem, notices, DOUBTFUL if max_refits is None else most)
+            result = estimate(problem, notices, DOUBTFUL if max_refits is None else most)
         except TooLargeError as error:
             raise ValueError(f"{error} Use cross_validate(..., cv=10).") from error
-        if found is not None:
-            return found
+        if result is not None:
+            return result
         if approximate:
             raise ValueError(
                 f"This {type(problem.estimator).__name__} cannot estimate leave-one-out from one "
@@ -262,8 +262,8 @@ def _refitted_where_nan(
         with notices.of_fold(row):
             fitted = refit(problem, np.delete(np.arange(len(scores)), row))
             parts.append(ask(fitted, take(problem.X, np.array([row]))))
-    answers = in_order(join(parts), np.concatenate([fine, again]))
-    return Estimates(answers, NONE, again, NONE, len(again))
+    predictions = in_order(join(parts), np.concatenate([fine, again]))
+    return Estimates(predictions, NONE, again, NONE, len(again))
 
 
 # ---------------------------------------------------------------------- scores by row
@@ -271,18 +271,22 @@ def _refitted_where_nan(
 
 def _row_scores(scorers: list[Scorer], predictions: NDArray[Any], y: Any) -> dict[str, Floats]:
     """Return the values per row of scores that are means over rows."""
-    truth = np.asarray(y)
-    if truth.shape != predictions.shape:
-        truth = truth.reshape(predictions.shape)
-    found = {}
+    y_true = np.asarray(y)
+    if y_true.shape != predictions.shape:
+        y_true = y_true.reshape(predictions.shape)
+    result = {}
     for scorer in scorers:
-        if scorer.metric == "accuracy" and truth.ndim == 1:
-            found[scorer.name] = (truth == predictions).astype(np.float64)
+        if scorer.metric == "accuracy" and y_true.ndim == 1:
+            result[scorer.name] = (y_true == predictions).astype(np.float64)
         elif scorer.metric == "neg_mean_squared_error":
-            found[scorer.name] = -((truth - predictions) ** 2).reshape(len(truth), -1).mean(axis=1)
+            result[scorer.name] = (
+                -((y_true - predictions) ** 2).reshape(len(y_true), -1).mean(axis=1)
+            )
         elif scorer.metric == "neg_mean_absolute_error":
-            found[scorer.name] = -np.abs(truth - predictions).reshape(len(truth), -1).mean(axis=1)
-    return found
+            result[scorer.name] = (
+                -np.abs(y_true - predictions).reshape(len(y_true), -1).mean(axis=1)
+            )
+    return result
 
 
 def _standard_error(values: Floats, weight: Floats | None) -> float:

@@ -56,27 +56,27 @@ def estimate(problem: Problem, notices: Notices, max_refits: int) -> Estimates |
         return None
     learner: CertifiedEstimator = clone(problem.estimator)
     learner._check_parameters()
-    found = learner._left_out(learner._fold_data(problem.X, problem.y, problem.weight))
-    if found is None:
+    result = learner._left_out(learner._fold_data(problem.X, problem.y, problem.weight))
+    if result is None:
         return None
-    answers = _of_all_rows(problem, learner, found)
-    counted = found.training.given.counted
-    place = np.arange(problem.n_rows) if counted is None else counted.astype(np.intp)
-    missing = np.isnan(found.scores).any(axis=1)
-    doubt = np.where(missing, np.inf, found.doubt)
+    predictions = _of_all_rows(problem, learner, result)
+    counted = result.training.given.counted
+    index = np.arange(problem.n_rows) if counted is None else counted.astype(np.intp)
+    missing = np.isnan(result.scores).any(axis=1)
+    doubt = np.where(missing, np.inf, result.doubt)
     order = np.lexsort((-doubt, ~missing))  # rows without an estimate, then by doubt
     most = max(max_refits, int(missing.sum()))
     chosen = order[: min(most, int(np.count_nonzero(doubt)))]
-    refitted = np.sort(place[chosen])
-    left = np.ones(len(place), np.bool_)
+    refitted = np.sort(index[chosen])
+    left = np.ones(len(index), np.bool_)
     left[chosen] = False
     if len(refitted):
         kept = np.setdiff1d(np.arange(problem.n_rows), refitted)
-        parts = [_some(answers, kept)] if len(kept) else []
+        parts = [_some(predictions, kept)] if len(kept) else []
         parts += fits_without(problem, notices, refitted)
-        answers = in_order(join(parts), np.concatenate([kept, refitted]))
-    estimated = place[left & ~(found.exact & (doubt == 0))]
-    return Estimates(answers, estimated, refitted, place[left & (doubt > 0)], len(refitted))
+        predictions = in_order(join(parts), np.concatenate([kept, refitted]))
+    estimated = index[left & ~(result.exact & (doubt == 0))]
+    return Estimates(predictions, estimated, refitted, index[left & (doubt > 0)], len(refitted))
 
 
 def fits_without(
@@ -85,11 +85,11 @@ def fits_without(
     """Return the answers for some rows, each from the fit to all others."""
     splits = [Split(problem.n_rows, np.array([row])) for row in rows]
     try:
-        found = run_folds(problem, splits, notices, [], None, lambda k: int(rows[k]))
+        result = run_folds(problem, splits, notices, [], None, lambda k: int(rows[k]))
     except Exception as error:
         _note_lone_row(error, problem)
         raise
-    return [each.answers for each in found]
+    return [each.answers for each in result]
 
 
 def _note_lone_row(error: Exception, problem: Problem) -> None:
@@ -140,11 +140,11 @@ def _of_all_rows(problem: Problem, learner: CertifiedEstimator, found: LeftOut) 
     """Return answers by the estimates; rows of weight 0 are not in the fit and just predicted."""
     classes, counted = found.training.classes, found.training.given.counted
     scores = np.nan_to_num(found.scores, nan=0.0)
-    answers = answers_of(learner, scores, classes)
+    predictions = answers_of(learner, scores, classes)
     if counted is None:
-        return answers
+        return predictions
     learner._remember_columns(problem.X)
     learner._keep(found.fitted, found.training, warn=False)
     absent = np.setdiff1d(np.arange(problem.n_rows), counted)
-    parts = join([answers, ask(learner, take(problem.X, absent))])
+    parts = join([predictions, ask(learner, take(problem.X, absent))])
     return in_order(parts, np.concatenate([counted, absent]))

@@ -211,10 +211,10 @@ def nested_cross_validate(
         cv, estimator, problem.X, problem.y, groups, problem.n_rows, remedy=NESTED_REMEDY
     )
     work = _Work(problem, scorer, weight, grid, inner_cv, select, groups, n_jobs)
-    notices, found = Notices("outer fold"), []
+    notices, result = Notices("outer fold"), []
     for k, split in enumerate(splits):
         with notices.of_fold(k), noting(k, len(splits)):
-            found.append(work.fold(split))
+            result.append(work.fold(split))
     notices.tell(len(splits))
     metric, better = metric_of(scorer, estimator)
     sign = scorer.sign if isinstance(scorer, MetricScorer) else 1.0
@@ -222,10 +222,10 @@ def nested_cross_validate(
         learner=type(estimator).__name__,
         metric=metric,
         greater_is_better=better,
-        scores=sign * np.array([each.score for each in found]),
-        inner_scores=sign * np.array([each.inner for each in found]),
-        chosen=tuple(each.chosen for each in found),
-        n_candidates=found[0].n_candidates,
+        scores=sign * np.array([each.score for each in result]),
+        inner_scores=sign * np.array([each.inner for each in result]),
+        chosen=tuple(each.chosen for each in result),
+        n_candidates=result[0].n_candidates,
     )
 
 
@@ -240,8 +240,8 @@ def _told_by(fitted: Any) -> dict[str, Any]:
 def _refuse_given(owner: str, *, inner_cv: Any, select: str, n_jobs: int | None) -> None:
     """Refuse arguments of a search if the estimator tunes itself."""
     given = {"inner_cv": inner_cv != 5, "select": select != "min", "n_jobs": n_jobs is not None}
-    for name, there in given.items():
-        if there:
+    for name, mask in given.items():
+        if mask:
             raise ValueError(
                 f"Without a grid {owner} chooses for itself, and {name} says nothing to it. Set "
                 "its own parameters, or give a grid."
@@ -276,10 +276,10 @@ class _Work:
         if self.grid is None:
             fitted = refit(self.problem, split.train)
             return _Chosen(self._score(fitted, split), math.nan, _told_by(fitted), 0)
-        found = self._search(split.train)
-        score = self._score(found.best_estimator_, split)
-        n_candidates = len(found.cv_results_["params"])
-        return _Chosen(score, found.best_score_, dict(found.best_params_), n_candidates)
+        result = self._search(split.train)
+        score = self._score(result.best_estimator_, split)
+        n_candidates = len(result.cv_results_["params"])
+        return _Chosen(score, result.best_score_, dict(result.best_params_), n_candidates)
 
     def _search(self, train: NDArray[np.intp]) -> Any:
         some = [

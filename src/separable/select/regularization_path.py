@@ -219,17 +219,17 @@ def _path_of_lanes(learner: CertifiedEstimator, problem: Problem, strengths: Flo
     lanes = FoldLanes(
         learner, fold_data, [all_rows(problem.n_rows)], strengths, learner._solver_options()
     )
-    found: dict[int, Learned] = {}
+    result: dict[int, Learned] = {}
     notices = Notices("fit")
     with naming_columns(column_names(problem.X)):
         for one in lanes.learn():
-            found[one.place] = one
+            result[one.place] = one
             with notices.of_fold(one.place):
                 learner.C, learner._passes = float(strengths[one.place]), one.fitted.passes
                 names = column_names(problem.X)
                 learner._warn_of_gap(one.fitted.certificates, one.fitted.reason(names))
     notices.tell(len(strengths))
-    learned = [found[place] for place in range(len(strengths))]
+    learned = [result[index] for index in range(len(strengths))]
     return Path(
         type(learner).__name__,
         "C",
@@ -263,12 +263,12 @@ def _path_of_squares(learner: PenalisedSquares, problem: Problem, given: Any) ->
     else:
         alphas = np.array(count, dtype=np.float64)
     _check_alphas(alphas, given)
-    (found,) = folds.learn(learner, alphas)
-    models = found.models
+    (result,) = folds.learn(learner, alphas)
+    models = result.models
     notices = Notices("fit")
-    for place, one in enumerate(models.certificates):
-        with notices.of_fold(place):
-            learner._passes = models.steps[place : place + 1]
+    for index, one in enumerate(models.certificates):
+        with notices.of_fold(index):
+            learner._passes = models.steps[index : index + 1]
             learner._warn_of_gap([one])
     notices.tell(len(alphas))
     return Path(
@@ -300,8 +300,8 @@ def _path_of_blocks(learner: BlockLearner, problem: Problem, given: Any) -> Path
     _check_alphas(alphas, given)
     models = learner._learn_path(training, alphas)
     notices = Notices("fit")
-    for place, one in enumerate(models):
-        with notices.of_fold(place):
+    for index, one in enumerate(models):
+        with notices.of_fold(index):
             learner._passes = one.passes
             learner._warn_of_gap(one.certificates, one.reason(column_names(problem.X)))
     notices.tell(len(alphas))

@@ -153,8 +153,8 @@ def results_table(
     for name in sorted({name for each in candidates for name in each}):
         table[f"param_{name}"] = _column(name, candidates)
     table["params"] = [dict(each) for each in candidates]
-    for place, name in enumerate(names):
-        scores = np.array([[list(fold.scores.values())[place] for fold in each] for each in found])
+    for index, name in enumerate(names):
+        scores = np.array([[list(fold.scores.values())[index] for fold in each] for each in found])
         for k, column in enumerate(scores.T):
             table[f"split{k}_test_{name}"] = column
         mean = scores.mean(axis=1)
@@ -170,9 +170,9 @@ def _add_train_scores(
     table: dict[str, Any], found: Sequence[Sequence[Found]], names: Sequence[str]
 ) -> None:
     """Add the scores on the training rows of the folds."""
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         scores = np.array(
-            [[list(fold.train_scores.values())[place] for fold in each] for each in found]
+            [[list(fold.train_scores.values())[index] for fold in each] for each in found]
         )
         for k, column in enumerate(scores.T):
             table[f"split{k}_train_{name}"] = column

@@ -67,10 +67,10 @@ def check(
     """
     from separable.cli.render.check_text import check_dict, check_text, checked
 
-    found = checked(data, asked, reading)
+    result = checked(data, asked, reading)
     if as_json:
-        write_data(json_bytes({"data": file_name(data), **check_dict(found)}))
+        write_data(json_bytes({"data": file_name(data), **check_dict(result)}))
     else:
-        click.echo(check_text(found, data))
-    if fail_on and (found.findings.warnings or (fail_on == "note" and found.findings)):
+        click.echo(check_text(result, data))
+    if fail_on and (result.findings.warnings or (fail_on == "note" and result.findings)):
         click.get_current_context().exit(FOUND)

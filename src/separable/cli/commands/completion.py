@@ -34,7 +34,7 @@ def completion(shell: str, as_json: bool) -> None:
 
     from separable.cli.app import COMPLETE, app
 
-    found = get_completion_class(shell)
-    assert found is not None
-    script = found(app, {}, "separable", COMPLETE).source()
+    result = get_completion_class(shell)
+    assert result is not None
+    script = result(app, {}, "separable", COMPLETE).source()
     write_data(json_bytes({"shell": shell, "script": script}) if as_json else script.encode())

@@ -139,13 +139,13 @@ def _measured(
     seen: list[SeenRows] = []
     for part in rows:
         reports.append(part.report)
-        truth, there = truth_of(model, part, target)
-        truths.append(truth)
-        scores.append(model.decision_function(part.rows)[there])
-        weights.append(weights_of_part(part, there, weight, data))
-        missing += int(np.count_nonzero(~there))
+        y_true, mask = truth_of(model, part, target)
+        truths.append(y_true)
+        scores.append(model.decision_function(part.rows)[mask])
+        weights.append(weights_of_part(part, mask, weight, data))
+        missing += int(np.count_nonzero(~mask))
         if model.training_rows is not None:
-            seen.append(model.training_rows.find(part.rows.take(np.flatnonzero(there))))
+            seen.append(model.training_rows.find(part.rows.take(np.flatnonzero(mask))))
     tell_reports(model, reports)
     whole = np.concatenate(truths)
     if not len(whole):
@@ -153,7 +153,7 @@ def _measured(
             f"{file_name(data)}: no row has a {target_named(target)}, so there is nothing to "
             "evaluate."
         )
-    found = evaluation(
+    result = evaluation(
         answers_from(model, np.concatenate(scores)),
         whole,
         np.concatenate(weights),
@@ -164,7 +164,7 @@ def _measured(
     _note_training(model, whole_seen, weight)
     told = {"data": file_name(data), "learner": model.learner, "target": target}
     in_training = None if whole_seen is None else whole_seen.seen
-    return found, {
+    return result, {
         **told,
         "weight": weight,
         "rows_without_target": missing,

@@ -49,12 +49,12 @@ def path(data: str, output: str | None, top: int, asked: ProblemOptions, as_json
     from separable.cli.training.path_search import strength_path
 
     check_csv_output(output, data, as_json=as_json)
-    found = strength_path(data, asked, top)
-    for told in found.notes:
+    result = strength_path(data, asked, top)
+    for told in result.notes:
         note(told)
     if as_json:
-        write_data(json_bytes(found.to_dict()))
+        write_data(json_bytes(result.to_dict()))
     elif output is not None:
-        write_data(found.to_csv(), output)
+        write_data(result.to_csv(), output)
     else:
-        click.echo(found.to_text())
+        click.echo(result.to_text())

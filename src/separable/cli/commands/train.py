@@ -115,7 +115,7 @@ def train(
 
         write_report(training_contents(training, path, time.monotonic() - start), report)
     if as_json:
-        found = {"model": path, "report": report, **training_dict(training)}
-        write_data(json_bytes(found))
+        result = {"model": path, "report": report, **training_dict(training)}
+        write_data(json_bytes(result))
     else:
         click.echo(training_text(training, path, report))

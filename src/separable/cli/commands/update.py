@@ -153,14 +153,14 @@ class _Update:
         record = learner.record
         is_number = self.model.classes is None
         name = "rmse" if is_number else "accuracy"
-        found = line_figures(record.lines[-1], None, is_number=is_number)
+        result = line_figures(record.lines[-1], None, is_number=is_number)
         before = self._right / self._tested
         return {
             "data": data_name(self.data),
             "rows": record.lines[-1].examples,
             "rows_without_target": record.missing,
             "before": {name: math.sqrt(before) if is_number else before},
-            "progressive": {name: found[name], "mean_loss": found["mean_loss"]},
+            "progressive": {name: result[name], "mean_loss": result["mean_loss"]},
             "loss": learner.gauge.name,
             "unseen": record.unseen,
         }

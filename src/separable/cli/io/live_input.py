@@ -225,8 +225,8 @@ def _counting_lines(name: str, before: int) -> Iterator[None]:
     try:
         yield
     except TableError as error:
-        there = rf"(?<={re.escape(name)}:)\d+"
-        told = re.sub(there, lambda line: str(int(line[0]) + before), str(error))
+        mask = rf"(?<={re.escape(name)}:)\d+"
+        told = re.sub(mask, lambda line: str(int(line[0]) + before), str(error))
         if isinstance(error, NotANumberError):
             raise NotANumberError(told, error.column) from None
         raise TableError(told) from None

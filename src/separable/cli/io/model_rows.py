@@ -193,9 +193,9 @@ def tell_reports(
     """
     from separable.features.encoding_report import EncodingReport
 
-    there = [report for report in reports if report is not None]
-    if model.encoder is not None and there:
-        whole = EncodingReport.joined(there, model.encoder.sources)
+    mask = [report for report in reports if report is not None]
+    if model.encoder is not None and mask:
+        whole = EncodingReport.joined(mask, model.encoder.sources)
         for line in report_lines(whole, first_row):
             note(line)
 

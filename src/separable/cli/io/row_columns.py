@@ -50,8 +50,8 @@ def groups_of(columns: Columns, name: str, rows: Rows) -> NDArray[np.int64]:
     column: Any = typed_column(columns, name)
     texts = column if isinstance(column, Categories) else column.as_categories()
     codes = texts.codes[rows].astype(np.int64)
-    found, groups = np.unique(codes, return_inverse=True)
-    if len(found) < 2:
+    result, groups = np.unique(codes, return_inverse=True)
+    if len(result) < 2:
         raise TableError(
             f"--group {name}: all rows are in one group, so none can be held out. Name a column "
             "with two or more groups."

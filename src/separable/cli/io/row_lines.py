@@ -44,16 +44,16 @@ class _Read:
             return self._line_of_object(row)
         names: list[str] = []
         for records, line in self._records(dialect):
-            there = np.flatnonzero(~records.empty)
-            if dialect.header and not names and len(there):
-                names, there = _names(records, int(there[0])), there[1:]
-            if row >= len(there):
-                row -= len(there)
+            mask = np.flatnonzero(~records.empty)
+            if dialect.header and not names and len(mask):
+                names, mask = _names(records, int(mask[0])), mask[1:]
+            if row >= len(mask):
+                row -= len(mask)
                 continue
-            if len(names) == 1 or records.widths[there[row]] == 1:
+            if len(names) == 1 or records.widths[mask[row]] == 1:
                 return None  # an empty line may be a row
             number = names.index(column) if names else int(column.removeprefix("c")) - 1
-            start = records.start_of(int(there[row]), number)
+            start = records.start_of(int(mask[row]), number)
             return line + records.line_of_byte(start), records.column_of_byte(start) + 1
         return None
 

@@ -40,19 +40,19 @@ def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any]
 
     if target is None:
         labels = np.full(part.rows.n_rows, np.nan) if part.labels is None else part.labels
-        there = labels != "" if labels.dtype.kind == "U" else ~np.isnan(labels)
-        return labels[there], there
+        mask = labels != "" if labels.dtype.kind == "U" else ~np.isnan(labels)
+        return labels[mask], mask
     assert part.table is not None
     column = as_columns(part.table.select([target]))[target]
     if isinstance(column, Categories):
-        there = column.codes >= 0
+        mask = column.codes >= 0
         assert model.classes is not None
         levels = class_labels(model.classes, list(column.levels))
         if len(levels) == 0:
-            return np.empty(0, dtype=object), there
-        return levels[column.codes[there]], there
-    there = ~np.isnan(column.values)
-    return column.values[there], there
+            return np.empty(0, dtype=object), mask
+        return levels[column.codes[mask]], mask
+    mask = ~np.isnan(column.values)
+    return column.values[mask], mask
 
 
 def class_labels(classes: NDArray[Any], texts: list[str]) -> NDArray[Any]:
@@ -63,9 +63,9 @@ def class_labels(classes: NDArray[Any], texts: list[str]) -> NDArray[Any]:
     by_text = {str(label): label for label in classes.tolist()}
     if classes.dtype.kind == "b":
         by_text |= {"true": True, "false": False, "1": True, "0": False}
-    found = np.empty(len(texts), dtype=object)
-    found[:] = [by_text.get(text, _number(text)) for text in texts]
-    return found
+    result = np.empty(len(texts), dtype=object)
+    result[:] = [by_text.get(text, _number(text)) for text in texts]
+    return result
 
 
 def positive_class(classes: NDArray[Any], given: str) -> Any:

@@ -58,16 +58,16 @@ class Command(Examples):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each under its heading."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        result: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):
                 is_help = set(param.opts) == set(ctx.help_option_names)
                 title = OUTPUT if is_help else vars(param).get(HEADING, OTHERS)
-                found.setdefault(title, []).append(record)
-        for title in sorted(found, key=_place):
+                result.setdefault(title, []).append(record)
+        for title in sorted(result, key=_place):
             with formatter.section(title):
-                formatter.write_dl(found[title], col_max=26)
+                formatter.write_dl(result[title], col_max=26)
 
 
 def _place(title: str) -> int:

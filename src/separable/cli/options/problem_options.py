@@ -78,8 +78,8 @@ class ProblemOptions:
     @property
     def apart(self) -> dict[str, str]:
         """The columns that are no features, by the option that named them."""
-        found = {"group": self.group, "time": self.time, "weight": self.weight}
-        return {option: name for option, name in found.items() if name is not None}
+        result = {"group": self.group, "time": self.time, "weight": self.weight}
+        return {option: name for option, name in result.items() if name is not None}
 
 
 def only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:  # noqa: ARG001

@@ -37,11 +37,11 @@ class _EveryType(click.ParamType):  # type: ignore[type-arg]  # in new stubs onl
     ) -> Every:
         if isinstance(value, Every):
             return value
-        found = re.fullmatch(r"([0-9]+)(s?)", str(value))
-        if found is None or int(found[1]) == 0:
+        result = re.fullmatch(r"([0-9]+)(s?)", str(value))
+        if result is None or int(result[1]) == 0:
             self.fail(f"{value!r} is neither rows (100000) nor seconds (60s).", param, ctx)
-        number = int(found[1])
-        return Every(seconds=float(number)) if found[2] else Every(rows=number)
+        number = int(result[1])
+        return Every(seconds=float(number)) if result[2] else Every(rows=number)
 
 
 @dataclass(frozen=True)

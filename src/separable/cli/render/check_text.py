@@ -91,11 +91,11 @@ def _columns(table: pa.Table, asked: dict[str, Any], apart: dict[str, str]) -> l
     names = table.column_names
     known |= guessed_kinds([name for name in names if name not in known], as_columns(table))
     missing = missing_counts(table)
-    found = []
+    result = []
     for name in names:
         kind, why = known[name]
-        found.append({"name": name, "type": kind, "why": why, "missing": missing.get(name, 0)})
-    return found
+        result.append({"name": name, "type": kind, "why": why, "missing": missing.get(name, 0)})
+    return result
 
 
 def check_dict(found: Checked) -> dict[str, Any]:

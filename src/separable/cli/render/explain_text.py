@@ -36,12 +36,12 @@ def shown_text(telling: HighlightedText, *, colour: bool) -> str:
     """Return a text for a terminal: nothing in it can steer that."""
     largest = max(map(abs, telling.contributions), default=0.0)
     text, parts, place = telling.text, [], 0
-    for span, share in telling.marked():
+    for span, fraction in telling.marked():
         if span.end > LONGEST:
             break
         word = _safe(text[span.start : span.end])
         parts.append(_safe(text[place : span.start]))
-        parts.append(_coloured(word, share / largest) if colour else _marked(word, share))
+        parts.append(_coloured(word, fraction / largest) if colour else _marked(word, fraction))
         place = span.end
     parts.append(_safe(text[place : max(LONGEST, place)]))
     more = len(text) - max(LONGEST, place)

@@ -76,14 +76,14 @@ def read_checkpoint(path: str) -> tuple[Model, Checkpoint]:
     if not Path(path).exists():
         raise ValueError(f"{path}: checkpoint not found. Check the path of --resume.")
     model = load(path)
-    found = dict(model.evidence).get(KEY)
-    if found is None or model.state is None:
+    result = dict(model.evidence).get(KEY)
+    if result is None or model.state is None:
         raise ValueError(
             f"{path}: this is a model, not a checkpoint of --stream --checkpoint. To learn from "
             f"more rows: separable update {path} DATA"
         )
     try:
-        return model, msgspec.convert(found, Checkpoint)
+        return model, msgspec.convert(result, Checkpoint)
     except msgspec.ValidationError as error:
         raise ValueError(
             f"{path}: the checkpoint cannot be read ({error}). Start again without --resume."

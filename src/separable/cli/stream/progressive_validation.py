@@ -146,9 +146,9 @@ class Record:
         before = self.weight - float(weight.sum())
         mean, squares = self.constant or (0.0, 0.0)
         own = float(np.average(y, weights=weight))
-        share = float(weight.sum()) / self.weight
-        squares += float((weight * (y - own) ** 2).sum()) + before * share * (own - mean) ** 2
-        self.constant = [mean + share * (own - mean), squares]
+        fraction = float(weight.sum()) / self.weight
+        squares += float((weight * (y - own) ** 2).sum()) + before * fraction * (own - mean) ** 2
+        self.constant = [mean + fraction * (own - mean), squares]
 
     def _count_unseen(self, report: EncodingReport) -> None:
         for column in report.columns:

@@ -67,8 +67,8 @@ class SparseStream(RowStream):
             self._width = 1 << (self.wanted.bits or BITS)
         else:
             self._width = self.wanted.features or self._counted_width()
-        found = [chunk.y for chunk in self._first() if chunk.y is not None]
-        values = np.concatenate(found) if found else np.zeros(0)
+        result = [chunk.y for chunk in self._first() if chunk.y is not None]
+        values = np.concatenate(result) if result else np.zeros(0)
         self._target = settled_target(
             f"{file_name(self.source.data)}: the target of each line",
             np.unique(values, return_counts=True),
@@ -94,12 +94,12 @@ class SparseStream(RowStream):
         if chunk.y is None:
             none = np.zeros(n, dtype=np.bool_)
             return Targets(none, none, np.zeros(0), None)
-        y, there = self.target.of_values(chunk.y, first_row)
+        y, mask = self.target.of_values(chunk.y, first_row)
         if chunk.weights is None:
-            return Targets(there, there, y, None)
+            return Targets(mask, mask, y, None)
         weight = chunk.weights.astype(np.float64)
         keep = weight > 0
-        return Targets(there, keep, y[keep], weight[keep])
+        return Targets(mask, keep, y[keep], weight[keep])
 
     def _encoded(
         self, chunk: Dataset, kept: NDArray[np.intp], first_row: int

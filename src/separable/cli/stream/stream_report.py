@@ -123,11 +123,11 @@ def line_figures(line: Line, before: Line | None, *, is_number: bool) -> dict[st
             loss - ((before.loss or 0.0) if before else 0.0),
             line.trials - (before.trials if before else 0.0),
         )
-    share = _ratio(
+    fraction = _ratio(
         line.score - (before.score if before else 0.0),
         line.tested - (before.tested if before else 0.0),
     )
-    figure = share if share is None or not is_number else math.sqrt(max(share, 0.0))
+    figure = fraction if fraction is None or not is_number else math.sqrt(max(fraction, 0.0))
     return {
         "examples": line.examples,
         "mean_loss": None if loss is None else _ratio(loss, line.trials),
@@ -147,14 +147,14 @@ def tail_figures(record: Record, target: StreamTarget) -> dict[str, Any]:
     last = record.lines[-1]
     before = next((each for each in record.lines[::-1] if 2 * each.examples <= last.examples), None)
     is_number = target.classes is None
-    found = line_figures(last, before, is_number=is_number)
+    result = line_figures(last, before, is_number=is_number)
     figure = "rmse" if is_number else "accuracy"
     constant, beside = _constant(last, before, target)
     return {
         "first": 1 + (before.examples if before else 0),
         "last": last.examples,
-        "mean_loss": found["since_last"],
-        figure: found[figure],
+        "mean_loss": result["since_last"],
+        figure: result[figure],
         "constant": constant,
         f"constant_{figure}": beside,
     }
@@ -165,12 +165,12 @@ def _constant(line: Line, before: Line | None, target: StreamTarget) -> tuple[An
     weight = line.weight - (before.weight if before else 0.0)
     if target.classes is not None:
         best = max(range(len(line.constant)), key=line.constant.__getitem__)
-        share = _ratio(line.constant[best] - (before.constant[best] if before else 0.0), weight)
-        return target.classes.tolist()[best], share
+        fraction = _ratio(line.constant[best] - (before.constant[best] if before else 0.0), weight)
+        return target.classes.tolist()[best], fraction
     mean = line.constant[0]
     squares = _squares_about(mean, line) - (_squares_about(mean, before) if before else 0.0)
-    share = _ratio(max(squares, 0.0), weight)
-    return mean, None if share is None else math.sqrt(share)
+    fraction = _ratio(max(squares, 0.0), weight)
+    return mean, None if fraction is None else math.sqrt(fraction)
 
 
 def _squares_about(number: float, line: Line) -> float:

@@ -58,12 +58,12 @@ class Labels:
         known = {str(label): place for place, label in enumerate(self.classes.tolist())}
         labels = map(str, class_labels(self.classes, list(levels)).tolist())
         place = np.array([*(known.get(label, -1) for label in labels), -1], dtype=np.int64)
-        there = codes >= 0
-        found = place[codes]
-        odd = np.flatnonzero(there & (found < 0))
+        mask = codes >= 0
+        result = place[codes]
+        odd = np.flatnonzero(mask & (result < 0))
         if len(odd):
             self._refuse(levels[codes[odd[0]]], first_row + int(odd[0]))
-        return self.classes[found[there]], there
+        return self.classes[result[mask]], mask
 
     def of_values(self, y: NDArray[Any], first_row: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the labels of sparse rows, which all have one."""
@@ -126,8 +126,8 @@ class Quantities:
                 f"{first_row + int(odd[0]) + 1}, which is too large to predict. Correct it, use a "
                 "larger unit, or leave it empty to skip the row."
             )
-        there = ~np.isnan(numbers)
-        return numbers[there], there
+        mask = ~np.isnan(numbers)
+        return numbers[mask], mask
 
 
 StreamTarget = Labels | Quantities

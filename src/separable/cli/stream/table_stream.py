@@ -156,13 +156,13 @@ class TableStream(RowStream):
         table = chunk.table
         assert table is not None
         require_columns([self.name], table.column_names, file_name(self.source.data))
-        y, there = target_of(self.target, table, self.name, first_row)
-        weight = self._weight(table, there, first_row)
+        y, mask = target_of(self.target, table, self.name, first_row)
+        weight = self._weight(table, mask, first_row)
         if weight is None:
-            return Targets(there, there, y, None)
-        keep = there.copy()
-        keep[there] = weight > 0
-        return Targets(there, keep, y[weight > 0], weight[weight > 0])
+            return Targets(mask, mask, y, None)
+        keep = mask.copy()
+        keep[mask] = weight > 0
+        return Targets(mask, keep, y[weight > 0], weight[weight > 0])
 
     def _encoded(
         self, chunk: Dataset, kept: NDArray[np.intp], first_row: int

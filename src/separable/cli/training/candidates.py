@@ -88,8 +88,8 @@ def checked_settings(asked: ProblemOptions) -> dict[str, Any]:
     """Return what --set gives, refused where a named learner has no such parameter."""
     settings: dict[str, Any] = {}
     for text in asked.settings:
-        name, found, value = text.partition("=")
-        if not found or not name:
+        name, result, value = text.partition("=")
+        if not result or not name:
             raise click.UsageError(f"--set {text}: write it as NAME=VALUE, such as C=1.")
         if name in ELSEWHERE:
             raise click.UsageError(f"--set {text}: {ELSEWHERE[name]}.")

@@ -79,8 +79,8 @@ class Classes(Target):
     @classmethod
     def _of(cls, labels: NDArray[Any], codes: NDArray[np.int32]) -> Self:
         """Return the target of labels by code, where it is known."""
-        there = codes >= 0
-        return cls(labels[codes[there]], np.flatnonzero(there), int(np.count_nonzero(~there)))
+        mask = codes >= 0
+        return cls(labels[codes[mask]], np.flatnonzero(mask), int(np.count_nonzero(~mask)))
 
     def check(self, what: str) -> None:
         """Refuse a single class; see `Target.check`."""
@@ -108,9 +108,9 @@ class Classes(Target):
                     f"{row + 1}, where the training rows have whole numbers. Use the same labels."
                 )
             labels = text_array(levels).astype(np.int64)
-        found = self._of(labels, codes)
-        refuse_empty(f"{where}: the target column {name!r}", len(found.values))
-        return found
+        result = self._of(labels, codes)
+        refuse_empty(f"{where}: the target column {name!r}", len(result.values))
+        return result
 
     def constant(self, chosen: Rows, weight: NDArray[np.float64] | None) -> Any:
         """Return the most common class; see `Target.constant`."""

@@ -29,7 +29,7 @@ def data_warnings(problem: Problem) -> list[str]:
     asked = problem.asked
     named = [name for names in asked.columns.values() for name in names]
     with step("Checking the data"):
-        found = check(
+        result = check(
             problem.whole,
             asked.target,
             weight=asked.weight,
@@ -41,7 +41,7 @@ def data_warnings(problem: Problem) -> list[str]:
         )
     return [
         " ".join([each.text, *_remedy(each)])
-        for each in found
+        for each in result
         if each.severity == "warning" or each.kind in MATTER
     ]
 

@@ -222,8 +222,8 @@ def _board(
             matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
             encoder, _ = encoded(counts=counts)
             estimators = {each.name: (each.for_comparing(encoder), each.grid) for each in mine}
-            found = standings_of(estimators, matrix, y, progress=told, **given)
-            standings |= {each.name: each for each in found}
+            result = standings_of(estimators, matrix, y, progress=told, **given)
+            standings |= {each.name: each for each in result}
     ordered = [standings[each.name] for each in candidates]
     return Leaderboard.of(ordered, score.metric.name, score.metric.greater_is_better)
 
@@ -248,6 +248,6 @@ def _coded(
     classes, codes = np.unique(values, return_inverse=True)
     positive = None
     if score.positive is not None:
-        found = np.flatnonzero(classes == score.positive)
-        positive = int(found[0]) if len(found) else None
+        result = np.flatnonzero(classes == score.positive)
+        positive = int(result[0]) if len(result) else None
     return codes, np.arange(len(classes)), positive

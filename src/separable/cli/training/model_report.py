@@ -97,25 +97,25 @@ def _certified_solution(model: Model, given: MeasuredOn) -> ScoredRows:
     """Return the rows of a file whose truth is known, and what the model answers."""
     import pyarrow as pa
 
-    found, target = rows_with_truth(
+    result, target = rows_with_truth(
         model, given.data, given.target, given.weight, given.column, given.reading
     )
     rows, truths, weights, places, tables, reports = [], [], [], [], [], []
-    for part in found:
+    for part in result:
         reports.append(part.report)
-        truth, there = truth_of(model, part, target)
-        chosen = np.flatnonzero(there)
-        weight = weights_of_part(part, there, given.weight, given.data)
-        chosen, truth, weight = chosen[weight > 0], truth[weight > 0], weight[weight > 0]
+        y_true, mask = truth_of(model, part, target)
+        chosen = np.flatnonzero(mask)
+        weight = weights_of_part(part, mask, given.weight, given.data)
+        chosen, y_true, weight = chosen[weight > 0], y_true[weight > 0], weight[weight > 0]
         rows.append(part.rows.take(chosen))
-        truths.append(truth)
+        truths.append(y_true)
         weights.append(weight)
         places.append(part.first_row + chosen)
         if part.table is not None:
             tables.append(part.table.take(chosen))
     tell_reports(model, reports)
-    truth = np.concatenate(truths)
-    if not len(truth):
+    y_true = np.concatenate(truths)
+    if not len(y_true):
         raise ValueError(
             f"{file_name(given.data)}: no row has a {target_named(target)}, so there is nothing to "
             "evaluate."
@@ -123,12 +123,12 @@ def _certified_solution(model: Model, given: MeasuredOn) -> ScoredRows:
     whole = stack_rows(rows, model.n_features)
     raw = None
     if tables and model.encoder is not None:
-        raw = raw_values(pa.concat_tables(tables), found.raw_columns, _renamed(model, found))
+        raw = raw_values(pa.concat_tables(tables), result.raw_columns, _renamed(model, result))
     weight = np.concatenate(weights)
     return ScoredRows(
         model,
         whole,
-        truth,
+        y_true,
         answers_of(model, whole),
         np.concatenate(places),
         None if (weight == 1).all() else weight,

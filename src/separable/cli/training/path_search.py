@@ -226,11 +226,11 @@ def _learned(
     learner = candidate.for_comparing(encoder)
     if has_lanes(learner) or isinstance(learner, BlockLearner):
         given: dict[str, Any] = {f"{next(iter(candidate.grid))}s": strengths}  # Cs or alphas
-        found = path(learner, rows, y, sample_weight=weight, **given)
-        assert found.certificates is not None
-        gaps = [sum(some[1:], some[0]).relative_gap for some in found.certificates]
+        result = path(learner, rows, y, sample_weight=weight, **given)
+        assert result.certificates is not None
+        gaps = [sum(some[1:], some[0]).relative_gap for some in result.certificates]
         known = [gap if np.isfinite(gap) else None for gap in gaps]  # of a local optimum none is
-        return list(zip(found.coefs, known, strict=True))
+        return list(zip(result.coefs, known, strict=True))
     name = next(iter(candidate.grid))
     more = {} if weight is None else {"sample_weight": weight}
     fitted = [candidate.learner(encoder, **{name: each}).fit(rows, y, **more) for each in strengths]

@@ -69,8 +69,8 @@ class Numbers(Target):
         assert isinstance(column, NumberColumn)
         with naming_file(where):
             _refuse_too_large(column.values, name)
-        there = ~np.isnan(column.values)
-        return cls(column.values[there], np.flatnonzero(there), int(np.count_nonzero(~there)))
+        mask = ~np.isnan(column.values)
+        return cls(column.values[mask], np.flatnonzero(mask), int(np.count_nonzero(~mask)))
 
     def check(self, what: str) -> None:
         """Refuse what is the same in all rows; see `Target.check`."""
@@ -78,9 +78,9 @@ class Numbers(Target):
 
     def truth(self, table: pa.Table, name: str, where: str) -> Self:
         """Return the numbers of another table; see `Target.truth`."""
-        found = self._of(table, name, where)
-        refuse_empty(f"{where}: the target column {name!r}", len(found.values))
-        return found
+        result = self._of(table, name, where)
+        refuse_empty(f"{where}: the target column {name!r}", len(result.values))
+        return result
 
     def constant(self, chosen: Rows, weight: NDArray[np.float64] | None) -> float:
         """Return the mean; see `Target.constant`."""

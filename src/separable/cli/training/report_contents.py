@@ -52,7 +52,7 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
     )
     if held_out is not None and held_out.scored is not None:
         scored = held_out.scored
-        found, about = hard_rows(scored)
+        result, about = hard_rows(scored)
         contents = replace(
             contents,
             measured=Measured(
@@ -64,7 +64,7 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
                 held_out.caution,
                 is_new=held_out.is_new,
             ),
-            hard_rows=found,
+            hard_rows=result,
             hard_rows_about=about,
         )
     with step("Testing for separability"):

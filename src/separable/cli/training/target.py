@@ -126,8 +126,8 @@ class Target(ABC):
 def target_class(task: Task) -> type[Target]:
     """Return the target of a task."""
     module, _, name = TARGETS[task].partition(":")
-    found: type[Target] = getattr(import_module(module), name)
-    return found
+    result: type[Target] = getattr(import_module(module), name)
+    return result
 
 
 def refuse_empty(what: str, count: int) -> None:

@@ -277,15 +277,15 @@ def _scored_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[ScoredRo
     table: pa.Table = table_of(test, types, asked.reading)
     needed = [*fitted.encoder.column_types, asked.target]
     require_columns([*needed, *filter(None, [asked.weight])], table.column_names, where)
-    truth = problem.target.truth(table, asked.target, where)
-    with naming_file(test, truth.rows):
+    y_true = problem.target.truth(table, asked.target, where)
+    with naming_file(test, y_true.rows):
         weight = None
         if asked.weight is not None:
-            weight = weights_of(as_columns(table.select([asked.weight])), asked.weight, truth.rows)
+            weight = weights_of(as_columns(table.select([asked.weight])), asked.weight, y_true.rows)
             refuse_no_weight(asked.weight, weight)
-        table = rows_of(table, truth.rows)
+        table = rows_of(table, y_true.rows)
         encoded = fitted.encoder.encode(table)
-    scored = _certified_solution(fitted, encoded, truth.values, truth.rows, weight, table)
+    scored = _certified_solution(fitted, encoded, y_true.values, y_true.rows, weight, table)
     return scored, table.select([name for name in problem.features.column_names if name in needed])
 
 

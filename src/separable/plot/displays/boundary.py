@@ -243,8 +243,8 @@ class BoundaryDisplay(Display):
         if scene.weights is None or scene.intercept is None:
             return self._level_lines(0.0)
         if len(scene.weights) == 1:
-            found = line_in_box(scene.weights[0], float(scene.intercept[0]), self.box)
-            return [] if found is None else [found]
+            result = line_in_box(scene.weights[0], float(scene.intercept[0]), self.box)
+            return [] if result is None else [result]
         return [piece for _, piece in borders(*self._all_scores(), self.box)]
 
     def _all_scores(self) -> tuple[Floats, Floats]:
@@ -261,18 +261,18 @@ class BoundaryDisplay(Display):
         if scene.weights is None or scene.intercept is None:
             return self._level_lines(margin) + self._level_lines(-margin)
         w, b = scene.weights[0], float(scene.intercept[0])
-        found = [line_in_box(w, b + level, self.box) for level in (margin, -margin)]
-        return [piece for piece in found if piece is not None]
+        result = [line_in_box(w, b + level, self.box) for level in (margin, -margin)]
+        return [piece for piece in result if piece is not None]
 
     def _level_lines(self, level: float) -> list[Floats]:
         """Follow a level of curved scores, one against the best of the others of several."""
         from contourpy import contour_generator
 
         x, y, leads = self._grid_leads()
-        found: list[Any] = []
+        result: list[Any] = []
         for lead in leads:
-            found += contour_generator(x, y, lead).lines(level)
-        return [self._onto(line, level) for line in found] if len(leads) == 1 else found
+            result += contour_generator(x, y, lead).lines(level)
+        return [self._onto(line, level) for line in result] if len(leads) == 1 else result
 
     def _onto(self, line: Floats, level: float) -> Floats:
         """Move points of a curve from where the grid has a level to where the score is that level.
@@ -381,8 +381,8 @@ def _classes_of(estimator: Any, scene: Scene) -> NDArray[Any]:
     """Return all classes of an estimator."""
     fitted = best_of(estimator)
     last = fitted[-1] if is_pipeline(fitted) else fitted
-    found = getattr(last, "classes_", getattr(last, "classes", scene.classes))
-    return np.asarray(found)
+    result = getattr(last, "classes_", getattr(last, "classes", scene.classes))
+    return np.asarray(result)
 
 
 def _with_labels(

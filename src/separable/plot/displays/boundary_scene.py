@@ -150,8 +150,8 @@ def _linear_scene(model: LinearModel, X: Any, pair: Sequence[Any] | None) -> Sce
         points[:, 1] = np.arange(len(points))
 
     def score(z: Floats) -> Floats:
-        found: Floats = z @ flat.T + level
-        return found
+        result: Floats = z @ flat.T + level
+        return result
 
     return Scene(model.learner, classes, view, points, score, flat, level)
 
@@ -170,17 +170,17 @@ def scores_of_pair(
 ) -> tuple[Floats, Floats, NDArray[Any]]:
     """Return weights, intercepts and classes of the scores that are drawn."""
     assert model.classes is not None
-    found = pair_of(model.classes, pair)
+    result = pair_of(model.classes, pair)
     if len(model.classes) < 2:
         raise ValueError(
             f"The model knows one class, {model.classes.tolist()[0]!r}, and has no boundary. Train "
             "it on rows of at least two."
         )
-    if found is None or len(model.classes) == 2:
-        sign = -1.0 if found == (1, 0) else 1.0
+    if result is None or len(model.classes) == 2:
+        sign = -1.0 if result == (1, 0) else 1.0
         classes = model.classes[::-1] if sign < 0 else model.classes
         return sign * model.weights, sign * model.intercept, classes
-    a, b = found
+    a, b = result
     step = model.weights[b] - model.weights[a], model.intercept[b] - model.intercept[a]
     return step[0][None], np.array([step[1]]), model.classes[[a, b]]
 
@@ -220,21 +220,21 @@ def _curved_scene(fitted: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
     if rows.is_sparse:
         raise ValueError("X is sparse. Two columns are drawn from a dense array or a data frame.")
     classes: Any = fitted.classes if isinstance(fitted, LinearModel) else fitted.classes_
-    found = pair_of(classes, pair)
+    result = pair_of(classes, pair)
     names = names_of_columns(X, fitted, 2)
     ask, has_margins = _scores_by(fitted, name)
 
     def score(z: Floats) -> Floats:
         scores = np.asarray(ask(like_given(X, z, names)), dtype=np.float64)
         scores = scores[:, None] if scores.ndim == 1 else scores
-        if found is None:
+        if result is None:
             return scores
         if scores.shape[1] == 1:
-            return scores if found == (0, 1) else -scores
-        step: Floats = scores[:, [found[1]]] - scores[:, [found[0]]]
+            return scores if result == (0, 1) else -scores
+        step: Floats = scores[:, [result[1]]] - scores[:, [result[0]]]
         return step
 
-    shown = classes if found is None else classes[list(found)]
+    shown = classes if result is None else classes[list(result)]
     points = np.asarray(rows.values, dtype=np.float64)
     view = columns_view(names)
     return Scene(name, shown, view, points, score, has_margins=has_margins)

@@ -158,21 +158,21 @@ class CalibrationDisplay(Display):
                 "probability=True."
             )
         chances = case.probabilities[:, case.positive]
-        truth = case.y_true == case.positive
+        y_true = case.y_true == case.positive
         edges = _edges(chances, int(bins), strategy)
         place = np.clip(np.searchsorted(edges, chances, side="right") - 1, 0, len(edges) - 2)
         counts = np.bincount(place, minlength=len(edges) - 1)
-        there = counts > 0
-        n = counts[there]
-        share = np.bincount(place, truth, len(counts))[there] / n
+        mask = counts > 0
+        n = counts[mask]
+        fraction = np.bincount(place, y_true, len(counts))[mask] / n
         return cls(
             case.labels[case.positive],
-            np.bincount(place, chances, len(counts))[there] / n,
-            share,
-            *wilson(share, n),
+            np.bincount(place, chances, len(counts))[mask] / n,
+            fraction,
+            *wilson(fraction, n),
             n,
             edges,
-            float(np.mean((chances - truth) ** 2)),
+            float(np.mean((chances - y_true) ** 2)),
         )
 
     def plot(self, ax: Axes | None = None, **look: Any) -> Self:

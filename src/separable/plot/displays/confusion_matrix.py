@@ -131,16 +131,18 @@ class ConfusionMatrixDisplay(Display):
                 "y and predicted must be one label a row, of at least one row. Got shapes "
                 f"{shapes[0]} and {shapes[1]}."
             )
-        truth, answers = (check_labels(each, len(each), cls.__name__) for each in (y, predicted))
-        every = np.union1d(truth, answers)
+        y_true, predictions = (
+            check_labels(each, len(each), cls.__name__) for each in (y, predicted)
+        )
+        every = np.union1d(y_true, predictions)
         known = every if labels is None else np.asarray(labels)
         strange = np.setdiff1d(every, known)
         if len(strange):
             raise ValueError(f"labels has no {strange[0].tolist()!r}, which y or predicted holds.")
-        weight = None if sample_weight is None else check_sample_weight(sample_weight, truth)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, y_true)
         order = np.argsort(known, kind="stable")
         down, across = (
-            order[np.searchsorted(known, each, sorter=order)] for each in (truth, answers)
+            order[np.searchsorted(known, each, sorter=order)] for each in (y_true, predictions)
         )
         k = len(known)
         counts = np.bincount(down * k + across, weight, k * k).reshape(k, k)

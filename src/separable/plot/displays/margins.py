@@ -103,14 +103,14 @@ class MarginsDisplay(Display):
         if is_pipeline(fitted):
             X = fitted[:-1].transform(X)
         model = linear_model(fitted)
-        found = margins(model, X, y)
+        result = margins(model, X, y)
         assert model.classes is not None
-        codes = class_codes(y, len(found.margins), model.classes, cls.__name__)
+        codes = class_codes(y, len(result.margins), model.classes, cls.__name__)
         if unit == "score":
-            return cls(model.classes, codes, found.margins, unit, 1.0).plot(ax, **look)
+            return cls(model.classes, codes, result.margins, unit, 1.0).plot(ax, **look)
         length = float(np.linalg.norm(model.weights))
         level = 1.0 / length if len(model.classes) == 2 and length > 0 else None
-        return cls(model.classes, codes, found.distances, unit, level).plot(ax, **look)
+        return cls(model.classes, codes, result.distances, unit, level).plot(ax, **look)
 
     def plot(self, ax: Axes | None = None, *, bins: Any = "auto", **look: Any) -> Self:
         """Draw.

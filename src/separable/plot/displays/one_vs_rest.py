@@ -30,15 +30,17 @@ def case_from_estimator(
     if hasattr(fitted, "evaluate") and not hasattr(fitted, "fit"):  # a LinearModel or VotedModel
         from separable.model.metrics.metric_registry import answers_of
 
-        answers = answers_of(fitted, X)
+        predictions = answers_of(fitted, X)
     else:
-        found = ask(fitted, X)
-        answers = Answers(found.predictions, found.decision, found.probabilities, found.classes)
-    if answers.classes is None:
+        result = ask(fitted, X)
+        predictions = Answers(
+            result.predictions, result.decision, result.probabilities, result.classes
+        )
+    if predictions.classes is None:
         raise ValueError(
             f"{type(fitted).__name__} predicts numbers. This curve needs a classifier."
         )
-    return checked(case_of(y, answers, sample_weight, positive))
+    return checked(case_of(y, predictions, sample_weight, positive))
 
 
 def case_from_scores(
@@ -87,13 +89,13 @@ def case_from_scores(
     if probabilities:
         chances = np.column_stack([1 - values, values]) if values.ndim == 1 else values
         predicted = labels[chances.argmax(axis=1)]
-        answers = Answers(predicted, None, chances, labels)
+        predictions = Answers(predicted, None, chances, labels)
     elif wide == 2 and values.ndim == 2:
         step = values[:, 1] - values[:, 0]
-        answers = Answers(classes_of(step[:, None], labels), step, None, labels)
+        predictions = Answers(classes_of(step[:, None], labels), step, None, labels)
     else:
-        answers = Answers(classes_of(columns, labels), values, None, labels)
-    return checked(case_of(y, answers, sample_weight, positive))
+        predictions = Answers(classes_of(columns, labels), values, None, labels)
+    return checked(case_of(y, predictions, sample_weight, positive))
 
 
 def checked(case: Any) -> ClassCase:

@@ -123,9 +123,9 @@ class PathDisplay(Display):
         from separable.select import path
 
         by = {"Cs" if hasattr(estimator, "C") else "alphas": strengths}
-        found = path(estimator, X, y, **by)
+        result = path(estimator, X, y, **by)
         names = column_names(X)
-        return cls.from_path(found, feature_names=names, top=top, label=label, ax=ax, **look)
+        return cls.from_path(result, feature_names=names, top=top, label=label, ax=ax, **look)
 
     @classmethod
     def from_path(

@@ -169,8 +169,8 @@ class Planes3dDisplay(Display):
     def planes(self) -> dict[float, Floats]:
         """The corners of the plane of each score that is in the picture."""
         levels = [0.0] if self.margin is None else [0.0, self.margin, -self.margin]
-        found = {s: plane_in_box(self.weights, self.intercept - s, self.box) for s in levels}
-        return {level: corners for level, corners in found.items() if corners is not None}
+        result = {s: plane_in_box(self.weights, self.intercept - s, self.box) for s in levels}
+        return {level: corners for level, corners in result.items() if corners is not None}
 
     def plot(
         self,

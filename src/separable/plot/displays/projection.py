@@ -47,15 +47,15 @@ class View:
 
     def coordinates(self, X: Any) -> Floats:
         """Return the coordinates of rows of the space, (n, k)."""
-        found: Floats = np.asarray(X @ self.basis.T, dtype=np.float64) + self.offset
-        return found
+        result: Floats = np.asarray(X @ self.basis.T, dtype=np.float64) + self.offset
+        return result
 
     def in_space(self, points: Floats) -> Floats:
         """Return points of the space, (m, d), that have these coordinates."""
-        found = np.tile(self.centre, (len(points), 1))
+        result = np.tile(self.centre, (len(points), 1))
         for _ in range(2):  # the second step takes back what the first one rounded
-            found += (points - self.coordinates(found)) @ self.basis
-        return found
+            result += (points - self.coordinates(result)) @ self.basis
+        return result
 
 
 def columns_view(names: Sequence[str]) -> View:

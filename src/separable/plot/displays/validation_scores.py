@@ -131,8 +131,8 @@ def _label(columns: dict[str, Any], names: list[str], k: int) -> str:
     """Return what sets the line of candidate k apart; parameters it leaves alone are not told."""
     last = [name.rpartition("__")[2] for name in names]
     words = dict(zip(names, last if len(set(last)) == len(last) else names, strict=True))
-    there = [name for name in names if columns[name][k] is not np.ma.masked]
-    told = [f"{words[name]} = {columns[name][k]}" for name in there]
+    mask = [name for name in names if columns[name][k] is not np.ma.masked]
+    told = [f"{words[name]} = {columns[name][k]}" for name in mask]
     return ", ".join(told) or "nothing else set" * bool(names)
 
 

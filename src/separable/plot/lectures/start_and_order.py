@@ -137,21 +137,21 @@ class StartAndOrderDisplay(Display):
             learner.fit(points, labels, coef_init=[start[:2]], intercept_init=start[2:])
             return _answer(words, learner, points, labels == classes[1])
 
-        answers = {
+        predictions = {
             "start": [run(f"w = ({s[0]:.2g}, {s[1]:.2g})", s) for s in begin],
             "order": [run(f"seed {k}", shuffle=True, random_state=k) for k in seeds],
             "step": [run(f"eta0 = {eta:g}", begin[-1], eta0=eta) for eta in steps],
         }
-        return cls(points, labels, classes, answers, names_of(X)).plot(ax)
+        return cls(points, labels, classes, predictions, names_of(X)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw three panels, in the place of ``ax`` or in a new figure; return self."""
         self.figure_, self.axes_ = panels_for(ax, len(self.answers), size=(3.6, 4.4), share=True)
         self.ax_ = self.axes_[0]
         box = box_around(self.X)
-        for axes, (what, answers) in zip(self.axes_, self.answers.items(), strict=True):
+        for axes, (what, predictions) in zip(self.axes_, self.answers.items(), strict=True):
             draw_classes(axes, self.X, self.y, self.classes)
-            lines = [self._draw(axes, place, each, box) for place, each in enumerate(answers)]
+            lines = [self._draw(axes, place, each, box) for place, each in enumerate(predictions)]
             describe_panel(axes, TITLES[what], *self.names)
             legend_below(axes, lines)
         if ax is None:

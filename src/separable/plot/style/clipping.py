@@ -61,12 +61,12 @@ def line_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
     """Return the two ends of w.z + b = 0 within a box of two sides, or None."""
     corners = np.array([[box[i, 0], box[j, 1]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
     scores = corners @ w + b
-    found = [
+    result = [
         _crossing(corners[k], corners[k - 3], scores[k], scores[k - 3])
         for k in range(4)
         if (scores[k] > 0) != (scores[k - 3] > 0)
     ]
-    return np.array(found) if len(found) == 2 else None
+    return np.array(result) if len(result) == 2 else None
 
 
 def borders(
@@ -96,15 +96,15 @@ def _parts(weights: Floats, intercept: Floats, box: Floats) -> list[_Part]:
     """Return where each class has the largest weights.z + intercept."""
     (left, bottom), (right, top) = box
     corners = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
-    found = []
+    result = []
     for i in range(len(weights)):
         part = _Part(corners, np.full(4, -1))
         for j in range(len(weights)):
             if i != j and len(part.corners):
                 w, b = weights[i] - weights[j], float(intercept[i] - intercept[j])
                 part = _half(part, w, b, j)
-        found.append(part)
-    return found
+        result.append(part)
+    return result
 
 
 def plane_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
@@ -112,14 +112,14 @@ def plane_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
     corners = np.array([[box[(k >> a) & 1, a] for a in range(3)] for k in range(8)])
     edges = [(k, k | 1 << a) for k in range(8) for a in range(3) if not k >> a & 1]
     scores = corners @ w + b
-    found = [
+    result = [
         _crossing(corners[i], corners[j], scores[i], scores[j])
         for i, j in edges
         if (scores[i] > 0) != (scores[j] > 0)
     ]
-    if len(found) < 3:
+    if len(result) < 3:
         return None
-    points = np.array(found)
+    points = np.array(result)
     return points[_around(points, w, box[1] - box[0])]
 
 
@@ -138,8 +138,8 @@ def _around(points: Floats, w: Floats, sides: Floats) -> NDArray[np.intp]:
 
 def _crossing(here: Floats, there: Floats, score: float, other: float) -> Floats:
     """Return the point between two, of scores on both sides of 0, where it is 0."""
-    found: Floats = here + score / (score - other) * (there - here)
-    return found
+    result: Floats = here + score / (score - other) * (there - here)
+    return result
 
 
 def _half(part: _Part, w: Floats, b: float, rival: int) -> _Part:
@@ -151,12 +151,12 @@ def _half(part: _Part, w: Floats, b: float, rival: int) -> _Part:
     kept: list[Floats] = []
     beyond: list[int] = []
     for k in range(n):
-        here, there = scores[k], scores[(k + 1) % n]
+        here, mask = scores[k], scores[(k + 1) % n]
         if here >= 0:
             kept.append(corners[k])
             beyond.append(int(part.beyond[k]))
-        if (here >= 0) != (there >= 0):
-            kept.append(_crossing(corners[k], corners[(k + 1) % n], here, there))
+        if (here >= 0) != (mask >= 0):
+            kept.append(_crossing(corners[k], corners[(k + 1) % n], here, mask))
             beyond.append(rival if here >= 0 else int(part.beyond[k]))
     return _Part(np.array(kept).reshape(-1, 2), np.array(beyond, dtype=np.intp))
 

@@ -130,15 +130,15 @@ def class_codes(y: Any, n_rows: int, classes: NDArray[Any], owner: str) -> NDArr
 
 def names_of_columns(X: Any, model: Any, count: int) -> list[str]:
     """Return the names of columns: those of X, else those of the model, else x0, x1, ..."""
-    found = column_names(X)
-    if found is None or len(found) != count:
-        found = getattr(model, "feature_names", None)
-    if found is None or len(found) != count:
+    result = column_names(X)
+    if result is None or len(result) != count:
+        result = getattr(model, "feature_names", None)
+    if result is None or len(result) != count:
         names = getattr(model, "feature_names_in_", None)
-        found = None if names is None else tuple(map(str, names))
-    if found is None or len(found) != count:
+        result = None if names is None else tuple(map(str, names))
+    if result is None or len(result) != count:
         return [f"x{k}" for k in range(count)]
-    return [str(name) for name in found]
+    return [str(name) for name in result]
 
 
 def like_given(X: Any, points: NDArray[np.float64], names: Sequence[str]) -> Any:

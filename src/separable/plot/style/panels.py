@@ -88,26 +88,26 @@ def panels_for(
 def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
     """Write what a panel shows above it and along its axes; once for those of one scale."""
     inches = ax.figure.figure.get_size_inches()[0] * ax.get_position().width
-    share = min(1.0, max(LEAST, inches / FULL_WIDTH))
-    gain = ROOM if share < 1 else GAIN
-    room = max(12, int(gain * inches * 72 / (CHARACTER * 10 * share)))
+    fraction = min(1.0, max(LEAST, inches / FULL_WIDTH))
+    gain = ROOM if fraction < 1 else GAIN
+    room = max(12, int(gain * inches * 72 / (CHARACTER * 10 * fraction)))
     lines = [textwrap.fill(line, room) for line in title.split("\n")]
-    ax.set_title("\n".join(lines), fontsize=10 * share, loc="left")
-    ax.set_xlabel(x, fontsize=9.5 * share)
-    ax.set_ylabel(y, fontsize=9.5 * share)
-    ax.tick_params(labelsize=8.5 * share)
+    ax.set_title("\n".join(lines), fontsize=10 * fraction, loc="left")
+    ax.set_xlabel(x, fontsize=9.5 * fraction)
+    ax.set_ylabel(y, fontsize=9.5 * fraction)
+    ax.tick_params(labelsize=8.5 * fraction)
     ax.spines[["top", "right"]].set_visible(False)
     siblings = ax.get_shared_x_axes().get_siblings(ax)
     if len(siblings) > 1:
         ax.label_outer()
         if not any(_is_below(other, ax) for other in siblings):  # the last row may be short
             ax.tick_params(labelbottom=True)
-            ax.set_xlabel(x, fontsize=9.5 * share)
+            ax.set_xlabel(x, fontsize=9.5 * fraction)
 
 
 def _is_below(ax: Any, other: Any) -> bool:
-    here, there = ax.get_subplotspec(), other.get_subplotspec()
-    return bool(here.colspan == there.colspan and here.rowspan.start > there.rowspan.start)
+    here, mask = ax.get_subplotspec(), other.get_subplotspec()
+    return bool(here.colspan == mask.colspan and here.rowspan.start > mask.rowspan.start)
 
 
 def legend_below(ax: Any, handles: Sequence[Any], *, columns: int = 1) -> None:

@@ -262,16 +262,16 @@ def add_legend(
 
 def _beside(ax: Axes) -> float:
     """Return how far ticks and label reach to the left of the axes, in inches."""
-    found = ax.yaxis.get_tightbbox(None)
-    return 0.0 if found is None else float(found.width / ax.figure.figure.dpi)
+    result = ax.yaxis.get_tightbbox(None)
+    return 0.0 if result is None else float(result.width / ax.figure.figure.dpi)
 
 
 def _below(ax: Axes) -> float:
     """Return how far ticks and labels reach below the axes, in inches."""
-    found = ax.get_tightbbox()
-    if found is None:
+    result = ax.get_tightbbox()
+    if result is None:
         return 0.0
-    return float(max(0.0, ax.bbox.y0 - found.y0) / ax.figure.figure.dpi)
+    return float(max(0.0, ax.bbox.y0 - result.y0) / ax.figure.figure.dpi)
 
 
 def _has_room(ax: Axes, pixels: float) -> bool:

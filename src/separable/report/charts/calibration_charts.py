@@ -75,11 +75,11 @@ def calibration(case: ClassCase) -> Figure:
 def sureness(case: ClassCase) -> Figure:
     """Return how many rows get which probability."""
     alt = altair()
-    found, what = _calibrated(case)
-    place = np.searchsorted(found.edges, found.probability, side="right") - 1
-    place = np.clip(place, 0, len(found.edges) - 2)
-    low, high = found.edges[place], found.edges[place + 1]
-    rows = list(zip(rounded(low), rounded(high), found.counts.tolist(), strict=True))
+    result, what = _calibrated(case)
+    place = np.searchsorted(result.edges, result.probability, side="right") - 1
+    place = np.clip(place, 0, len(result.edges) - 2)
+    low, high = result.edges[place], result.edges[place + 1]
+    rows = list(zip(rounded(low), rounded(high), result.counts.tolist(), strict=True))
     values = [{"a": a, "b": b, "n": n} for a, b, n in rows]
     bars = alt.Chart(data_of(values)).mark_bar(color="var(--c1)", binSpacing=1)
     chart = bars.encode(
@@ -92,7 +92,7 @@ def sureness(case: ClassCase) -> Figure:
             alt.Tooltip("n:Q", title="rows", format=","),
         ],
     )
-    sure = float(found.counts[(low >= 0.9) | (high <= 0.1)].sum() / found.counts.sum())
+    sure = float(result.counts[(low >= 0.9) | (high <= 0.1)].sum() / result.counts.sum())
     told = [(f"{as_percent(a, 0)} to {as_percent(b, 0)}", count(n)) for a, b, n in rows]
     return Figure(
         "sureness",
@@ -107,8 +107,8 @@ def sureness(case: ClassCase) -> Figure:
 def _calibrated(case: ClassCase) -> tuple[CalibrationDisplay, str]:
     """Return how true probabilities are, and of what they are."""
     one = case.positive is not None
-    found = CalibrationDisplay.from_case(case if one else _answers_right(case), 10, "uniform")
-    return found, shortened(found.label, 30) if one else "its prediction"
+    result = CalibrationDisplay.from_case(case if one else _answers_right(case), 10, "uniform")
+    return result, shortened(result.label, 30) if one else "its prediction"
 
 
 def _answers_right(case: ClassCase) -> ClassCase:

@@ -252,8 +252,8 @@ def named(chart: Any, fields: dict[str, str], names: list[str]) -> Any:
     alt = altair()
     for number_field, field in fields.items():
         rows = [{number_field: k, field: sealed(name)} for k, name in enumerate(names)]
-        found = alt.LookupData(data_of(rows), number_field, [field])
-        chart = chart.transform_lookup(number_field, found)
+        result = alt.LookupData(data_of(rows), number_field, [field])
+        chart = chart.transform_lookup(number_field, result)
     return chart
 
 

@@ -40,9 +40,9 @@ def confusion(found: Evaluation) -> Figure | None:
     values_of = [sealed(name) for name in names]
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     values = [
-        {"i": i, "j": j, "n": int(matrix[i, j]), "s": share}
+        {"i": i, "j": j, "n": int(matrix[i, j]), "s": fraction}
         for i in range(k)
-        for j, share in zip(known, rounded(shares[i, known], 4), strict=True)
+        for j, fraction in zip(known, rounded(shares[i, known], 4), strict=True)
     ]
     base = named(alt.Chart(data_of(values)), {"i": "t", "j": "p"}, names).encode(
         x=alt.X(

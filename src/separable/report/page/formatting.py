@@ -94,7 +94,7 @@ def distinct(names: Iterable[object], width: int = AXIS_WIDTH) -> list[str]:
     >>> distinct(["spam", "spam ", "ham"])
     ['spam', 'spam (2)', 'ham']
     """
-    found: list[str] = []
+    result: list[str] = []
     taken: set[str] = set()
     for name in names:
         short, k = shortened(name, width), 1
@@ -103,8 +103,8 @@ def distinct(names: Iterable[object], width: int = AXIS_WIDTH) -> list[str]:
             k += 1
             told = f"{short} ({k})"
         taken.add(told)
-        found.append(told)
-    return found
+        result.append(told)
+    return result
 
 
 def sealed(name: str) -> str:

@@ -78,10 +78,10 @@ def cards(rows: tuple[HardRow, ...], classified: bool) -> list[Card]:
 
 def _card(row: HardRow, classified: bool) -> Card:
     if not classified:
-        truth, predicted = number(float(row.truth)), number(float(row.predicted))
+        y_true, predicted = number(float(row.truth)), number(float(row.predicted))
         sure = f"off by {number(row.margin)}"
     else:
-        truth, predicted = shortened(row.truth, 60), shortened(row.predicted, 60)
+        y_true, predicted = shortened(row.truth, 60), shortened(row.predicted, 60)
         if row.probability is None:
             sure = f"the score of the true class is lower by {number(row.margin)}"
         else:
@@ -93,7 +93,7 @@ def _card(row: HardRow, classified: bool) -> Card:
     )
     values = tuple((shortened(n, 40), shortened(v, 120)) for n, v in row.values[:VALUES])
     texts = tuple((shortened(n, 60), *_pieces(text, marks)) for n, text, marks in row.texts[:TEXTS])
-    return Card(count(row.row), truth, predicted, sure, values, bars, texts)
+    return Card(count(row.row), y_true, predicted, sure, values, bars, texts)
 
 
 def _pieces(text: str, marks: tuple[Mark, ...]) -> tuple[tuple[Piece, ...], str]:
@@ -103,13 +103,13 @@ def _pieces(text: str, marks: tuple[Mark, ...]) -> tuple[tuple[Piece, ...], str]
     strongest = sorted(marks, key=lambda each: -abs(each.contribution))[:MARKS]
     for mark in sorted(strongest, key=lambda each: (each.start, each.stop)):
         start, stop = max(mark.start, at), min(mark.stop, len(shown))
-        share = abs(mark.contribution) / largest if largest else 0.0
-        if start >= stop or share < WEAKEST:
+        fraction = abs(mark.contribution) / largest if largest else 0.0
+        if start >= stop or fraction < WEAKEST:
             continue
         if start > at:
             pieces.append(Piece(clean(shown[at:start])))
         sign = "up" if mark.contribution > 0 else "down"
-        shade = min(SHADES, 1 + int(SHADES * share))
+        shade = min(SHADES, 1 + int(SHADES * fraction))
         pieces.append(Piece(clean(shown[start:stop]), sign, shade, _signed(mark.contribution)))
         at = stop
     if at < len(shown):

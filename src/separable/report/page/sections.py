@@ -54,8 +54,8 @@ def gather(contents: Contents, title: str | None) -> tuple[dict[str, Any], list[
         **_again(contents),
     }
     values["toc"] = _table_of_contents(values)
-    found = [each for value in values.values() for each in _figures(value)]
-    return values, found
+    result = [each for value in values.values() for each in _figures(value)]
+    return values, result
 
 
 def _figures(value: Any) -> list[Figure]:
@@ -134,12 +134,12 @@ def _good(contents: Contents) -> dict[str, Any]:
     measured = contents.measured
     if isinstance(measured, Absent):
         return {"figures": None, "by_class": None, "how": "", "figure_notes": []}
-    found = measured.figures
+    result = measured.figures
     return {
         "how": _sentence(measured.how),
-        "figures": report_tables.figures(found),
-        "figure_notes": _lines(found.notes),
-        "by_class": report_tables.by_class(found) if found.task == "classification" else None,
+        "figures": report_tables.figures(result),
+        "figure_notes": _lines(result.notes),
+        "by_class": report_tables.by_class(result) if result.task == "classification" else None,
     }
 
 
@@ -165,7 +165,7 @@ def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
     case: Any = case_of(
         measured.truth, measured.answers, measured.weight, measured.figures.positive
     )
-    found: list[Figure] = []
+    result: list[Figure] = []
     reasons: list[str] = []
     draw = [curve_charts.roc, curve_charts.precision_recall]
     if case.probabilities is None:
@@ -174,18 +174,18 @@ def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
         draw += [calibration_charts.calibration, calibration_charts.sureness]
     for each in draw:
         try:
-            found.append(each(checked(case)))
+            result.append(each(checked(case)))
         except ValueError as reason:  # rows of one class, or no scores
             reasons.append(_line(str(reason)))
-    return found, list(dict.fromkeys(reasons))
+    return result, list(dict.fromkeys(reasons))
 
 
 def _number_curves(contents: Contents, measured: Measured) -> list[Figure]:
-    truth = np.asarray(measured.truth, dtype=np.float64)
+    y_true = np.asarray(measured.truth, dtype=np.float64)
     predicted = np.asarray(measured.answers.predicted, dtype=np.float64)
-    truth, predicted = (each.reshape(len(each), -1)[:, 0] for each in (truth, predicted))
-    drawn = regression_charts.predicted_and_true(truth, predicted, contents.data.target)
-    return [drawn, regression_charts.residuals(truth, predicted)]
+    y_true, predicted = (each.reshape(len(each), -1)[:, 0] for each in (y_true, predicted))
+    drawn = regression_charts.predicted_and_true(y_true, predicted, contents.data.target)
+    return [drawn, regression_charts.residuals(y_true, predicted)]
 
 
 def _features(contents: Contents) -> dict[str, Any]:

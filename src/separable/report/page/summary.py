@@ -60,10 +60,10 @@ class Headline:
 
 def headline(measured: Measured, target: str) -> Headline:
     """Return the figure that counts most, beside the best constant prediction."""
-    found = measured.figures
-    if found.task == "classification":
-        return _of_classes(found, measured.weight is None, _which_rows(measured))
-    return _of_numbers(found, target, _which_rows(measured))
+    result = measured.figures
+    if result.task == "classification":
+        return _of_classes(result, measured.weight is None, _which_rows(measured))
+    return _of_numbers(result, target, _which_rows(measured))
 
 
 def _which_rows(measured: Measured) -> str:

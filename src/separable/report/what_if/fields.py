@@ -179,13 +179,13 @@ def _is_number(value: Any) -> bool:
 def _moment(value: Any) -> str | None:
     """Return a date as the fields of browsers write it, in UTC; the time only if there is one."""
     try:
-        found = dt.datetime.fromisoformat(value)
+        result = dt.datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return None
-    if found.tzinfo is not None:
-        found = found.astimezone(dt.UTC).replace(tzinfo=None)
-    midnight = found.time() == dt.time()
-    return found.date().isoformat() if midnight else found.isoformat(timespec="seconds")
+    if result.tzinfo is not None:
+        result = result.astimezone(dt.UTC).replace(tzinfo=None)
+    midnight = result.time() == dt.time()
+    return result.date().isoformat() if midnight else result.isoformat(timespec="seconds")
 
 
 def _text_start(plan: Plan, step: Step) -> str:
@@ -247,8 +247,8 @@ def _places(step: Step) -> Iterable[int]:
 
 
 def _largest(plan: Plan, places: Iterable[int]) -> float:
-    found = np.abs(plan.weights[list(places)])
-    return float(found.max()) if found.size else 0.0
+    result = np.abs(plan.weights[list(places)])
+    return float(result.max()) if result.size else 0.0
 
 
 def _column_sizes(plan: Plan, step: NumbersStep) -> list[float]:

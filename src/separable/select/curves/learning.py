@@ -161,14 +161,14 @@ def _run(
     number: int,
 ) -> _Measured:
     """Measure all sizes of one repetition."""
-    notices, found = Notices("fit"), []
+    notices, result = Notices("fit"), []
     split = Split(problem.n_rows, made.test, made.train, False)
     fits = growing_fits(problem, made, sizes)
     for k, size in enumerate(sizes.tolist()):
         with notices.of_fold(number * len(sizes) + k):
             try:
                 fit = partial(fits.fit, k)
-                found.append(score_fold(problem, split, fit, [units.scorer], weight))
+                result.append(score_fold(problem, split, fit, [units.scorer], weight))
             except Exception as error:
                 error.add_note(
                     f"This was a fit to {size} rows, in repetition {number}, counted from 0. A "
@@ -179,8 +179,10 @@ def _run(
     constant = units.constant_error(
         take(problem.y, made.train), take(problem.y, made.test), test_weight
     )
-    scores = np.array([next(iter(each.scores.values())) for each in found])
-    return _Measured(units.shown(scores, constant), [each.how for each in found], constant, notices)
+    scores = np.array([next(iter(each.scores.values())) for each in result])
+    return _Measured(
+        units.shown(scores, constant), [each.how for each in result], constant, notices
+    )
 
 
 def _same(ways: list[str]) -> str:

@@ -94,8 +94,8 @@ class Laws:
 
     def at(self, sizes: Floats) -> Floats:
         """Return the values at some sizes, shape (m, B)."""
-        share = (np.asarray(sizes, dtype=np.float64) / self.unit)[:, None]
-        values: Floats = self.limit - self.scale * share**-self.power
+        fraction = (np.asarray(sizes, dtype=np.float64) / self.unit)[:, None]
+        values: Floats = self.limit - self.scale * fraction**-self.power
         return values
 
 
@@ -109,18 +109,18 @@ def fit_laws(sizes: Floats, weights: Floats, means: Floats, ceiling: float) -> L
     ceiling : float
         The limit a is at most this.
     """
-    share = sizes / sizes[-1]
+    fraction = sizes / sizes[-1]
     w = (weights / weights.sum())[:, None]
     best = np.full(means.shape[1], math.inf)
-    found = np.zeros((3, means.shape[1]))
+    result = np.zeros((3, means.shape[1]))
     for power in POWERS:
-        limit, scale = _line(share[:, None] ** -power, means, w, ceiling)
-        left = means - limit + scale * share[:, None] ** -power
+        limit, scale = _line(fraction[:, None] ** -power, means, w, ceiling)
+        left = means - limit + scale * fraction[:, None] ** -power
         loss = (w * left**2).sum(axis=0)
         better = loss < best * (1 - 1e-9)
         best = np.where(better, loss, best)
-        found = np.where(better, [limit, scale, np.full_like(limit, power)], found)
-    return Laws(found[0], found[1], found[2], float(sizes[-1]))
+        result = np.where(better, [limit, scale, np.full_like(limit, power)], result)
+    return Laws(result[0], result[1], result[2], float(sizes[-1]))
 
 
 def _line(z: Floats, means: Floats, w: Floats, ceiling: float) -> tuple[Floats, Floats]:

@@ -110,8 +110,8 @@ def _by_classes(labels: NDArray[Any], test_size: float, seed: int) -> Repetition
     by_class, counts = np.argsort(codes, kind="stable"), np.bincount(codes)
     rank = np.empty(len(train))
     rank[by_class] = np.arange(len(train)) - np.repeat(np.cumsum(counts) - counts, counts)
-    share = np.where(rank < OF_EACH, rank - OF_EACH, (rank + 0.5) / counts[codes])
-    return Repetition(train[np.argsort(share, kind="stable")], test)
+    fraction = np.where(rank < OF_EACH, rank - OF_EACH, (rank + 0.5) / counts[codes])
+    return Repetition(train[np.argsort(fraction, kind="stable")], test)
 
 
 def _group_codes(groups: Any, n_rows: int) -> NDArray[np.intp]:
@@ -133,10 +133,10 @@ def _by_groups(codes: NDArray[np.intp], test_size: float, seed: int) -> Repetiti
     order = rng.permutation(int(codes.max()) + 1)
     rows = np.cumsum(np.bincount(codes)[order])
     held = int(np.argmin(np.abs(rows[:-1] - test_size * len(codes)))) + 1
-    place = np.empty(len(order), np.intp)
-    place[order] = np.arange(len(order))
+    index = np.empty(len(order), np.intp)
+    index[order] = np.arange(len(order))
     shuffled = rng.permutation(len(codes))
-    behind = shuffled[np.argsort(place[codes[shuffled]], kind="stable")]
+    behind = shuffled[np.argsort(index[codes[shuffled]], kind="stable")]
     return Repetition(behind[rows[held - 1] :], np.sort(behind[: rows[held - 1]]))
 
 
@@ -177,8 +177,8 @@ def read_sizes(
         raise ValueError(
             f"A size must be from 1 to {n}, the rows there are to learn from. Got {wrong}."
         )
-    found: NDArray[np.intp] = np.unique(given.astype(np.intp))
-    return found
+    result: NDArray[np.intp] = np.unique(given.astype(np.intp))
+    return result
 
 
 def _usual_sizes(n: int, fewest: int) -> NDArray[np.intp]:

@@ -134,6 +134,6 @@ def _less_error(who: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
 
 
 def _squared_error(y: Any, predicted: Any, weight: Floats | None) -> float:
-    truth = np.asarray(y, dtype=np.float64)
-    apart = (truth - np.asarray(predicted).reshape(truth.shape)) ** 2
+    y_true = np.asarray(y, dtype=np.float64)
+    apart = (y_true - np.asarray(predicted).reshape(y_true.shape)) ** 2
     return float(np.average(apart.reshape(len(apart), -1).mean(axis=1), weights=weight))

@@ -204,7 +204,7 @@ def validation_curve(
     check_one_score(scoring)
     order = _simplicity(name, tried, simpler)
     scorer = metric_scorer(scoring, y)
-    found = search(
+    result = search(
         estimator,
         {name: tried},
         X,
@@ -220,7 +220,7 @@ def validation_curve(
         shuffle=shuffle,
         random_state=random_state,
     )
-    table, folds = found.cv_results_, range(found.n_splits_)
+    table, folds = result.cv_results_, range(result.n_splits_)
     scores = np.stack([table[f"split{k}_test_score"] for k in folds], axis=1)
     own = (
         np.stack([table[f"split{k}_train_score"] for k in folds], axis=1) if train_scores else None
@@ -240,7 +240,7 @@ def validation_curve(
         greater_is_better=better,
         scores=sign * scores,
         train_scores=None if own is None else sign * own,
-        how=found.how_,
+        how=result.how_,
         best_index=best,
         one_se_index=one_se,
     )

@@ -105,28 +105,28 @@ class AlphaFolds:
     ) -> Iterator[FoldModels]:
         waiting: dict[int, dict[int, Fitted]] = {}
         for one in FoldLanes(learner, self.fold_data, self.splits, alphas, solver_options).learn():
-            found = waiting.setdefault(one.fold, {})
-            found[one.place] = one.fitted
-            if len(found) == len(alphas):
+            result = waiting.setdefault(one.fold, {})
+            result[one.place] = one.fitted
+            if len(result) == len(alphas):
                 del waiting[one.fold]
-                models = SquareModels.side_by_side([found[k] for k in range(len(alphas))])
+                models = SquareModels.side_by_side([result[k] for k in range(len(alphas))])
                 problem = replace(one.fitted.problem, fold=None, weight=None)
                 yield FoldModels(one.fold, self.splits[one.fold], models, problem, None)
 
     def mean_squares(self, found: FoldModels) -> Floats:
         """Return the mean squared errors of the rows that a fold held out, by alpha."""
-        places = np.arange(len(found.models.steps))
-        errors = np.empty(len(places))
+        indices = np.arange(len(found.models.steps))
+        errors = np.empty(len(indices))
         if found.sums is not None:
-            errors, share = held_out_errors(
+            errors, fraction = held_out_errors(
                 found.sums, found.models.weights, fit_intercept=bool(self.owner.fit_intercept)
             )
-            places = np.flatnonzero(share < LEAST_SHARE)
-        if len(places):
+            indices = np.flatnonzero(fraction < LEAST_SHARE)
+        if len(indices):
             test = found.split.test
             weight = None if self.fold_data.weight is None else self.fold_data.weight[test]
-            squares = (found.scores_of(places) - self._target[test, None]) ** 2
-            errors[places] = np.average(squares, axis=0, weights=weight)
+            squares = (found.scores_of(indices) - self._target[test, None]) ** 2
+            errors[indices] = np.average(squares, axis=0, weights=weight)
         return errors
 
     def last_fit(self, training: TrainingData, plain: PenalisedSquares, alphas: Floats) -> Fitted:

@@ -118,9 +118,9 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         self._remember_columns(X)
         self._warn_of_table(table, training)
         self._table = table
-        ratio, place = table.chosen
+        ratio, index = table.chosen
         plain = self._plain(table.strength, table.ratio)
-        fitted = folds.last_fit(training, plain, table.strengths[ratio, : place + 1])
+        fitted = folds.last_fit(training, plain, table.strengths[ratio, : index + 1])
         self._keep(fitted, training, self._found(table))
         return self
 
@@ -193,11 +193,11 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         if scorers[0].metric is None:  # it may ask for anything
             learned.give(plain, fold_data, X)
             X_test = take(X, found.split.test)
-        answers = answers_of(self, learned.scores, None)
+        predictions = answers_of(self, learned.scores, None)
         y, weight = fold_data.target[found.split.test], None
         if fold_data.weight is not None:
             weight = fold_data.weight[found.split.test]
-        scores = score_rows(scorers, plain, answers, X_test, y, weight)
+        scores = score_rows(scorers, plain, predictions, X_test, y, weight)
         return one_score(scores)
 
     def _warn_of_table(self, table: AlphaTable, training: TrainingData) -> None:
@@ -283,12 +283,12 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
     @property
     def certificates_path_(self) -> NDArray[np.object_]:
         """The certificate of each fold and alpha, (F, S) or (F, R, S)."""
-        found: NDArray[np.object_] = self._without_ratios(self._tabled().certificates, 1)
-        return found
+        result: NDArray[np.object_] = self._without_ratios(self._tabled().certificates, 1)
+        return result
 
     @property
     def coefs_paths_(self) -> Floats:
         """Weights of each fold and alpha, then the intercept, (F, S, d + 1) or (F, R, S, d + 1)."""
         paths = kept_paths(self._tabled().paths, "alphas")
-        found: Floats = self._without_ratios(paths, 1)
-        return found
+        result: Floats = self._without_ratios(paths, 1)
+        return result

@@ -184,8 +184,8 @@ class CSearch(Searched[Table], CertifiedClassifier):
 
     def _folds(self, fold_data: FoldData) -> Any:
         """Return the folds without ``cv``; refuse to hold out the only row of a class."""
-        there = slice(None) if fold_data.weight is None else fold_data.weight > 0
-        counts = np.unique(fold_data.target[there], return_counts=True)[1]
+        mask = slice(None) if fold_data.weight is None else fold_data.weight > 0
+        counts = np.unique(fold_data.target[mask], return_counts=True)[1]
         if len(counts) == 2 and counts.min() < 2:
             raise ValueError(
                 f"{type(self).__name__} holds rows out to choose C, but one of the two classes has "
@@ -217,14 +217,14 @@ class CSearch(Searched[Table], CertifiedClassifier):
             self, fold_data, splits, strengths, solver_options, keep_weights=table.paths is not None
         )
         for learned in lanes.learn():
-            fold, place = learned.fold, learned.place
+            fold, index = learned.fold, learned.place
             split = splits[fold]
             try:
                 score = self._score(scorers, learned, fold_data, split, X)
             except Exception as error:
                 error.add_note(f"This was fold {fold} of {F}, counted from 0.")
                 raise
-            table.scores[fold, place] = score
+            table.scores[fold, index] = score
             _keep_models(table, learned, self.fit_intercept)
         return table
 
@@ -242,15 +242,17 @@ class CSearch(Searched[Table], CertifiedClassifier):
             raise ValueError("All held-out rows of the fold have weight 0.")
         if scorers is None:
             return self._default_score(learned, fold_data, split)
-        answers = answers_of(self, learned.scores, learned.classes(fold_data))
-        answers = spread(answers, fold_data.classes)
+        predictions = answers_of(self, learned.scores, learned.classes(fold_data))
+        predictions = spread(predictions, fold_data.classes)
         plain, X_test = self._plain(), None
         if scorers[0].metric is None:  # it may ask for anything
             strength = float(strengths_of(self.Cs)[learned.place])
             plain = learned.give(plain.set_params(C=strength), fold_data, X)
             X_test = take(X, split.test)
-        found = score_rows(scorers, plain, answers, X_test, fold_data.labels[split.test], weight)
-        return one_score(found)
+        result = score_rows(
+            scorers, plain, predictions, X_test, fold_data.labels[split.test], weight
+        )
+        return one_score(result)
 
     def _warn_of_table(self, table: Table, training: TrainingData) -> None:
         bad = np.flatnonzero(~np.isfinite(table.mean))
@@ -259,9 +261,9 @@ class CSearch(Searched[Table], CertifiedClassifier):
                 f"The score with C={table.strengths[bad[0]]:g} is {table.mean[bad[0]]}. A scorer "
                 "may not be defined for so few rows: use larger folds."
             )
-        place = table.edge_place
-        if place is not None and table.strengths[place] < np.inf:  # inf is the largest of all
-            warn_of_edge("C", float(table.strengths[place]), str(table.edge), stacklevel=3)
+        index = table.edge_place
+        if index is not None and table.strengths[index] < np.inf:  # inf is the largest of all
+            warn_of_edge("C", float(table.strengths[index]), str(table.edge), stacklevel=3)
         warn_of_short_fits(self, table.known_certificates(), "smaller Cs", training)
 
     def _found(self, table: Table) -> dict[str, Any]:
@@ -322,15 +324,15 @@ class CSearch(Searched[Table], CertifiedClassifier):
 
 def _keep_models(table: Table, learned: Learned, fit_intercept: bool) -> None:
     """Write weights, certificates and passes of a fold and a C into the table."""
-    fold, place, fitted = learned.fold, learned.place, learned.fitted
+    fold, index, fitted = learned.fold, learned.place, learned.fitted
     k = table.certificates.shape[2]
-    table.passes[fold, place] = fitted.passes.max()
+    table.passes[fold, index] = fitted.passes.max()
     models = [0] if k == 1 else learned.columns
     for model, certificate in zip(models, fitted.certificates, strict=True):
-        table.certificates[fold, place, model] = certificate
+        table.certificates[fold, index, model] = certificate
     if table.paths is not None:
         rows = [0] if table.paths.shape[2] == 1 else learned.columns
         d = len(fitted.published.weights)
-        table.paths[fold, place, rows, :d] = fitted.published.weights.T
+        table.paths[fold, index, rows, :d] = fitted.published.weights.T
         if fit_intercept:
-            table.paths[fold, place, rows, d] = fitted.published.intercept
+            table.paths[fold, index, rows, d] = fitted.published.intercept

@@ -234,8 +234,8 @@ class LogisticRegressionCV(Logits, CSearch):
         """Return the log loss, negative: of a class that the fold has not learned, log(eps)."""
         code = fold_data.target[split.test]
         shares = probabilities(learned.scores, len(learned.codes), self._shares_by())
-        place = np.searchsorted(learned.codes, code)
+        index = np.searchsorted(learned.codes, code)
         known = np.isin(code, learned.codes)
-        share = np.where(known, shares[np.arange(len(code)), np.where(known, place, 0)], 0.0)
+        fraction = np.where(known, shares[np.arange(len(code)), np.where(known, index, 0)], 0.0)
         weight = None if fold_data.weight is None else fold_data.weight[split.test]
-        return float(np.average(np.log(np.clip(share, LEAST, 1.0 - LEAST)), weights=weight))
+        return float(np.average(np.log(np.clip(fraction, LEAST, 1.0 - LEAST)), weights=weight))

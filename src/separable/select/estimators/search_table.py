@@ -70,8 +70,8 @@ class SearchTable:
     @property
     def best(self) -> Place:
         """Index of the best mean; ties take the largest penalty."""
-        place = best_place(self.mean.ravel(), self.penalty.ravel())
-        return tuple(int(k) for k in np.unravel_index(place, self.strengths.shape))
+        index = best_place(self.mean.ravel(), self.penalty.ravel())
+        return tuple(int(k) for k in np.unravel_index(index, self.strengths.shape))
 
     @property
     def chosen(self) -> Place:
@@ -95,16 +95,16 @@ class SearchTable:
     @property
     def edge_place(self) -> Place | None:
         """The place of the best strength, or of the one chosen, if it is at the edge."""
-        for place in (self.best, self.chosen):
-            if edge_of(self.strengths[place[:-1]], place[-1]) is not None:
-                return place
+        for index in (self.best, self.chosen):
+            if edge_of(self.strengths[index[:-1]], index[-1]) is not None:
+                return index
         return None
 
     @property
     def edge(self) -> str | None:
         """Whether that is the "smallest" or the "largest" of several."""
-        place = self.edge_place
-        return None if place is None else edge_of(self.strengths[place[:-1]], place[-1])
+        index = self.edge_place
+        return None if index is None else edge_of(self.strengths[index[:-1]], index[-1])
 
     def known_certificates(self) -> list[Certificate]:
         """Return those of all models that were learned."""
@@ -162,8 +162,8 @@ class AlphaTable(SearchTable):
     @property
     def penalty(self) -> Floats:
         """The l1 penalty of each mixture and alpha; that of l2 where there is no other."""
-        share = self.ratios if self.ratios.any() else 1.0 - self.ratios
-        return self.strengths * share[:, None]
+        fraction = self.ratios if self.ratios.any() else 1.0 - self.ratios
+        return self.strengths * fraction[:, None]
 
     @property
     def ratio(self) -> float:
