@@ -38,7 +38,7 @@ __all__ = ["FoldLanes", "Learned", "LearnsFolds", "all_rows", "has_lanes", "lane
 
 
 def has_lanes(learner: Any) -> bool:
-    """Return whether models of many strengths are learned jointly: one by calibration is not."""
+    """Return whether a learner can fit many values of C or alpha together."""
     if not isinstance(learner, CertifiedEstimator) or getattr(learner, "probability", False):
         return False
     return learner._regularization_name in learner.get_params(deep=False)
@@ -58,7 +58,7 @@ class Learned:
     fold, place : int
         Indices of the fold and of the value of C or alpha.
     fitted : Fitted
-        Its judgement has the scores of the rows held out, and no dual points.
+        Its solution has the held-out scores and no dual points.
     codes : list of int
         The numbers of the classes that the fold learned from; empty in regression.
     columns : list of int
@@ -333,6 +333,6 @@ def _joined(parts: list[Fitted]) -> Fitted:
         CertifiedSolution.side_by_side([part.solution for part in parts]),
         Published.side_by_side([part.published for part in parts]),
         np.concatenate([part.passes for part in parts]),
-        [engine for part in parts for engine in part.solvers],
+        [solver for part in parts for solver in part.solvers],
         doubt=next((part.doubt for part in parts if part.doubt), ""),
     )

@@ -133,7 +133,7 @@ class Published:
     rounding: Rounding | None = None
 
     def times(self, value: float) -> Published:
-        """Return the same numbers as models of an objective that is so many times as large."""
+        """Return the models of the objective multiplied by ``value``."""
         proofs = [one.times(value, convexity=value) for one in self.certificates]
         return replace(self, certificates=proofs)
 
@@ -283,7 +283,7 @@ class _Model:
     def of(
         cls, problem: Problem, lane: Lane, one: CertifiedSolution, *, is_blocks: bool = False
     ) -> _Model | None:
-        """Take what a judge found; None: it has no gap that could be bounded."""
+        """Wrap a certified solution; None: its gap cannot be bounded."""
         inside, unit = one.certificates[0], problem.value
         if not math.isfinite(lane.C):  # there c is the weight of a row
             lane, unit = replace(lane, C=problem.value), 1.0
@@ -386,7 +386,7 @@ class _Model:
                 vector = errors.vector + errors.imbalance * size.length
                 vector += 2 * UNIT * l2 * float(np.linalg.norm(u))
                 away = math.hypot(away, vector / math.sqrt(2.0 * l2))
-            else:  # the dual point has to be scaled down until |v_j| <= corner in truth
+            else:  # the dual point has to be scaled down until |v_j| <= l1 exactly
                 most = errors.largest + errors.imbalance * size.largest
                 gap += most / l1 * plain.primal
         gap = (math.sqrt(gap) + away) ** 2
@@ -396,13 +396,13 @@ class _Model:
         return replace(plain, dual=dual, gap=gap).times(self.unit)
 
     def _more(self, error: float | Floats) -> float:
-        """Return what errors of scores may add to the gap of rows of a loss with corners."""
+        """Return what errors of scores may add to the gap of a piecewise linear loss."""
         low, here, high = (self._piecewise_gap(by) for by in (-error, 0.0, error))
         more = float(np.maximum(np.maximum(low, high) - here, 0.0).sum())
         return more if math.isfinite(more) else math.inf
 
     def _piecewise_gap(self, moved: float | Floats) -> Floats:
-        """Return what each row adds to the gap if residuals move, of a loss with corners."""
+        """Return the gap of each row after a change of residuals, for piecewise linear losses."""
         loss: PiecewiseLinearLoss = self.problem.loss  # type: ignore[assignment]
         y = self.problem.targets(self.lane)
         r = y - self.s[:, 0] if self.residual is None else self.residual
@@ -534,7 +534,7 @@ class _Model:
         return s, correlation, total
 
     def _residual(self, w: Floats, b: Floats) -> tuple[Floats | None, Floats]:
-        """Return y - s and its rounding error, of losses with corners, where digits matter."""
+        """Return y - s and its rounding error, for piecewise linear losses."""
         n, d = self.problem.rows.shape
         none, rest, low = np.zeros(d), np.empty(n), np.empty(n)
         if self.curvature is not None:

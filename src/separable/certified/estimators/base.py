@@ -399,7 +399,7 @@ class CertifiedEstimator(LinearEstimator):
             whole,
             publish(solver.problem, lanes[: len(training.models)], whole),
             np.concatenate([some.passes for some in solved])[order],
-            [[engine for some in solved for engine in some.solvers][k] for k in order],
+            [[name for part in solved for name in part.solvers][k] for k in order],
             math.isfinite(lanes[0].C),
             doubt=next(filter(None, doubts), ""),
         )

@@ -80,11 +80,11 @@ class BlockLearner(CertifiedEstimator):
         starts = self._last_weights(problem, training)
         found: dict[int, Fitted] = {}
         with one_blas_thread(), np.errstate(over="ignore", under="ignore"):
-            engine = self._block_solver(problem)
+            solver = self._block_solver(problem)
             for place in np.argsort(-alphas, kind="stable").tolist():
                 alpha = float(alphas[place])
                 lanes = [problem.alpha_lane(alpha, each) for each in training.models]
-                solved = [engine(*pair) for pair in zip(lanes, starts, strict=True)]
+                solved = [solver(*pair) for pair in zip(lanes, starts, strict=True)]
                 starts = [one.weights[:, 0] for one, _, _ in solved]
                 whole = CertifiedSolution.side_by_side([one.times(alpha) for one, _, _ in solved])
                 is_done = self.standardize or all(one.converged for one in whole.certificates)
@@ -142,6 +142,6 @@ class BlockLearner(CertifiedEstimator):
 
     @property
     def dual_coef_(self) -> Floats:
-        """The dual point that proves the certificate, (k, n): slopes of the loss, made feasible."""
+        """The dual point that proves the certificate, (k, n): the scaled negative gradient."""
         check_is_fitted(self)
         return self._dual.T

@@ -126,7 +126,7 @@ class PenalisedSquares(CertifiedRegressor):
     # ------------------------------------------------------------------ learning
 
     def _learn(self, training: TrainingData) -> Fitted:
-        """Learn from sums where these are cheap, and judge by the rows; else from the rows."""
+        """Fit from the Gram matrix if that is cheap, certified by the rows; else from the rows."""
         start, steps = self._last_weights(training), 0
         solver_options, end = with_end(self._solver_options())
         if suits_sums(*training.rows.shape, many=False):
@@ -162,7 +162,7 @@ class PenalisedSquares(CertifiedRegressor):
         return Fitted(problem, solution, published, path.steps, ["sums"])
 
     def _problem_of(self, training: TrainingData, gram: GramProblem) -> Problem:
-        """Return the problem to judge by: means and deviations are known from the sums."""
+        """Return the problem for certificates, with means and deviations from the Gram matrix."""
         rows = training.rows
         plain = self.standardize or EXTREME < float(gram.length.max(initial=0.0)) < 1 / EXTREME
         if rows.is_sparse or not plain:

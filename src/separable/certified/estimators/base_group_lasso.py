@@ -163,7 +163,7 @@ class GroupLearner(BlockLearner):
         """Say which encoder makes the columns, for ``groups="columns"``.
 
         ``TableRegressor`` and ``TableClassifier`` do so by themselves. Copies for folds and
-        strengths, as ``search``, ``path`` and ``cross_validate`` make them, know it too.
+        values of alpha, as ``search``, ``path`` and ``cross_validate`` make them, know it too.
 
         Parameters
         ----------

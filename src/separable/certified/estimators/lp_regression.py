@@ -186,7 +186,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
     def _grows(self) -> bool:
         return not self._is_local  # of several optima a start decides which
 
-    # ------------------------------------------------------------------ engines
+    # ------------------------------------------------------------------ solvers
 
     def _block_solver(self, problem: Problem) -> BlockSolver:
         units, power = self._penalty_units(problem), str(power_of(self.p))

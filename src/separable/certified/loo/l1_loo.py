@@ -76,7 +76,7 @@ class PenalizedColumns:
             )
 
     def _look_at(self, rows: LeftOutRows) -> None:
-        """Prepare the slopes along columns without a weight."""
+        """Prepare the gradients of zero weights."""
         fit = self._fit
         self._others = rows
         d = rows.size
@@ -95,13 +95,13 @@ class PenalizedColumns:
         self._allowed = ROUNDING * self._l1 + np.maximum(self._beyond(self._at, self._l1), 0.0)
         self._deviations = Deviations(rows, fit.changes) if fit.changes.is_standardized else None
 
-    def _beyond(self, slope: Floats, l1: Floats | float) -> Floats:
-        """Return by how much slopes exceed what keeps a weight at 0."""
-        beyond: Floats = (-slope if self._positive else np.abs(slope)) - l1
+    def _beyond(self, gradient: Floats, l1: Floats | float) -> Floats:
+        """Return the violation of the optimality condition of zero weights."""
+        beyond: Floats = (-gradient if self._positive else np.abs(gradient)) - l1
         return beyond
 
     def __call__(self, part: Indices, x: Floats, delta: Floats) -> Floats:
-        """Return how far the score of each row is off, about; 0: no corner is passed."""
+        """Return the approximate error of the score of each row; 0: the support stays the same."""
         m = len(self._sign)
         passed = np.maximum(-self._sign * (self._fit.weights + delta[:, :m]), 0.0)
         off = np.abs(x[:, :m] * passed).max(axis=1)
@@ -116,13 +116,13 @@ class PenalizedColumns:
         assert others is not None
         z = others.take(part)
         own = changes.own(part) * self._slope[part] + self._k[part] * row_dots(x, delta)
-        slope = self._at + delta @ self._cross.T - own[:, None] * z
+        gradient = self._at + delta @ self._cross.T - own[:, None] * z
         if changes.factor is not None:
-            slope += (changes.factor[part] - 1.0) @ self._by_class
+            gradient += (changes.factor[part] - 1.0) @ self._by_class
         l1 = self._l1 * changes.shares(part)[:, None]
         if self._deviations is not None:
             l1 = l1 * np.sqrt(self._deviations.without(part))
-        beyond = np.maximum(self._beyond(slope, l1) - self._allowed, 0.0)
+        beyond = np.maximum(self._beyond(gradient, l1) - self._allowed, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             size = np.where(beyond > 0, beyond / self._squares, 0.0)
         off = np.abs(z * size).max(axis=1)

@@ -70,7 +70,7 @@ class LeftOutRows:
         return np.append(x, np.ones((len(x), 1)), axis=1) if self.has_last else x
 
     def columns_of(self, chosen: Indices) -> Floats:
-        """Return some rows in the problem's columns, written out."""
+        """Return the given rows in the problem's columns as a dense array."""
         rows, columns = self.problem.rows, self.problem.columns
         if rows.is_sparse:
             x = np.zeros((len(chosen), rows.n_features))
@@ -85,16 +85,16 @@ class LeftOutRows:
             x *= columns.scale
         return x
 
-    def sums(self, l2: Floats, slope: Floats) -> tuple[Floats, Floats]:
-        """Return sum_i curve_i x_i x_i' and sum_i slope_i x_i."""
-        products, mixed, along = self._products.products(l2, slope)
+    def sums(self, curvature: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+        """Return sum_i curvature_i x_i x_i' and sum_i gradient_i x_i."""
+        products, mixed, correlation = self._products.products(curvature, gradient)
         if not self.has_last:
-            return products, along
+            return products, correlation
         whole = np.empty((self.size, self.size))
         whole[:-1, :-1] = products
         whole[-1, :-1] = whole[:-1, -1] = mixed
-        whole[-1, -1] = l2.sum()
-        return whole, np.append(along, slope.sum())
+        whole[-1, -1] = curvature.sum()
+        return whole, np.append(correlation, gradient.sum())
 
     def weights(self, u: Floats) -> Floats:
         """Return weights of the problem's columns as those of these, the last one 0."""

@@ -119,7 +119,7 @@ def left_out_piecewise_linear(fit: PiecewiseLinearFit) -> tuple[Floats, Floats, 
     """Return the score of each row without it, how doubtful that is, and whether it is exact."""
     breakpoints, n = fit.breakpoints, len(fit.scores)
     beta = np.clip(fit.dual[breakpoints.row], breakpoints.low, breakpoints.high)
-    # of the two kinks of a row, one has the whole dual value and the other one stays at 0
+    # of the two breakpoints of a row, one has the whole dual value and the other one stays at 0
     width = breakpoints.high - breakpoints.low
     close = BOUND_TOL * np.minimum(width, np.abs(fit.dual).max(initial=0.0))
     side = np.where(
@@ -182,7 +182,7 @@ class _Start:
 def _taken_out(start: _Start, part: Indices, near: int) -> tuple[Floats, Floats]:
     """Take some rows out; return how far their scores move and how doubtful that is.
 
-    Infinite doubt: a kink was met that is not among those that are near.
+    Infinite doubt: a breakpoint was crossed that is not among the nearby ones.
     """
     lanes = _Lanes(start, part, near)
     for _ in range(MAX_ROUNDS):
@@ -290,7 +290,7 @@ class _Lanes:
         self.beta[at, event] = ends
 
     def _times(self, at: Indices, hold: NDArray[np.bool_], pace: Floats, speed: Floats) -> Floats:
-        """Return after how much of t each kink has its event."""
+        """Return the increase of t until the event of each breakpoint."""
         side, gap, beta = self.side[at], self.gap[at], self.beta[at]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             comes = np.where(side * speed < 0, -gap / speed, np.inf)
@@ -338,7 +338,7 @@ class _Lanes:
         if self._has_b:  # where no row holds, b may be any of a range
             doubt[~(self.side == 0).any(axis=1)] = 1.0
         doubt[~np.isfinite(own)] = np.inf
-        # rows that hold stand on their kinks, as far as digits go
+        # consistency of the rows at their breakpoints, up to rounding
         apart = self.u @ self._x.T + self.b[:, None] + self._start.gap[self._close]
         apart = np.abs(np.where(self.side == 0, apart, 0.0)).max(axis=1, initial=0.0)
         doubt = np.maximum(doubt, np.where(apart > MAX_SCORE_ERROR, apart, 0.0))
@@ -346,7 +346,7 @@ class _Lanes:
         return own, doubt
 
     def _met_far(self) -> NDArray[np.bool_]:
-        """Say which lanes have come to a kink that is not near."""
+        """Return which lanes have crossed a breakpoint that is not nearby."""
         fit, start = self._start.fit, self._start
         met = np.zeros(len(self._part), np.bool_)
         far = np.ones(len(start.gap), np.bool_)
@@ -356,7 +356,7 @@ class _Lanes:
         n, m = fit.rows.n_rows, self.u.shape[1]
         for some in parts_of(np.arange(n), max(fit.rows.size, len(self._part))):
             moved = self.u @ fit.rows.take(some)[:, :m].T + self.b[:, None]
-            for first in range(0, len(far), n):  # kinks come in the order of the rows
+            for first in range(0, len(far), n):  # breakpoints are in the order of the rows
                 at = some + first
                 side = start.side[at]
                 wrong = (side * (start.gap[at] + moved) < 0) | (side == 0)

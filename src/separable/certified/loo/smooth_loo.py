@@ -232,7 +232,7 @@ class Steps:
         return found
 
     def _correlation(self, part: Indices) -> tuple[Floats, Floats | None]:
-        """Return the slope of all but the row's own loss at the fit, and of l2 what is not in A."""
+        """Return the gradient without the row's own loss, and the l2 term that is not in A."""
         fit, changes = self._fit, self._fit.changes
         correlation = np.tile(self._rest, (len(part), 1))
         if changes.factor is not None and self._by_class is not None:
@@ -258,7 +258,7 @@ class Steps:
         return correlation, extra
 
     def _bent(self, part: Indices, delta: Floats) -> Floats:
-        """Return by how much slopes of all other rows change along their rows, (B, m)."""
+        """Return the change of the gradient of all other rows, (B, m)."""
         fit = self._fit
         bent = np.zeros((len(part), fit.rows.size))
         mine = np.full(fit.rows.n_rows, -1)

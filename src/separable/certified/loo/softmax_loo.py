@@ -65,9 +65,9 @@ def left_out_multinomial(fit: JointFit) -> tuple[Floats, Floats]:
     """Return the scores of each row without it, (n, K), and how doubtful these are, (n,)."""
     n, k = fit.scores.shape
     p = softmax(fit.scores, axis=1)
-    slope = fit.c[:, None] * (p - np.eye(k)[fit.label])
+    gradient = fit.c[:, None] * (p - np.eye(k)[fit.label])
     inverse = Cholesky(_matrix(fit, p)).solve(np.eye(k * fit.rows.size))
-    correlations = _Pulls(fit, slope)
+    gradients = _Gradients(fit, gradient)
     apart = np.eye(k) - 1.0 / k  # what adds the same to all classes does not count
     moved, length, widest, own = np.empty((n, k)), np.empty(n), np.empty(n), np.empty(n)
     for part in parts_of(np.arange(n), k * max(k, fit.rows.size)):
@@ -78,17 +78,15 @@ def left_out_multinomial(fit: JointFit) -> tuple[Floats, Floats]:
         )
         own[part] = np.linalg.eigvals(h @ w).real.max(axis=1)
         widest[part] = np.linalg.eigvalsh(apart @ h @ apart)[:, -1]
-        g = fit.changes.own(part)[:, None] * slope[part]
-        correlation = (correlations(part).reshape(len(part), -1) @ inverse).reshape(
-            len(part), k, -1
-        )
+        g = fit.changes.own(part)[:, None] * gradient[part]
+        correlation = (gradients(part).reshape(len(part), -1) @ inverse).reshape(len(part), k, -1)
         right = np.einsum("ikm,im->ik", correlation, x) - _times(h, g)
         moved[part] = -np.linalg.solve(np.eye(k) - h @ w, right[:, :, None])[:, :, 0]
         v = np.asarray(np.linalg.solve(np.eye(k) - w @ h, g[:, :, None])[:, :, 0], np.float64)
         length[part] = np.sqrt(np.maximum(np.einsum("ik,ik->i", v, _times(h, v)), 0.0))
     reach = length * np.sqrt(widest.max())
     doubt = np.where(reach > MAX_REACH, reach, 0.0)
-    doubt[(own > MAX_LEVERAGE) | correlations.lost | ~np.isfinite(reach)] = np.inf
+    doubt[(own > MAX_LEVERAGE) | gradients.lost | ~np.isfinite(reach)] = np.inf
     return fit.scores + moved, doubt
 
 
@@ -111,7 +109,7 @@ def _matrix(fit: JointFit, p: Floats) -> Floats:
     """Return A, (K m, K m), class by class.
 
     What adds the same to all classes moves no probability. Where it is not penalised it gets a
-    curvature here: no slope goes that way.
+    curvature here: no gradient has such a component.
     """
     k, m = p.shape[1], fit.rows.size
     whole = np.empty((k, m, k, m))
@@ -131,18 +129,18 @@ def _matrix(fit: JointFit, p: Floats) -> Floats:
     return whole.reshape(k * m, k * m)
 
 
-class _Pulls:
-    """The slopes of the objectives without one row at the fit, but for the row's own loss."""
+class _Gradients:
+    """Gradients at the fit of the objectives without one row, apart from its own loss."""
 
-    def __init__(self, fit: JointFit, slope: Floats) -> None:
+    def __init__(self, fit: JointFit, gradient: Floats) -> None:
         self._fit = fit
-        rows, k = fit.rows, slope.shape[1]
+        rows, k = fit.rows, gradient.shape[1]
         penalty = rows.many_weights(fit.l2 * fit.weights.T)
-        self._rest = penalty + np.stack([rows.sums(fit.c, slope[:, a])[1] for a in range(k)])
+        self._rest = penalty + np.stack([rows.sums(fit.c, gradient[:, a])[1] for a in range(k)])
         changes = fit.changes
         self._by_class: Floats | None = None
         if changes.factor is not None:
-            sums = [changes.sums_by_class(rows, slope[:, a]) for a in range(k)]
+            sums = [changes.sums_by_class(rows, gradient[:, a]) for a in range(k)]
             self._by_class = np.stack(sums, axis=1)
         self._deviations = Deviations(rows, changes) if changes.is_standardized else None
 
