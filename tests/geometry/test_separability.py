@@ -213,7 +213,7 @@ def test_undecided_says_why():
     y = np.arange(3200) % 2
     verdict = separability(X, y)
     assert verdict.separable is None
-    assert "no hyperplane that separates" in verdict.reason
+    assert "no separating hyperplane" in verdict.reason
     assert not verdict.verify(X, y)
     assert verdict.margin_bound == np.inf
 
