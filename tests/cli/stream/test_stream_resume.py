@@ -141,7 +141,7 @@ def test_ctrl_c_writes_a_checkpoint(long_file, whole, tmp_path):
     assert not (tmp_path / "m").exists()
     code, err = start(tmp_path, long_file, "-o", "m", "--resume", "c").wait()
     assert code == 0, err
-    assert b"Going on from c" in err
+    assert b"Continuing from c" in err
     assert (tmp_path / "m").read_bytes() == whole
 
 
