@@ -71,4 +71,4 @@ def test_too_many_rows_that_no_column_clears_are_undecided():
     y = np.arange(6400) < 3200
     verdict = separability(X, y)
     assert verdict.kind == "undecided"
-    assert "no hyperplane that separates" in verdict.reason
+    assert "no separating hyperplane" in verdict.reason
