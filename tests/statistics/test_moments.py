@@ -410,7 +410,9 @@ def test_memory_that_is_not_there_is_refused_before_anything_is_made(monkeypatch
     wide = sp.random_array((50, 400_000), density=1e-4, format="csr", rng=0)
     monkeypatch.setattr("separable.data.memory.available_bytes", lambda: 8 << 30)
     made = Moments(owner="LDA", instead="use MultinomialNB")
-    message = r"LDA needs products of all 400000 columns, 4768.4 GiB .* Instead, use MultinomialNB"
+    message = (
+        r"LDA needs products of all 400000 columns \(4768.4 GiB\).* Instead, use MultinomialNB"
+    )
     with pytest.raises(MemoryError, match=message):
         made.add(wide)
     assert (made.is_empty, made.n_features) == (True, 0)

@@ -30,7 +30,7 @@ def test_text(separable):
     assert lines[0] == "Compared by 5 folds of 344 rows, encoded once:"
     assert lines[1].split() == [
         "learner",
-        "regularization",
+        "parameter",
         "accuracy",
         "to",
         "the",

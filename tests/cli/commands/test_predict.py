@@ -346,7 +346,11 @@ def test_unused_columns_are_not_looked_at(separable, binary):
         (["--keep", "score"], 2, "--keep score: the output already has a column of that name"),
         (["--keep", "absent"], 1, "d.csv has no column 'absent'"),
         (["--probabilities"], 1, "--probabilities: this LinearModel model has no probabilities"),
-        (["--json", "--output-format", "csv"], 2, "--json and --output-format csv: give one"),
+        (
+            ["--json", "--output-format", "csv"],
+            2,
+            "--json and --output-format csv contradict each other",
+        ),
         (["--json", "-o", "x.parquet"], 2, "--json contradicts -o x.parquet"),
         (["--column", "x"], 2, "--column is for a model of texts only"),
     ],

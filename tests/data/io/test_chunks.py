@@ -21,9 +21,14 @@ CELLS = st.one_of(
 
 
 def written(rows: list[list[str]], ending: str) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator=ending).writerows([["first", "second", "third"], *rows])
-    return out.getvalue().encode()
+    """Return CSV with quotes where they are needed; csv.writer leaves some \\r without."""
+    lines = [["first", "second", "third"], *rows]
+    return "".join(",".join(map(quoted, line)) + ending for line in lines).encode()
+
+
+def quoted(cell: str) -> str:
+    doubled = cell.replace('"', '""')
+    return f'"{doubled}"' if set(cell) & set(',"\r\n') else cell
 
 
 @given(

@@ -715,8 +715,8 @@ def test_a_json_column_that_begins_far_behind(write, monkeypatch):
     path = write('{"a": 1}\n' * 50 + '{"a": 2, "b": 3}\n', "data.jsonl")
     data = read(path)
     assert data.table.column_names == ["a"]
-    assert "'b' came after the lines that settled the columns" in str(data.report)
-    with pytest.raises(TableError, match=r":51: a new column, 'b', .*columns=\["):
+    assert "first appeared after the lines that determined the columns" in str(data.report)
+    with pytest.raises(TableError, match=r":51: new column 'b', .*columns=\["):
         list(scan(path))
     assert read(path, columns=["a"]).table["a"].to_pylist()[-1] == 2
 

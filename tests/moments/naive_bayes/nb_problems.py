@@ -34,7 +34,7 @@ def with_duplicates(X):
     """Return the same matrix in CSR with every value in two parts, columns not sorted."""
     row, column = np.nonzero(X)
     value = X[row, column]
-    part = np.floor(value / 2)
+    part = np.where(np.abs(value) < 1, value / 2, np.floor(value / 2))  # the parts add up exactly
     order = np.lexsort((-np.tile(column, 2), np.tile(row, 2)))
     data = np.concatenate([part, value - part])[order]
     indptr = np.concatenate([[0], np.cumsum(2 * np.count_nonzero(X, axis=1))])

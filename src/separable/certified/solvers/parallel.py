@@ -46,7 +46,7 @@ def parallel_map(
 
     Examples
     --------
-    >>> list(shared_out([1, 2, 3], lambda block: block * block, 2, End()))
+    >>> list(parallel_map([1, 2, 3], lambda block: block * block, 2, Cancellation()))
     [1, 4, 9]
     """
     if n_jobs == 1 or len(blocks) == 1:

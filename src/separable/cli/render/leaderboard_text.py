@@ -33,7 +33,7 @@ def board_text(comparison: Comparison, *, marked: bool = False) -> str:
     board = comparison.board
     assert board is not None
     lines: list[tuple[str, ...]] = [
-        ("", "learner", "regularization", board.metric, "to the best", "time")
+        ("", "learner", "parameter", board.metric, "to the best", "time")
     ]
     for rank, each in enumerate(board, 1):
         if each.failed is None:
