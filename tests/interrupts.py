@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ def ctrl_c(seconds: float = 0.3) -> Iterator[None]:
 
     # Where tests run in the background, SIGINT may be ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()  # an interrupt within a callback of the collector would be dropped with a warning
     sender = threading.Thread(target=send)
     sender.start()
     try:
@@ -42,4 +44,5 @@ def ctrl_c(seconds: float = 0.3) -> Iterator[None]:
         with lock:
             ended.set()
         sender.join()
+        gc.enable()
         signal.signal(signal.SIGINT, before)
