@@ -136,12 +136,12 @@ class _Update:
         """Predict rows with the model as it was."""
         import numpy as np
 
-        from separable.cli.stream.progressive_validation import lesson_weights
+        from separable.cli.stream.progressive_validation import batch_weights
 
         parts = [batch for batch in batches if batch.rows is not None]
         if not parts:
             return
-        y, weight = np.concatenate([batch.y for batch in parts]), lesson_weights(parts)
+        y, weight = np.concatenate([batch.y for batch in parts]), batch_weights(parts)
         predicted = np.concatenate([self.model.predict(batch.rows) for batch in parts])
         good = (predicted - y) ** 2 if self.model.classes is None else predicted == y
         self._right += float((weight * good).sum())

@@ -96,7 +96,10 @@ class ModelRows:
 
     def __iter__(self) -> Iterator[Part]:
         first_row = 0
-        with step(f"{self.doing} {file_name(self.data)}") as running, self._telling_what_lacks():
+        with (
+            step(f"{self.doing} {file_name(self.data)}") as running,
+            self._naming_missing_columns(),
+        ):
             for dataset in self.source.datasets(PART_ROWS, self._options(), running.reading):
                 yield self._part(dataset, first_row)
                 first_row += len(dataset)
@@ -110,7 +113,7 @@ class ModelRows:
             Counted from 0.
         """
         first_row = 0
-        with step(f"Reading {file_name(self.data)}") as running, self._telling_what_lacks():
+        with step(f"Reading {file_name(self.data)}") as running, self._naming_missing_columns():
             for dataset in self.source.datasets(PART_ROWS, self._options(), running.reading):
                 if place < first_row + len(dataset):
                     return self._part(_one_row(dataset, place - first_row), place)
@@ -126,7 +129,7 @@ class ModelRows:
         return Part(first_row, rows, dataset.table, report, dataset.y, dataset.weights)
 
     @contextmanager
-    def _telling_what_lacks(self) -> Iterator[None]:
+    def _naming_missing_columns(self) -> Iterator[None]:
         """Where a file cannot be read because it lacks columns, name all of them."""
         from separable.data.table import TableError, list_names
 

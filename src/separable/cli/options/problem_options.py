@@ -1,4 +1,4 @@
-"""What ``train``, ``compare`` and ``path`` share: what is learned from what, and how judged."""
+"""Options that ``train``, ``compare`` and ``path`` share: target, features and evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several reports say in the same words: the columns of a table, the most telling weights."""
+"""Columns of a table and most important features of a model, as text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def saved_text(path: str, report: str | None) -> str:
 
 
 def weights_text(model: Model) -> str:
-    """Return the most telling weights of a model."""
+    """Return the most important features of a model."""
     groups = model.top_weights(TOP_WEIGHTS).groups
     more = "\n... and the other classes" if len(groups) > WEIGHT_GROUPS else ""
     mean = "" if isinstance(model, LinearModel) else f"\n{MEAN_WEIGHTS}"

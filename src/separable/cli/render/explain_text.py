@@ -1,6 +1,6 @@
 """One prediction taken apart, as text and as JSON.
 
-A text with its telling words in colour, or where there are no colours marked: [great +0.42].
+Texts with their most important words in color, or marked without colors: [great +0.42].
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ BOLD, UNDERLINED = 0.4, 0.75
 LONGEST = 6000
 
 
-def shown_text(telling: HighlightedText, *, colour: bool) -> str:
+def shown_text(highlighted: HighlightedText, *, colour: bool) -> str:
     """Return a text for a terminal: nothing in it can steer that."""
-    largest = max(map(abs, telling.contributions), default=0.0)
-    text, parts, place = telling.text, [], 0
-    for span, fraction in telling.marked():
+    largest = max(map(abs, highlighted.contributions), default=0.0)
+    text, parts, place = highlighted.text, [], 0
+    for span, fraction in highlighted.marked():
         if span.end > LONGEST:
             break
         word = _safe(text[span.start : span.end])
@@ -115,7 +115,7 @@ class ExplainedRow:
         return {**told, "rows": [row]}
 
     def text(self, top: int) -> str:
-        """Return a table of the largest terms, and texts with their telling words marked."""
+        """Return a table of the largest terms, and texts with their most important words marked."""
         terms = self.explanation.terms(n=top)
         lines = [f"{shown(self.place, 500)}: {headline(self.explanation, terms)}"]
         lines += [table(self._lines(terms)), scores_line(self.explanation), *self._marked()]

@@ -121,7 +121,7 @@ class Record:
         """Count rows that were learned from, up to a cut."""
         self.row = batches[-1].end
         y = np.concatenate([batch.y for batch in batches])
-        weight = lesson_weights(batches)
+        weight = batch_weights(batches)
         self.examples += len(y)
         self.weight += float(weight.sum())
         self.presented += float(np.ceil(weight).sum())
@@ -170,7 +170,7 @@ class Record:
         if predicted is None:
             self.last = (last.y[-1].item(), None, features)
             return
-        y, weight = np.concatenate([batch.y for batch in parts]), lesson_weights(parts)
+        y, weight = np.concatenate([batch.y for batch in parts]), batch_weights(parts)
         if target.classes is None:
             self.score += float((weight * (predicted - y) ** 2).sum())
         else:
@@ -266,7 +266,7 @@ class Gauge:
         return 0.0, 0.0
 
 
-def lesson_weights(batches: Sequence[Batch]) -> NDArray[np.float64]:
+def batch_weights(batches: Sequence[Batch]) -> NDArray[np.float64]:
     """Return the weights of all rows."""
     return np.concatenate(
         [np.ones(len(part.y)) if part.weight is None else part.weight for part in batches]

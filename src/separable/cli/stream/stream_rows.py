@@ -136,7 +136,7 @@ class RowStream(ABC):
         Parameters
         ----------
         room : callable
-            Returns how many rows the next lesson may have.
+            Returns how many rows the next batch may have.
         done : int
             So many rows of the files were learned from already.
         """
@@ -151,7 +151,7 @@ class RowStream(ABC):
     def _cut(
         self, chunk: Dataset, start: int, first_row: int, room: Callable[[], int]
     ) -> Iterator[Batch]:
-        """Cut a chunk into lessons; rows without a target go with those before them."""
+        """Cut a chunk into batches; rows without a target go with those before them."""
         targets, n = self._targets(chunk, first_row), len(chunk)
         kept = np.flatnonzero(targets.keep)
         at = int(np.searchsorted(kept, start))

@@ -1,4 +1,4 @@
-"""Whether probabilities are true: of the rows given 70 %, so many should be of the class."""
+"""Calibration curve: of the rows predicted at 70 %, about 70 % should be of the class."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class AlphaFolds:
     ----------
     owner : PenalisedSquares
         Says what is done with columns.
-    fold_data : Material
+    fold_data : FoldData
     splits : list of Split
     """
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["FINITE_STRENGTHS", "STRENGTHS", "CSearch", "strengths_of"]
+__all__ = ["C_GRID", "FINITE_C_GRID", "CSearch", "strengths_of"]
 
 #: The relative gap asked for in the search, without ``tol``.
 TOL = 1e-4
@@ -51,8 +51,8 @@ def _is_finite(value: Any) -> bool:
     return bool(np.isfinite(np.asarray(value, dtype=np.float64)).all())
 
 
-STRENGTHS = Requirement("an int >= 1 or a sequence of floats > 0", is_grid)
-FINITE_STRENGTHS = Requirement(
+C_GRID = Requirement("an int >= 1 or a sequence of floats > 0", is_grid)
+FINITE_C_GRID = Requirement(
     "an int >= 1 or a sequence of finite floats > 0", lambda v: is_grid(v) and _is_finite(v)
 )
 
@@ -96,7 +96,7 @@ class CSearch(Searched[Table], CertifiedClassifier):
     warm_start = False
 
     _requirements: ClassVar[dict[str, Requirement]] = {
-        "Cs": STRENGTHS,
+        "Cs": C_GRID,
         "cv": CV,
         "scoring": SCORING,
         "select": one_of("min", "1se"),

@@ -10,7 +10,7 @@ from separable.certified.estimators.linear_svm import LOSSES, PENALTIES, LinearS
 from separable.model.parameters import Requirement, one_of
 from separable.model.predict.probability import classes_of
 from separable.select.estimators.base_search import plain_of
-from separable.select.estimators.c_search import FINITE_STRENGTHS, CSearch
+from separable.select.estimators.c_search import FINITE_C_GRID, CSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +93,7 @@ class LinearSVMCV(CSearch):
     _default_scoring = "accuracy"
     _requirements: ClassVar[dict[str, Requirement]] = {
         **CSearch._requirements,
-        "Cs": FINITE_STRENGTHS,
+        "Cs": FINITE_C_GRID,
         "loss": one_of(*LOSSES),
         "penalty": one_of(*PENALTIES),
     }
