@@ -108,11 +108,14 @@ def test_tables_in_onnx(tmp_path, case):
     model, rows = case
     has_nul = any("\0" in value for row in rows for value in row if isinstance(value, str))
     rows = [row for row in rows if fits_onnx(row)]
+    refusal = ""
     try:
         export(model, to="onnx")
-    except ExportError as error:  # a level of the model
+    except ExportError as error:
+        refusal = str(error)
+    if refusal:  # a level of the model
         assert has_nul
-        assert "holds a NUL character" in str(error)
+        assert "holds a NUL character" in refusal
         return
     if rows:
         agree(model, rows, answers("onnx", model, rows, tmp_path))

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from separable.geometry import separability
-from separable.geometry.cone.dense_rows import WrittenRows
+from separable.geometry.cone.cone_rows import WrittenRows
 from separable.geometry.search.dependent_columns import untangle
 from separable.geometry.search.exact_search import reduce_exactly
 from separable.geometry.search.least_violation import Face, find_least_violation
