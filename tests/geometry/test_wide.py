@@ -13,8 +13,8 @@ from separable.geometry.cone import dependencies
 def texts(seed, n=2000, d=6000, words=12):
     """Return counts of words in short texts, most of them rare, and two classes."""
     rng = np.random.default_rng(seed)
-    share = 1.0 / (np.arange(d) + 5.0)
-    columns = rng.choice(d, n * words, p=share / share.sum())
+    frequency = 1.0 / (np.arange(d) + 5.0)
+    columns = rng.choice(d, n * words, p=frequency / frequency.sum())
     rows = np.repeat(np.arange(n), words)
     X = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, d)).tocsr()
     return X, rng.integers(0, 2, n)
