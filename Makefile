@@ -30,6 +30,9 @@ demo: $(VENV)/installed ## train, test and explain a first model on the penguins
 
 dev: $(VENV)/installed ## build the core for the best CPU level of this machine
 
+# A process of the tests has a core, not several: threads of BLAS would compete with the other ones.
+test test-fast: export OPENBLAS_NUM_THREADS = 1
+
 test: $(VENV)/installed-all $(VENV)/extra-test ## the tests but the long ones, some cases of each; those of kernels under every CPU level
 	@$(PY) -m pytest -q -n $(JOBS) -m "not long" --cases some
 	@$(call under_lower_levels,-m "kernel and not long" --cases some,$(KERNEL_TESTS))

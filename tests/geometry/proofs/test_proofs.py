@@ -176,7 +176,7 @@ def test_cancelling_needs_vectors_that_depend_exactly():
 
 def test_rational_arithmetic_has_a_limit_and_says_so():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((600, 160)), np.arange(600) % 2
+    X, y = rng.standard_normal((400, 160)), np.arange(400) % 2
     verdict = separability(X, y)
     assert verdict.kind == "overlap"
     assert verdict.verify(X, y)
