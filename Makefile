@@ -25,15 +25,15 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
-demo: $(VENV)/installed $(VENV)/extra-report ## train, test and explain a first model on the penguins
+demo: $(VENV)/installed ## train, test and explain a first model on the penguins
 	@$(BIN)/separable demo
 
-dev: $(VENV)/extra-build ## build the core for this CPU only, which is quicker
-	@$(PIP) install --no-build-isolation --config-settings=build-dir=build/dev \
-	  --config-settings=cmake.define.SEPARABLE_LEVELS=best -e .
-	@touch $(VENV)/installed
+dev: $(VENV)/installed ## build the core for the best CPU level of this machine
 
-test: $(VENV)/extra-test ## the tests but the long ones, some cases of each; those of kernels under every CPU level
+# A process of the tests has a core, not several: threads of BLAS would compete with the other ones.
+test test-fast: export OPENBLAS_NUM_THREADS = 1
+
+test: $(VENV)/installed-all $(VENV)/extra-test ## the tests but the long ones, some cases of each; those of kernels under every CPU level
 	@$(PY) -m pytest -q -n $(JOBS) -m "not long" --cases some
 	@$(call under_lower_levels,-m "kernel and not long" --cases some,$(KERNEL_TESTS))
 
@@ -44,7 +44,7 @@ test-fast: $(VENV)/extra-test ## one case of each test below half a second, with
 	  $(addprefix --ignore=tests/,cli export lectures plot report test_docs.py test_readme.py)
 
 test-all: export HYPOTHESIS_PROFILE = long
-test-all: $(VENV)/extra-test ## everything, with long property and fuzz runs
+test-all: $(VENV)/installed-all $(VENV)/extra-test ## everything, with long property and fuzz runs
 	@$(PY) -m pytest -q -n $(JOBS) --timeout 1800
 	@$(call under_lower_levels,-m native --timeout 1800,tests)
 
@@ -53,7 +53,7 @@ test-lowest: $(VENV)/extra-test ## the tests with the lowest stated version of e
 	@$(LOWEST)/bin/python -m pytest -q -n $(JOBS) -m "not long" --cases some \
 	  -W default::DeprecationWarning tests # of old versions with what they use in new ones
 
-wheel: $(VENV)/extra-build $(VENV)/installed ## build a wheel, install it elsewhere and run the demo with it
+wheel: $(VENV)/installed-all ## build a wheel, install it elsewhere and run the demo with it
 	@rm -rf $(WHEEL)
 	@$(PIP) wheel --no-build-isolation --no-deps --wheel-dir $(WHEEL) .
 	@$(PYTHON) -m venv $(WHEEL)/venv
@@ -87,7 +87,7 @@ pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the docu
 	@$(PY) docs/pictures/report.py
 	@$(PY) docs/pictures/architecture.py
 
-sanitize: $(VENV)/extra-test ## native tests under the sanitizers, kernels under every CPU level and on an emulated old CPU
+sanitize: $(VENV)/installed-all $(VENV)/extra-test ## native tests under the sanitizers, kernels under every CPU level and on an emulated old CPU
 	@$(build_sanitized)
 	@$(run_sanitized)
 	@$(run_emulated)
@@ -116,15 +116,25 @@ clean: ## remove everything that make made
 
 # ------------------------------------------------------------------ installing
 
-# The requirements of one of pyproject.toml's extras, one a line; none if there is no such extra.
+# The requirements of the package (`run`) or of one of pyproject.toml's extras, one a line; none if
+# there is no such extra.
 requirements = $(PY) -c 'import pathlib, tomllib; \
-  extras = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]["optional-dependencies"]; \
-  print(*extras.get("$(1)", []), sep="\n")'
+  project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]; \
+  known = {"run": project["dependencies"], **project["optional-dependencies"]}; \
+  print(*known.get("$(1)", []), sep="\n")'
 
 define install_extra
 $(call requirements,$(1)) > $(VENV)/requirements-$(1).txt && \
-$(PIP) install -r $(VENV)/requirements-$(1).txt && \
+$(PIP) install --no-compile -r $(VENV)/requirements-$(1).txt && \
 touch $(VENV)/extra-$(1)
+endef
+
+# The package, compiled for these CPU levels while its requirements are fetched.
+define install_levels
+$(call install_extra,run) & \
+$(PIP) install --no-build-isolation --no-deps \
+  --config-settings=cmake.define.SEPARABLE_LEVELS=$(1) -e .; \
+built=$$?; wait $$! && exit $$built
 endef
 
 # The lowest versions that pyproject.toml allows, of what the package and its tests need, one a line.
@@ -138,7 +148,8 @@ define install_lowest
 $(PYTHON) -m venv --clear $(LOWEST) && \
 $(lowest) > $(LOWEST)/requirements.txt && \
 $(LOWEST)/bin/python -m pip --disable-pip-version-check -qq install -r $(LOWEST)/requirements.txt && \
-$(PIP) wheel --no-build-isolation --no-deps --wheel-dir $(LOWEST) . && \
+$(PIP) wheel --no-build-isolation --no-deps --wheel-dir $(LOWEST) \
+  --config-settings=cmake.define.SEPARABLE_LEVELS=best . && \
 $(LOWEST)/bin/python -m pip --disable-pip-version-check -qq install --no-deps $(LOWEST)/*.whl
 endef
 
@@ -151,9 +162,15 @@ $(VENV)/extra-build: pyproject.toml | $(VENV)/pyvenv.cfg
 $(VENV)/extra-%: pyproject.toml | $(VENV)/installed
 	@$(call install_extra,$*)
 
+# Both have one build folder, which keeps the objects of every level, so nothing is compiled twice.
 $(VENV)/installed: CMakeLists.txt $(CPP) $(VENV)/extra-build
-	@$(PIP) install --no-build-isolation -e .
+	@rm -f $@-all
+	@$(call install_levels,best)
 	@touch $@
+
+$(VENV)/installed-all: CMakeLists.txt $(CPP) $(VENV)/extra-build
+	@$(call install_levels,all)
+	@touch $(VENV)/installed $@
 
 # ------------------------------------------------------------------ CPU levels and sanitizers
 

@@ -108,7 +108,7 @@ def train_all() -> dict[str, np.ndarray]:
     """Return weights and intercepts, or votes, and mistakes of every combination, by name."""
     rng = np.random.default_rng(8)
     weight = np.round(rng.random(N) * 12) / 4
-    found = {}
+    result = {}
     for form, dtype, k in itertools.product(FORMATS, ("float32", "float64"), CLASSES):
         X, y = make_rows(form, dtype), rng.permutation(np.arange(N) % k)
         start = make_start(dtype, 1 if k == 2 else k)
@@ -118,42 +118,42 @@ def train_all() -> dict[str, np.ndarray]:
                     X, y, coef_init=start, sample_weight=weight if weighted else None
                 )
                 key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
-                found[key] = what_was_learned(learner, X)
-                found[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
-    found |= score_all() | descend_all(weight) | discriminate_all(weight) | certify_all(weight)
-    return found | regress_all(weight) | sum_all(weight)
+                result[key] = what_was_learned(learner, X)
+                result[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
+    result |= score_all() | descend_all(weight) | discriminate_all(weight) | certify_all(weight)
+    return result | regress_all(weight) | sum_all(weight)
 
 
 def score_all() -> dict[str, np.ndarray]:
     """Return scores, probabilities and their logarithms, by name."""
-    found = {}
+    result = {}
     for form, dtype, k in itertools.product(FORMATS, LARGE, (1, 3, 5, 20)):
         start = make_start(dtype, k).astype(np.float64)
         scores = linear_scores(as_rows(make_rows(form, dtype)), start, np.zeros(k))
-        shares, logs = scores.copy(), scores / LARGE[dtype]
-        native.softmax(shares)
+        probabilities, logs = scores.copy(), scores / LARGE[dtype]
+        native.softmax(probabilities)
         native.log_softmax(logs)
-        both = np.column_stack([scores, shares, logs, sigmoid(scores), softplus(scores)])
-        found[f"scores, {form}, {dtype}, {k} classes"] = both
-    return found
+        both = np.column_stack([scores, probabilities, logs, sigmoid(scores), softplus(scores)])
+        result[f"scores, {form}, {dtype}, {k} classes"] = both
+    return result
 
 
 def descend_all(weight: np.ndarray) -> dict[str, np.ndarray]:
     """Return what SGD learns of classes, by name."""
-    found = {}
+    result = {}
     for form, dtype, k in itertools.product(FORMATS, LARGE, CLASSES):
         X, y = make_rows(form, dtype), np.random.default_rng(k).permutation(np.arange(N) % k)
         for (name, make), weighted in itertools.product(DESCENTS.items(), (False, True)):
             learner = make().fit(X, y, sample_weight=weight if weighted else None)
             key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
-            found[key] = np.column_stack([learner.coef_, learner.intercept_])
-            found[key + ", losses"] = np.array(learner.evidence_["losses"])
-    return found
+            result[key] = np.column_stack([learner.coef_, learner.intercept_])
+            result[key + ", losses"] = np.array(learner.evidence_["losses"])
+    return result
 
 
 def certify_all(weight: np.ndarray) -> dict[str, np.ndarray]:
     """Return what certified learners learn, by name: with few columns, and by passes with many."""
-    found = {}
+    result = {}
     learners = {
         "logistic": LogisticRegression(),
         "hinge": LinearSVM(),
@@ -166,7 +166,7 @@ def certify_all(weight: np.ndarray) -> dict[str, np.ndarray]:
         X, y = make_rows(form, dtype), np.random.default_rng(k).permutation(np.arange(N) % k)
         for name, learner in learners.items():
             learner.fit(X, y, sample_weight=weight)
-            found[f"{name}, {form}, {dtype}, {k} classes"] = certified(learner)
+            result[f"{name}, {form}, {dtype}, {k} classes"] = certified(learner)
     rng = np.random.default_rng(11)
     X = csr_array((rng.random((700, 20)).ravel(), rng.integers(0, 1600, 14_000), MANY), (700, 1600))
     y = rng.random(700)
@@ -174,8 +174,8 @@ def certify_all(weight: np.ndarray) -> dict[str, np.ndarray]:
         numbers = name in ("insensitive", "lasso", "elastic net")
         target = y if numbers else (k * y).astype(int)
         learner.set_params(tol=1e-2).fit(X, target)
-        found[f"{name}, passes, {k} classes"] = certified(learner)
-    return found
+        result[f"{name}, passes, {k} classes"] = certified(learner)
+    return result
 
 
 def certified(learner) -> np.ndarray:
@@ -186,43 +186,43 @@ def certified(learner) -> np.ndarray:
 
 def discriminate_all(weight: np.ndarray) -> dict[str, np.ndarray]:
     """Return what is learned of classes from sums, by name."""
-    found = {}
+    result = {}
     learners = {"LDA": LDA(shrinkage=0.1), "linear Gaussian": LinearGaussianNB()}
     for form, dtype, k in itertools.product(FORMATS, LARGE, CLASSES):
         X, y = make_rows(form, dtype), np.random.default_rng(k).permutation(np.arange(N) % k)
         for (name, learner), weighted in itertools.product(learners.items(), (False, True)):
             learner.fit(X, y, sample_weight=weight if weighted else None)
             key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
-            found[key] = np.column_stack([learner.coef_, learner.intercept_])
-    return found
+            result[key] = np.column_stack([learner.coef_, learner.intercept_])
+    return result
 
 
 def regress_all(weight: np.ndarray) -> dict[str, np.ndarray]:
     """Return what the regressors learn, by name."""
     y = np.random.default_rng(9).random(N)
-    found = {}
+    result = {}
     for form, dtype, weighted in itertools.product(FORMATS, LARGE, (False, True)):
         learner = WidrowHoff(max_iter=4, tol=None)
         learner.fit(make_rows(form, dtype), y, sample_weight=weight if weighted else None)
         key = f"Widrow-Hoff, {form}, {dtype}, weights {weighted}"
-        found[key] = np.append(learner.coef_, learner.intercept_)
-        found[key + ", errors"] = np.array(learner.evidence_["mean_squared_error"])
+        result[key] = np.append(learner.coef_, learner.intercept_)
+        result[key + ", errors"] = np.array(learner.evidence_["mean_squared_error"])
         for loss in ("squared_error", "huber", "epsilon_insensitive"):
             epsilon = {} if loss == "squared_error" else {"epsilon": 0.2}
             descent = SGDRegressor(loss, **epsilon, max_iter=4, tol=None)
             descent.fit(make_rows(form, dtype), y, sample_weight=weight if weighted else None)
             key = f"SGD, {loss}, {form}, {dtype}, weights {weighted}"
-            found[key] = np.append(descent.coef_, descent.intercept_)
-    return found
+            result[key] = np.append(descent.coef_, descent.intercept_)
+    return result
 
 
 def sum_all(weight: np.ndarray) -> dict[str, np.ndarray]:
     """Return what the kernels of the moments make of rows; BLAS has its own order of sums."""
     rng = np.random.default_rng(10)
     group = rng.integers(0, 3, N).astype(np.int32)
-    place = np.arange(D) % 5 - 1
+    column_index = np.arange(D) % 5 - 1
     z = rng.random((N, 2)) - 0.5
-    found = {}
+    result = {}
     for form, dtype, weighted in itertools.product(FORMATS, LARGE, (False, True)):
         rows = as_rows(make_rows(form, dtype))
         core = portable.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
@@ -245,8 +245,8 @@ def sum_all(weight: np.ndarray) -> dict[str, np.ndarray]:
         native.column_squares(core, 0, N, w, *made["squares"])
         mean = made["sums"] / total[:, None]
         native.squares_about(core, 0, N, group, w, total, mean, made["about"], made["gaps"])
-        native.spread_columns(core, 0, N, place, made["spread"])
-        native.add_products(core, 0, N, w, place, made["products"], z, made["cross"])
+        native.spread_columns(core, 0, N, column_index, made["spread"])
+        native.add_products(core, 0, N, w, column_index, made["products"], z, made["cross"])
         made["totals"] = np.array(
             native.residual_sums(
                 core, z[:, 0].copy(), w, mean[0], 1e-17 * mean[1], 0.3, 1e-18, mean[2],
@@ -267,8 +267,8 @@ def sum_all(weight: np.ndarray) -> dict[str, np.ndarray]:
                 )
             )  # fmt: skip
         key = f"moments, {form}, {dtype}, weights {weighted}"
-        found |= {f"{key}, {name}": array for name, array in made.items()}
-    return found
+        result |= {f"{key}, {name}": array for name, array in made.items()}
+    return result
 
 
 if __name__ == "__main__":

@@ -117,9 +117,9 @@ def test_every_level_learns_the_same_bits(level, trained, tmp_path):
     path = tmp_path / "found.npz"
     done = run_python(str(BATTERY), str(path), level=level)
     assert done.returncode == 0, done.stderr
-    with np.load(path) as found:
-        assert sorted(found) == sorted(trained)
-        different = [name for name in found if not np.array_equal(found[name], trained[name])]
+    with np.load(path) as result:
+        assert sorted(result) == sorted(trained)
+        different = [name for name in result if not np.array_equal(result[name], trained[name])]
     assert different == []
 
 

@@ -242,8 +242,8 @@ MOMENTS = [dt.datetime(2020, 1, 2), dt.datetime(2020, 1, 2, 3, 4, 5, 500_000), N
     ],
 )
 def test_moments_as_categories_are_the_same_texts(column):
-    found = as_columns({"when": column})["when"]
-    assert [None if c < 0 else found.levels[c] for c in found.codes] == [
+    result = as_columns({"when": column})["when"]
+    assert [None if c < 0 else result.levels[c] for c in result.codes] == [
         "2020-01-02",
         "2020-01-02 03:04:05.5",
         None,

@@ -32,15 +32,15 @@ PAIRS = {
 }
 
 
-def repeated(pair, places):
+def repeated(pair, indices):
     """The labels of a pair at some places, of the same type."""
-    return pair.take(pa.array(places)) if isinstance(pair, pa.Array) else _taken(pair, places)
+    return pair.take(pa.array(indices)) if isinstance(pair, pa.Array) else _taken(pair, indices)
 
 
-def _taken(pair, places):
+def _taken(pair, indices):
     if isinstance(pair, list):
-        return [pair[place] for place in places]
-    return pair.take(places)
+        return [pair[index] for index in indices]
+    return pair.take(indices)
 
 
 @pytest.mark.parametrize("learner", [LogisticRegression(C=1e4), Perceptron(max_iter=100), LDA()])
@@ -49,13 +49,13 @@ def test_learners_give_labels_back(kind, learner):
     pair = PAIRS[kind]
     y = repeated(pair, [0, 0, 1, 1] * 3)
     wanted = pair.to_pylist() if isinstance(pair, pa.Array) else list(pair)
-    found = learner.fit(X, y)
-    assert found.classes_.tolist() == [int(v) if kind != "text" else v for v in wanted]
-    assert found.predict(X[:4]).tolist() == [wanted[0], wanted[0], wanted[1], wanted[1]]
+    result = learner.fit(X, y)
+    assert result.classes_.tolist() == [int(v) if kind != "text" else v for v in wanted]
+    assert result.predict(X[:4]).tolist() == [wanted[0], wanted[0], wanted[1], wanted[1]]
 
 
 @pytest.mark.parametrize(
-    ("y", "told"),
+    ("y", "message"),
     [
         (["a", "a\0"], r"'a\\x00' ends in a NUL character"),
         (np.array(["a", "a\0"], object), "NUL character"),
@@ -70,8 +70,8 @@ def test_learners_give_labels_back(kind, learner):
         (pd.Series([A, None], dtype="Int64"), "missing value"),
     ],
 )
-def test_labels_that_cannot_be_held(y, told):
-    with pytest.raises(ValueError, match=told):
+def test_labels_that_cannot_be_held(y, message):
+    with pytest.raises(ValueError, match=message):
         LogisticRegression().fit(X[1:3], y)
 
 

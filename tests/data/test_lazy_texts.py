@@ -42,41 +42,41 @@ def alike(lazy: LazyTexts, plain: tuple[str, ...]) -> None:
     assert lazy != 3
     assert pickle.loads(pickle.dumps(lazy)) == plain
     assert np.array(lazy, dtype=object).tolist() == list(plain)
-    for place in (len(plain), -len(plain) - 1):
+    for index in (len(plain), -len(plain) - 1):
         with pytest.raises(
-            IndexError, match=f"index {place} is out of range for {len(plain)} texts"
+            IndexError, match=f"index {index} is out of range for {len(plain)} texts"
         ):
-            lazy[place]
+            lazy[index]
 
 
 @given(texts, texts)
-def test_lazy_texts_are_tuples_to_all_who_look(some: list[str], more: list[str]) -> None:
-    alike(packed(some), tuple(some))
-    alike(unpack_strings(*pack_strings(some), "them"), tuple(some))
-    alike(PrefixedTexts("日:", packed(some)), tuple(f"日:{each}" for each in some))
-    alike(ChainedTexts([packed(some), tuple(more), packed(some)]), (*some, *more, *some))
-    alike(RepeatedText("a", len(some)), ("a",) * len(some))
-    alike(DeferredTexts(len(some), lambda: some), tuple(some))
-    assert (packed(some) == packed(more)) == (some == more)
-    first = next(iter(pack_strings(packed(some))))
-    assert bytes(first) == "".join(some).encode()
+def test_lazy_texts_are_tuples_to_all_who_look(values: list[str], more: list[str]) -> None:
+    alike(packed(values), tuple(values))
+    alike(unpack_strings(*pack_strings(values), "them"), tuple(values))
+    alike(PrefixedTexts("日:", packed(values)), tuple(f"日:{each}" for each in values))
+    alike(ChainedTexts([packed(values), tuple(more), packed(values)]), (*values, *more, *values))
+    alike(RepeatedText("a", len(values)), ("a",) * len(values))
+    alike(DeferredTexts(len(values), lambda: values), tuple(values))
+    assert (packed(values) == packed(more)) == (values == more)
+    first = next(iter(pack_strings(packed(values))))
+    assert bytes(first) == "".join(values).encode()
 
 
 @given(texts, st.data())
-def test_a_part_is_a_slice(some: list[str], data: st.DataObject) -> None:
-    stop = data.draw(st.integers(0, len(some)))
+def test_a_part_is_a_slice(values: list[str], data: st.DataObject) -> None:
+    stop = data.draw(st.integers(0, len(values)))
     start = data.draw(st.integers(0, stop))
-    assert packed(some).part(start, stop) == tuple(some[start:stop])
+    assert packed(values).part(start, stop) == tuple(values[start:stop])
 
 
 def test_many_are_not_all_shown() -> None:
-    shown = repr(packed([f"w{place}" for place in range(100_000)]))
+    shown = repr(packed([f"w{index}" for index in range(100_000)]))
     assert shown.startswith("('w0', 'w1', ")
     assert shown.endswith("'w15', ... 100000 texts)")
 
 
 def test_chunks_come_one_after_the_other() -> None:
-    many = [f"é{place}" if place % 3 else "" for place in range(40_000)]
+    many = [f"é{index}" if index % 3 else "" for index in range(40_000)]
     assert list(packed(many)) == many
 
 

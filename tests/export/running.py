@@ -221,7 +221,7 @@ def _onnx(model: Any, rows: list[Any], folder: Path, options: dict[str, Any]) ->
     onnx.checker.check_model(onnx.load_from_string(made), full_check=True)
     session = runtime.InferenceSession(made)
     columns = json.loads(session.get_modelmeta().custom_metadata_map["separable.columns"])
-    if columns[0]["input"] == "X":
+    if "missing" not in columns[0]:  # one matrix, not one input per column
         feed = {"X": np.array(rows, dtype=np.float64)}
     else:
         feed = {
@@ -273,7 +273,7 @@ def _onnx_self_test(made: bytes) -> None:
     tests = json.loads(known["separable.test_rows"])
     columns = json.loads(known["separable.columns"])
     rows = [test["row"] for test in tests]
-    if columns[0]["input"] == "X":
+    if "missing" not in columns[0]:  # one matrix, not one input per column
         feed = {"X": np.array(rows, dtype=np.float64)}
     else:
         feed = {

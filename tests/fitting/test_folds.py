@@ -134,15 +134,15 @@ def test_shuffled_rows_are_never_warned_of(seeds):
 
 def test_shuffled_folds_are_those_of_scikit_learn():
     X, y = in_order()
-    found = cross_validate(LeastSquares(), X, y, shuffle=True, random_state=3)
+    result = cross_validate(LeastSquares(), X, y, shuffle=True, random_state=3)
     peer = cross_val_score(LeastSquares(), X, y, cv=KFold(5, shuffle=True, random_state=3))
-    np.testing.assert_allclose(next(iter(found.scores.values())), peer, rtol=1e-7)
-    assert next(iter(found.scores.values())).mean() > 0.1
+    np.testing.assert_allclose(next(iter(result.scores.values())), peer, rtol=1e-7)
+    assert next(iter(result.scores.values())).mean() > 0.1
     label = np.sort(np.arange(100) % 2)
-    found = cross_validate(LDA(), X, label, cv=4, shuffle=True)
+    result = cross_validate(LDA(), X, label, cv=4, shuffle=True)
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
     np.testing.assert_allclose(
-        next(iter(found.scores.values())), cross_val_score(LDA(), X, label, cv=cv)
+        next(iter(result.scores.values())), cross_val_score(LDA(), X, label, cv=cv)
     )
 
 

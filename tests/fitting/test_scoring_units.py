@@ -19,9 +19,9 @@ EXPONENTS = [-1000, -660, -480, 480, 660]
 def test_a_ratio_of_squares_does_not_depend_on_the_unit(exponent, scoring):
     one = cross_validate(LeastSquares(), X, Y, scoring=scoring)
     other = cross_validate(LeastSquares(), X, np.ldexp(Y, exponent), scoring=scoring)
-    (expected,), (found,) = one.scores.values(), other.scores.values()
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
-    assert (found < 0.99).all()
+    (expected,), (result,) = one.scores.values(), other.scores.values()
+    np.testing.assert_allclose(result, expected, rtol=1e-9)
+    assert (result < 0.99).all()
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS)
@@ -45,10 +45,10 @@ def test_a_search_chooses_the_same(exponent):
     y = np.ldexp(Y, exponent)
     grid = {"alpha": [1e-3, 1.0, 1e3, 1e6]}
     expected = search(Ridge(), grid, X, Y)
-    found = search(Ridge(), grid, X, y)
-    assert found.best_params_ == expected.best_params_
+    result = search(Ridge(), grid, X, y)
+    assert result.best_params_ == expected.best_params_
     np.testing.assert_allclose(
-        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], rtol=1e-9
+        result.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], rtol=1e-9
     )
     one = leave_one_out(Ridge(), X, Y).scores["r2"]
     assert leave_one_out(Ridge(), X, y).scores["r2"] == pytest.approx(one)

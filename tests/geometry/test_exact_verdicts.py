@@ -16,7 +16,7 @@ from separable.linalg.lstsq import nonnegative_squares
 from tests.reference.exact_separability import exact_kind, exact_vectors
 
 #: Sets of an ordinary run, which leaves out the first of each family, and of a long one.
-FIRST, SOME, ALL = 11, 77, 4400
+FIRST, N_SETS, ALL = 11, 77, 4400
 
 
 def _grid(rng, n, d):
@@ -103,15 +103,15 @@ def check_whole_numbers(verdict, Z, y):
     names = range(len(Z))
     if len(classes) > 2:  # vectors are named by row and other class
         names = [(i, k) for i, own in enumerate(y.tolist()) for k in classes if k != own]
-    place = {name: i for i, name in enumerate(names)}
+    index_of = {name: i for i, name in enumerate(names)}
     if verdict.kind != "overlap":
         u = proof.exact.direction
         u = [0] * (len(Z[0]) - len(u)) + list(u)  # of several classes the first has weights of 0
         scores = [sum((x * w for x, w in zip(z, u, strict=True)), Fraction(0)) for z in Z]
-        on = {place[_name(each)] for each in getattr(proof, "boundary", ())}
+        on = {index_of[_name(each)] for each in getattr(proof, "boundary", ())}
         assert all((score == 0) if i in on else (score > 0) for i, score in enumerate(scores))
     if verdict.kind != "separable":
-        rows = [place[_name(each)] for each in proof.rows]
+        rows = [index_of[_name(each)] for each in proof.rows]
         assert min(proof.exact.multipliers) > 0
         for j in range(len(Z[0])):
             pairs = zip(proof.exact.multipliers, rows, strict=True)
@@ -124,16 +124,16 @@ def _name(each):
 
 @pytest.mark.parametrize("family", range(len(FAMILIES)), ids=lambda k: FAMILIES[k].__name__)
 def test_small_sets_are_decided(family):
-    for seed in range(FIRST + family, SOME, len(FAMILIES)):
+    for seed in range(FIRST + family, N_SETS, len(FAMILIES)):
         check(seed)
 
 
 @pytest.mark.long
 def test_many_small_sets_are_decided():
-    found = Counter(check(seed) for seed in (*range(FIRST), *range(SOME, ALL)))
+    result = Counter(check(seed) for seed in (*range(FIRST), *range(N_SETS, ALL)))
     for kind in ("separable", "quasi-separable", "overlap"):  # each way of proof was needed
-        assert found[kind, False] > 0
-        assert found[kind, True] > 0
+        assert result[kind, False] > 0
+        assert result[kind, True] > 0
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -149,8 +149,8 @@ def test_rows_a_unit_apart_in_any_question(fit_intercept, multi_class):
         return
     for key, each in verdict.items():
         if multi_class == "pairs":
-            mine = np.isin(y, key)
-            Z = exact_vectors(X[mine], y[mine], fit_intercept)
+            mask = np.isin(y, key)
+            Z = exact_vectors(X[mask], y[mask], fit_intercept)
         else:
             Z = exact_vectors(X, (y == key).astype(int), fit_intercept)
         assert each.kind == exact_kind(Z)

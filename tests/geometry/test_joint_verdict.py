@@ -34,14 +34,14 @@ def kind_by_program(X, y, fit_intercept=True):
             vectors.append(vector.ravel())
     Z = np.array(vectors)
     m, D = Z.shape  # maximise sum t, t_i <= z_i.u, 0 <= t <= 1
-    found = linprog(
+    result = linprog(
         np.append(np.zeros(D), -np.ones(m)),
         A_ub=np.hstack([-Z, np.eye(m)]),
         b_ub=np.zeros(m),
         bounds=[(None, None)] * D + [(0, 1)] * m,
         method="highs",
     )
-    total = -found.fun
+    total = -result.fun
     return "separable" if total > m - 1e-6 else "overlap" if total < 1e-6 else "quasi-separable"
 
 
@@ -92,7 +92,7 @@ def test_iris_wine_digits():
     assert joint.separable is False
     assert joint.verify(X, y, exact=True)
     for load in (load_wine, load_digits):
-        X, y = load(return_X_y=True)
+        X, y = (each[:500] for each in load(return_X_y=True))
         verdict = separability(X, y)
         assert verdict.separable
         assert verdict.verify(X, y)
@@ -103,9 +103,9 @@ def test_margins_of_the_proof_are_those_of_its_weights():
     X, y = load_wine(return_X_y=True)
     proof = separability(X, y).proof
     model = LinearModel(proof.weights, proof.intercept, [0, 1, 2], "score")
-    found = margins(model, X, y)
-    np.testing.assert_allclose(found.distances, proof.margins, rtol=1e-6)
-    assert found.smallest == pytest.approx(proof.margin, rel=1e-6)
+    result = margins(model, X, y)
+    np.testing.assert_allclose(result.distances, proof.margins, rtol=1e-6)
+    assert result.smallest == pytest.approx(proof.margin, rel=1e-6)
 
 
 def test_changed_proofs_and_other_data_are_refused():
@@ -154,16 +154,16 @@ def test_pairs_and_one_against_the_rest_are_verdicts_of_two_classes():
     assert pairs.verify(X, names)
     assert pairs.verify(X, names, exact=True)
     assert not pairs.verify(X, np.roll(names, 20))
-    mine = names != "virginica"
-    alone = separability(X[mine], names[mine])
+    mask = names != "virginica"
+    alone = separability(X[mask], names[mask])
     assert pairs["setosa", "versicolor"].margin == pytest.approx(alone.margin)
     rest = separability(X, names, multi_class="ovr")
     assert list(rest) == ["setosa", "versicolor", "virginica"]
     assert rest.verify(X, names)
     assert "setosa and the rest" in rest.to_text()
     assert "setosa and versicolor" in repr(pairs)
-    told = json.loads(json.dumps(pairs.to_dict()))
-    assert told["verdicts"][0]["classes"] == ["setosa", "versicolor"]
+    raised = json.loads(json.dumps(pairs.to_dict()))
+    assert raised["verdicts"][0]["classes"] == ["setosa", "versicolor"]
 
 
 def test_two_classes_are_one_question():
@@ -203,9 +203,9 @@ def test_the_multinomial_optimum_exists_where_classes_overlap(seeds):
             fitted = LogisticRegression(C=np.inf).fit(X, y)
             assert abs(fitted.coef_).max() < 1e3
             continue
-        with pytest.raises(SeparationError) as told:
+        with pytest.raises(SeparationError) as raised:
             LogisticRegression(C=np.inf).fit(X, y)
-        assert told.value.verdict.kind == kind, seed
+        assert raised.value.verdict.kind == kind, seed
 
 
 def test_many_weights(monkeypatch):
@@ -227,7 +227,7 @@ def test_many_weights(monkeypatch):
 def test_shown():
     X, y = load_iris(return_X_y=True)
     verdict = separability(X, y, feature_names=["a", "b", "c", "d"])
-    told = json.loads(json.dumps(verdict.to_dict()))
-    assert told["kind"] == "quasi-separable"
-    assert told["proof"]["columns"] == ["c"]  # setosa is far from the others in it alone
+    raised = json.loads(json.dumps(verdict.to_dict()))
+    assert raised["kind"] == "quasi-separable"
+    assert raised["proof"]["columns"] == ["c"]  # setosa is far from the others in it alone
     assert "150 rows, 4 columns, classes [0, 1, 2]" in verdict.to_text()

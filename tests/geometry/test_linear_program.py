@@ -19,9 +19,9 @@ from tests.reference.separability import (
 )
 
 #: Sets of an ordinary run, and of a long one.
-SOME, ALL = 130, 2000
-#: One proof in so many is checked in fractions; all are, where the linear program says otherwise.
-EXACT_SHARE = 5
+N_SETS, ALL = 130, 2000
+#: Every fifth proof is checked in fractions, and each where the linear program disagrees.
+EXACT_EVERY = 5
 
 
 def holds_exactly(verdict, Z):
@@ -43,35 +43,35 @@ def direction(proof, Z):
 
 def judge(seed):
     """Return what was asked and how it was answered; fail where an answer is wrong."""
-    asked = case(seed)
-    verdict = separability(asked.X, asked.y, fit_intercept=asked.fit_intercept)
-    Z = signed_rows(asked.X, asked.y, asked.fit_intercept)
+    problem = case(seed)
+    verdict = separability(problem.X, problem.y, fit_intercept=problem.fit_intercept)
+    Z = signed_rows(problem.X, problem.y, problem.fit_intercept)
     expected, _ = lp_verdict(Z)
-    told = f"set {seed} ({asked.name}): {verdict.kind}, linear program: {expected}"
+    message = f"set {seed} ({problem.name}): {verdict.kind}, linear program: {expected}"
     if verdict.kind == "undecided":
         assert verdict.separable is None
         assert verdict.reason
-        assert asked.borderline, told
-        return asked.name, "undecided"
+        assert problem.borderline, message
+        return problem.name, "undecided"
     assert verdict.separable is (verdict.kind == "separable")
-    assert verdict.verify(asked.X, asked.y), told
+    assert verdict.verify(problem.X, problem.y), message
     agrees = verdict.kind == expected
-    assert agrees or asked.borderline, told
-    if not agrees or seed % EXACT_SHARE == 0:
-        assert holds_exactly(verdict, Z), told
-        assert verdict.verify(asked.X, asked.y, exact=True), told
-    return asked.name, "agrees" if agrees else "proved against the linear program"
+    assert agrees or problem.borderline, message
+    if not agrees or seed % EXACT_EVERY == 0:
+        assert holds_exactly(verdict, Z), message
+        assert verdict.verify(problem.X, problem.y, exact=True), message
+    return problem.name, "agrees" if agrees else "proved against the linear program"
 
 
 def judge_all(seeds):
-    found = Counter(judge(seed)[1] for seed in seeds)
-    assert found["undecided"] <= 0.02 * len(seeds), found
-    return found
+    result = Counter(judge(seed)[1] for seed in seeds)
+    assert result["undecided"] <= 0.02 * len(seeds), result
+    return result
 
 
 @pytest.mark.parametrize("family", range(len(FAMILIES)), ids=lambda k: FAMILIES[k].__name__)
 def test_verdicts_of_some_sets(family):
-    judge_all(range(family, SOME, len(FAMILIES)))
+    judge_all(range(family, N_SETS, len(FAMILIES)))
 
 
 @pytest.mark.long
@@ -85,8 +85,8 @@ def test_verdicts_of_all_sets():
 @pytest.mark.parametrize("family", range(len(FAMILIES) - 1), ids=lambda k: FAMILIES[k].__name__)
 def test_the_linear_program_proves_itself_in_fractions(family):
     for seed in range(family, 60, len(FAMILIES)):
-        asked = case(seed)
-        Z = signed_rows(asked.X, asked.y, asked.fit_intercept)
+        problem = case(seed)
+        Z = signed_rows(problem.X, problem.y, problem.fit_intercept)
         kind, strict = lp_verdict(Z)
         multipliers, value = lp_multipliers(Z)
         assert value == pytest.approx(strict.sum(), abs=1e-6)

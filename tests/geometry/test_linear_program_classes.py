@@ -12,7 +12,7 @@ from separable.geometry import separability
 from tests.reference.separability import lp_verdict, signed_rows
 
 #: Sets of an ordinary run.
-SOME = range(5, 9)
+N_SETS = range(5, 9)
 
 
 def classes_set(seed):
@@ -51,11 +51,11 @@ def check(seed):
 
 @pytest.mark.slow
 def test_some_sets_of_classes():
-    found = {check(seed) for seed in SOME}
-    assert found == {"separable", "quasi-separable", "overlap"}
+    result = {check(seed) for seed in N_SETS}
+    assert result == {"separable", "quasi-separable", "overlap"}
 
 
 @pytest.mark.long
 def test_many_sets_of_classes():
-    for seed in set(range(400)).difference(SOME):
+    for seed in set(range(400)).difference(N_SETS):
         check(seed)

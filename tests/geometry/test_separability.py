@@ -22,13 +22,13 @@ def kind_by_program(X, y, fit_intercept=True):
     """Maximise sum t, t <= Zu, 0 <= t <= 1: all 1, all 0, or both."""
     Z = signed(X, y, fit_intercept)
     n, d = Z.shape
-    found = linprog(
+    result = linprog(
         np.r_[np.zeros(d), -np.ones(n)],
         A_ub=np.hstack([-Z, np.eye(n)]),
         b_ub=np.zeros(n),
         bounds=[(None, None)] * d + [(0, 1)] * n,
     )
-    t = found.x[d:]
+    t = result.x[d:]
     return "separable" if t.min() > 0.5 else "overlap" if t.max() < 0.5 else "quasi-separable"
 
 
@@ -70,11 +70,11 @@ def test_agrees_with_a_linear_program(count):
 def test_boolean_functions(inputs, separable):
     X = np.array(list(itertools.product([0.0, 1.0], repeat=inputs)))
     functions = itertools.product([0, 1], repeat=len(X))
-    found = 2  # the constants, which have one class only
+    result = 2  # the constants, which have one class only
     for y in functions:
         if 0 < sum(y) < len(y):
-            found += separability(X, y).separable
-    assert found == separable
+            result += separability(X, y).separable
+    assert result == separable
 
 
 def test_breast_cancer_is_separable_as_it_came():
@@ -268,7 +268,7 @@ def test_rows_stay_as_they_are(dtype):
     data, indices = np.arange(1, 13, dtype=dtype), np.tile([3, 0, 2], 4).astype(np.int32)
     X = sparse.csr_array((data, indices, np.arange(0, 13, 3)), shape=(4, 5))  # in no order
     before = X.data.copy(), X.indices.copy(), X.indptr.copy()
-    found = separability(X, [0, 1, 1, 0])
-    found.verify(X, [0, 1, 1, 0], exact=True)
+    result = separability(X, [0, 1, 1, 0])
+    result.verify(X, [0, 1, 1, 0], exact=True)
     for now, then in zip((X.data, X.indices, X.indptr), before, strict=True):
         np.testing.assert_array_equal(now, then)

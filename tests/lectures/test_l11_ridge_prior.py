@@ -27,8 +27,8 @@ def test_ridge_is_its_formula():
     X, y = rng.normal(size=(50, 4)), rng.normal(size=50)
     for alpha in (0.1, 1.0, 10.0):
         expected = np.linalg.inv(X.T @ X + alpha * np.eye(4)) @ X.T @ y
-        found = Ridge(alpha, fit_intercept=False).fit(X, y).coef_
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        result = Ridge(alpha, fit_intercept=False).fit(X, y).coef_
+        np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
 def test_the_posterior_of_the_prior_is_the_slides():

@@ -23,12 +23,12 @@ def rest(model, X, y):
     return float(np.mean((y - model.predict(X)) ** 2))
 
 
-def ridge_of_equal_fit(X, y, asked):
+def ridge_of_equal_fit(X, y, target):
     """Return the ridge whose squared error on the same rows is the one asked for."""
     low, high = 1e-6, 1e6
     for _ in range(200):
         alpha = np.sqrt(low * high)
-        low, high = (alpha, high) if rest(Ridge(alpha).fit(X, y), X, y) < asked else (low, alpha)
+        low, high = (alpha, high) if rest(Ridge(alpha).fit(X, y), X, y) < target else (low, alpha)
     return Ridge(alpha).fit(X, y)
 
 

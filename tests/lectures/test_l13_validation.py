@@ -38,17 +38,17 @@ def test_k_fold_by_hand():
     # without (0, 0): y = 3x - 3, at 0: -3, error 9
     # without (1, 0): y = 1.5x,   at 1: 1.5, error 2.25
     # without (2, 3): y = 0,      at 2: 0, error 9
-    found = cross_validate(LeastSquares(), [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0], 3, MSE)
-    np.testing.assert_allclose(found.predictions, [-3, 1.5, 0], atol=1e-12)
-    np.testing.assert_allclose(found.scores[MSE], [-9, -2.25, -9], rtol=1e-12)
-    assert found.mean[MSE] == pytest.approx(-6.75)
+    result = cross_validate(LeastSquares(), [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0], 3, MSE)
+    np.testing.assert_allclose(result.predictions, [-3, 1.5, 0], atol=1e-12)
+    np.testing.assert_allclose(result.scores[MSE], [-9, -2.25, -9], rtol=1e-12)
+    assert result.mean[MSE] == pytest.approx(-6.75)
 
 
 def test_every_row_validates_and_trains_k_minus_1_times():
     x, t = curve(50)
-    found = cross_validate(LeastSquares(), x, t, KFold(5, shuffle=True, random_state=0))
-    np.testing.assert_array_equal(found.rows, np.arange(50))
-    assert found.n_train.tolist() == [40] * 5
+    result = cross_validate(LeastSquares(), x, t, KFold(5, shuffle=True, random_state=0))
+    np.testing.assert_array_equal(result.rows, np.arange(50))
+    assert result.n_train.tolist() == [40] * 5
 
 
 def test_leave_one_out_is_k_fold_with_k_rows():
@@ -65,41 +65,41 @@ def test_the_degree_is_chosen_by_the_average_over_folds():
     new_x, new_t = curve(5000, seed=1)
     folds = KFold(10, shuffle=True, random_state=0)
     degrees = range(1, 13)
-    own, held_out, truth = [], [], []
+    own, held_out, on_new_rows = [], [], []
     for degree in degrees:
         model = LeastSquares().fit(powers(x, degree), t)
         own.append(np.mean((model.predict(powers(x, degree)) - t) ** 2))
-        truth.append(np.mean((model.predict(powers(new_x, degree)) - new_t) ** 2))
-        found = cross_validate(LeastSquares(), powers(x, degree), t, folds, MSE)
-        held_out.append(-found.mean[MSE])
+        on_new_rows.append(np.mean((model.predict(powers(new_x, degree)) - new_t) ** 2))
+        result = cross_validate(LeastSquares(), powers(x, degree), t, folds, MSE)
+        held_out.append(-result.mean[MSE])
     assert all(np.diff(own) <= 1e-12)  # the own rows always ask for more
     best = int(np.argmin(held_out))
     assert 3 <= degrees[best] <= 8
-    assert truth[best] < 1.15 * min(truth)
+    assert on_new_rows[best] < 1.15 * min(on_new_rows)
     assert held_out[-1] > 1.5 * held_out[best]
 
 
 def by_degree(learner, degrees, X, y, cv, scoring, **more):
     """Search the degree of powers before a learner; return the search and the errors held out."""
     pipe = make_pipeline(PolynomialFeatures(include_bias=False), learner)
-    found = search(pipe, {"polynomialfeatures__degree": degrees, **more}, X, y, cv, scoring)
-    return found, -found.cv_results_["mean_test_score"]
+    result = search(pipe, {"polynomialfeatures__degree": degrees, **more}, X, y, cv, scoring)
+    return result, -result.cv_results_["mean_test_score"]
 
 
 def test_the_degree_of_a_regression_is_searched():
     x, t = curve(60)
     new_x, new_t = curve(5000, seed=1)
     folds = KFold(10, shuffle=True, random_state=0)
-    found, held_out = by_degree(Ridge(1e-9), range(1, 13), x, t, folds, MSE)
-    best = found.best_params_["polynomialfeatures__degree"]
+    result, held_out = by_degree(Ridge(1e-9), range(1, 13), x, t, folds, MSE)
+    best = result.best_params_["polynomialfeatures__degree"]
     assert 3 <= best <= 8
     assert held_out[0] > 4 * min(held_out)  # a line is too little
     assert held_out[-1] > 1.5 * min(held_out)  # and 12 too much
     # what was chosen is trained again on all rows; the least of twelve errors flatters a little
     np.testing.assert_array_equal(
-        found.predict(new_x), Ridge(1e-9).fit(powers(x, best), t).predict(powers(new_x, best))
+        result.predict(new_x), Ridge(1e-9).fit(powers(x, best), t).predict(powers(new_x, best))
     )
-    assert np.mean((found.predict(new_x) - new_t) ** 2) < 1.3 * min(held_out)
+    assert np.mean((result.predict(new_x) - new_t) ** 2) < 1.3 * min(held_out)
     # the same errors as fold by fold
     for degree in (1, best, 12):
         same = cross_validate(Ridge(1e-9), powers(x, degree), t, folds, MSE)
@@ -109,8 +109,8 @@ def test_the_degree_of_a_regression_is_searched():
 def test_a_penalty_holds_a_large_degree():
     x, t = curve(60)
     folds = KFold(10, shuffle=True, random_state=0)
-    found, held_out = by_degree(Ridge(), [12], x, t, folds, MSE, ridge__alpha=[1e-9, 0.1, 10.0])
-    assert found.best_params_["ridge__alpha"] == 0.1
+    result, held_out = by_degree(Ridge(), [12], x, t, folds, MSE, ridge__alpha=[1e-9, 0.1, 10.0])
+    assert result.best_params_["ridge__alpha"] == 0.1
     assert held_out[0] > 1.5 * held_out[1] < held_out[2]
 
 
@@ -126,10 +126,10 @@ def test_the_degree_of_a_classifier_is_searched():
     X, y = ring(150)
     new_X, new_y = ring(5000, seed=1)
     learner = LogisticRegression(100.0, standardize=True)
-    found, held_out = by_degree(learner, [1, 2, 3, 4, 6, 8], X, y, 5, "neg_log_loss")
-    assert found.best_params_ == {"polynomialfeatures__degree": 2}  # a circle
+    result, held_out = by_degree(learner, [1, 2, 3, 4, 6, 8], X, y, 5, "neg_log_loss")
+    assert result.best_params_ == {"polynomialfeatures__degree": 2}  # a circle
     assert held_out[0] > 2 * held_out[1]  # no line goes around
     assert held_out[-1] > 1.1 * held_out[1]
-    assert set(found.how_) == {"lanes"}
-    assert found.best_estimator_[-1].certificate_.converged
-    assert np.mean(found.predict(new_X) != new_y) < 0.1
+    assert set(result.how_) == {"lanes"}
+    assert result.best_estimator_[-1].certificate_.converged
+    assert np.mean(result.predict(new_X) != new_y) < 0.1

@@ -9,15 +9,15 @@ def test_features_that_separate_random_labels_predict_nothing():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(50, 6)), rng.integers(0, 2, 50)
     assert separability(X, y).separable is False
-    found = suggest_features(X, y, degree=3, cv=2)
-    assert found.separable
-    assert found.error > 0.3
-    assert "This is overfitting." in found.reason
+    result = suggest_features(X, y, degree=3, cv=2)
+    assert result.separable
+    assert result.error > 0.3
+    assert "This is overfitting." in result.reason
 
 
 def test_features_that_are_behind_the_classes_predict():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(120, 2))
-    found = suggest_features(X, (X**2).sum(axis=1) > 1.2)
-    assert found.features == ("x0^2", "x1^2")
-    assert found.error < 0.2 < found.error_before
+    result = suggest_features(X, (X**2).sum(axis=1) > 1.2)
+    assert result.features == ("x0^2", "x1^2")
+    assert result.error < 0.2 < result.error_before

@@ -12,7 +12,7 @@ from separable.geometry import separability
 LONG = pytest.mark.long
 
 
-def share_separable(n, dimensions):
+def fraction_separable(n, dimensions):
     """Return Cover's share of the labels of n points in general position that are separable."""
     return sum(comb(n - 1, k) for k in range(dimensions)) / 2 ** (n - 1)
 
@@ -38,12 +38,14 @@ def is_separable(X, y, fit_intercept):
 def test_share_of_random_labels(n, d, fit_intercept):
     sets = 100
     rng = np.random.default_rng([n, d])
-    found = sum(
+    n_separable = sum(
         is_separable(rng.normal(size=(n, d)), rng.integers(0, 2, n), fit_intercept)
         for _ in range(sets)
     )
-    share = share_separable(n, d + fit_intercept)
-    assert abs(found / sets - share) <= 4 * np.sqrt(share * (1 - share) / sets) + 1e-12
+    expected = fraction_separable(n, d + fit_intercept)
+    assert (
+        abs(n_separable / sets - expected) <= 4 * np.sqrt(expected * (1 - expected) / sets) + 1e-12
+    )
 
 
 def test_every_labelling_of_few_points():
@@ -51,10 +53,10 @@ def test_every_labelling_of_few_points():
     n, d = 8, 3
     X = np.random.default_rng(0).normal(size=(n, d))
     for fit_intercept in (False, True):
-        found = 2 * sum(
+        n_separable = 2 * sum(
             is_separable(X, code >> np.arange(n) & 1, fit_intercept) for code in range(2 ** (n - 1))
         )
-        assert found == 2**n * share_separable(n, d + fit_intercept)
+        assert n_separable == 2**n * fraction_separable(n, d + fit_intercept)
 
 
 def test_more_columns_than_rows_separate_anything():

@@ -53,7 +53,7 @@ def mushrooms():
         with gzip.open(path, "rt") as lines:
             rows = [line.strip().split(",") for line in lines if line.strip()]
         names = ["class", "cap-shape", "cap-surface", "cap-color", "bruises", "odor"]
-        names += [f"attribute-{place}" for place in range(6, len(rows[0]))]
+        names += [f"attribute-{position}" for position in range(6, len(rows[0]))]
         return {
             name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)
         }

@@ -55,7 +55,7 @@ NAMES = {
 def test_a_row_is_its_non_zeros():
     encoder = DictEncoder().fit([features("Anna"), features("Peter")])
     rows = encoder.encode([features("Anna")])
-    names = [encoder.feature_names[place] for place in rows.indices.tolist()]
+    names = [encoder.feature_names[index] for index in rows.indices.tolist()]
     ends = ["first=a", "last two=na", "last=a"]
     assert names == [*ends, "length", "pairs=an", "pairs=na", "pairs=nn"]
     assert rows.values.tolist() == [1, 1, 1, 0.4, 1, 1, 1]

@@ -80,10 +80,10 @@ def test_a_prediction_is_explained_word_by_word():
     model = MultinomialNB().fit(X, Y).model_
     explanation = model.explain([[1, 0, 2]], feature_names=WORDS)
     terms = explanation.terms(0)
-    told = {term.feature: term.contribution for term in terms.shown}
-    assert told["free"] == pytest.approx(math.log(32 / 9))
-    assert told["meeting"] == pytest.approx(2 * math.log(8 / 45))
-    assert terms.score == pytest.approx(sum(told.values()) + terms.intercept)
+    contributions = {term.feature: term.contribution for term in terms.shown}
+    assert contributions["free"] == pytest.approx(math.log(32 / 9))
+    assert contributions["meeting"] == pytest.approx(2 * math.log(8 / 45))
+    assert terms.score == pytest.approx(sum(contributions.values()) + terms.intercept)
     assert terms.predicted == "ham"
 
 

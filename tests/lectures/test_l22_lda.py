@@ -112,16 +112,18 @@ def test_discriminants_are_those_of_the_slides(n_classes, n_columns, form):
     x = rng.normal(size=(7, n_columns))
     delta = slide(X, y, x)
     fitted = LDA().fit(form(X), y)
-    found = fitted.discriminants(form(x))
-    assert found.shape == (7, n_classes)
-    np.testing.assert_allclose(found, delta, rtol=1e-9, atol=1e-10)
-    np.testing.assert_array_equal(fitted.classes_[found.argmax(axis=1)], fitted.predict(x))
+    result = fitted.discriminants(form(x))
+    assert result.shape == (7, n_classes)
+    np.testing.assert_allclose(result, delta, rtol=1e-9, atol=1e-10)
+    np.testing.assert_array_equal(fitted.classes_[result.argmax(axis=1)], fitted.predict(x))
     for k, label in enumerate(fitted.classes_):
         for l, other in enumerate(fitted.classes_):  # noqa: E741
             ratio = fitted.log_ratio(form(x), label, other)
             np.testing.assert_allclose(ratio, delta[:, k] - delta[:, l], rtol=1e-9, atol=1e-10)
-            shares = fitted.predict_proba(x)
-            np.testing.assert_allclose(ratio, np.log(shares[:, k] / shares[:, l]), atol=1e-8)
+            probabilities = fitted.predict_proba(x)
+            np.testing.assert_allclose(
+                ratio, np.log(probabilities[:, k] / probabilities[:, l]), atol=1e-8
+            )
     if n_classes == 2:
         np.testing.assert_allclose(
             fitted.decision_function(x), fitted.log_ratio(x, "l", "k"), rtol=1e-9, atol=1e-12

@@ -36,9 +36,9 @@ def test_words_of_film_reviews(reviews):
     assert weight["fine"] > scale
     assert weight["boring"] < -5 * scale
     assert abs(weight["and"]) < 0.2 * weight["great"]
-    told = str(model.explain(["A great cast in a boring film"]).to_dict())
-    assert "great" in told
-    assert "boring" in told
+    explanation = str(model.explain(["A great cast in a boring film"]).to_dict())
+    assert "great" in explanation
+    assert "boring" in explanation
     assert model.predict(["great great great"])[0]
     assert not model.predict(["boring and bad"])[0]
 

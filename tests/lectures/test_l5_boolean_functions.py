@@ -10,7 +10,7 @@ import pytest
 from separable.geometry import separability
 
 
-def corners(inputs):
+def vertices(inputs):
     """Return all inputs as rows; row r holds the bits of r."""
     return np.array(list(itertools.product([0.0, 1.0], repeat=inputs)))[:, ::-1]
 
@@ -32,13 +32,13 @@ def one_of_each_pair(inputs):
 
 
 def count(inputs):
-    X = corners(inputs)
+    X = vertices(inputs)
     return 2 * sum(is_separable(function, X) for function in one_of_each_pair(inputs))
 
 
 def moved_by_a_symmetry(inputs):
     """Yield for each way to name and negate the inputs where every corner goes."""
-    X = corners(inputs).astype(int)
+    X = vertices(inputs).astype(int)
     for order in itertools.permutations(range(inputs)):
         for negated in itertools.product([0, 1], repeat=inputs):
             yield (X[:, order] ^ negated) @ (1 << np.arange(inputs))
@@ -52,8 +52,8 @@ def orbits(inputs):
     functions = np.arange(2 ** (2**inputs))
     bits = (functions[:, None] >> np.arange(2**inputs) & 1).astype(float)
     first = functions.astype(float)  # products of floats are quick, and these are exact
-    for place in moved_by_a_symmetry(inputs):
-        moved = bits @ 2.0**place
+    for exponents in moved_by_a_symmetry(inputs):
+        moved = bits @ 2.0**exponents
         for same in (moved, functions[-1] - moved):
             np.minimum(first, same, out=first)
     return np.unique(first.astype(int), return_counts=True)
@@ -65,7 +65,7 @@ def test_all_functions_of_two_and_three_inputs(inputs, expected):
 
 
 def test_functions_of_four_inputs_up_to_the_names_and_signs_of_inputs():
-    X = corners(4)
+    X = vertices(4)
     functions, sizes = orbits(4)
     assert sizes.sum() == 65_536
     assert (
@@ -79,7 +79,7 @@ def test_all_functions_of_four_inputs():
 
 
 def test_xor_proves_itself_in_exact_arithmetic():
-    X, y = corners(2), np.array([0, 1, 1, 0])
+    X, y = vertices(2), np.array([0, 1, 1, 0])
     verdict = separability(X, y)
     assert verdict.kind == "overlap"
     assert verdict.verify(X, y, exact=True)

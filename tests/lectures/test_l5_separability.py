@@ -19,11 +19,11 @@ def count_learned(inputs):
     """Boolean functions of some inputs that the perceptron learns without a mistake."""
     X = np.array(list(itertools.product([0.0, 1.0], repeat=inputs)))
     learned = 0
-    for truth in itertools.product([0, 1], repeat=len(X)):
-        if len(set(truth)) == 1:
+    for expected in itertools.product([0, 1], repeat=len(X)):
+        if len(set(expected)) == 1:
             learned += 1  # a constant needs no boundary
         else:
-            learned += Perceptron(max_iter=1000).fit(X, truth).evidence_["converged"]
+            learned += Perceptron(max_iter=1000).fit(X, expected).evidence_["converged"]
     return learned
 
 

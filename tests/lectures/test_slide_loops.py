@@ -173,18 +173,18 @@ def test_deck_c_batch(eps):
         X, y = random_set(seed, n=8)  # a division by 8 is exact
         theta, lengths = deck_c_batch(with_bias(X), y, eps)
         ours = fitted(BatchPerceptron(eps=eps, max_iter=EPOCHS), X, y)
-        found = ours.evidence_
+        result = ours.evidence_
         np.testing.assert_allclose([*ours.intercept_, *ours.coef_[0]], theta, atol=1e-12)
-        assert found["epochs"] == len(lengths)
+        assert result["epochs"] == len(lengths)
         mistakes = int((y * (with_bias(X) @ theta) <= 0).sum())
-        assert found["training_mistakes"] == mistakes
-        if found["converged"]:
+        assert result["training_mistakes"] == mistakes
+        if result["converged"]:
             assert mistakes == 0
-        if found["stopped_by"] == "eps":
+        if result["stopped_by"] == "eps":
             stopped_by_eps += 1
             assert lengths[-1] < eps
-            assert found["mistakes"][-1] > 0
-            assert not found["converged"]
+            assert result["mistakes"][-1] > 0
+            assert not result["converged"]
     assert eps < 0.1 or stopped_by_eps > 3
 
 
@@ -279,8 +279,8 @@ def test_the_batch_perceptron_follows_the_tie_rule(ties):
             theta = theta + (y[wrong] @ Z[wrong]) / len(Z)
         ours = fitted(BatchPerceptron(ties=ties, max_iter=EPOCHS), X, y)
         np.testing.assert_allclose([*ours.intercept_, *ours.coef_[0]], theta, atol=1e-12)
-        found = ours.evidence_
-        assert found["training_mistakes"] == RULES[ties](Z @ theta, y).sum()
+        result = ours.evidence_
+        assert result["training_mistakes"] == RULES[ties](Z @ theta, y).sum()
 
 
 @pytest.mark.parametrize("ties", RULES)
@@ -300,18 +300,18 @@ def test_evidence_by_the_tie_rule(ties):
     for seed in range(1, 2 * SETS, 2):
         X, y = random_set(seed)
         ours = fitted(Perceptron(ties=ties, shuffle=False, max_iter=300), X, y)
-        s, found = X @ ours.coef_[0] + ours.intercept_[0], ours.evidence_
-        assert found["training_mistakes"] == RULES[ties](s, y).sum()
-        assert found["tied_rows"] == (s == 0).sum()
-        assert found["converged"] == (found["stopped_by"] == "no mistakes")
-        if found["converged"]:
-            with_ties += found["tied_rows"] > 0
-            assert found["training_mistakes"] == 0
-            assert (found["bound"] is None) == (found["tied_rows"] > 0)
-            assert not np.signbit(found["margin"])
-            assert found["bound"] is None or found["updates"] <= found["bound"]
+        s, result = X @ ours.coef_[0] + ours.intercept_[0], ours.evidence_
+        assert result["training_mistakes"] == RULES[ties](s, y).sum()
+        assert result["tied_rows"] == (s == 0).sum()
+        assert result["converged"] == (result["stopped_by"] == "no mistakes")
+        if result["converged"]:
+            with_ties += result["tied_rows"] > 0
+            assert result["training_mistakes"] == 0
+            assert (result["bound"] is None) == (result["tied_rows"] > 0)
+            assert not np.signbit(result["margin"])
+            assert result["bound"] is None or result["updates"] <= result["bound"]
         else:
-            assert found["stopped_by"] == "max_iter"
+            assert result["stopped_by"] == "max_iter"
     assert (with_ties > 0) == (ties != "mistake")
 
 

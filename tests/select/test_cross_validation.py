@@ -484,7 +484,7 @@ def test_one_class_alone_is_refused_as_in_fitting():
         ([([0, 1, 2], [10])], r"Fold 0 names test row 10, but rows are numbered 0 \.\.\. 9"),
         ([([0, -1], [1])], "Fold 0 names train row -1"),
         ([([0.0, 1.0], [2])], "The train rows of fold 0 are float64. Give row numbers"),
-        ("five", "Expected `cv` as an integer"),
+        ("five", "Expected `?cv`? as an integer"),
     ],
 )
 def test_bad_folds(cv, message):

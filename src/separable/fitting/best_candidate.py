@@ -49,8 +49,8 @@ def one_error_place(mean: Floats, error: Floats, penalty: Floats) -> int:
 
 
 def _most_penalised(candidates: NDArray[np.bool_], penalty: Floats) -> int:
-    places = np.flatnonzero(candidates)
-    return int(places[np.argmax(penalty[places])])
+    indices = np.flatnonzero(candidates)
+    return int(indices[np.argmax(penalty[indices])])
 
 
 def standard_errors(scores: Floats) -> Floats:
@@ -61,9 +61,9 @@ def standard_errors(scores: Floats) -> Floats:
     return errors
 
 
-def edge_of(values: Floats, place: int) -> str | None:
+def edge_of(values: Floats, index: int) -> str | None:
     """Return whether a value is the "smallest" or the "largest" of several, or neither."""
-    value, low, high = values[place], values.min(), values.max()
+    value, low, high = values[index], values.min(), values.max()
     if low == high or low < value < high:
         return None
     return "smallest" if value == low else "largest"

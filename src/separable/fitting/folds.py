@@ -25,11 +25,11 @@ __all__ = ["FOLDS", "GIVE_SPLITTER", "OrderedRowsWarning", "default_folds", "rea
 
 #: The number of folds without ``cv``.
 FOLDS = 5
-#: Of shuffled rows, means of folds differ so much with at most this probability.
+#: Significance level of the F test that the means of folds differ.
 CHANCE = 1e-6
-#: The share of the variance of y that lies between folds, at least.
+#: Minimum fraction of the variance of y that lies between folds.
 BETWEEN = 0.5
-#: Rows in ascending or descending order of so many values are not so by chance.
+#: Minimum number of distinct values for sorted rows not to be sorted by chance.
 VALUES = 10
 
 #: What to do about ordered rows: of functions with ``shuffle``, and of learners with ``cv`` alone.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.predictions import Answers as Asked
+from separable.fitting.predictions import Answers as HeldOut
 from separable.fitting.predictions import ask, spread
 from separable.model.metrics.metric_registry import METRICS, Answers
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 
 __all__ = ["MetricScorer", "metric_scorer"]
 
-#: A score that no other reaches.
+#: Stands in for an infinite score.
 LARGE = 1e300
 
 
 @dataclass(frozen=True, eq=False)
 class MetricScorer:
-    """A scorer that needs nothing but the answers for held-out rows; larger is better.
+    """A scorer that needs only the predictions for held-out rows; larger is better.
 
     Parameters
     ----------
     metric : Metric
     classes : ndarray or None
-        All classes there are, also those that a fold has not learned.
+        All classes, also those missing from the training rows of a fold.
     positive : object
-        The class that precision, recall and the like are about.
+        Positive class for precision, recall, f1, roc_auc and average_precision.
     """
 
     metric: Metric
     classes: NDArray[Any] | None = None
     positive: Any = None
 
-    #: It asks no fitted estimator for more than its answers.
-    asks_answers_only = True
+    #: Whether predictions are enough, without the fitted estimator.
+    needs_predictions_only = True
 
     @property
     def __name__(self) -> str:
@@ -52,7 +52,7 @@ class MetricScorer:
         return 1.0 if self.metric.greater_is_better else -1.0
 
     def check(self, estimator: Any) -> None:
-        """Refuse, before anything is fitted, an estimator that cannot give what is measured."""
+        """Raise before anything is fitted if the estimator lacks the method the metric needs."""
         if self.metric.needs == "probabilities" and not hasattr(estimator, "predict_proba"):
             raise ValueError(
                 f"{type(estimator).__name__} gives no probabilities, which {self.metric.name} "
@@ -60,25 +60,25 @@ class MetricScorer:
             )
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the score of an estimator, or of its answers, on some rows."""
-        asked: Asked = getattr(estimator, "answers", None) or ask(estimator, X)
-        asked = spread(asked, self.classes)
-        scores = asked.decision
+        """Return the score of an estimator, or of its known predictions, on held-out rows."""
+        held_out: HeldOut = getattr(estimator, "held_out", None) or ask(estimator, X)
+        held_out = spread(held_out, self.classes)
+        scores = held_out.decision
         if scores is not None and self.classes is not None:  # -inf: a class that was not learned
             scores = np.nan_to_num(scores, nan=np.nan, neginf=-LARGE, posinf=LARGE)
-        answers = Answers(asked.predictions, scores, asked.probabilities, asked.classes)
-        value = self.metric(np.asarray(y), answers, weight=sample_weight, positive=self.positive)
+        predicted = Answers(held_out.predictions, scores, held_out.probabilities, held_out.classes)
+        value = self.metric(np.asarray(y), predicted, weight=sample_weight, positive=self.positive)
         return self.sign * float(value)
 
 
 def metric_scorer(scoring: Any, y: Any, positive: Any = None) -> Any:
-    """Return the scorer of a metric by its name; whatever else is given stays as it is.
+    """Return the scorer of a metric given by name; return anything else unchanged.
 
     Parameters
     ----------
     scoring : object
     y : array-like
-        The whole target: its classes are those there are.
+        The whole target, which has all classes.
     positive : object
     """
     metric = METRICS.get(scoring) if isinstance(scoring, str) else None

@@ -44,7 +44,7 @@ class Answers:
 
 
 def ask(fitted: Any, X: Any) -> Answers:
-    """Return everything a fitted estimator says of rows."""
+    """Return the predictions, decision scores and probabilities of a fitted estimator."""
     classes = getattr(fitted, "classes_", None)
     if classes is not None:
         classes = np.asarray(classes) if len({np.ndim(c) for c in classes}) == 1 else None
@@ -60,12 +60,12 @@ def ask(fitted: Any, X: Any) -> Answers:
 def _array_of(fitted: Any, method: str, X: Any, dimensions: tuple[int, ...]) -> Floats | None:
     if not hasattr(fitted, method):
         return None
-    answer = getattr(fitted, method)(X)
-    return answer if isinstance(answer, np.ndarray) and answer.ndim in dimensions else None
+    values = getattr(fitted, method)(X)
+    return values if isinstance(values, np.ndarray) and values.ndim in dimensions else None
 
 
 def answers_of(learner: LinearEstimator, scores: Floats, classes: NDArray[Any] | None) -> Answers:
-    """Return the answers that scores of a learner mean, as its own methods would.
+    """Return the predictions that follow from the scores of a learner, as its methods return them.
 
     Parameters
     ----------
@@ -77,17 +77,17 @@ def answers_of(learner: LinearEstimator, scores: Floats, classes: NDArray[Any] |
     one = scores[:, 0] if scores.shape[1] == 1 else scores
     if classes is None:
         return Answers(one)
-    link, shares = learner._link(), None
+    link, proba = learner._link(), None
     if hasattr(type(learner), "predict_proba") and link in ("logistic", "softmax"):
-        shares = probabilities(scores, len(classes), link)
-    return Answers(classes_of(scores, classes), one, shares, classes)
+        proba = probabilities(scores, len(classes), link)
+    return Answers(classes_of(scores, classes), one, proba, classes)
 
 
 def join(parts: Sequence[Answers]) -> Answers:
-    """Return the answers of all folds as one, with a column for every class that any fold knows.
+    """Join the predictions of all folds, with one column for each class of any fold.
 
-    A class that a fold has not learned has probability 0 there and the decision score -inf. Of two
-    classes among more, the scores are 0 and the score itself; of one among two, infinite.
+    A class missing from a fold gets probability 0 and decision score -inf there. A fold with two of
+    more classes gets the scores 0 and its own score; a fold with one of two classes, infinite ones.
     """
     known = [part.classes for part in parts if part.classes is not None]
     every = reduce(np.union1d, known) if len(known) == len(parts) else None
@@ -101,24 +101,24 @@ def join(parts: Sequence[Answers]) -> Answers:
 
 
 def spread(part: Answers, every: NDArray[Any] | None) -> Answers:
-    """Return answers with a column for each of some classes that include those it knows."""
-    scores, shares = _spread_scores(part, every), _spread_shares(part, every)
-    return Answers(part.predictions, scores, shares, every)
+    """Return the predictions with one column for each class in ``every``."""
+    scores, proba = _spread_scores(part, every), _spread_probabilities(part, every)
+    return Answers(part.predictions, scores, proba, every)
 
 
 def _stack(parts: list[Floats | None]) -> Floats | None:
-    there = [part for part in parts if part is not None]
-    if len(there) < len(parts) or len({part.shape[1:] for part in there}) > 1:
+    known_parts = [part for part in parts if part is not None]
+    if len(known_parts) < len(parts) or len({part.shape[1:] for part in known_parts}) > 1:
         return None
-    return np.concatenate(there)
+    return np.concatenate(known_parts)
 
 
-def _spread_shares(part: Answers, every: NDArray[Any] | None) -> Floats | None:
-    shares = part.probabilities
-    if shares is None or part.classes is None or every is None or len(part.classes) == len(every):
-        return shares
-    spread = np.zeros((len(shares), len(every)))
-    spread[:, np.searchsorted(every, part.classes)] = shares
+def _spread_probabilities(part: Answers, every: NDArray[Any] | None) -> Floats | None:
+    proba = part.probabilities
+    if proba is None or part.classes is None or every is None or len(part.classes) == len(every):
+        return proba
+    spread = np.zeros((len(proba), len(every)))
+    spread[:, np.searchsorted(every, part.classes)] = proba
     return spread
 
 
@@ -126,13 +126,13 @@ def _spread_scores(part: Answers, every: NDArray[Any] | None) -> Floats | None:
     scores = part.decision
     if scores is None or part.classes is None or every is None or len(part.classes) == len(every):
         return scores
-    place = np.searchsorted(every, part.classes)
+    columns = np.searchsorted(every, part.classes)
     if len(every) == 2:
-        return np.full(len(scores), np.inf if place[0] == 1 else -np.inf)
-    if scores.ndim == 1 and len(place) == 2:
+        return np.full(len(scores), np.inf if columns[0] == 1 else -np.inf)
+    if scores.ndim == 1 and len(columns) == 2:
         scores = np.stack([np.zeros(len(scores)), scores], axis=1)
-    if scores.shape != (len(scores), len(place)):
+    if scores.shape != (len(scores), len(columns)):
         return None
     spread = np.full((len(scores), len(every)), -np.inf)
-    spread[:, place] = scores
+    spread[:, columns] = scores
     return spread

@@ -59,44 +59,44 @@ class Scorer:
 
 
 class Predicted:
-    """Stands in for a fitted estimator whose answers are there already."""
+    """A stand-in for a fitted estimator whose predictions are known already."""
 
-    def __init__(self, estimator: Any, answers: Answers) -> None:
-        self._estimator, self._answers = estimator, answers
+    def __init__(self, estimator: Any, held_out: Answers) -> None:
+        self._estimator, self._held_out = estimator, held_out
 
     def __sklearn_tags__(self) -> Any:
         return self._estimator.__sklearn_tags__()
 
     @property
-    def answers(self) -> Answers:
-        """All that was answered."""
-        return self._answers
+    def held_out(self) -> Answers:
+        """The known predictions."""
+        return self._held_out
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predictions for the held-out rows."""
         del X
-        return self._answers.predictions
+        return self._held_out.predictions
 
-    @available_if(lambda self: self._answers.decision is not None)
+    @available_if(lambda self: self._held_out.decision is not None)
     def decision_function(self, X: Any) -> NDArray[np.float64] | None:
         """Return the scores of the held-out rows."""
         del X
-        return self._answers.decision
+        return self._held_out.decision
 
-    @available_if(lambda self: self._answers.probabilities is not None)
+    @available_if(lambda self: self._held_out.probabilities is not None)
     def predict_proba(self, X: Any) -> NDArray[np.float64] | None:
         """Return the probabilities of the held-out rows."""
         del X
-        return self._answers.probabilities
+        return self._held_out.probabilities
 
     def __getattr__(self, name: str) -> Any:
-        answers = self.__dict__["_answers"]
-        if name == "classes_" and answers.classes is not None:
-            return answers.classes
+        held_out = self.__dict__["_held_out"]
+        if name == "classes_" and held_out.classes is not None:
+            return held_out.classes
         raise AttributeError(
             f"The scorer asks for {name!r} of the fitted "
-            f"{type(self.__dict__['_estimator']).__name__}, of which only the answers for the "
-            "held-out rows are there. Use a scorer that asks for those, or cross_validate."
+            f"{type(self.__dict__['_estimator']).__name__}, but only the predictions for the "
+            "held-out rows are known. Use a scorer that needs only those, or cross_validate."
         )
 
 
@@ -144,7 +144,7 @@ def _scorer(name: str, scoring: Any, estimator: Any) -> Scorer:
     if scoring is None:
         scoring = _default(estimator)
     metric = scoring if isinstance(scoring, str) else None
-    if getattr(scoring, "asks_answers_only", False):
+    if getattr(scoring, "needs_predictions_only", False):
         return Scorer(name, scoring, name)
     if metric is not None:
         _check_name(metric)
@@ -165,7 +165,7 @@ def _check_name(name: str) -> None:
 def score_rows(
     scorers: list[Scorer],
     fitted: Any,
-    answers: Answers,
+    held_out: Answers,
     X: Any,
     y: Any,
     weight: NDArray[np.float64] | None,
@@ -177,46 +177,46 @@ def score_rows(
     scorers : list of Scorer
     fitted : estimator
         For scorers that are not scikit-learn's own.
-    answers : Answers
-        What it answered.
+    held_out : Answers
+        Its predictions for the held-out rows.
     X, y
         The held-out rows.
     weight : ndarray or None
         Passed to the scorers as ``sample_weight``.
     """
     more: dict[str, Any] = {} if weight is None else {"sample_weight": weight}
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for scorer in scorers:
         try:
             if scorer.metric is None:
                 value = scorer.call(fitted, X, y, **more)
             else:
-                value = _score_answers(scorer, fitted, answers, X, y, more)
+                value = _score_predictions(scorer, fitted, held_out, X, y, more)
         except AttributeError as error:
             owner = fitted._estimator if isinstance(fitted, Predicted) else fitted
-            told = str(error).replace("Predicted has", f"{type(owner).__name__} has")
-            raise AttributeError(f"The scorer {scorer.name!r} does not fit: {told}") from None
+            reason = str(error).replace("Predicted has", f"{type(owner).__name__} has")
+            raise AttributeError(f"The scorer {scorer.name!r} does not fit: {reason}") from None
         several = value if isinstance(value, Mapping) else {scorer.name: value}
         for name, each in several.items():
             if not isinstance(each, numbers.Real | np.number | np.bool_):
                 raise ValueError(
                     f"The scorer {scorer.name!r} returned {type(each).__name__}, not a number."
                 )
-            found[str(name)] = float(each)
-    return found
+            scores[str(name)] = float(each)
+    return scores
 
 
-def _score_answers(
-    scorer: Scorer, fitted: Any, answers: Answers, X: Any, y: Any, more: dict[str, Any]
+def _score_predictions(
+    scorer: Scorer, fitted: Any, held_out: Answers, X: Any, y: Any, more: dict[str, Any]
 ) -> Any:
-    """Return a score of answers; squares are those of y in a unit in which they do not vanish."""
+    """Return a score of predictions; y is rescaled if its squares would under- or overflow."""
     power = SQUARING.get(str(scorer.metric))
-    exponent = 0 if power is None else _exponent_of(y, answers.predictions)
+    exponent = 0 if power is None else _exponent_of(y, held_out.predictions)
     if exponent == 0 or power is None:
-        return scorer.call(Predicted(fitted, answers), X, y, **more)
-    answers = replace(answers, predictions=np.ldexp(answers.predictions, -exponent))
+        return scorer.call(Predicted(fitted, held_out), X, y, **more)
+    held_out = replace(held_out, predictions=np.ldexp(held_out.predictions, -exponent))
     scaled = np.ldexp(np.asarray(y, np.float64), -exponent)
-    value = float(scorer.call(Predicted(fitted, answers), X, scaled, **more))
+    value = float(scorer.call(Predicted(fitted, held_out), X, scaled, **more))
     with np.errstate(over="ignore", under="ignore"):
         score = float(np.ldexp(value, power * exponent))
     if (score == 0) != (value == 0) or math.isinf(score) != math.isinf(value):

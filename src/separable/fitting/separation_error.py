@@ -1,4 +1,4 @@
-"""The error of fits that have no finite solution, because the classes can be separated."""
+"""Error of fits without a finite solution, because the classes are separable."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["SeparationError", "naming_columns"]
 
-#: So many columns are named in a message.
+#: Maximum number of columns named in a message.
 SHOWN = 5
 
 
 class SeparationError(ValueError):
-    """Classes can be separated, so that weights without a penalty grow without end.
+    """The classes are separable, so weights without a penalty diverge.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class SeparationError(ValueError):
     remedy : str
         What to do instead.
     columns : sequence of int
-        Places of the columns responsible; empty: all of them together.
+        Indices of the columns responsible; empty: all of them together.
     names : sequence of str, optional
         Of all columns.
     """
@@ -45,24 +45,24 @@ class SeparationError(ValueError):
     ) -> None:
         self.verdict = verdict
         self._what, self._remedy, self._names = what, remedy, names
-        self._places = tuple(int(column) for column in columns)
+        self._indices = tuple(int(column) for column in columns)
         super().__init__(self._message())
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns responsible, ``x7`` where none were given; empty: all."""
-        return tuple(feature_name(self._names, column) for column in self._places)
+        return tuple(feature_name(self._names, column) for column in self._indices)
 
     def named(self, names: Sequence[str] | None) -> SeparationError:
         """Return the same error with the names of all columns, if it has none yet."""
         if names is None or self._names is not None:
             return self
-        return SeparationError(self.verdict, self._what, self._remedy, self._places, names)
+        return SeparationError(self.verdict, self._what, self._remedy, self._indices, names)
 
     def _message(self) -> str:
-        some = ", ".join(map(repr, self.columns[:SHOWN]))
+        shown = ", ".join(map(repr, self.columns[:SHOWN]))
         more = len(self.columns) - SHOWN
-        some += f" and {more} more" if more > 0 else ""
+        shown += f" and {more} more" if more > 0 else ""
         if self.verdict.kind == "separable" and not self.columns:
             how = (
                 f"the classes are separable (by a margin of {self.verdict.margin:.3g}), by all "
@@ -70,11 +70,11 @@ class SeparationError(ValueError):
             )
         elif self.verdict.kind == "separable":
             together = "alone" if len(self.columns) == 1 else "together"
-            how = f"the classes are separable, by {some} {together}"
+            how = f"the classes are separable, by {shown} {together}"
         else:
+            verb = "separates" if len(self.columns) == 1 else "separate"
             how = (
-                f"the classes are quasi-separable: {some} separate{'s' * (len(self.columns) == 1)} "
-                "them but for rows on the boundary"
+                f"the classes are quasi-separable: {shown} {verb} them but for rows on the boundary"
             )
         return (
             f"{self._what} has no finite solution: {how}, so that weights grow without end. "
@@ -82,8 +82,8 @@ class SeparationError(ValueError):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = (self.verdict, self._what, self._remedy, self._places, self._names)
-        return SeparationError, given
+        arguments = (self.verdict, self._what, self._remedy, self._indices, self._names)
+        return SeparationError, arguments
 
 
 @contextmanager

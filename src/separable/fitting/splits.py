@@ -119,7 +119,10 @@ def _check_groups(groups: NDArray[Any], splits: list[Split]) -> None:
 
 
 def _checked(train: Any, test: Any, n_rows: int, fold: int) -> Split:
-    train, test = _places(train, n_rows, fold, "train"), _places(test, n_rows, fold, "test")
+    train, test = (
+        _row_numbers(train, n_rows, fold, "train"),
+        _row_numbers(test, n_rows, fold, "test"),
+    )
     seen = np.zeros(n_rows, np.bool_)
     seen[test] = True
     both = np.flatnonzero(seen[train])
@@ -134,26 +137,26 @@ def _checked(train: Any, test: Any, n_rows: int, fold: int) -> Split:
     return Split(n_rows, test, None if in_order else train, whole)
 
 
-def _places(rows: Any, n_rows: int, fold: int, part: str) -> Indices:
+def _row_numbers(rows: Any, n_rows: int, fold: int, part: str) -> Indices:
     """Return row numbers, also from a mask."""
-    places = np.asarray(rows)
-    if places.dtype == np.bool_ and places.shape == (n_rows,):
-        places = np.flatnonzero(places)
-    if places.ndim != 1 or len(places) == 0:
+    numbers = np.asarray(rows)
+    if numbers.dtype == np.bool_ and numbers.shape == (n_rows,):
+        numbers = np.flatnonzero(numbers)
+    if numbers.ndim != 1 or len(numbers) == 0:
         raise ValueError(
-            f"Fold {fold} has no {part} rows (shape {places.shape}). Every fold needs some."
+            f"Fold {fold} has no {part} rows (shape {numbers.shape}). Every fold needs some."
         )
-    if places.dtype.kind not in "iu":
+    if numbers.dtype.kind not in "iu":
         raise ValueError(
-            f"The {part} rows of fold {fold} are {places.dtype}. Give row numbers, or a mask with "
+            f"The {part} rows of fold {fold} are {numbers.dtype}. Give row numbers, or a mask with "
             f"{n_rows} entries."
         )
-    if places.min() < 0 or places.max() >= n_rows:
-        bad = int(places[(places < 0) | (places >= n_rows)][0])
+    if numbers.min() < 0 or numbers.max() >= n_rows:
+        bad = int(numbers[(numbers < 0) | (numbers >= n_rows)][0])
         raise ValueError(
             f"Fold {fold} names {part} row {bad}, but rows are numbered 0 ... {n_rows - 1}."
         )
-    return places.astype(np.intp, copy=False)
+    return numbers.astype(np.intp, copy=False)
 
 
 def runs_of(splits: Sequence[Split]) -> list[list[int]]:

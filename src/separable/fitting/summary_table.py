@@ -51,13 +51,13 @@ class SummaryTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and dicts."""
-        told: dict[str, Any] = _plain(asdict(self))  # type: ignore[call-overload]
-        return told
+        values: dict[str, Any] = _plain(asdict(self))  # type: ignore[call-overload]
+        return values
 
     def to_text(self) -> str:
         """Return the summary as a table of text."""
         blocks, columns = self._blocks(), self._columns()
-        rows = [row for _, some in blocks for row in some]
+        rows = [row for _, lines_of_block in blocks for row in lines_of_block]
         heads = [heading for heading, _ in blocks]
         first = max(12, *(len(row[0]) for row in rows))
         widths = [max(11, *(len(row[k]) for row in rows)) for k in range(1, len(columns) + 1)]
@@ -69,11 +69,11 @@ class SummaryTable:
             lines.append(f"{_ends(name, value, left)}   {_ends(name2, value2, right)}".rstrip())
         shown = [head.rjust(width) for head, width in zip(columns, widths, strict=True)]
         lines += ["=" * total, " " * first + "".join(shown)]
-        for heading, some in blocks:
+        for heading, lines_of_block in blocks:
             lines += ["-" * total, *([heading] if heading else [])]
-            for name, *cells in some:
-                told = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-                lines.append(name.ljust(first) + "".join(told))
+            for name, *cells in lines_of_block:
+                padded = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+                lines.append(name.ljust(first) + "".join(padded))
         return "\n".join([*lines, "=" * total, *self._notes()])
 
     def __str__(self) -> str:
@@ -96,8 +96,8 @@ class SummaryTable:
             if heading:
                 body += f'<tr><th colspan="{len(columns) + 1}">{escape(heading)}</th></tr>'
             for name, *cells in rows:
-                told = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-                body += f"<tr><th>{escape(name)}</th>{told}</tr>"
+                row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+                body += f"<tr><th>{escape(name)}</th>{row}</tr>"
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
         return (
             f'<table class="separable-summary"><caption>{escape(self._title())}</caption>'
@@ -118,5 +118,5 @@ def _plain(value: Any) -> Any:
 
 
 def _ends(left: str, right: str, width: int) -> str:
-    room = max(1, width - len(left))
-    return left + (right if len(right) < room else right[: max(1, room - 4)] + "...").rjust(room)
+    space = max(1, width - len(left))
+    return left + (right if len(right) < space else right[: max(1, space - 4)] + "...").rjust(space)

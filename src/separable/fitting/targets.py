@@ -131,8 +131,8 @@ def _exact(y: Any) -> Any:
 def _refuse(bad: NDArray[np.bool_], y: NDArray[Any], what: str) -> None:
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        found = y.tolist()[row]
-        raise ValueError(f"{what}: row {row} holds {found!r}. Drop the row or give it a value.")
+        value = y.tolist()[row]
+        raise ValueError(f"{what}: row {row} holds {value!r}. Drop the row or give it a value.")
 
 
 def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
@@ -142,9 +142,9 @@ def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
             f"The labels changed type: y now holds {y.tolist()[0]!r} ({y.dtype}), the classes so "
             f"far are {classes[:5].tolist()} ({classes.dtype})."
         )
-    place = classes.searchsorted(y)
-    label = place.astype(np.int32)
-    label[classes.take(place, mode="clip") != y] = -1
+    index = classes.searchsorted(y)
+    label = index.astype(np.int32)
+    label[classes.take(index, mode="clip") != y] = -1
     return label
 
 
@@ -220,8 +220,8 @@ def _class_factors(
     classes, label = np.unique(y, return_inverse=True)
     if isinstance(class_weight, str):  # balanced: n / (K times the rows of the class)
         counts = np.bincount(label, counted, len(classes))
-        shares = np.count_nonzero(counts) * counts
-        factors = np.divide(counts.sum(), shares, out=np.ones_like(counts), where=shares > 0)
+        divisor = np.count_nonzero(counts) * counts
+        factors = np.divide(counts.sum(), divisor, out=np.ones_like(counts), where=divisor > 0)
     else:
         factors = np.array([class_weight.get(c, 1.0) for c in classes.tolist()], dtype=np.float64)
     if not (np.isfinite(factors) & (factors >= 0)).all():

@@ -25,8 +25,7 @@ from separable.geometry.proofs.exact_proofs import (
     exact_rank,
     has_signs,
 )
-from separable.geometry.proofs.few_multipliers import cancelling, few_multipliers
-from separable.geometry.proofs.joint_proofs import (
+from separable.geometry.proofs.proof import (
     JointOverlap,
     JointQuasiSeparation,
     JointSeparation,
@@ -40,7 +39,8 @@ from separable.geometry.proofs.reasons import (
     not_exact,
 )
 from separable.geometry.proofs.signs import sure_scores
-from separable.geometry.proofs.weak_direction import tidy_few
+from separable.geometry.proofs.sparse_multipliers import cancelling, sparse_multipliers
+from separable.geometry.proofs.weak_direction import tidy_sparse_direction
 from separable.geometry.search.exact_search import always_decided, reduce_exactly
 from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, FacialReduction
 from separable.geometry.search.max_margin import bracket_of, start_of, widest_margin
@@ -251,7 +251,7 @@ def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: f
 
 
 def _overlap(cone: JointRows, reduction: FacialReduction) -> Decision:
-    chosen, a = few_multipliers(cone, reduction.a)
+    chosen, a = sparse_multipliers(cone, reduction.a)
     rank = full_rank(cone, chosen, a, exact=False)
     if rank is None:
         return "undecided", NOT_CANCELLING, None
@@ -260,7 +260,7 @@ def _overlap(cone: JointRows, reduction: FacialReduction) -> Decision:
 
 def _quasi(cone: JointRows, u: Floats, reduction: FacialReduction, data: LabelledRows) -> Decision:
     boundary = np.flatnonzero(reduction.boundary)
-    tidy = tidy_few(cone, u, boundary, cone.column)
+    tidy = tidy_sparse_direction(cone, u, boundary, cone.column)
     if tidy is None:
         return "undecided", not_exact(len(boundary), PAIRS), None
     for chosen, a in cancelling(cone, reduction.a, reduction.first):

@@ -12,7 +12,6 @@ from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proofs.checks import cancels, full_rank, separates
 from separable.geometry.proofs.exact_proofs import ExactNumbers, exact_rank, whole_margins
-from separable.geometry.proofs.few_multipliers import cancelling, few_multipliers
 from separable.geometry.proofs.proof import Overlap, QuasiSeparation, Separation
 from separable.geometry.proofs.reasons import (
     NOT_CANCELLING,
@@ -22,7 +21,8 @@ from separable.geometry.proofs.reasons import (
     not_decided,
     not_exact,
 )
-from separable.geometry.proofs.weak_direction import tidy_few
+from separable.geometry.proofs.sparse_multipliers import cancelling, sparse_multipliers
+from separable.geometry.proofs.weak_direction import tidy_sparse_direction
 from separable.geometry.search.exact_search import always_decided, reduce_exactly
 from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, FacialReduction
 from separable.geometry.search.max_margin import (
@@ -187,7 +187,7 @@ def _decide(
     if reduction is None:
         assert bracket is not None
         if bracket.margin <= 0:
-            return _not_found(bracket, result.passes)
+            return _undecided(bracket, result.passes)
         return _separated(cone, bracket, precision, result.passes)
     if not reduction.ended:
         return "undecided", NOT_ENDED, None
@@ -198,7 +198,7 @@ def _decide(
     return _separated(cone, start_of(cone, reduction.u), precision, result.passes)
 
 
-def _not_found(bracket: Bracket, passes: DualPasses | None) -> Decision:
+def _undecided(bracket: Bracket, passes: DualPasses | None) -> Decision:
     count = 0 if passes is None else passes.count
     return (
         "undecided",
@@ -227,7 +227,7 @@ def _separated(
 
 def _quasi(cone: SignedRows, u: Floats, reduction: FacialReduction, data: LabelledRows) -> Decision:
     boundary = np.flatnonzero(reduction.boundary)
-    tidy = tidy_few(cone, u, boundary, cone.column)
+    tidy = tidy_sparse_direction(cone, u, boundary, cone.column)
     if tidy is None:
         return "undecided", not_exact(len(boundary), "rows"), None
     for rows, a in cancelling(cone, reduction.a, reduction.first):
@@ -241,7 +241,7 @@ def _quasi(cone: SignedRows, u: Floats, reduction: FacialReduction, data: Labell
 
 
 def _overlap(cone: SignedRows, reduction: FacialReduction) -> Decision:
-    rows, a = few_multipliers(cone, reduction.a)
+    rows, a = sparse_multipliers(cone, reduction.a)
     rank = full_rank(cone, rows, a, exact=False)
     if rank is None:
         return "undecided", NOT_CANCELLING, None

@@ -14,8 +14,7 @@ from separable.features.polynomial_encoder import PolynomialEncoder
 from separable.fitting.splits import CV, read_splits
 from separable.fitting.targets import check_labels, find_classes
 from separable.geometry.suggest.feature_search import FeatureTable, small_set
-from separable.geometry.suggest.held_out_error import RidgeClasses
-from separable.geometry.suggest.paired_errors import HELPS, TOO_FEW, PairedErrors
+from separable.geometry.suggest.held_out_errors import HELPS, UNDECIDED, PairedErrors, RidgeClasses
 from separable.model.parameters import ParameterError
 from separable.model.words import table
 
@@ -100,9 +99,9 @@ class Suggestion:
         lines = [
             ("features", ", ".join(self.features) or "none"),
             ("verdict", self.verdict.kind),
-            ("error on rows held out", _share(self.error)),
-            ("without the features", _share(self.error_before)),
-            ("guessing one class", _share(self.error_guess)),
+            ("error on rows held out", _error_text(self.error)),
+            ("without the features", _error_text(self.error_before)),
+            ("guessing one class", _error_text(self.error_guess)),
         ]
         return f"Features that separate\n{table(lines, left=2)}\n{self.reason}"
 
@@ -179,7 +178,7 @@ def suggest_features(
     learner = RidgeClasses() if estimator is None else estimator
     errors = _Errors.of(table, _folds(table, cv, learner), learner)
     guess = 1.0 - float(np.bincount(table.label).max()) / len(table.label)
-    outcome = TOO_FEW if errors is None else errors.compare(guess, len(chosen) > 0)
+    outcome = UNDECIDED if errors is None else errors.compare(guess, len(chosen) > 0)
     return Suggestion(
         tuple(names[index] for index in chosen),
         verdict.separable,
@@ -295,7 +294,7 @@ def _words(n_chosen: int, enough: bool, errors: _Errors | None, outcome: str, gu
     compared = f"{guess:.3g} by guessing the most frequent class"
     if n_chosen:
         compared = f"{before:.3g} without them and {compared}"
-    if outcome == TOO_FEW:
+    if outcome == UNDECIDED:
         return (
             f"{first} Whether this holds for other rows, {n} rows are too few to tell: the error "
             f"on rows held out is {after:.3g}, {compared}. About {errors.rows_needed()} rows might "
@@ -312,5 +311,5 @@ def _plain(table: FeatureTable, indices: list[int]) -> Any:
     return table.matrix(np.array(indices, dtype=np.intp))
 
 
-def _share(error: float | None) -> str:
+def _error_text(error: float | None) -> str:
     return "unknown" if error is None else f"{error:.3g}"

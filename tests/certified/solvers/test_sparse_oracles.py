@@ -43,10 +43,14 @@ def weights_of(fitted):
 EXACT = {"tol": 1e-12, "max_iter": 100_000}
 
 
-def scikit_logistic(solver, C, **given):
+def scikit_logistic(solver, C, **options):
     tol = 1e-10 if solver == "liblinear" else 1e-8
+    if "l1_ratio" in options and linear_model.LogisticRegression().penalty == "l2":
+        # before version 1.8 l1_ratio has no effect without the elastic net, which liblinear has not
+        is_lasso = options["l1_ratio"] == 1
+        options |= {"penalty": "l1", "l1_ratio": None} if is_lasso else {"penalty": "elasticnet"}
     return linear_model.LogisticRegression(
-        C=C, solver=solver, tol=tol, max_iter=20_000, random_state=0, **given
+        C=C, solver=solver, tol=tol, max_iter=20_000, random_state=0, **options
     )
 
 

@@ -29,9 +29,9 @@ def clean(n=N, seed=0):
 
 
 def only(findings, kind):
-    found = findings.of_kind(kind)
-    assert len(found) == 1, findings
-    return found[0]
+    finding = findings.of_kind(kind)
+    assert len(finding) == 1, findings
+    return finding[0]
 
 
 def test_nothing_is_said_of_clean_data():
@@ -46,18 +46,18 @@ def test_nothing_is_said_of_clean_data():
 
 def test_the_target_in_other_words():
     table = clean() | {"flag": np.where(clean()["bought"] == "yes", 1, 0)}
-    found = only(check(table, "bought"), "leakage")
-    assert found.severity == "warning"
-    assert found.columns == ("flag",)
-    assert found.options == {"drop": ("flag",)}
-    assert "'flag' encodes the target 'bought'" in found.text
+    finding = only(check(table, "bought"), "leakage")
+    assert finding.severity == "warning"
+    assert finding.columns == ("flag",)
+    assert finding.options == {"drop": ("flag",)}
+    assert "'flag' encodes the target 'bought'" in finding.text
 
 
 def test_a_number_that_is_the_target_in_another_unit():
     table = clean()
     table["miles"] = table["height"] / 1.609
-    found = only(check(table, "miles", drop=["bought"]), "leakage")
-    assert found.columns == ("height",)
+    finding = only(check(table, "miles", drop=["bought"]), "leakage")
+    assert finding.columns == ("height",)
 
 
 def test_a_column_that_alone_gives_the_target_away_is_a_suspect():
@@ -66,11 +66,11 @@ def test_a_column_that_alone_gives_the_target_away_is_a_suspect():
     delay = rng.normal(0, 30, N)
     table["bought"] = np.where(delay > 15, "late", "in time")
     table["delay"] = delay
-    found = only(check(table, "bought"), "leakage")
-    assert found.severity == "warning"
-    assert found.columns == ("delay",)
-    assert "may leak the target" in found.text
-    assert "AUC 1.000" in found.text
+    finding = only(check(table, "bought"), "leakage")
+    assert finding.severity == "warning"
+    assert finding.columns == ("delay",)
+    assert "may leak the target" in finding.text
+    assert "AUC 1.000" in finding.text
 
 
 def test_a_strong_but_honest_column_is_none():
@@ -106,9 +106,9 @@ def test_a_name_that_says_afterwards():
     rng = np.random.default_rng(1)
     table = clean()
     table["call_duration"] = (table["bought"] == "yes") + rng.normal(0, 0.8, N)
-    found = only(check(table, "bought"), "leakage")
-    assert found.columns == ("call_duration",)
-    assert "its name suggests that it is known only after the target" in found.text
+    finding = only(check(table, "bought"), "leakage")
+    assert finding.columns == ("call_duration",)
+    assert "its name suggests that it is known only after the target" in finding.text
 
 
 def test_a_sum_of_columns():
@@ -116,9 +116,9 @@ def test_a_sum_of_columns():
     parts = rng.poisson(50, (N, 2))
     table = {"rain": rng.random(N), "a": parts[:, 0], "b": parts[:, 1]}
     table["all"] = parts @ [1, 2] + 3
-    found = only(check(table, "all"), "leakage")
-    assert found.columns == ("a", "b")
-    assert "all = a + 2 b" in found.text
+    finding = only(check(table, "all"), "leakage")
+    assert finding.columns == ("a", "b")
+    assert "all = a + 2 b" in finding.text
     table["all"] = table["all"] + rng.normal(0, 1, N)
     assert not check(table, "all").of_kind("leakage")
 
@@ -165,11 +165,11 @@ def test_area_under_the_curve():
 
 def test_rows_that_come_again():
     table = {name: np.append(values, values[:40]) for name, values in clean().items()}
-    found = only(check(table, "bought"), "duplicate rows")
-    assert found.severity == "warning"
-    assert found.rows == (400, 401, 402, 403, 404)
-    assert "40 of 440 rows (9.1%)" in found.text
-    assert "data row 401 repeats data row 1" in found.text
+    finding = only(check(table, "bought"), "duplicate rows")
+    assert finding.severity == "warning"
+    assert finding.rows == (400, 401, 402, 403, 404)
+    assert "40 of 440 rows (9.1%)" in finding.text
+    assert "data row 401 repeats data row 1" in finding.text
 
 
 def test_rows_of_few_values_come_again_by_chance():
@@ -184,9 +184,9 @@ def test_rows_that_contradict_bound_the_accuracy():
     table = {name: rng.integers(0, 9, 500) for name in "pqr"} | {"y": rng.choice(["a", "b"], 500)}
     frame = pandas.DataFrame(table)
     groups = frame.groupby(["p", "q", "r"])["y"].agg(lambda each: each.value_counts().max())
-    found = only(check(table, "y"), "contradicting rows")
-    assert f"more than {groups.sum() / 500:.2%} of these rows" in found.text
-    first, second = found.rows
+    finding = only(check(table, "y"), "contradicting rows")
+    assert f"more than {groups.sum() / 500:.2%} of these rows" in finding.text
+    first, second = finding.rows
     assert (frame.loc[first, ["p", "q", "r"]] == frame.loc[second, ["p", "q", "r"]]).all()
     assert frame.loc[first, "y"] != frame.loc[second, "y"]
 
@@ -235,10 +235,10 @@ def test_duplicates_between_tables_of_other_types_and_columns():
 def test_a_target_that_is_missing():
     table = clean()
     table["bought"] = np.where(np.arange(N) == 7, None, table["bought"])
-    found = only(check(table, "bought"), "missing target")
-    assert found.severity == "note"
-    assert found.rows == (7,)
-    assert "1 of 400 rows" in found.text
+    finding = only(check(table, "bought"), "missing target")
+    assert finding.severity == "note"
+    assert finding.rows == (7,)
+    assert "1 of 400 rows" in finding.text
 
 
 def test_uneven_and_rare_classes():
@@ -246,9 +246,9 @@ def test_uneven_and_rare_classes():
     table = clean() | {
         "bought": np.array(["no"] * 390 + ["yes"] * 9 + ["maybe"])[rng.permutation(N)]
     }
-    found = check(table, "bought")
-    assert "97.5% of the rows are 'no'" in only(found, "imbalance").text
-    rare = only(found, "rare classes")
+    finding = check(table, "bought")
+    assert "97.5% of the rows are 'no'" in only(finding, "imbalance").text
+    rare = only(finding, "rare classes")
     assert rare.severity == "warning"
     assert "'maybe', 'yes' (1, 9 rows)" in rare.text
 
@@ -257,13 +257,13 @@ def test_a_target_that_drifts():
     table = clean()
     place = np.arange(N) / N
     table["bought"] = np.where(np.random.default_rng(0).random(N) < place, "yes", "no")
-    found = only(check(table, "bought"), "drift")
-    assert "drifts along the file" in found.text
+    finding = only(check(table, "bought"), "drift")
+    assert "drifts along the file" in finding.text
     day = np.datetime64("2024-01-01") + np.arange(N)
     mixed = np.random.default_rng(1).permutation(N)
     table = {name: values[mixed] for name, values in (table | {"day": day}).items()}
-    found = only(check(table, "bought"), "drift")
-    assert found.options == {"time": ("day",)}
+    finding = only(check(table, "bought"), "drift")
+    assert finding.options == {"time": ("day",)}
     assert not check(table, "bought", time="day").of_kind("drift")
 
 
@@ -279,34 +279,34 @@ def test_a_file_sorted_by_its_target_does_not_drift():
 # --- columns ---
 
 
-def found_in(**columns):
+def finding_of(**columns):
     findings = check(clean() | columns, "bought")
     assert len(findings) == 1, findings
     return findings[0]
 
 
 def test_columns_that_say_nothing():
-    assert found_in(city=["Rome"] * N).kind == "constant"
-    assert found_in(city=[None] * N).kind == "empty"
-    assert found_in(age=[np.nan] * (N - 2) + [1, 2]).kind == "nearly empty"
+    assert finding_of(city=["Rome"] * N).kind == "constant"
+    assert finding_of(city=[None] * N).kind == "empty"
+    assert finding_of(age=[np.nan] * (N - 2) + [1, 2]).kind == "nearly empty"
 
 
 def test_identifiers():
-    row = found_in(nr=np.arange(1, N + 1))
+    row = finding_of(nr=np.arange(1, N + 1))
     assert (row.kind, row.severity) == ("identifier", "warning")
-    number = found_in(customer_id=RNG.permutation(N) * 7)
+    number = finding_of(customer_id=RNG.permutation(N) * 7)
     assert (number.kind, number.severity) == ("identifier", "warning")
-    text = found_in(ticket=[f"A{row}" for row in range(N)])
+    text = finding_of(ticket=[f"A{row}" for row in range(N)])
     assert (text.kind, text.severity) == ("identifier", "note")
     assert len(check(clean() | {"note": [f"this is the note of {row}" for row in range(N)]})) == 0
 
 
 def test_codes_and_groups():
-    code = found_in(zip_code=RNG.integers(10_000, 10_040, N))
+    code = finding_of(zip_code=RNG.integers(10_000, 10_040, N))
     assert (code.kind, code.options) == ("code", {"category": ("zip_code",)})
     table = clean() | {"zip_code": RNG.integers(10_000, 10_040, N)}
     assert not check(table, "bought", asked=["zip_code"])
-    group = found_in(patientId=[f"p{row}" for row in RNG.integers(0, 60, N)])
+    group = finding_of(patientId=[f"p{row}" for row in RNG.integers(0, 60, N)])
     assert (group.kind, group.options) == ("group", {"group": ("patientId",)})
     table = clean() | {"patient_id": [f"p{row}" for row in RNG.integers(0, 60, N)]}
     assert not check(table, "bought", group="patient_id")
@@ -320,15 +320,17 @@ def test_codes_and_groups():
     ],
 )
 def test_numbers_that_stand_for_missing_values(values, text):
-    found = found_in(pressure=values)
-    assert found.kind == "missing as a number"
-    assert found.rows[0] == 3
-    assert text in found.text
+    finding = finding_of(pressure=values)
+    assert finding.kind == "missing as a number"
+    assert finding.rows[0] == 3
+    assert text in finding.text
 
 
 def test_zeros_that_stand_for_missing_values():
     pressure = np.round(RNG.normal(70, 8, N))
-    assert found_in(pressure=np.where(np.arange(N) % 9 == 4, 0, pressure)).kind == "missing as zero"
+    assert (
+        finding_of(pressure=np.where(np.arange(N) % 9 == 4, 0, pressure)).kind == "missing as zero"
+    )
     counts = RNG.poisson(30, N) * (RNG.random(N) > 0.1) + RNG.poisson(2, N)
     assert not check(clean() | {"counts": counts}, "bought")
 
@@ -336,36 +338,36 @@ def test_zeros_that_stand_for_missing_values():
 def test_an_outlier_that_dominates():
     age = RNG.integers(18, 90, N).astype(float)
     age[77] = 34_000
-    found = found_in(age=age)
-    assert (found.kind, found.rows) == ("outlier", (77,))
-    assert "is 34000 in data row 78; all others lie from 18 to 89" in found.text
+    finding = finding_of(age=age)
+    assert (finding.kind, finding.rows) == ("outlier", (77,))
+    assert "is 34000 in data row 78; all others lie from 18 to 89" in finding.text
     assert not check(clean() | {"income": np.exp(RNG.normal(10, 1, N))}, "bought")
 
 
 def test_numbers_but_for_a_few_values():
     values = [str(v) for v in RNG.integers(0, 1000, N)]
     values[30], values[31] = "oops", "1,5"
-    found = found_in(age=values)
-    assert (found.kind, found.rows) == ("mixed types", (30, 31))
-    assert "2 of its 400 values are not plain numbers (first 'oops' in data row 31)" in found.text
+    finding = finding_of(age=values)
+    assert (finding.kind, finding.rows) == ("mixed types", (30, 31))
+    assert "2 of its 400 values are not plain numbers (first 'oops' in data row 31)" in finding.text
     assert not check(clean() | {"age": values}, "bought", asked=["age"])
 
 
 def test_dates_that_are_texts_or_numbers():
     days = [dt.date(2020, 1, 1) + dt.timedelta(int(day)) for day in RNG.integers(0, 200, N)]
-    assert found_in(day=[f"{d:%d/%m/%Y}" for d in days]).kind == "date as text"
-    assert found_in(day=[f"{d:%d %b %Y}" for d in days]).kind == "date as text"
-    assert found_in(day=[int(f"{d:%Y%m%d}") for d in days]).kind == "date as a number"
+    assert finding_of(day=[f"{d:%d/%m/%Y}" for d in days]).kind == "date as text"
+    assert finding_of(day=[f"{d:%d %b %Y}" for d in days]).kind == "date as text"
+    assert finding_of(day=[int(f"{d:%Y%m%d}") for d in days]).kind == "date as a number"
     assert not check(clean() | {"day": [d.isoformat() for d in days]}, "bought")
     all_different = [f"{dt.date(2020, 1, 1) + dt.timedelta(day):%d/%m/%Y}" for day in range(N)]
-    assert found_in(day=all_different).kind == "date as text"
+    assert finding_of(day=all_different).kind == "date as text"
 
 
 def test_one_level_in_two_spellings():
-    found = found_in(answer=RNG.choice(["Yes", "yes ", "no"], N))
-    assert found.kind == "spellings"
-    assert "'Yes'" in found.text
-    assert "'yes '" in found.text
+    finding = finding_of(answer=RNG.choice(["Yes", "yes ", "no"], N))
+    assert finding.kind == "spellings"
+    assert "'Yes'" in finding.text
+    assert "'yes '" in finding.text
     table = clean()
     table["bought"] = np.where(np.arange(N) % 5 == 0, "YES", table["bought"])
     assert only(check(table, "bought"), "spellings").severity == "warning"
@@ -376,8 +378,8 @@ def test_one_level_in_two_spellings():
 )
 def test_letters_of_another_encoding(text):
     values = np.where(np.arange(N) % 4 == 2, text, "a plain word")
-    found = found_in(place=values)
-    assert (found.kind, found.rows[0]) == ("encoding", 2)
+    finding = finding_of(place=values)
+    assert (finding.kind, finding.rows[0]) == ("encoding", 2)
 
 
 def test_letters_of_other_languages_are_none():
@@ -388,13 +390,13 @@ def test_letters_of_other_languages_are_none():
 def test_columns_that_say_the_same():
     table = clean()
     table["inches"] = table["height"] / 2.54
-    found = only(check(table, "bought"), "duplicate columns")
-    assert found.columns == ("height", "inches")
+    finding = only(check(table, "bought"), "duplicate columns")
+    assert finding.columns == ("height", "inches")
     names = {"red": "rot", "green": "gruen", "blue": "blau"}
-    found = found_in(farbe=[names[colour] for colour in clean()["colour"]])
-    assert "one to one with 'colour'" in found.text
-    found = found_in(again=clean()["colour"])
-    assert "the same values as 'colour'" in found.text
+    finding = finding_of(farbe=[names[colour] for colour in clean()["colour"]])
+    assert "one to one with 'colour'" in finding.text
+    finding = finding_of(again=clean()["colour"])
+    assert "the same values as 'colour'" in finding.text
 
 
 def test_many_findings_of_a_kind_are_folded():
@@ -435,9 +437,9 @@ def test_findings_as_json_values():
     import json
 
     table = clean() | {"city": ["Rome"] * N}
-    told = check(table, "bought").to_dict()
-    assert json.loads(json.dumps(told))["findings"][0]["options"] == {"drop": ["city"]}
-    assert (told["rows"], told["rows_sampled"]) == (N, N)
+    plain = check(table, "bought").to_dict()
+    assert json.loads(json.dumps(plain))["findings"][0]["options"] == {"drop": ["city"]}
+    assert (plain["rows"], plain["rows_sampled"]) == (N, N)
 
 
 def test_a_large_table_is_sampled(monkeypatch):
@@ -445,9 +447,9 @@ def test_a_large_table_is_sampled(monkeypatch):
 
     monkeypatch.setattr(table_view, "SAMPLE_ROWS", 150)
     table = clean() | {"flag": clean()["bought"]}
-    found = check(table, "bought")
-    assert (found.n_rows, found.n_sampled) == (N, 150)
-    assert [each.kind for each in found] == ["leakage"]
+    finding = check(table, "bought")
+    assert (finding.n_rows, finding.n_sampled) == (N, 150)
+    assert [each.kind for each in finding] == ["leakage"]
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -495,14 +497,14 @@ def test_no_table_is_too_odd(seed):
 )
 def test_known_traps(parts, target, options, expected):
     table = read(data_file(*parts), **options).table
-    found = check(table, target)
-    assert {name for each in found.warnings for name in each.columns} == expected
-    assert len(found.notes) <= 2
+    finding = check(table, target)
+    assert {name for each in finding.warnings for name in each.columns} == expected
+    assert len(finding.notes) <= 2
 
 
 def test_the_sum_of_the_bicycles():
     archive = zipfile.ZipFile(data_file("bike-sharing", "Bike-Sharing-Dataset.zip"))
     table = read(io.BytesIO(archive.read("hour.csv"))).table
-    found = check(table, "cnt")
-    assert found.warnings[0].columns == ("casual", "registered")
-    assert "cnt = casual + registered" in found.warnings[0].text
+    finding = check(table, "cnt")
+    assert finding.warnings[0].columns == ("casual", "registered")
+    assert "cnt = casual + registered" in finding.warnings[0].text

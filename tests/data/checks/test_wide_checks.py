@@ -39,7 +39,7 @@ def _counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int
 
 def _wide(columns: int = 2000, rows: int = 40) -> dict[str, Any]:
     rng = np.random.default_rng(0)
-    table: dict[str, Any] = {f"c{place}": rng.normal(size=rows) for place in range(columns)}
+    table: dict[str, Any] = {f"c{index}": rng.normal(size=rows) for index in range(columns)}
     table["y"] = ["yes" if value > 0 else "no" for value in rng.normal(size=rows)]
     return table
 
@@ -53,9 +53,9 @@ def test_many_columns_are_checked_together(monkeypatch: pytest.MonkeyPatch) -> N
     coded = _counted(monkeypatch, table_view, "codes_of")
     mixed = _counted(monkeypatch, row_hashes, "mixed")
 
-    found = check(table, "y")
+    result = check(table, "y")
 
-    pairs = {(each.kind, each.columns) for each in found}
+    pairs = {(each.kind, each.columns) for each in result}
     assert ("leakage", ("c900",)) in pairs
     duplicates = {columns for kind, columns in pairs if kind == "duplicate columns"}
     assert duplicates == {("c30", "c1500"), ("c31", "c1600")}
@@ -68,7 +68,7 @@ def test_codes_of_many_columns_are_those_of_each() -> None:
     values = rng.integers(-3, 3, size=(500, 30)).astype(float)
     values[rng.random(values.shape) < 0.2] = np.nan
     values[rng.random(values.shape) < 0.1] = -0.0
-    table = {f"c{place}": column for place, column in enumerate(values)}
+    table = {f"c{index}": column for index, column in enumerate(values)}
     view = table_view.TableView(as_columns(table), list(table), None)
     for name, column in table.items():
         expected = np.unique(column, return_inverse=True)[1]
@@ -116,7 +116,7 @@ def test_many_small_items_are_few_tasks(monkeypatch: pytest.MonkeyPatch) -> None
 def _with_faults(columns: int, rows: int = 120) -> dict[str, Any]:
     """A wide table with one fault of each kind, and nothing else to find."""
     rng = np.random.default_rng(4)
-    table: dict[str, Any] = {f"c{place}": rng.normal(5, 1, rows) for place in range(columns)}
+    table: dict[str, Any] = {f"c{index}": rng.normal(5, 1, rows) for index in range(columns)}
     table["c3"] = np.full(rows, 2.5)
     table["c11"] = np.full(rows, np.nan)
     table["c17"] = np.where(np.arange(rows) == 70, 1.5, np.nan)
@@ -152,8 +152,8 @@ def test_faults_of_single_columns_are_found_among_many(monkeypatch: pytest.Monke
     for columns in (60, 600):
         for calls in looked:
             calls.clear()
-        found = check(_with_faults(columns), "y")
-        kinds = {(each.kind, name) for each in found for name in each.columns if name != "y"}
+        result = check(_with_faults(columns), "y")
+        kinds = {(each.kind, name) for each in result for name in each.columns if name != "y"}
         assert {pair for pair in kinds if pair[0] != "leakage"} == expected
         assert all(len(calls) <= 10 for calls in looked)
 
@@ -163,9 +163,9 @@ def test_blocks_do_not_change_findings(monkeypatch: pytest.MonkeyPatch) -> None:
     table["c45"] = 3 - 2 * table["c44"]
     table["b"] = [label == "yes" for label in table["y"]]
     table["k"] = ["red" if label == "yes" else "blue" for label in table["y"]]
-    told = []
+    reports = []
     for size in (1, 500, 1 << 16):
         monkeypatch.setattr(column_blocks, "BLOCK_VALUES", size)
-        told.append(check(table, "y").to_dict())
-    assert told[0] == told[1] == told[2]
-    assert {"leakage", "duplicate columns"} <= {each["kind"] for each in told[0]["findings"]}
+        reports.append(check(table, "y").to_dict())
+    assert reports[0] == reports[1] == reports[2]
+    assert {"leakage", "duplicate columns"} <= {each["kind"] for each in reports[0]["findings"]}

@@ -61,9 +61,9 @@ def test_an_index_that_is_outside(kind, index):
 
 @pytest.mark.parametrize("kind", ["csr_array", "csc_array", "bsr_array"])
 def test_an_indptr_that_does_not_fit(kind):
-    for place, value in ((0, 5), (2, 10**6), (2, -7), (-1, 10**6)):
+    for position, value in ((0, 5), (2, 10**6), (2, -7), (-1, 10**6)):
         X = matrix(kind)
-        X.indptr[place] = value
+        X.indptr[position] = value
         with pytest.raises(ValueError, match="indptr"):
             as_rows(X)
     X = matrix(kind)
@@ -154,5 +154,5 @@ def test_a_fit_that_nobody_disturbs_learns_the_same():
     y = (X.toarray().sum(axis=1) > 2.5).astype(int)
     dense = LogisticRegression().fit(X.toarray(), y)
     for kind in (kind for kind in FORMATS if kind != "dia"):
-        found = LogisticRegression().fit(X.asformat(kind), y)
-        assert np.allclose(found.coef_, dense.coef_, atol=1e-6)
+        result = LogisticRegression().fit(X.asformat(kind), y)
+        assert np.allclose(result.coef_, dense.coef_, atol=1e-6)

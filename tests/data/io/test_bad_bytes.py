@@ -42,18 +42,18 @@ def test_the_place_is_named_and_the_row_can_be_skipped(reader, bad, kind):
     before = text[: text.index(bad)]
     line = before.count(b"\n") + 1
     column = len(before) - before.rfind(b"\n")
-    with pytest.raises(TableError) as told:
+    with pytest.raises(TableError) as raised:
         reader(io.BytesIO(text), format=kind.partition(" ")[0])
-    where = re.match(r"the file:(\d+):(\d+): .*not (?:valid )?UTF-8", str(told.value))
-    assert where is not None, told.value
+    where = re.match(r"the file:(\d+):(\d+): .*not (?:valid )?UTF-8", str(raised.value))
+    assert where is not None, raised.value
     start = wrong.index(b"%s")
     assert int(where[1]) == line
     if kind in ("svmlight", "vw"):  # these name the byte at which the word begins
         assert int(where[2]) <= column < int(where[2]) + start + 1
     else:
         assert int(where[2]) == column
-    found = reader(io.BytesIO(text), format=kind.partition(" ")[0], on_error="skip")
-    parts = found if isinstance(found, list) else [found]
+    result = reader(io.BytesIO(text), format=kind.partition(" ")[0], on_error="skip")
+    parts = result if isinstance(result, list) else [result]
     assert sum(map(len, parts)) == 12
     report = parts[-1].report
     if reader is read:
@@ -98,9 +98,9 @@ def test_what_is_valid():
         marked = marked_as_text(data)
         assert len(marked) == len(data)
         marked.decode()
-        places = bytes_not_text(data)
-        assert marked == bytes(ord("?") if i in places else c for i, c in enumerate(data))
-        assert (not places) == (valid and b"\0" not in data)
+        indices = bytes_not_text(data)
+        assert marked == bytes(ord("?") if i in indices else c for i, c in enumerate(data))
+        assert (not indices) == (valid and b"\0" not in data)
     long = ("x" * ((1 << 20) - 1) + "é").encode()
     assert is_utf8(long)
     assert not is_utf8(long[:-1])

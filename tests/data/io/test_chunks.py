@@ -41,10 +41,10 @@ def test_chunks_are_parts_of_the_whole(rows, ending, size):
     options["column_types"] = dict.fromkeys(["first", "second", "third"], "category")
     text = written(rows, ending)
     whole = read(io.BytesIO(text), **options)
-    found = scan(io.BytesIO(text), chunk_bytes=size, **options)
-    table = pa.concat_tables([chunk.table for chunk in found])
+    result = scan(io.BytesIO(text), chunk_bytes=size, **options)
+    table = pa.concat_tables([chunk.table for chunk in result])
     assert table.to_pydict() == whole.table.to_pydict()
-    assert found.report.missing == whole.report.missing
+    assert result.report.missing == whole.report.missing
     expected = [[cell.strip() for cell in row] for row in rows]
     missing = {"", "NA", "-"}
     assert [list(row.values()) for row in table.to_pylist()] == [
@@ -76,9 +76,9 @@ def test_records_are_those_of_pythons_csv(text):
     records = Records(data, ",", quoting=True)
     if records.unclosed is not None:
         return
-    found = [int(width) for width in records.widths[~records.empty]]
+    result = [int(width) for width in records.widths[~records.empty]]
     rows = list(csv.reader(io.StringIO(text, newline="")))
-    assert found == [len(row) for row in rows if row]
+    assert result == [len(row) for row in rows if row]
 
 
 @pytest.mark.parametrize("content", [b"", b"a", b"\n", b'"a\nb"\nc'])

@@ -73,8 +73,8 @@ def mutated(rng: random.Random, data: bytes) -> bytes:
 def check(data: bytes, reader, **options) -> None:
     """Read it; only an error about the file may come, which names it."""
     try:
-        found = reader(io.BytesIO(data), **options)
-        for part in found if isinstance(found, list) else [found]:
+        result = reader(io.BytesIO(data), **options)
+        for part in result if isinstance(result, list) else [result]:
             if part.table is not None:
                 part.table.validate(full=True)
     except TableError as error:
@@ -114,8 +114,8 @@ def test_an_empty_line_and_one_of_two_values_with_skip():
 @pytest.mark.native
 @pytest.mark.parametrize("reader", [read, chunks])
 def test_svmlight_rows_without_features(reader):
-    found = reader(io.BytesIO(b"1\n0\n"), format="svmlight")
-    (data,) = found if isinstance(found, list) else [found]
+    result = reader(io.BytesIO(b"1\n0\n"), format="svmlight")
+    (data,) = result if isinstance(result, list) else [result]
     assert data.X.shape == (2, 0)
     assert data.y.tolist() == [1, 0]
     wide = reader(io.BytesIO(b"1\n0\n"), format="svmlight", n_features=3)

@@ -88,10 +88,10 @@ def read_pieces(text: bytes):
     """Read a text that comes in small pieces."""
 
     class Pieces:
-        name, place = "pieces", 0
+        name, offset = "pieces", 0
 
         def read(self, size: int = -1) -> bytes:
-            start, self.place = self.place, self.place + min(size, 1 << 16)
-            return text[start : self.place]
+            start, self.offset = self.offset, self.offset + min(size, 1 << 16)
+            return text[start : self.offset]
 
     return read(Pieces(), format="csv")

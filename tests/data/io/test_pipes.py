@@ -153,8 +153,8 @@ def test_a_pipe_that_writes_slowly(tmp_path):
 
     def write() -> None:
         with path.open("wb", buffering=0) as out:
-            for place in range(0, len(whole), 7):
-                out.write(whole[place : place + 7])
+            for offset in range(0, len(whole), 7):
+                out.write(whole[offset : offset + 7])
 
     writer = threading.Thread(target=write, daemon=True)
     writer.start()

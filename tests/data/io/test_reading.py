@@ -149,9 +149,9 @@ def test_invalid_utf8_names_line_and_byte(write, chunk):
     lines = [b"name,x"] + [b"a,1"] * 500_000
     lines[400_000] = b"\xe9,1"
     path = write(b"\n".join(lines))
-    place = 7 + 4 * 399_999
+    position = 7 + 4 * 399_999
     with pytest.raises(
-        TableError, match=rf":400001(?::\d+)?: byte {place} \(0xe9\) is not valid UTF-8"
+        TableError, match=rf":400001(?::\d+)?: byte {position} \(0xe9\) is not valid UTF-8"
     ):
         list(scan(path, chunk_bytes=chunk)) if chunk and chunk > 64 else read(path)
 
@@ -167,8 +167,8 @@ def test_nul_byte_names_line_and_byte(write, chunks):
 
 
 def test_glob_folder_and_list_of_files(write, tmp_path):
-    for place, name in enumerate(["b.csv", "a.csv", "c.csv"]):
-        write(f"x,y\n{place},t\n", name)
+    for position, name in enumerate(["b.csv", "a.csv", "c.csv"]):
+        write(f"x,y\n{position},t\n", name)
     write("not read", ".hidden")
     write("", "_SUCCESS")
     for source in (tmp_path, str(tmp_path / "*.csv"), sorted(tmp_path.glob("?.csv"))):
@@ -306,17 +306,17 @@ def test_ragged_rows_are_skipped_when_asked(write, chunks):
     lines[10_000], lines[20_000] = "1,2,3", "4"
     path = write("\n".join(lines))
     if chunks:
-        found = scan(path, on_error="skip", chunk_bytes=1000)
-        rows = sum(len(chunk) for chunk in found)
+        result = scan(path, on_error="skip", chunk_bytes=1000)
+        rows = sum(len(chunk) for chunk in result)
     else:
-        found = read(path, on_error="skip")
-        rows = len(found)
+        result = read(path, on_error="skip")
+        rows = len(result)
     assert rows == 49_998
-    assert found.report.skipped == 2
-    first, second = found.report.examples
+    assert result.report.skipped == 2
+    first, second = result.report.examples
     assert (first.line, first.reason, first.text) == (10_001, "expected 2 values, found 3", "1,2,3")
     assert (second.line, second.text) == (20_001, "4")
-    assert "2 lines left out" in str(found.report)
+    assert "2 lines left out" in str(result.report)
     with pytest.raises(TableError, match=r":10001(?::\d+)?: expected 2 values.*on_error='skip'"):
         list(scan(path, chunk_bytes=1000)) if chunks else read(path)
 
@@ -326,9 +326,9 @@ def test_cells_that_are_not_of_the_given_type_are_skipped_when_asked(write):
     given = {"x": "number", "y": "number"}
     with pytest.raises(TableError, match=r":3(?::\d+)?: column 'x': 'abc' is not a number"):
         read(path, column_types=given)
-    found = read(path, column_types=given, on_error="skip")
-    assert found.table.to_pydict() == {"x": [1.0, 4.0], "y": [2.0, None]}
-    assert [(e.line, e.reason) for e in found.report.examples] == [
+    result = read(path, column_types=given, on_error="skip")
+    assert result.table.to_pydict() == {"x": [1.0, 4.0], "y": [2.0, None]}
+    assert [(e.line, e.reason) for e in result.report.examples] == [
         (3, "column 'x': 'abc' is not a number"),
         (5, "column 'y': 'no' is not a number"),
     ]
@@ -638,22 +638,24 @@ def test_running_text_is_one_column(write):
 
 
 def test_progress(write):
-    told = []
+    events = []
     path = write(rows_of(1000))
-    rows = sum(len(chunk) for chunk in scan(path, chunk_bytes=4000, progress=told.append))
-    assert told[-1].rows == rows == 1000
-    assert told[-1].bytes_read == told[-1].bytes_total == path.stat().st_size
-    assert [p.rows for p in told] == sorted({p.rows for p in told})
+    rows = sum(len(chunk) for chunk in scan(path, chunk_bytes=4000, progress=events.append))
+    assert events[-1].rows == rows == 1000
+    assert events[-1].bytes_read == events[-1].bytes_total == path.stat().st_size
+    assert [p.rows for p in events] == sorted({p.rows for p in events})
 
 
 def test_progress_of_parquet(tmp_path):
-    path, told = tmp_path / "data.parquet", []
+    path, events = tmp_path / "data.parquet", []
     parquet.write_table(pa.table({"x": list(range(1000))}), path)
-    assert sum(map(len, scan(path, chunk_rows=100, chunk_bytes=800, progress=told.append))) == 1000
-    assert len(told) > 1
-    assert told[-1].rows == 1000
-    assert told[-1].bytes_read == told[-1].bytes_total == path.stat().st_size
-    assert told[0].bytes_read < told[-1].bytes_read
+    assert (
+        sum(map(len, scan(path, chunk_rows=100, chunk_bytes=800, progress=events.append))) == 1000
+    )
+    assert len(events) > 1
+    assert events[-1].rows == 1000
+    assert events[-1].bytes_read == events[-1].bytes_total == path.stat().st_size
+    assert events[0].bytes_read < events[-1].bytes_read
 
 
 # --- JSON lines and Parquet ---
@@ -732,8 +734,8 @@ def test_parquet(tmp_path):
     table = pa.table({"x": [1, 2, None], "t": ["a", "b", "a"], "flag": [True, False, None]})
     path = tmp_path / "data.parquet"
     parquet.write_table(table, path)
-    for found in both(path):
-        assert found.to_pydict() == table.to_pydict()
+    for result in both(path):
+        assert result.to_pydict() == table.to_pydict()
     X, y = read(path, target="t", columns=["x"])
     assert X.column_names == ["x"]
     assert y.tolist() == ["a", "b", "a"]
@@ -915,9 +917,9 @@ def test_dates_with_and_without_an_offset_are_given_in_utc(tmp_path, ending):
     file = tmp_path / f"dates.{ending}"
     lines = ["x", *texts] if ending == "csv" else [f'{{"x": "{text}"}}' for text in texts]
     file.write_text("\n".join(lines) + "\n")
-    found = read(file, column_types={"x": "date"}).table["x"].to_pylist()
+    result = read(file, column_types={"x": "date"}).table["x"].to_pylist()
     day = dt.datetime(2020, 1, 2)
-    assert [(moment - day) / dt.timedelta(hours=1) for moment in found] == [0, 10.5, 10.5, -0.5]
+    assert [(moment - day) / dt.timedelta(hours=1) for moment in result] == [0, 10.5, 10.5, -0.5]
     file.write_text(file.read_text().replace(":00Z", ":61Z"))
     with pytest.raises(TableError, match=r"'2020-01-02T10:30:61Z' is not (an ISO )?date"):
         read(file, column_types={"x": "date"})

@@ -36,7 +36,7 @@ def batch_of(data, **options):
 
 def as_tuples(batch):
     rows, qid = batch.rows, batch.qid
-    found = []
+    result = []
     for i in range(len(batch)):
         begin, end = rows.indptr[i], rows.indptr[i + 1]
         columns = rows.indices[begin:end].tolist()
@@ -45,10 +45,10 @@ def as_tuples(batch):
         values = rows.values[begin:end].tolist()
         label = batch.labels[i]
         label = label if isinstance(label, str) else float(label)
-        found.append(
+        result.append(
             (label, -1 if qid is None else int(qid[i]), dict(zip(columns, values, strict=True)))
         )
-    return found
+    return result
 
 
 def texts(rows):
@@ -189,9 +189,9 @@ def test_threads_give_the_same_rows(n_jobs):
     one, many = (_read_and_count(data, jobs) for jobs in (None, n_jobs))
     assert one[1] == many[1]
     assert one[1].count > 0
-    for mine, theirs in zip(one[0].rows.arrays(), many[0].rows.arrays(), strict=True):
-        assert mine.dtype == theirs.dtype
-        assert mine.tobytes() == theirs.tobytes()
+    for ours, theirs in zip(one[0].rows.arrays(), many[0].rows.arrays(), strict=True):
+        assert ours.dtype == theirs.dtype
+        assert ours.tobytes() == theirs.tobytes()
     assert one[0].labels.tobytes() == many[0].labels.tobytes()
     assert one[0].qid.tobytes() == many[0].qid.tobytes()
 
@@ -427,8 +427,8 @@ def test_any_bytes_in_any_chunks_give_what_the_reference_gives(
     if refused and not skip:
         with pytest.raises(LineError) as error:
             read(data, cuts, **options)
-        found = error.value.refused
-        assert (found.line, found.kind) == refused[0]
+        result = error.value.refused
+        assert (result.line, result.kind) == refused[0]
         return
     if n_features is not None and any(n_features in columns for _, _, columns in expected):
         with pytest.raises(ValueError, match="counts columns from 0"):
@@ -470,18 +470,18 @@ def test_rows_taken_in_parts_between_pieces(sizes, steps, labels):
         f"{i} qid:{i} " + " ".join(f"{k + 1}:{i + k}" for k in range(n)) + "\n"
         for i, n in enumerate(sizes)
     ]
-    data, found, place = "".join(lines).encode(), [], 0
+    data, result, offset = "".join(lines).encode(), [], 0
     reader = SvmlightReader(1, 9, labels=labels)
     for size, most in steps:
-        reader.feed(data[place : place + size])
-        place += size
+        reader.feed(data[offset : offset + size])
+        offset += size
         batch = reader.take(most)
-        found += [] if batch is None else as_tuples(batch)
-    reader.feed(data[place:])
+        result += [] if batch is None else as_tuples(batch)
+    reader.feed(data[offset:])
     reader.finish()
     batch = reader.take()
-    found += [] if batch is None else as_tuples(batch)
-    assert found == read(data, index_base=1, n_features=9, labels=labels)[0]
+    result += [] if batch is None else as_tuples(batch)
+    assert result == read(data, index_base=1, n_features=9, labels=labels)[0]
 
 
 MEMORY = """

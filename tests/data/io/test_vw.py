@@ -33,15 +33,15 @@ def batch_of(data, **options):
 def as_tuples(batch, names):
     rows = batch.rows
     assert rows.n_features == len(names)
-    found = []
+    result = []
     for i in range(len(batch)):
         part = slice(rows.indptr[i], rows.indptr[i + 1])
         columns = [names[j] for j in rows.indices[part]]
         assert len(set(columns)) == len(columns)
         label = None if math.isnan(batch.labels[i]) else float(batch.labels[i])
         beside = float(batch.weights[i]), float(batch.base[i]), batch.tags[i]
-        found.append((label, *beside, dict(zip(columns, rows.values[part].tolist(), strict=True))))
-    return found
+        result.append((label, *beside, dict(zip(columns, rows.values[part].tolist(), strict=True))))
+    return result
 
 
 # ------------------------------------------------------------------ what is read
@@ -160,8 +160,8 @@ def test_threads_give_the_same_rows(n_jobs, n_features):
     assert [skipped, names] == others
     assert skipped.count == 1
     assert names is None or "t^new" not in names
-    for mine, theirs in zip(one.rows.arrays(), many.rows.arrays(), strict=True):
-        assert mine.tobytes() == theirs.tobytes()
+    for ours, theirs in zip(one.rows.arrays(), many.rows.arrays(), strict=True):
+        assert ours.tobytes() == theirs.tobytes()
     assert one.tags == many.tags
 
 

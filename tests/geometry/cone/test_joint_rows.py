@@ -11,7 +11,7 @@ from separable.geometry.cone.joint_rows import JointRows
 def written_out(X, label, K, fit_intercept):
     """Return all vectors, a row of a matrix each."""
     wide = np.column_stack([X, np.ones(len(X))]) if fit_intercept else X
-    found = []
+    result = []
     for x, y in zip(wide, label, strict=True):
         for k in range(K):
             if k == y:
@@ -19,8 +19,8 @@ def written_out(X, label, K, fit_intercept):
             vector = np.zeros((K, wide.shape[1]))
             vector[y] += x
             vector[k] -= x
-            found.append(vector[1:].ravel())
-    return np.array(found)
+            result.append(vector[1:].ravel())
+    return np.array(result)
 
 
 @pytest.mark.parametrize("K", [2, 3, 5])

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from separable.geometry import separability
-from separable.geometry.cone.dense_rows import WrittenRows
+from separable.geometry.cone.cone_rows import WrittenRows
 from separable.geometry.search.dependent_columns import untangle
 from separable.geometry.search.exact_search import reduce_exactly
 from separable.geometry.search.least_violation import Face, find_least_violation
@@ -34,18 +34,18 @@ def whole_sets(count):
 def test_whole_numbers_settle_as_a_linear_program_does():
     kinds = []
     for Z in whole_sets(60):
-        found = reduce_exactly(WrittenRows(Z))
+        result = reduce_exactly(WrittenRows(Z))
         kind, strict = lp_verdict(Z)
-        assert np.array_equal(~found.boundary, strict)
-        assert (found.u is None) == (kind == "overlap")
-        if found.u is not None:  # floats that round nothing here, so signs are as they are
+        assert np.array_equal(~result.boundary, strict)
+        assert (result.u is None) == (kind == "overlap")
+        if result.u is not None:  # floats that round nothing here, so signs are as they are
             scores = [
-                sum(Fraction(x) * Fraction(w) for x, w in zip(z, found.u, strict=True)) for z in Z
+                sum(Fraction(x) * Fraction(w) for x, w in zip(z, result.u, strict=True)) for z in Z
             ]
             assert min(float(score) for score in scores) > -1e-12
             assert all(score > 0 for score, clear in zip(scores, strict, strict=True) if clear)
-        assert np.allclose((found.a @ Z).astype(float), 0, atol=1e-12)
-        assert np.array_equal(found.a > 0, (found.a > 0) & found.boundary)
+        assert np.allclose((result.a @ Z).astype(float), 0, atol=1e-12)
+        assert np.array_equal(result.a > 0, (result.a > 0) & result.boundary)
         kinds.append(kind)
     assert {"separable", "quasi-separable", "overlap"} == set(kinds)
 
@@ -61,12 +61,14 @@ def test_of_many_rows_a_few_are_settled_and_all_are_looked_at(kind):
     rng = np.random.default_rng(7)
     Z = rng.integers(-9, 10, (4000, 4)).astype(float)
     Z[:, 0] = np.abs(Z[:, 0]) + (kind == "separable") if kind != "overlap" else Z[:, 0]
-    found = reduce_exactly(WrittenRows(Z))
-    assert found.boundary.sum() == {"separable": 0, "overlap": 4000}.get(kind, (Z[:, 0] == 0).sum())
-    assert not (found.a @ Z.astype(int).astype(object)).any()
-    if found.u is not None:
-        scores = Z.astype(int).astype(object) @ np.array(found.u, dtype=object)
-        assert np.array_equal(scores > 0, ~found.boundary)
+    result = reduce_exactly(WrittenRows(Z))
+    assert result.boundary.sum() == {"separable": 0, "overlap": 4000}.get(
+        kind, (Z[:, 0] == 0).sum()
+    )
+    assert not (result.a @ Z.astype(int).astype(object)).any()
+    if result.u is not None:
+        scores = Z.astype(int).astype(object) @ np.array(result.u, dtype=object)
+        assert np.array_equal(scores > 0, ~result.boundary)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])

@@ -149,8 +149,8 @@ def test_null_vectors_are_null_and_as_many_as_the_rank_leaves(A):
     assert len(basis) == A.shape[1] - len(pivots)
     for vector in basis:
         assert all(sum(int(a) * v for a, v in zip(row, vector, strict=True)) == 0 for row in A)
-    found = find_dependencies(A.astype(np.float64))
-    assert found.rank == len(pivots)
+    result = find_dependencies(A.astype(np.float64))
+    assert result.rank == len(pivots)
 
 
 @settings(max_examples=40, deadline=None)
@@ -176,7 +176,7 @@ def test_cancelling_needs_vectors_that_depend_exactly():
 
 def test_rational_arithmetic_has_a_limit_and_says_so():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((600, 160)), np.arange(600) % 2
+    X, y = rng.standard_normal((400, 160)), np.arange(400) % 2
     verdict = separability(X, y)
     assert verdict.kind == "overlap"
     assert verdict.verify(X, y)

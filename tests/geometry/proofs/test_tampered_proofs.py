@@ -10,25 +10,25 @@ import scipy.sparse as sp
 
 from separable.geometry import separability
 
-CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]])
+VERTICES = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]])
 rng = np.random.default_rng(0)
 CLOUD, LABEL = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
 RARE = np.column_stack([CLOUD, np.cumsum(LABEL) * LABEL == 3])
 
 SETS = {
-    "separable": (CORNERS, np.array([0, 0, 0, 1])),
+    "separable": (VERTICES, np.array([0, 0, 0, 1])),
     "separable, more rows": (CLOUD + 5 * LABEL[:, None], LABEL),
     "quasi-separable": (np.array([[0.0], [1], [1], [2]]), np.array([0, 0, 1, 1])),
     "quasi-separable, more rows": (RARE, LABEL),
-    "overlap": (CORNERS, np.array([0, 1, 1, 0])),
+    "overlap": (VERTICES, np.array([0, 1, 1, 0])),
     "overlap, more rows": (CLOUD, LABEL),
     "separable, three classes": (np.arange(6.0)[:, None], np.array([0, 0, 1, 1, 2, 2])),
-    "overlap, three classes": (np.tile(CORNERS, (3, 1)), np.repeat([0, 1, 2], 4)),
+    "overlap, three classes": (np.tile(VERTICES, (3, 1)), np.repeat([0, 1, 2], 4)),
 }
 
 
 @pytest.fixture(params=SETS)
-def asked(request):
+def proved(request):
     X, y = SETS[request.param]
     verdict = separability(X, y)
     assert request.param.startswith(verdict.kind)
@@ -49,8 +49,8 @@ def changed(value):
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_changed_fields_are_noticed(asked, exact):
-    verdict, X, y = asked
+def test_changed_fields_are_noticed(proved, exact):
+    verdict, X, y = proved
     for each in fields(verdict.proof):
         value = getattr(verdict.proof, each.name)
         for other in changed(value):
@@ -60,15 +60,15 @@ def test_changed_fields_are_noticed(asked, exact):
             assert not replace(verdict, proof=proof).verify(X, y, exact=exact), (each.name, other)
 
 
-def test_a_proof_of_another_kind_proves_nothing(asked):
-    verdict, X, y = asked
+def test_a_proof_of_another_kind_proves_nothing(proved):
+    verdict, X, y = proved
     for kind in ("separable", "quasi-separable", "overlap", "undecided"):
         assert replace(verdict, kind=kind).verify(X, y) == (kind == verdict.kind)
     assert not replace(verdict, proof=None).verify(X, y)
 
 
-def test_other_data_is_noticed(asked):
-    verdict, X, y = asked
+def test_other_data_is_noticed(proved):
+    verdict, X, y = proved
     assert not verdict.verify(np.vstack([X, X]), np.append(y, y))
     assert not verdict.verify(np.column_stack([X, X]), y)
     assert not verdict.verify(X, np.where(y == y.max(), "b", "a"))

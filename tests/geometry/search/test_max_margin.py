@@ -21,13 +21,13 @@ def separable_set(seed):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("precision", [0.3, 1e-3, 1e-6])
 def test_the_bracket_holds_the_largest_margin(precision, fit_intercept):
-    asked = 0
+    checked = 0
     for seed in range(40):
         X, y = separable_set(seed)
         low, high = margin_bracket(X, y, fit_intercept)
         if not 0 < high <= low * (1 + 1e-7):  # not separable, or the reference is not sharp
             continue
-        asked += 1
+        checked += 1
         verdict = separability(X, y, fit_intercept=fit_intercept, precision=precision)
         assert verdict.separable
         assert 0 < verdict.margin <= high * (1 + 1e-12)
@@ -40,7 +40,7 @@ def test_the_bracket_holds_the_largest_margin(precision, fit_intercept):
         distances = np.where(y == 1, 1, -1) * (X @ w + b) / np.linalg.norm(w)
         assert verdict.margin == pytest.approx(distances.min(), rel=1e-9)
         assert fit_intercept or b == 0
-    assert asked >= 20
+    assert checked >= 20
 
 
 def test_the_reference_knows_the_margin_of_and():

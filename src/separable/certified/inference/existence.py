@@ -135,7 +135,7 @@ class _Part:
 
     def separating_columns(self, verdict: Any) -> list[int]:
         """Return the few columns that separate by themselves; none if no few are found."""
-        from separable.geometry.proofs.few_columns import few_columns
+        from separable.geometry.proofs.weak_direction import sparse_direction
 
         cone = self._cone_as_it_came()
         weights, intercept = verdict.proof.weights, verdict.proof.intercept
@@ -143,7 +143,7 @@ class _Part:
             u = cone.packed(weights, intercept)
         else:
             u = np.append(weights, intercept) if self.fit_intercept else weights
-        found = few_columns(cone, u, np.zeros(0, np.intp), cone.column)
+        found = sparse_direction(cone, u, np.zeros(0, np.intp), cone.column)
         if found is None:
             return []
         used = np.unique(cone.column[found != 0])

@@ -1,4 +1,9 @@
-"""Weakly separating direction for a proof: exact on the boundary, with short coordinates."""
+"""Weakly separating direction for a proof: exact on the boundary, short coordinates, few columns.
+
+Adding columns preserves separability. So bisection finds the shortest prefix of the columns, by
+decreasing weight, with the same boundary; then each column is removed once if possible. This part
+is floating point; the proof is built from its result.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.geometry.cone.cone_rows import WrittenRows
 from separable.geometry.cone.dependencies import MAX_NULL_ENTRIES, column_powers, find_dependencies
 from separable.geometry.cone.orthogonal import spanning
 from separable.geometry.proofs.checks import separates_weakly
-from separable.geometry.proofs.few_columns import few_columns
+from separable.geometry.search.row_generation import reduce_many
 from separable.linalg.exact import cleared
 from separable.linalg.lstsq import lstsq
 
@@ -21,11 +27,15 @@ if TYPE_CHECKING:
     from separable.geometry.cone.cone_rows import ConeRows
     from separable.typing import Floats, Indices
 
-__all__ = ["tidy_direction", "tidy_few"]
+__all__ = ["sparse_direction", "tidy_direction", "tidy_sparse_direction"]
 
 #: Binary digits to round coordinates to; the first that works is used.
 DIGITS = (2, 6, 14, 30, 53)
-#: Maximum size for the search of a sparser direction, which doubles the time.
+#: Maximum number of dense entries of a search for a sparser direction.
+MAX_ENTRIES = 1_000_000
+#: Up to this many columns, each is removed once if possible; with more, only the prefix is used.
+MAX_SINGLE_REMOVALS = 20
+#: The same maximum where a direction is known, since the search doubles the time.
 MAX_SPARSIFIED = 100_000
 #: Coefficients below this fraction of the largest may be rounding errors.
 COEFFICIENT_TOLERANCE = 1e-12
@@ -62,25 +72,98 @@ def tidy_direction(
         null, factors = _sparse_parts(cone, result.null, u, boundary, only)
         floats = np.zeros(cone.dimension)
         finite = [each for each in factors if np.isfinite(each).all()]
-        for some_factors, digits in product(finite, DIGITS):
-            exact = _sum(null, [_short(factor, digits) for factor in some_factors], len(only))
+        for coefficients, digits in product(finite, DIGITS):
+            exact = _sum(null, [_short(factor, digits) for factor in coefficients], len(only))
             floats[only] = _floats(exact)
             if separates_weakly(cone, floats, boundary):
                 return floats, boundary
     return (u, boundary) if separates_weakly(cone, u, boundary) else None
 
 
-def tidy_few(
+def tidy_sparse_direction(
     cone: ConeRows, u: Floats, boundary: Indices, column: Indices
 ) -> tuple[Floats, Indices] | None:
-    """Return `tidy_direction`, with fewer columns if possible; see `few_columns`."""
+    """Return `tidy_direction`, with fewer columns if possible; see `sparse_direction`."""
     tidy = tidy_direction(cone, u, boundary)
     if tidy is None:
         return None
-    fewer = few_columns(cone, tidy[0], boundary, column, MAX_SPARSIFIED)
+    fewer = sparse_direction(cone, tidy[0], boundary, column, MAX_SPARSIFIED)
     if fewer is None:
         return tidy
     return tidy_direction(cone, fewer, boundary, np.flatnonzero(fewer)) or tidy
+
+
+def sparse_direction(
+    cone: ConeRows, u: Floats, boundary: Indices, column: Indices, most: int = MAX_ENTRIES
+) -> Floats | None:
+    """Return a direction with fewer columns than u, or None if none is found.
+
+    Parameters
+    ----------
+    cone : ConeRows
+        The original vectors.
+    u : ndarray, shape (D,)
+        z.u > 0 except on the boundary.
+    boundary : ndarray of int
+        May be empty.
+    column : ndarray of int, shape (D,)
+        The column of each coordinate; -1 for intercepts, which do not count.
+    most : int
+        Maximum number of dense entries.
+
+    Examples
+    --------
+    >>> cone = WrittenRows(np.array([[1.0, 0.2, 3.0], [2.0, 0.1, -3.0], [2.0, 0.2, 0.0]]))
+    >>> u = sparse_direction(cone, np.array([1.0, 1.0, 0.1]), np.zeros(0, int), np.arange(3))
+    >>> np.flatnonzero(u)
+    array([0])
+    """
+    used = np.unique(column[(u != 0) & (column >= 0)])
+    if len(used) < 2 or cone.size * cone.dimension > most:
+        return None
+    subset = _ColumnSubset(cone, boundary, column)
+    weight = np.abs(u) / subset.power
+    order = used[np.argsort([-weight[column == j].max() for j in used], kind="stable")]
+    low, high = 0, len(order)
+    best = None
+    while high - low > 1:
+        middle = (low + high) // 2
+        result = subset.direction(order[:middle])
+        low, high, best = (middle, high, best) if result is None else (low, middle, result)
+    kept = order[:high]
+    if len(kept) <= MAX_SINGLE_REMOVALS:
+        for j in kept[::-1]:
+            result = subset.direction(kept[kept != j])
+            if result is not None:
+                kept, best = kept[kept != j], result
+    return best
+
+
+class _ColumnSubset:
+    """Facial reduction restricted to some columns."""
+
+    def __init__(self, cone: ConeRows, boundary: Indices, column: Indices) -> None:
+        vectors = cone.take(np.arange(cone.size))
+        self.power = column_powers(vectors)
+        self._vectors, self._column = vectors * self.power, column
+        self._boundary = np.zeros(cone.size, bool)
+        self._boundary[boundary] = True
+
+    def direction(self, columns: Indices) -> Floats | None:
+        """Return a direction in some columns with the same boundary, if there is one."""
+        mask = np.isin(self._column, columns) | (self._column < 0)
+        if not self._vectors[:, mask].any():
+            return None
+        result = reduce_many(WrittenRows(self._vectors[:, mask]))
+        if (
+            result.u is None
+            or not result.ended
+            or not np.array_equal(result.boundary, self._boundary)
+        ):
+            return None
+        u = np.zeros(len(mask))
+        u[mask] = result.u * self.power[mask]
+        return u
 
 
 def _is_small(cone: ConeRows, independent: Indices) -> bool:

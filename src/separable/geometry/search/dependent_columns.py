@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from separable.geometry.cone.dense_rows import WrittenRows
+from separable.geometry.cone.cone_rows import WrittenRows
 from separable.geometry.cone.dependencies import column_powers, pivoted
 from separable.linalg.exact import cleared, whole_columns
 

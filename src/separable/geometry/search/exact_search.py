@@ -97,7 +97,7 @@ def reduce_exactly(cone: ConeRows, hint: FacialReduction | None = None) -> Exact
 
     Examples
     --------
-    >>> from separable.geometry.cone.dense_rows import WrittenRows
+    >>> from separable.geometry.cone.cone_rows import WrittenRows
     >>> result = reduce_exactly(WrittenRows(np.array([[1.0, 0.0], [-1.0, 0.0], [5.0, 0.5]])))
     >>> result.u, result.a.tolist(), result.boundary.tolist()
     ((0, 1), [1, 1, 0], [True, True, False])
@@ -239,7 +239,7 @@ class _Simplex:
             cost = self._table[-1, : self._m]
             below = np.flatnonzero(cost < 0)
             if len(below) == 0:
-                return self._answer()
+                return self._solution()
             enters = int(below[0] if step >= STEEPEST_PIVOTS else below[np.argmin(cost[below])])
             self._pivot(self._leaving(enters), enters)
             step += 1
@@ -264,7 +264,7 @@ class _Simplex:
         self._basis[row] = column
         self._work.use(table.size * int(pivot).bit_length())
 
-    def _answer(self) -> tuple[list[Fraction] | None, list[int]]:
+    def _solution(self) -> tuple[list[Fraction] | None, list[int]]:
         if self._table[-1, -1] == 0:
             a = [Fraction(0)] * self._m
             for row, variable in enumerate(self._basis.tolist()):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.cone.dense_rows import WrittenRows
+from separable.geometry.cone.cone_rows import WrittenRows
 from separable.geometry.cone.orthogonal import find_orthogonal
 from separable.geometry.search.facial_reduction import (
     ZERO_TOLERANCES,

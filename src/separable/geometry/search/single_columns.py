@@ -199,11 +199,11 @@ def _differs(part: Rows, columns: Indices, at: Floats) -> NDArray[np.bool_]:
         return differs
     expected = np.zeros(part.n_features)
     expected[columns] = at
-    is_asked = np.zeros(part.n_features, bool)
-    is_asked[columns] = True
+    is_chosen = np.zeros(part.n_features, bool)
+    is_chosen[columns] = True
     assert part.indices is not None
     row = np.repeat(np.arange(part.n_rows), np.diff(part.indptr))
-    wrong = is_asked[part.indices] & (part.values != expected[part.indices])
+    wrong = is_chosen[part.indices] & (part.values != expected[part.indices])
     result = np.bincount(row[expected[part.indices] != 0], minlength=part.n_rows)
     missing = result < np.count_nonzero(expected)
     return missing | (np.bincount(row[wrong], minlength=part.n_rows) > 0)

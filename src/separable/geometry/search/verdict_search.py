@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.data.rows import Rows
-from separable.geometry.cone.dense_rows import WrittenRows
+from separable.geometry.cone.cone_rows import WrittenRows
 from separable.geometry.cone.signed_rows import SeenRows, SignedRows
 from separable.geometry.proofs.weak_direction import tidy_direction
 from separable.geometry.search.dependent_columns import untangle

@@ -242,7 +242,7 @@ def test_header_only(write):
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "found"),
+    ("text", "line", "result"),
     [
         ("a,b\n1,2\n3\n", 3, 1),
         ("a,b\n1,2\n\n3,4,5\n", 4, 3),
@@ -250,8 +250,8 @@ def test_header_only(write):
         ("a,b\r\n1,2\r\n3\r\n", 3, 1),
     ],
 )
-def test_ragged_row(write, text, line, found):
-    message = rf"data\.csv:{line}: expected 2 values \(as in the header\), found {found}\."
+def test_ragged_row(write, text, line, result):
+    message = rf"data\.csv:{line}: expected 2 values \(as in the header\), found {result}\."
     with pytest.raises(TableError, match=message + " Put quotes around"):
         read(write(text))
 
@@ -273,15 +273,15 @@ def test_nul_byte(write):
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "column", "place"),
+    ("content", "line", "column", "offset"),
     [
         (b"a,b\n1,caf\xe9\n", 2, 6, 9),
         (b"caf\xe9,b\n1,2\n", 1, 4, 3),
         (b"\xef\xbb\xbfa,b\r\n1,2\r\n\xff,2\r\n", 3, 1, 13),
     ],
 )
-def test_invalid_utf8(write, content, line, column, place):
-    message = rf":{line}:{column}: byte {place} \(0x..\) is not valid UTF-8.*iconv"
+def test_invalid_utf8(write, content, line, column, offset):
+    message = rf":{line}:{column}: byte {offset} \(0x..\) is not valid UTF-8.*iconv"
     with pytest.raises(TableError, match=message):
         read(write(content))
 
@@ -329,16 +329,16 @@ def test_many_columns_are_looked_at_together(monkeypatch):
     guess = sniff.guess
     monkeypatch.setattr(sniff, "guess", lambda *args: calls.append(1) or guess(*args))
     width = 5000
-    names = [f"v{place}" for place in range(width)]
-    cells = [str(place / 8) for place in range(width)]
+    names = [f"v{offset}" for offset in range(width)]
+    cells = [str(offset / 8) for offset in range(width)]
     cells[7], cells[2500], cells[4000] = "word", "", "007"
     text = "\n".join([",".join(names), *[",".join(cells)] * 3, ""]).encode()
     data = read(io.BytesIO(text))
     assert len(calls) < 100
-    found = {column.name: (column.type, column.why) for column in data.report.columns}
-    assert found["v7"] == ("category", "text")
-    assert found["v2500"] == ("number", "every value is missing")
-    assert found["v4000"] == ("category", "a code: '007' begins with 0")
-    others = [found[name] for name in names if name not in ("v7", "v2500", "v4000")]
+    result = {column.name: (column.type, column.why) for column in data.report.columns}
+    assert result["v7"] == ("category", "text")
+    assert result["v2500"] == ("number", "every value is missing")
+    assert result["v4000"] == ("category", "a code: '007' begins with 0")
+    others = [result[name] for name in names if name not in ("v7", "v2500", "v4000")]
     assert set(others) == {("number", "every value is a number")}
     assert data.table["v4999"].to_pylist() == [4999 / 8] * 3

@@ -26,7 +26,7 @@ def _wide(rows: int, columns: int) -> tuple[np.ndarray, list[str]]:
 
 
 def _text(numbers: np.ndarray, target: list[str]) -> str:
-    header = [f"c{place}" for place in range(numbers.shape[1])] + ["y"]
+    header = [f"c{index}" for index in range(numbers.shape[1])] + ["y"]
     lines = [[*map(str, row), label] for row, label in zip(numbers.tolist(), target, strict=True)]
     return "".join(",".join(line) + "\n" for line in [header, *lines])
 
@@ -104,7 +104,7 @@ def test_chosen_columns_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch) -
     """As `predict` does, which gives the columns of the model and their types."""
     numbers, target = _wide(3, 400)
     text = _text(numbers, target).encode()
-    names = [f"c{place}" for place in range(399, -1, -1)]
+    names = [f"c{index}" for index in range(399, -1, -1)]
     looked = _counted(monkeypatch, dataset_module, "require_columns")
     present = _counted(monkeypatch, sniff, "_present")
 
@@ -151,8 +151,10 @@ def test_types_do_not_depend_on_the_columns_beside(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     for _ in range(12):
         kinds = rng.choice(list(_KINDS), rng.integers(2, 60)).tolist()
-        found = separable.data.read(_written(["number", *kinds], tmp_path / "x.csv")).report.columns
-        assert [each.type for each in found] == [_KINDS[kind][1] for kind in ["number", *kinds]]
+        result = separable.data.read(
+            _written(["number", *kinds], tmp_path / "x.csv")
+        ).report.columns
+        assert [each.type for each in result] == [_KINDS[kind][1] for kind in ["number", *kinds]]
 
 
 @pytest.mark.slow
@@ -175,7 +177,7 @@ def test_the_decimal_comma_is_searched_where_commas_are(
     monkeypatch: pytest.MonkeyPatch, last: str, decimal: str
 ) -> None:
     guessed = _counted(monkeypatch, sniff, "guess")
-    names = [f"c{place}" for place in range(2000)]
+    names = [f"c{index}" for index in range(2000)]
     text = "|".join(names) + "\n" + "|".join(["1"] * 1999 + [last]) + "\n"
 
     table = separable.data.read(io.BytesIO(text.encode())).table

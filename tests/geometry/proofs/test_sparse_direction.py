@@ -37,10 +37,10 @@ def test_a_column_that_separates_alone_is_named(classes):
     X[:, 2] = 4.0 * rng.permuted(np.arange(len(X)) % classes) + rng.uniform(-1, 1, len(X))
     y = np.rint(X[:, 2] / 4).astype(int)
     names = ["age", "bmi", "leak", "income", "dose", "flag"]
-    with pytest.raises(SeparationError, match="separable, by 'leak' alone, so") as told:
+    with pytest.raises(SeparationError, match="separable, by 'leak' alone, so") as raised:
         LogisticRegression(C=np.inf).fit(pd.DataFrame(X, columns=names), y)
-    assert told.value.columns == ("leak",)
-    assert told.value.verdict.separable
+    assert raised.value.columns == ("leak",)
+    assert raised.value.verdict.separable
 
 
 def test_two_columns_that_separate_together_are_named():
@@ -57,6 +57,6 @@ def test_where_all_columns_are_needed_all_are_meant():
     X = rng.standard_normal((200, 3))
     y = (X.sum(axis=1) > 0).astype(int)
     X += np.where(y == 1, 0.01, -0.01)[:, None]
-    with pytest.raises(SeparationError, match="by all columns together") as told:
+    with pytest.raises(SeparationError, match="by all columns together") as raised:
         LogisticRegression(C=np.inf).fit(X, y)
-    assert told.value.columns == ()
+    assert raised.value.columns == ()

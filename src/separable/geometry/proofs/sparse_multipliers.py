@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from separable.geometry.cone.cone_rows import ConeRows
     from separable.typing import Floats, Indices
 
-__all__ = ["cancelling", "few_multipliers"]
+__all__ = ["cancelling", "sparse_multipliers"]
 
 #: Sample size: this many vectors, or 4 D.
 MIN_SAMPLE = 1000
@@ -26,7 +26,7 @@ MAX_ENTRIES = 1 << 22
 RESIDUAL_TOLERANCE = 1e-9
 
 
-def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
+def sparse_multipliers(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
     """Return few vectors and positive multipliers that cancel, from cancelling multipliers a.
 
     The negative sum of a basis is a non-negative combination of at most rank many vectors
@@ -54,8 +54,8 @@ def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
 
 def cancelling(cone: ConeRows, a: Floats, first: Floats) -> Iterator[tuple[Indices, Floats]]:
     """Yield candidate vectors and multipliers for a proof of overlap, the best first."""
-    yield few_multipliers(cone, a)
-    yield few_multipliers(cone, first)
+    yield sparse_multipliers(cone, a)
+    yield sparse_multipliers(cone, first)
     yield _circle(cone, a)
 
 
