@@ -16,8 +16,8 @@ __all__ = [
     "ColumnType",
     "NotANumberError",
     "TableError",
-    "at_place",
     "did_you_mean",
+    "file_position",
     "is_number",
     "list_names",
     "missing_counts",
@@ -74,7 +74,7 @@ class NotANumberError(TableError):
         return str(self.args[0])
 
 
-def at_place(file: str, line: int, column: int | None = None) -> str:
+def file_position(file: str, line: int, column: int | None = None) -> str:
     """Return a location in a file as editors and compilers write it.
 
     Parameters

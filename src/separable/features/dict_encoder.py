@@ -134,8 +134,8 @@ class DictEncoder(Transformer):
         self._names = tuple(sorted(named))
         index = {name: index for index, name in enumerate(self._names)}
         self._vocabulary = index
-        self._number_places = {key: index[self._name(key, None)] for key in numbers}
-        self._level_places = {
+        self._number_columns = {key: index[self._name(key, None)] for key in numbers}
+        self._level_columns = {
             key: {text: index[self._name(key, text)] for text in texts}
             for key, texts in levels.items()
         }
@@ -180,7 +180,7 @@ class DictEncoder(Transformer):
         levels : dict of feature to dict of str to int
         """
         self._fitted()
-        return self._number_places, self._level_places
+        return self._number_columns, self._level_columns
 
     @property
     def sources(self) -> Sequence[str]:
@@ -213,7 +213,7 @@ class DictEncoder(Transformer):
             CSR, with sorted columns and without explicit zeros.
         """
         n_features = len(self._sorted_names())
-        parts: Any = portable.dict_rows(_records(data), self._number_places, self._level_places)
+        parts: Any = portable.dict_rows(_records(data), self._number_columns, self._level_columns)
         values, indices, indptr, n_unseen, examples = parts
         if n_unseen:
             self._note(n_unseen, examples)

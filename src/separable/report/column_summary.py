@@ -51,9 +51,9 @@ def columns_of(
     if kind == "table":
         rows = {row.column: row for row in encoder.columns_}
         given = list(dict.fromkeys([*rows, *roles])) if names is None else names
-        told = {name: (name, role, about) for name, role, about in apart}
+        by_role = {name: (name, role, about) for name, role, about in apart}
         known = [
-            told[name] if name in told else (name, *_of_row(rows.get(name), missing))
+            by_role[name] if name in by_role else (name, *_of_row(rows.get(name), missing))
             for name in given
         ]
     elif kind is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.select.leaderboard import Standing
 
-__all__ = ["certificate_of", "strength_curve", "target_bins", "target_counts", "versions"]
+__all__ = ["certificate_of", "regularization_curve", "target_bins", "target_counts", "versions"]
 
 #: The most bins of a histogram.
 BINS = 30
@@ -57,25 +57,25 @@ def target_bins(values: NDArray[np.float64]) -> tuple[tuple[float, float, int], 
 
 def certificate_of(model: Model) -> Certificate | Absent:
     """Return how far from the optimum a model is at most, as its evidence says."""
-    told = model.evidence
-    if "tol" not in told or "relative_gap" not in told:
+    evidence = model.evidence
+    if "tol" not in evidence or "relative_gap" not in evidence:
         why = NO_PROOF.get(model.family or "", "gives no certificate of optimality.")
         return Absent(f"{model.learner} {why}")
-    gaps: Any = told["relative_gap"]
+    gaps: Any = evidence["relative_gap"]
     several = isinstance(gaps, list)
     is_local = gaps is None  # a local optimum has no gap: what is left to win is told instead
     if is_local:
-        left, primal = _number(told.get("left")), _number(told.get("primal"))
+        left, primal = _number(evidence.get("left")), _number(evidence.get("primal"))
         gap = left / primal if left is not None and primal else 0.0
     else:
         gap = float(max(gaps)) if several else float(gaps)
     return Certificate(
         relative_gap=gap,
-        tol=float(told["tol"]),  # type: ignore[arg-type]
-        converged=bool(told.get("converged")),
+        tol=float(evidence["tol"]),  # type: ignore[arg-type]
+        converged=bool(evidence.get("converged")),
         models=len(gaps) if several else 1,
-        primal=None if several else _number(told.get("primal")),
-        dual=None if several else _number(told.get("dual")),
+        primal=None if several else _number(evidence.get("primal")),
+        dual=None if several else _number(evidence.get("dual")),
         is_local=is_local,
     )
 
@@ -84,7 +84,7 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def strength_curve(
+def regularization_curve(
     standing: Standing, metric: str, chooser: str | None, greater_is_better: dict[str, bool]
 ) -> RegularizationCurve | Absent:
     """Return how the score of a learner depends on its strength.

@@ -11,7 +11,7 @@ from separable.data.columns import Categories, as_columns
 from separable.data.rows import as_rows
 from separable.data.table import require_columns
 from separable.model.linear_model import LinearModel
-from separable.model.metrics.metric_registry import Answers, answers_of
+from separable.model.metrics.metric_registry import Answers, predictions_of
 from separable.model.predict.inputs import encoded_rows
 from separable.model.voted.voted_model import VotedModel
 from separable.report.scored_rows import ScoredRows
@@ -77,10 +77,10 @@ class Fitted:
             The truth, or the name of its column in X.
         sample_weight : array-like, optional
         """
-        truth = np.asarray(self._truth(X, y))
+        y_true = np.asarray(self._true_values(X, y))
         if self.is_own:
             rows = encoded_rows(self.model, X)
-            predictions = answers_of(self.model, rows)
+            predictions = predictions_of(self.model, rows)
         else:
             from separable.fitting.predictions import ask
 
@@ -90,14 +90,14 @@ class Fitted:
             predictions = Answers(
                 result.predictions, result.decision, result.probabilities, result.classes
             )
-        if truth.shape[:1] != (rows.n_rows,):
-            raise ValueError(f"y has shape {truth.shape}, and X has {rows.n_rows} rows.")
+        if y_true.shape[:1] != (rows.n_rows,):
+            raise ValueError(f"y has shape {y_true.shape}, and X has {rows.n_rows} rows.")
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        places = np.arange(rows.n_rows)
+        row_indices = np.arange(rows.n_rows)
         raw = self._raw(X)
-        return ScoredRows(self.model, rows, truth, predictions, places, weight, raw)
+        return ScoredRows(self.model, rows, y_true, predictions, row_indices, weight, raw)
 
-    def _truth(self, X: Any, y: Any) -> Any:
+    def _true_values(self, X: Any, y: Any) -> Any:
         from separable.table.table_learner import column_of_classes, column_of_numbers
 
         name = getattr(self.estimator, "target_name_", None) if y is None else y
@@ -117,19 +117,19 @@ class Fitted:
         if kind == "text" and not isinstance(X, np.ndarray | list | tuple):
             X = list(X)
         if kind == "text":
-            return lambda place: {"text": X[place]}
+            return lambda row: {"text": X[row]}
         if kind != "table" or isinstance(X, np.ndarray):
             return None
         encoder: Any = self.model.encoder
         columns = {name: as_columns(X)[name] for name in encoder.column_types}
-        return lambda place: {name: _cell(column, place) for name, column in columns.items()}
+        return lambda row: {name: _cell(column, row) for name, column in columns.items()}
 
 
-def _cell(column: Any, place: int) -> Any:
+def _cell(column: Any, row: int) -> Any:
     if isinstance(column, Categories):
-        code = int(column.codes[place])
+        code = int(column.codes[row])
         return None if code < 0 else column.levels[code]
-    value = float(column.values[place])
+    value = float(column.values[row])
     return None if value != value else value
 
 

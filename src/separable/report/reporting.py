@@ -15,7 +15,7 @@ from separable.report.gather import growth_of, separability_part
 from separable.report.hardest_rows import hard_rows
 from separable.report.page.writing import check_extra, page_of, write_page
 from separable.report.scored_rows import seen_in_training
-from separable.report.training_record import recalled, told_of
+from separable.report.training_record import recalled, training_evidence
 
 if TYPE_CHECKING:
     import os
@@ -127,7 +127,7 @@ def _of_model(
     contents = recalled(model, title=title)
     absent = Absent(NOT_GIVEN)
     contents = replace(contents, learning_curve=absent, separability=absent, hard_rows=absent)
-    if told_of(model):
+    if training_evidence(model):
         return contents
     seed = model.parameters.get("random_state")
     return replace(
@@ -141,10 +141,10 @@ def _of_model(
 
 def _data(model: Model, learned: ScoredRows | None, target: str) -> Data:
     is_number = model.classes is None
-    y_true = None if learned is None or learned.truth.ndim > 1 else learned.truth
+    y_true = None if learned is None or learned.y_true.ndim > 1 else learned.y_true
     return Data(
         name="",
-        rows=None if learned is None else len(learned.truth),
+        rows=None if learned is None else len(learned.y_true),
         columns=columns_of(model, {target: "target"}),
         target=target,
         task="regression" if is_number else "classification",
@@ -161,18 +161,23 @@ def _command(model: Model) -> str:
 
 def _measured(scored: ScoredRows, positive: Any, learned: ScoredRows | None) -> dict[str, Any]:
     constant = None
-    if learned is not None and scored.answers.classes is not None:
-        constant = target_counts(learned.truth)[0][0]
+    if learned is not None and scored.predictions.classes is not None:
+        constant = target_counts(learned.y_true)[0][0]
     elif learned is not None:
-        constant = learned.truth.mean(axis=0)
-    figures = evaluation(scored.answers, scored.truth, scored.weight, positive, constant)
+        constant = learned.y_true.mean(axis=0)
+    figures = evaluation(scored.predictions, scored.y_true, scored.weight, positive, constant)
     rows, about = hard_rows(scored)
-    how = f"{len(scored.truth)} evaluation rows"
+    how = f"{len(scored.y_true)} evaluation rows"
     known = scored.model.training_rows
     if learned is not None:
         known = TrainingRows.of(learned.rows, learned.weight)
     measured = Measured(
-        how, figures, scored.truth, scored.answers, scored.weight, **seen_in_training(scored, known)
+        how,
+        figures,
+        scored.y_true,
+        scored.predictions,
+        scored.weight,
+        **seen_in_training(scored, known),
     )
     return {"measured": measured, "hard_rows": rows, "hard_rows_about": about}
 

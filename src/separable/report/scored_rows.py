@@ -32,9 +32,9 @@ class ScoredRows:
         The one that answers, with its encoder.
     rows : Rows
         As its weights take them.
-    truth : ndarray, shape (n,)
-    answers : Answers
-    places : ndarray of int, shape (n,)
+    y_true : ndarray, shape (n,)
+    predictions : Answers
+    row_indices : ndarray of int, shape (n,)
         Of the rows in their file or table, counted from 0.
     weight : ndarray, shape (n,), or None
     raw : callable, optional
@@ -43,9 +43,9 @@ class ScoredRows:
 
     model: Model
     rows: Rows
-    truth: NDArray[Any]
-    answers: Answers
-    places: NDArray[np.integer[Any]]
+    y_true: NDArray[Any]
+    predictions: Answers
+    row_indices: NDArray[np.integer[Any]]
     weight: NDArray[np.float64] | None = None
     raw: Callable[[int], Mapping[str, Any]] | None = None
 
@@ -53,11 +53,11 @@ class ScoredRows:
         """Return the truth as labels of one type: those of the model, where it knows them all."""
         from separable.model.metrics.metric_case import ClassCase, case_of
 
-        if self.answers.classes is None:
-            return self.truth
-        case = case_of(self.truth, self.answers)
+        if self.predictions.classes is None:
+            return self.y_true
+        case = case_of(self.y_true, self.predictions)
         assert isinstance(case, ClassCase)
-        known: NDArray[Any] = self.answers.classes
+        known: NDArray[Any] = self.predictions.classes
         if case.y_true.max(initial=0) >= case.n_known:
             known = np.array([str(label) for label in case.labels])
         return known[case.y_true]

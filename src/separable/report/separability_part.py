@@ -147,8 +147,8 @@ def _filled_columns(part: Rows, names: Sequence[str] | None) -> tuple[Rows, Sequ
     """Return sparse rows without their empty columns, which decide nothing and cost time."""
     if part.indices is None:
         return part, names
-    used, places = np.unique(part.indices, return_inverse=True)
-    rows = Rows(part.values, len(used), places.astype(part.indices.dtype), part.indptr)
+    used, new_index = np.unique(part.indices, return_inverse=True)
+    rows = Rows(part.values, len(used), new_index.astype(part.indices.dtype), part.indptr)
     return rows, None if names is None else [names[j] for j in used.tolist()]
 
 
@@ -156,7 +156,9 @@ def _about(verdict: Verdict, used: int, n: int, d: int, of_what: str) -> str:
     columns = f"{d} number{'s' * (d != 1)} each"
     if used == n:
         return f"All {n} rows{of_what} as encoded by the model, {columns}."
-    told = f"A random sample of {used} of the {n} rows{of_what} as encoded by the model, {columns}"
+    sentence = (
+        f"A random sample of {used} of the {n} rows{of_what} as encoded by the model, {columns}"
+    )
     if verdict.separable is False:
-        return f"{told}. A sample is enough: if it is not separable, neither are all rows."
-    return f"{told}, to limit the time. All rows together may be harder to separate."
+        return f"{sentence}. A sample is enough: if it is not separable, neither are all rows."
+    return f"{sentence}, to limit the time. All rows together may be harder to separate."

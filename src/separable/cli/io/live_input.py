@@ -70,8 +70,8 @@ class LiveInput:
             self._refuse_endless()
             self._fill()
         end = self._data.rfind(b"\n", 0, START_BYTES) + 1
-        all_there = self._ended and len(self._data) <= START_BYTES
-        self._start = self._data if all_there or not end else self._data[:end]
+        is_complete = self._ended and len(self._data) <= START_BYTES
+        self._start = self._data if is_complete or not end else self._data[:end]
 
     def peeked(self, kind: Format, options: dict[str, Any]) -> Dataset:
         """Return the first rows, without taking them."""
@@ -226,7 +226,7 @@ def _counting_lines(name: str, before: int) -> Iterator[None]:
         yield
     except TableError as error:
         mask = rf"(?<={re.escape(name)}:)\d+"
-        told = re.sub(mask, lambda line: str(int(line[0]) + before), str(error))
+        message = re.sub(mask, lambda line: str(int(line[0]) + before), str(error))
         if isinstance(error, NotANumberError):
-            raise NotANumberError(told, error.column) from None
-        raise TableError(told) from None
+            raise NotANumberError(message, error.column) from None
+        raise TableError(message) from None

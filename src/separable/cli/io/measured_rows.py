@@ -18,12 +18,12 @@ __all__ = [
     "constant_of",
     "positive_of",
     "refuse_several_targets",
-    "rows_with_truth",
+    "rows_with_targets",
     "target_named",
 ]
 
 
-def rows_with_truth(
+def rows_with_targets(
     model: Model,
     data: str,
     target: str | None,
@@ -61,8 +61,8 @@ def positive_of(model: Model, positive: str | None) -> Any:
             raise click.UsageError(f"--positive {positive}: the model predicts numbers.")
         return None
     if positive is None:
-        told = remembered(model).get("positive")
-        return told if told in model.classes.tolist() else None
+        value = remembered(model).get("positive")
+        return value if value in model.classes.tolist() else None
     from separable.cli.io.true_targets import positive_class
 
     return positive_class(model.classes, positive)
@@ -70,10 +70,10 @@ def positive_of(model: Model, positive: str | None) -> Any:
 
 def constant_of(model: Model) -> Any:
     """Return the best constant answer for the training rows, None where it is not known."""
-    told = remembered(model).get("constant")
+    value = remembered(model).get("constant")
     if model.classes is None:
-        return told if isinstance(told, (int, float)) else None
-    return told if told in model.classes.tolist() else None
+        return value if isinstance(value, (int, float)) else None
+    return value if value in model.classes.tolist() else None
 
 
 def refuse_several_targets(model: Model, path: str) -> None:

@@ -104,23 +104,23 @@ class ModelRows:
                 yield self._part(dataset, first_row)
                 first_row += len(dataset)
 
-    def row(self, place: int) -> Part:
+    def row(self, index: int) -> Part:
         """Return a single row, the only one that is encoded.
 
         Parameters
         ----------
-        place : int
+        index : int
             Counted from 0.
         """
         first_row = 0
         with step(f"Reading {file_name(self.data)}") as running, self._naming_missing_columns():
             for dataset in self.source.datasets(PART_ROWS, self._options(), running.reading):
-                if place < first_row + len(dataset):
-                    return self._part(_one_row(dataset, place - first_row), place)
+                if index < first_row + len(dataset):
+                    return self._part(_one_row(dataset, index - first_row), index)
                 first_row += len(dataset)
         raise ValueError(
             f"{file_name(self.data)} has {counted(first_row, 'data row')}, so there is no row "
-            f"{place + 1}. Rows are counted from 1 below the header line."
+            f"{index + 1}. Rows are counted from 1 below the header line."
         )
 
     def _part(self, dataset: Dataset, first_row: int) -> Part:
@@ -225,7 +225,7 @@ def text_column_of(model: Model, column: str | None) -> str:
     return column or texts[0]
 
 
-def _one_row(dataset: Dataset, place: int) -> Dataset:
-    table = None if dataset.table is None else dataset.table.slice(place, 1)
-    rows = None if dataset.rows is None else dataset.rows.slice(place, place + 1)
+def _one_row(dataset: Dataset, index: int) -> Dataset:
+    table = None if dataset.table is None else dataset.table.slice(index, 1)
+    rows = None if dataset.rows is None else dataset.rows.slice(index, index + 1)
     return replace(dataset, table=table, rows=rows, y=None, weights=None)

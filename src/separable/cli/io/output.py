@@ -131,13 +131,13 @@ def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterat
 
 def _cell_name(source: str, row: int, column: str) -> str:
     """Return where a value is: the line of the file if it is known for sure, else the row."""
-    from separable.cli.io.row_lines import place_of_cell
-    from separable.data.table import at_place
+    from separable.cli.io.row_lines import cell_position
+    from separable.data.table import file_position
 
-    place = place_of_cell(source, row, column)
-    if place is None:
+    position = cell_position(source, row, column)
+    if position is None:
         return f"{file_name(source)}: data row {row + 1}, column {column!r}"
-    return f"{at_place(file_name(source), *place)}: column {column!r}"
+    return f"{file_position(file_name(source), *position)}: column {column!r}"
 
 
 def file_name(source: str) -> str:

@@ -50,16 +50,16 @@ class RowSource:
         from separable.data.io.sources import inputs_of
 
         self.data, self._reading, self._options = data, reading, reading.for_read()
-        asked = checked_format(self._options.pop("format", None))
+        requested = checked_format(self._options.pop("format", None))
         self._live: LiveInput | None = None
         self._given = self._inputs = inputs_of(data)
         once = self._inputs[0].once
         if len(self._inputs) == 1 and once is not None:
-            self.kind = self._of_stream(once, asked, reading)
+            self.kind = self._of_stream(once, requested, reading)
         else:
-            self.kind = asked or formats_of(self._inputs)
+            self.kind = requested or formats_of(self._inputs)
 
-    def _of_stream(self, once: Once, asked: Format | None, reading: ReadingOptions) -> Format:
+    def _of_stream(self, once: Once, requested: Format | None, reading: ReadingOptions) -> Format:
         """Read standard input or a pipe as it comes, where its format allows it."""
         from separable.cli.io.live_input import LiveInput
         from separable.data.io.compression import compression_of
@@ -69,7 +69,7 @@ class RowSource:
         packed = compression_of(live.head) is not None or reading.encoding is not None
         marked = live.head[:2] in (b"\xff\xfe", b"\xfe\xff")
         if not packed and not marked:
-            kind = asked or format_of_text(live.name, live.head)
+            kind = requested or format_of_text(live.name, live.head)
             listed = kind == "jsonl" and live.head.lstrip()[:1] == b"["
             if kind in ("csv", "jsonl") and not listed:
                 self._live = live
@@ -77,7 +77,7 @@ class RowSource:
                 return kind
         self._inputs = [live.as_input()]
         self._inputs[0].keep()  # the names of its columns are looked at before it is read
-        return asked or formats_of(self._inputs)
+        return requested or formats_of(self._inputs)
 
     @property
     def is_table(self) -> bool:
@@ -165,8 +165,8 @@ class RowSource:
         return files
 
     def _tell(self, reports: list[ReadingReport]) -> None:
-        for told in dict.fromkeys(told for report in reports for told in report.notes):
-            note(in_options(told))
+        for message in dict.fromkeys(message for report in reports for message in report.notes):
+            note(in_options(message))
         skipped = sum(report.skipped for report in reports)
         if skipped:
             first = next(report.examples[0] for report in reports if report.examples)

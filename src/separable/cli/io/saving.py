@@ -49,8 +49,8 @@ def _named_as(data: str) -> str:
 
 def remembered(model: Model) -> dict[str, Any]:
     """Return what the file of a model remembers of its training; nothing where it says nothing."""
-    told = model.evidence.get("train")
-    return dict(told) if isinstance(told, dict) else {}
+    record = model.evidence.get("train")
+    return dict(record) if isinstance(record, dict) else {}
 
 
 def state_bytes(model: Model) -> int:

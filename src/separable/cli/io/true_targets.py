@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from separable.cli.io.model_rows import Part
     from separable.model.kinds import Model
 
-__all__ = ["class_labels", "positive_class", "truth_of", "weights_of_part"]
+__all__ = ["class_labels", "positive_class", "true_targets_of", "weights_of_part"]
 
 
-def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
+def true_targets_of(
+    model: Model, part: Part, target: str | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return what is right in some rows, and where that is known.
 
     Parameters
@@ -33,7 +35,7 @@ def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any]
     -------
     truth : ndarray
         One for each row that has one.
-    there : ndarray of bool
+    is_present : ndarray of bool
         Which rows have one.
     """
     from separable.data.columns import Categories, as_columns
@@ -102,21 +104,21 @@ def _number(text: str) -> Any:
 
 
 def weights_of_part(
-    part: Part, there: NDArray[np.bool_], weight: str | None, data: str
+    part: Part, is_present: NDArray[np.bool_], weight: str | None, data: str
 ) -> NDArray[np.float64]:
     """Return the weights of the rows whose truth is known.
 
     Parameters
     ----------
     part : Part
-    there : ndarray of bool
+    is_present : ndarray of bool
         Which rows these are.
     weight : str or None
         The column, of numbers; None: what sparse text says, else 1.
     data : str
         The file, for messages.
     """
-    rows = np.flatnonzero(there)
+    rows = np.flatnonzero(is_present)
     if weight is None:
         return np.ones(len(rows)) if part.weights is None else part.weights[rows]
     from separable.cli.io.row_columns import weights_of

@@ -149,7 +149,7 @@ class ReadingOptions:
             del given["skip_rows"]
         return {name: value for name, value in given.items() if value is not None}
 
-    def as_typed(self) -> str:
+    def option_text(self) -> str:
         """Return those that were given, for a command that is to be typed next.
 
         Examples
@@ -160,17 +160,17 @@ class ReadingOptions:
         """
         import shlex
 
-        typed = []
+        parts = []
         for each in fields(self):
             value, name = getattr(self, each.name), each.name.replace("_", "-")
             if value == each.default and type(value) is type(each.default):
                 continue
             if isinstance(value, bool):
-                typed.append(f"--{name}" if value else f"--no-{name}")
+                parts.append(f"--{name}" if value else f"--no-{name}")
             else:
                 values = value if isinstance(value, tuple) else (value,)
-                typed += [f"--{name} {shlex.quote(str(one))}" for one in values]
-        return "".join(f" {each}" for each in typed)
+                parts += [f"--{name} {shlex.quote(str(one))}" for one in values]
+        return "".join(f" {each}" for each in parts)
 
 
 _READING = (

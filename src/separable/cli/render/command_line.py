@@ -12,7 +12,7 @@ from separable.cli.io.output import data_name
 if TYPE_CHECKING:
     import click
 
-__all__ = ["as_typed"]
+__all__ = ["command_line_of"]
 
 #: What changes neither what is learned nor how it is tested.
 NO_MATTER = (
@@ -24,7 +24,7 @@ NO_MATTER = (
 FILES = ("data", "test")
 
 
-def as_typed(ctx: click.Context) -> str:
+def command_line_of(ctx: click.Context) -> str:
     """Return the command line of a context: its arguments, and the options that were given.
 
     Parameters

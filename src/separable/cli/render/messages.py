@@ -47,7 +47,7 @@ def printable(text: str) -> str:
     a\x1b[2Jb
     """
     return _NOT_ASCII.sub(
-        lambda found: found[0] if found[0].isprintable() else _escaped(found[0]), text
+        lambda match: match[0] if match[0].isprintable() else _escaped(match[0]), text
     )
 
 

@@ -128,7 +128,7 @@ def stream_model(learner: StreamLearner, n_rows: int, *, tells: bool = True) -> 
         model: Model = learner.estimator.model_
     encoder = learner.stream.encoder
     for one in caught if tells else ():
-        told = fit_warning(one.message, model, n_rows, encoder)
-        if told:
-            warn(told)
+        message = fit_warning(one.message, model, n_rows, encoder)
+        if message:
+            warn(message)
     return replace(model, encoder=encoder, training_rows=learner.training_rows)

@@ -167,9 +167,9 @@ class StreamLearner:
     def _run_pass(self) -> None:
         record = self.record
         self._waiting = []
-        for batch in self.stream.batches(self._room, record.row):
+        for batch in self.stream.batches(self._rows_left, record.row):
             self._waiting.append(batch)
-            if self._room() == 0:
+            if self._rows_left() == 0:
                 self._learn()
                 if record.is_first_pass and is_mark(record.examples):
                     self._tell(record.add_line(self.gauge, self.estimator))
@@ -182,7 +182,7 @@ class StreamLearner:
             self._earlier += record.examples
             record.end_pass(self.gauge, self.estimator)
 
-    def _room(self) -> int:
+    def _rows_left(self) -> int:
         """Return how many rows are still to come before those that wait are learned from."""
         record = self.record
         cut = next_cut(record.examples) if record.is_first_pass else record.examples + PIECE
@@ -214,9 +214,11 @@ class StreamLearner:
         for batch in waiting:
             if batch.rows is not None:
                 began = self.estimator.__sklearn_is_fitted__()
-                told = {} if began else classes
+                new_classes = {} if began else classes
                 self.record.block = block_of(self.estimator, batch.rows)
-                self.estimator.partial_fit(batch.rows, batch.y, sample_weight=batch.weight, **told)
+                self.estimator.partial_fit(
+                    batch.rows, batch.y, sample_weight=batch.weight, **new_classes
+                )
                 if self.record.is_first_pass:
                     self._remember(batch)
         self.record.count(waiting, target)

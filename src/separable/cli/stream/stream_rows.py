@@ -59,7 +59,7 @@ class Batch(NamedTuple):
 class Targets(NamedTuple):
     """The targets of a chunk, for each row: which have one, which count, and theirs."""
 
-    there: NDArray[np.bool_]
+    is_present: NDArray[np.bool_]
     keep: NDArray[np.bool_]
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
@@ -130,12 +130,12 @@ class RowStream(ABC):
     ) -> tuple[Rows, EncodingReport | None]:
         """Return some rows of a chunk as numbers, and what the encoder met."""
 
-    def batches(self, room: Callable[[], int], done: int = 0) -> Iterator[Batch]:
+    def batches(self, rows_left: Callable[[], int], done: int = 0) -> Iterator[Batch]:
         """Give the rows of one pass, some at a time.
 
         Parameters
         ----------
-        room : callable
+        rows_left : callable
             Returns how many rows the next batch may have.
         done : int
             So many rows of the files were learned from already.
@@ -145,31 +145,31 @@ class RowStream(ABC):
         for chunk in chunks:
             skip = min(max(0, done - first_row), len(chunk))
             if skip < len(chunk):
-                yield from self._cut(chunk, skip, first_row, room)
+                yield from self._cut(chunk, skip, first_row, rows_left)
             first_row += len(chunk)
 
     def _cut(
-        self, chunk: Dataset, start: int, first_row: int, room: Callable[[], int]
+        self, chunk: Dataset, start: int, first_row: int, rows_left: Callable[[], int]
     ) -> Iterator[Batch]:
         """Cut a chunk into batches; rows without a target go with those before them."""
         targets, n = self._targets(chunk, first_row), len(chunk)
         kept = np.flatnonzero(targets.keep)
         at = int(np.searchsorted(kept, start))
         while start < n:
-            stop = min(at + room(), len(kept))
+            stop = min(at + rows_left(), len(kept))
             end = n if stop == len(kept) else int(kept[stop - 1]) + 1
             rows, report = None, None
             if stop > at:
                 rows, report = self._encoded(chunk, kept[at:stop], first_row)
             weight = None if targets.weight is None else targets.weight[at:stop]
-            missing = int(np.count_nonzero(~targets.there[start:end]))
+            missing = int(np.count_nonzero(~targets.is_present[start:end]))
             yield Batch(rows, targets.y[at:stop], weight, first_row + end, missing, report)
             start, at = end, stop
 
     def _tell_order(self, y: NDArray[Any]) -> None:
-        told = order_warning(self.target, y)
-        if told:
-            warn(told)
+        message = order_warning(self.target, y)
+        if message:
+            warn(message)
 
     def _first(self) -> list[Dataset]:
         """Return the first chunks; they will be given again."""

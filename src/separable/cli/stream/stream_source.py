@@ -114,6 +114,6 @@ class Source:
         report = self.report
         if report is None:
             return
-        self.notes = [in_options(told) for told in report.notes]
+        self.notes = [in_options(message) for message in report.notes]
         if report.skipped:
             self.notes.append(skipped_text(self.data, report.skipped, report.examples[0]))

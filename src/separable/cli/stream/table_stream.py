@@ -103,12 +103,12 @@ class TableStream(RowStream):
 
     def _check_columns(self, names: list[str]) -> None:
         where, wanted = file_name(self.source.data), self.wanted
-        asked = [self.name, *([wanted.weight] if wanted.weight else [])]
-        for each in (asked, *wanted.columns.values()):
+        required = [self.name, *([wanted.weight] if wanted.weight else [])]
+        for each in (required, *wanted.columns.values()):
             require_columns(each, names, where)
         if self.name in wanted.columns.get("drop", ()):
             raise click.UsageError(f"--drop {self.name}: the target cannot be dropped.")
-        if not set(names) - set(asked):
+        if not set(names) - set(required):
             raise TableError(
                 f"{where}: no feature columns: {', '.join(map(repr, names))} is all. Add the "
                 "columns to predict the target from."
@@ -180,14 +180,14 @@ class TableStream(RowStream):
         return rows, report
 
     def _weight(
-        self, table: pa.Table, there: NDArray[np.bool_], first_row: int
+        self, table: pa.Table, is_present: NDArray[np.bool_], first_row: int
     ) -> NDArray[np.float64] | None:
         """Return the weights of the rows that have a target."""
         name = self.wanted.weight
         if name is None:
             return None
         require_columns([name], table.column_names, file_name(self.source.data))
-        rows = np.flatnonzero(there)
+        rows = np.flatnonzero(is_present)
         with naming_file(self.source.data, rows + first_row):
             return weights_of(as_columns(table.select([name])), name, rows)
 

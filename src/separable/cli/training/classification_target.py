@@ -61,7 +61,7 @@ class Classes(Target):
         """
         what = f"{where}: the target column {name!r}"
         levels, codes = _levels(table, name)
-        odd = next((place for place, level in enumerate(levels) if not is_plain(level)), None)
+        odd = next((index for index, level in enumerate(levels) if not is_plain(level)), None)
         if kind == "number" and odd is not None:
             row = int(np.flatnonzero(codes == odd)[0])
             raise TableError(
@@ -93,14 +93,14 @@ class Classes(Target):
                 "classifier needs at least two classes."
             )
 
-    def truth(self, table: pa.Table, name: str, where: str) -> Self:
+    def read_true_values(self, table: pa.Table, name: str, where: str) -> Self:
         """Return the labels of another table; see `Target.truth`."""
         levels, codes = _levels(table, name)
         labels: NDArray[Any]
         if self.values.dtype.kind != "i":
             labels = class_labels(np.unique(self.values), list(levels))
         else:
-            odd = next((place for place, level in enumerate(levels) if not is_plain(level)), None)
+            odd = next((index for index, level in enumerate(levels) if not is_plain(level)), None)
             if odd is not None:
                 row = int(np.flatnonzero(codes == odd)[0])
                 raise TableError(

@@ -26,18 +26,18 @@ def data_warnings(problem: Problem) -> list[str]:
     """Return what `separable.data.check` finds that matters, each in one line."""
     from separable.data.checks.checking import check
 
-    asked = problem.asked
-    named = [name for names in asked.columns.values() for name in names]
+    options = problem.options
+    named = [name for names in options.columns.values() for name in names]
     with step("Checking the data"):
         result = check(
             problem.whole,
-            asked.target,
-            weight=asked.weight,
-            group=asked.group,
-            time=asked.time,
-            drop=asked.columns["drop"],
+            options.target,
+            weight=options.weight,
+            group=options.group,
+            time=options.time,
+            drop=options.columns["drop"],
             task=problem.task,
-            asked=[name for name in named if name not in asked.columns["drop"]],
+            asked=[name for name in named if name not in options.columns["drop"]],
         )
     return [
         " ".join([each.text, *_remedy(each)])
@@ -48,8 +48,8 @@ def data_warnings(problem: Problem) -> list[str]:
 
 def _remedy(finding: Finding) -> list[str]:
     """Return what to type, in brackets."""
-    told = options_text([finding])
-    return [f"({told})"] if told else []
+    remedy = options_text([finding])
+    return [f"({remedy})"] if remedy else []
 
 
 def shared_rows(train: pa.Table, test: pa.Table) -> list[str]:

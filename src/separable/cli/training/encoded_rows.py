@@ -20,7 +20,7 @@ from separable.features.table.table_encoder import TableEncoder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from separable.cli.training.target import Rows as Places
+    from separable.cli.training.target import Rows as RowIndices
     from separable.cli.training.training_table import Problem
     from separable.data.rows import Rows
     from separable.model.kinds import Model
@@ -38,7 +38,7 @@ class Encoded:
         Which rows of the target; the encoder is fitted to these alone.
     """
 
-    def __init__(self, problem: Problem, chosen: Places) -> None:
+    def __init__(self, problem: Problem, chosen: RowIndices) -> None:
         self.problem, self.chosen = problem, chosen
         self._made: dict[bool, tuple[TableEncoder, Rows]] = {}
 
@@ -51,9 +51,9 @@ class Encoded:
         return self._made[counts]
 
     def _fit(self, counts: bool) -> tuple[TableEncoder, Rows]:
-        problem, asked = self.problem, self.problem.asked
-        encoder = TableEncoder(scale=not counts, n_jobs=asked.threads)
-        encoder.set_params(**{kind: names or None for kind, names in asked.columns.items()})
+        problem, options = self.problem, self.problem.options
+        encoder = TableEncoder(scale=not counts, n_jobs=options.threads)
+        encoder.set_params(**{kind: names or None for kind, names in options.columns.items()})
         with step("Encoding"), naming_file(problem.data, problem.target.rows[self.chosen]):
             columns = as_columns(problem.take(self.chosen))
             rows = encoder.fit(columns).encode(columns)
@@ -91,18 +91,18 @@ def refuse_negative(rows: Rows, encoder: TableEncoder, learner: str) -> None:
     negative = np.flatnonzero(rows.values.reshape(-1) < 0)
     if not len(negative):
         return
-    place = int(negative[0])
+    index = int(negative[0])
     if rows.indptr is None or rows.indices is None:
-        row, feature = divmod(place, rows.n_features)
+        row, feature = divmod(index, rows.n_features)
     else:
-        row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
-        feature = int(rows.indices[place])
+        row = int(np.searchsorted(rows.indptr, index, side="right")) - 1
+        feature = int(rows.indices[index])
     column, name = encoder.sources[feature], LEARNERS[learner].load().__name__
     quoted = shlex.quote(column)
     raise CellError(
         column,
         row,
-        f"{rows.values.reshape(-1)[place]:g} is negative, and {name} models counts. Ignore the "
+        f"{rows.values.reshape(-1)[index]:g} is negative, and {name} models counts. Ignore the "
         f"column (--drop {quoted}), use it as a category (--category {quoted}), or train with "
         "--model bernoulli-nb, which only uses whether a number is above its mean.",
     )

@@ -43,9 +43,9 @@ def held_out_rows(problem: Problem, test_size: float, seed: int) -> tuple[Rows, 
 def how_held_out(problem: Problem) -> str:
     """Return in words how rows are held out."""
     if problem.times is not None:
-        return f"the latest by {problem.asked.time}"
+        return f"the latest by {problem.options.time}"
     if problem.groups is not None:
-        return f"no {problem.asked.group} in both training and test rows"
+        return f"no {problem.options.group} in both training and test rows"
     return "stratified by class" if problem.task == "classification" else "at random"
 
 

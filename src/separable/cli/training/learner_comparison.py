@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from separable.model.metrics.metric_registry import Metric
     from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["Comparison", "Judge", "compare_all_rows", "compare_candidates", "rows_to_compare"]
+__all__ = ["Comparison", "Scoring", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 
 #: Without --compare-rows: at most so much work, about half a minute on two cores, but at least so
 #: many rows.
@@ -55,7 +55,7 @@ CHOOSES = "log_loss"
 
 
 @dataclass(frozen=True)
-class Judge:
+class Scoring:
     """What decides, and the class that it is about.
 
     Parameters
@@ -72,21 +72,21 @@ class Judge:
     chooses: str | None = None
 
     @classmethod
-    def of(cls, problem: Problem, *, alone: bool = False) -> Judge:
+    def of(cls, problem: Problem, *, alone: bool = False) -> Scoring:
         """Return what the user asked for, or else the default; alone: it chooses strengths too."""
-        asked = problem.asked
-        name = asked.metric or DEFAULT_METRICS[problem.task]
+        options = problem.options
+        name = options.metric or DEFAULT_METRICS[problem.task]
         try:
             metric = metric_named(name, problem.task)
         except ValueError as error:
             raise click.UsageError(f"--metric {name}: {error}") from None
-        by_default = asked.metric is None and problem.task == "classification" and not alone
+        by_default = options.metric is None and problem.task == "classification" and not alone
         return cls(metric, _positive(problem), CHOOSES if by_default else None)
 
 
 def _positive(problem: Problem) -> Any:
     """Return the class that precision and the like are of."""
-    given = problem.asked.positive
+    given = problem.options.positive
     if problem.task == "regression":
         if given is not None:
             raise click.UsageError("--positive names a class, and the task is regression.")
@@ -118,7 +118,7 @@ class Comparison:
         How many rows were compared on, of how many.
     """
 
-    score: Judge
+    score: Scoring
     candidate: Candidate
     params: Mapping[str, Any]
     board: Leaderboard | None
@@ -145,14 +145,16 @@ def compare_candidates(
     Of more rows than --compare-rows a random part is taken. The encoder has seen all of these rows,
     so held-out figures, for which it has not, are the ones to trust.
     """
-    asked, chosen = problem.asked, encoded.chosen
-    score, settings = Judge.of(problem, alone=by_metric_alone), checked_settings(asked)
-    facts = facts_of(problem, *_any_rows(encoded, asked))
-    candidates = candidates_for(problem.task, facts, asked, settings)
+    options, chosen = problem.options, encoded.chosen
+    score, settings = Scoring.of(problem, alone=by_metric_alone), checked_settings(options)
+    facts = facts_of(problem, *_any_rows(encoded, options))
+    candidates = candidates_for(problem.task, facts, options, settings)
     detail(f"Comparing {', '.join(each.name for each in candidates)} ({facts})")
-    most = rows_to_compare(candidates, facts) if asked.compare_rows is None else asked.compare_rows
-    part = part_of(problem, chosen, most, asked.seed)
-    folds = folds_of(problem, chosen[part], asked.folds, asked.seed)
+    most = (
+        rows_to_compare(candidates, facts) if options.compare_rows is None else options.compare_rows
+    )
+    part = part_of(problem, chosen, most, options.seed)
+    folds = folds_of(problem, chosen[part], options.folds, options.seed)
     if folds is None:
         return Comparison(score, candidates[0], {}, None, 0, len(chosen))
     board = _board(problem, encoded, candidates, score, part, folds)
@@ -162,10 +164,10 @@ def compare_candidates(
 
 
 def compare_all_rows(
-    data: str, asked: ProblemOptions, *, by_metric_alone: bool = False
+    data: str, options: ProblemOptions, *, by_metric_alone: bool = False
 ) -> tuple[Encoded, Comparison]:
     """Compare on all rows of a file, refused where they are too few."""
-    problem = read_problem(data, asked)
+    problem = read_problem(data, options)
     encoded = Encoded(problem, np.arange(len(problem)))
     comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)
     if comparison.board is None:
@@ -176,9 +178,9 @@ def compare_all_rows(
     return encoded, comparison
 
 
-def _any_rows(encoded: Encoded, asked: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:
+def _any_rows(encoded: Encoded, options: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:
     """Return the rows as the first candidate named wants them, else as most do."""
-    counts = bool(asked.models) and Candidate(asked.models[0]).counts
+    counts = bool(options.models) and Candidate(options.models[0]).counts
     return encoded(counts=counts)
 
 
@@ -193,7 +195,7 @@ def _board(
     problem: Problem,
     encoded: Encoded,
     candidates: list[Candidate],
-    score: Judge,
+    score: Scoring,
     part: Rows,
     folds: Folds,
 ) -> Leaderboard:
@@ -213,16 +215,16 @@ def _board(
         "score_weight": weight,
     }
     standings: dict[str, Standing] = {}
-    with step("Comparing learners") as told:
+    with step("Comparing learners") as progress:
         for counts in (False, True):
-            mine = [each for each in candidates if each.counts == counts]
-            if not mine:
+            alike = [each for each in candidates if each.counts == counts]
+            if not alike:
                 continue
-            rows = _rows(problem, encoded, mine)
+            rows = _rows(problem, encoded, alike)
             matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
             encoder, _ = encoded(counts=counts)
-            estimators = {each.name: (each.for_comparing(encoder), each.grid) for each in mine}
-            result = standings_of(estimators, matrix, y, progress=told, **given)
+            estimators = {each.name: (each.for_comparing(encoder), each.grid) for each in alike}
+            result = standings_of(estimators, matrix, y, progress=progress, **given)
             standings |= {each.name: each for each in result}
     ordered = [standings[each.name] for each in candidates]
     return Leaderboard.of(ordered, score.metric.name, score.metric.greater_is_better)
@@ -232,14 +234,14 @@ def _rows(problem: Problem, encoded: Encoded, candidates: list[Candidate]) -> An
     """Return the rows as some candidates, all of one mind about numbers, want them."""
     counts = candidates[0].counts
     encoder, rows = encoded(counts=counts)
-    if counts and len(candidates) == len(problem.asked.models) == 1:
+    if counts and len(candidates) == len(problem.options.models) == 1:
         with naming_file(problem.data, problem.target.rows[encoded.chosen]):
             refuse_negative(rows, encoder, candidates[0].name)
     return rows
 
 
 def _coded(
-    problem: Problem, chosen: Rows, score: Judge
+    problem: Problem, chosen: Rows, score: Scoring
 ) -> tuple[NDArray[Any], NDArray[Any] | None, Any]:
     """Return the target, classes as numbers, which is quicker; the classes; the positive one."""
     values = problem.target.values[chosen]

@@ -19,7 +19,7 @@ __all__ = [
     "LEARNERS",
     "Facts",
     "Learner",
-    "Strength",
+    "Regularization",
     "Task",
     "classifier",
     "learners_of",
@@ -37,7 +37,7 @@ AUTO = "auto"
 MANY_FEATURES = 600
 
 #: Up to so many features certified learners solve systems of them.
-FEW_FEATURES = 512
+SYSTEM_FEATURES = 512
 
 #: What comparing all strengths of a certified learner on one row costs, in products: with few
 #: features for each pair of non-zeros, with many for each non-zero.
@@ -45,7 +45,7 @@ PAIR, SINGLE = 1.0, 12.0
 
 #: Losses with corners (hinge, absolute) cost so much more with few features, and take part in auto
 #: up to so much work, which is about ten seconds.
-CORNERS = 20.0
+PIECEWISE_LINEAR_COST = 20.0
 MOST_WORK = 5e7
 MOST_WORK_MANY = 3e8
 
@@ -88,13 +88,13 @@ class Facts:
     def work(self) -> float:
         """What comparing all strengths of a certified learner with a smooth loss costs a row."""
         models = self.classes if self.classes > 2 else 1
-        if self.features > FEW_FEATURES:
+        if self.features > SYSTEM_FEATURES:
             return models * SINGLE * self.nonzeros
         return models * PAIR * max(self.nonzeros, LEAST_NONZEROS) ** 2
 
 
 @dataclass(frozen=True)
-class Strength:
+class Regularization:
     """The parameter that says how strong a penalty is, and the values to try.
 
     Parameters
@@ -139,21 +139,23 @@ def _of_power(deviation: float, given: Mapping[str, Any]) -> float:
     return deviation if exponent is None else float(deviation ** (2.0 - exponent))
 
 
-C = Strength("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
+C = Regularization("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
 #: The hinge is done with smaller ones than the logistic loss, and large ones take long.
-HINGE_C = Strength("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6))
+HINGE_C = Regularization("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6))
 #: Smaller ones hardly differ from least squares, and solving for them takes long where columns
 #: depend on each other.
-ALPHA = Strength("alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0), per_row=True)
+ALPHA = Regularization(
+    "alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0), per_row=True
+)
 #: The largest leaves few weights, if any; the smallest hardly differs from least squares.
-SHARE = Strength(
+L1_ALPHA = Regularization(
     "alpha",
     (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
     unit=_deviation,
 )
 #: The same of any power of the weights.
-POWER_SHARE = Strength("alpha", SHARE.values, unit=_of_power)
-SMOOTHING = Strength("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
+LP_ALPHA = Regularization("alpha", L1_ALPHA.values, unit=_of_power)
+SMOOTHING = Regularization("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
 
 
 @dataclass(frozen=True)
@@ -164,9 +166,9 @@ class Learner:
     ----------
     task : {"classification", "regression"}
         Whether it predicts classes or numbers.
-    place : str
+    import_path : str
         Its module and class, ``module:Class``.
-    strength : Strength, optional
+    regularization : Strength, optional
         What is searched.
     suits : callable, optional
         Whether it takes part in ``--model auto`` on such data; None: never, only by its name.
@@ -178,50 +180,50 @@ class Learner:
     """
 
     task: Task
-    place: str
-    strength: Strength | None = None
+    import_path: str
+    regularization: Regularization | None = None
     suits: Callable[[Facts], bool] | None = None
     cost: float = 0.0
     given: Mapping[str, Any] = field(default_factory=dict)
 
     def work(self, facts: Facts) -> float:
         """Return what comparing it costs a row."""
-        corners = self.cost if facts.features <= FEW_FEATURES else min(self.cost, 1.0)
-        return corners * facts.work
+        cost = self.cost if facts.features <= SYSTEM_FEATURES else min(self.cost, 1.0)
+        return cost * facts.work
 
     def load(self) -> Any:
         """Return its class."""
-        module, _, name = self.place.partition(":")
+        module, _, name = self.import_path.partition(":")
         return getattr(import_module(module), name)
 
 
 def classifier(
-    place: str,
-    strength: Strength | None = None,
+    import_path: str,
+    regularization: Regularization | None = None,
     suits: Callable[[Facts], bool] | None = None,
     cost: float = 0.0,
     **given: Any,
 ) -> Learner:
     """Return a learner of classes."""
-    return Learner("classification", place, strength, suits, cost, given)
+    return Learner("classification", import_path, regularization, suits, cost, given)
 
 
 def regressor(
-    place: str,
-    strength: Strength | None = None,
+    import_path: str,
+    regularization: Regularization | None = None,
     suits: Callable[[Facts], bool] | None = None,
     cost: float = 0.0,
     **given: Any,
 ) -> Learner:
     """Return a learner of numbers."""
-    return Learner("regression", place, strength, suits, cost, given)
+    return Learner("regression", import_path, regularization, suits, cost, given)
 
 
 def _always(facts: Facts) -> bool:  # noqa: ARG001
     return True
 
 
-def _few_features(facts: Facts) -> bool:
+def _matrix_fits(facts: Facts) -> bool:
     return facts.features <= MANY_FEATURES
 
 
@@ -237,10 +239,10 @@ def _no_text(facts: Facts) -> bool:
     return not facts.text
 
 
-def _quick_corners(facts: Facts) -> bool:
-    if facts.features > FEW_FEATURES:
+def _fast_piecewise_linear(facts: Facts) -> bool:
+    if facts.features > SYSTEM_FEATURES:
         return facts.work * facts.rows <= MOST_WORK_MANY
-    return CORNERS * facts.work * facts.rows <= MOST_WORK
+    return PIECEWISE_LINEAR_COST * facts.work * facts.rows <= MOST_WORK
 
 
 def _counts(facts: Facts) -> bool:
@@ -256,15 +258,18 @@ LEARNERS = {
         cost=1.0,
     ),
     "linear-svm": classifier(
-        "separable.certified.estimators.linear_svm:LinearSVM", HINGE_C, _quick_corners, cost=CORNERS
+        "separable.certified.estimators.linear_svm:LinearSVM",
+        HINGE_C,
+        _fast_piecewise_linear,
+        cost=PIECEWISE_LINEAR_COST,
     ),
     "group-lasso-classifier": classifier(
         "separable.certified.estimators.group_lasso_classifier:GroupLassoClassifier",
-        SHARE,
-        cost=CORNERS,
+        L1_ALPHA,
+        cost=PIECEWISE_LINEAR_COST,
         groups="columns",
     ),
-    "lda": classifier("separable.moments.discriminant.lda:LDA", None, _few_features),
+    "lda": classifier("separable.moments.discriminant.lda:LDA", None, _matrix_fits),
     "linear-gaussian-nb": classifier(
         "separable.moments.naive_bayes.linear_gaussian_nb:LinearGaussianNB", None, _no_text
     ),
@@ -287,23 +292,28 @@ LEARNERS = {
     "least-squares-classifier": classifier(
         "separable.moments.discriminant.least_squares_classifier:LeastSquaresClassifier"
     ),
-    "ridge": regressor("separable.moments.regression.ridge:Ridge", ALPHA, _few_features),
-    "lasso": regressor("separable.certified.estimators.lasso:Lasso", SHARE, _few_features),
-    "elastic-net": regressor("separable.certified.estimators.elastic_net:ElasticNet", SHARE),
+    "ridge": regressor("separable.moments.regression.ridge:Ridge", ALPHA, _matrix_fits),
+    "lasso": regressor("separable.certified.estimators.lasso:Lasso", L1_ALPHA, _matrix_fits),
+    "elastic-net": regressor("separable.certified.estimators.elastic_net:ElasticNet", L1_ALPHA),
     "group-lasso": regressor(
         "separable.certified.estimators.group_lasso:GroupLasso",
-        SHARE,
-        cost=CORNERS,
+        L1_ALPHA,
+        cost=PIECEWISE_LINEAR_COST,
         groups="columns",
     ),
     "lp-regression": regressor(
-        "separable.certified.estimators.lp_regression:LpRegression", POWER_SHARE, cost=CORNERS
+        "separable.certified.estimators.lp_regression:LpRegression",
+        LP_ALPHA,
+        cost=PIECEWISE_LINEAR_COST,
     ),
     "linear-svr": regressor(
-        "separable.certified.estimators.linear_svr:LinearSVR", C, _quick_corners, cost=CORNERS
+        "separable.certified.estimators.linear_svr:LinearSVR",
+        C,
+        _fast_piecewise_linear,
+        cost=PIECEWISE_LINEAR_COST,
     ),
     "bayesian-regression": regressor(
-        "separable.moments.regression.bayesian_regression:BayesianRegression", None, _few_features
+        "separable.moments.regression.bayesian_regression:BayesianRegression", None, _matrix_fits
     ),
     "least-squares": regressor(
         "separable.moments.regression.least_squares:LeastSquares", None, _more_rows_than_features

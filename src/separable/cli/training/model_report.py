@@ -11,18 +11,18 @@ from separable.cli.io.measured_rows import (
     constant_of,
     positive_of,
     refuse_several_targets,
-    rows_with_truth,
+    rows_with_targets,
     target_named,
 )
 from separable.cli.io.model_rows import load_model, tell_reports
 from separable.cli.io.output import data_name, file_name
-from separable.cli.io.true_targets import truth_of, weights_of_part
+from separable.cli.io.true_targets import true_targets_of, weights_of_part
 from separable.cli.options.options import load_trusted
 from separable.cli.render.messages import step
 from separable.cli.training.report_facts import raw_values
 from separable.data.stacking import stack_rows
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.metric_registry import answers_of
+from separable.model.metrics.metric_registry import predictions_of
 from separable.report.contents import Measured
 from separable.report.gather import growth_of, separability_part
 from separable.report.hardest_rows import hard_rows
@@ -70,16 +70,18 @@ def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Co
     refuse_several_targets(model, path)
     positive = positive_of(model, given.positive)
     contents = recalled(model, model_file=data_name(path), title=title)
-    scored = _certified_solution(model, given)
-    figures = evaluation(scored.answers, scored.truth, scored.weight, positive, constant_of(model))
+    scored = _scored_rows(model, given)
+    figures = evaluation(
+        scored.predictions, scored.y_true, scored.weight, positive, constant_of(model)
+    )
     rows, about = hard_rows(scored)
     contents = replace(
         contents,
         measured=Measured(
-            f"{len(scored.truth)} rows of {data_name(given.data)}",
+            f"{len(scored.y_true)} rows of {data_name(given.data)}",
             figures,
-            scored.truth,
-            scored.answers,
+            scored.y_true,
+            scored.predictions,
             scored.weight,
             **seen_in_training(scored, model.training_rows),
         ),
@@ -93,28 +95,28 @@ def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Co
         return replace(contents, **growth_of(scored, f"{of_what}, encoded as in training"))
 
 
-def _certified_solution(model: Model, given: MeasuredOn) -> ScoredRows:
+def _scored_rows(model: Model, given: MeasuredOn) -> ScoredRows:
     """Return the rows of a file whose truth is known, and what the model answers."""
     import pyarrow as pa
 
-    result, target = rows_with_truth(
+    result, target = rows_with_targets(
         model, given.data, given.target, given.weight, given.column, given.reading
     )
-    rows, truths, weights, places, tables, reports = [], [], [], [], [], []
+    rows, targets, weights, indices, tables, reports = [], [], [], [], [], []
     for part in result:
         reports.append(part.report)
-        y_true, mask = truth_of(model, part, target)
+        y_true, mask = true_targets_of(model, part, target)
         chosen = np.flatnonzero(mask)
         weight = weights_of_part(part, mask, given.weight, given.data)
         chosen, y_true, weight = chosen[weight > 0], y_true[weight > 0], weight[weight > 0]
         rows.append(part.rows.take(chosen))
-        truths.append(y_true)
+        targets.append(y_true)
         weights.append(weight)
-        places.append(part.first_row + chosen)
+        indices.append(part.first_row + chosen)
         if part.table is not None:
             tables.append(part.table.take(chosen))
     tell_reports(model, reports)
-    y_true = np.concatenate(truths)
+    y_true = np.concatenate(targets)
     if not len(y_true):
         raise ValueError(
             f"{file_name(given.data)}: no row has a {target_named(target)}, so there is nothing to "
@@ -129,16 +131,16 @@ def _certified_solution(model: Model, given: MeasuredOn) -> ScoredRows:
         model,
         whole,
         y_true,
-        answers_of(model, whole),
-        np.concatenate(places),
+        predictions_of(model, whole),
+        np.concatenate(indices),
         None if (weight == 1).all() else weight,
         raw,
     )
 
 
-def _renamed(model: Model, found: Any) -> dict[str, str]:
+def _renamed(model: Model, feed: Any) -> dict[str, str]:
     """Return what the encoder calls a column where the file calls it otherwise."""
     if getattr(model.encoder, "kind", None) != "text":
         return {}
-    (name,) = found.raw_columns
+    (name,) = feed.raw_columns
     return {name: "text"}

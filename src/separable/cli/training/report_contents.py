@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["training_contents"]
 
 #: A learning curve takes so many seconds, or so much of the time of the training.
-LEAST_SECONDS, SHARE = 5.0, 0.4
+LEAST_SECONDS, TIME_FRACTION = 5.0, 0.4
 
 
 def training_contents(training: Training, model_file: str, seconds: float) -> Contents:
@@ -58,8 +58,8 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
             measured=Measured(
                 held_out.how,
                 held_out.figures,
-                scored.truth,
-                scored.answers,
+                scored.y_true,
+                scored.predictions,
                 scored.weight,
                 held_out.caution,
                 is_new=held_out.is_new,
@@ -84,7 +84,7 @@ def _separability(training: Training) -> dict[str, Any]:
         problem.target.values[kept.trained.chosen],
         of_what=f" of {data_name(problem.data)}",
         feature_names=encoder.feature_names,
-        seed=problem.asked.seed,
+        seed=problem.options.seed,
     )
     return {"separability": verdict, "separability_rows": about}
 
@@ -100,11 +100,11 @@ def _learning_curve(training: Training, seconds: float) -> dict[str, Any]:
         candidate.for_comparing(encoder, **comparison.params),
         rows.to_matrix(),
         problem.target.values[chosen],
-        seconds=max(LEAST_SECONDS, SHARE * seconds),
+        seconds=max(LEAST_SECONDS, TIME_FRACTION * seconds),
         is_classifier=problem.task == "classification",
         weight=problem.weight_of(chosen),
         groups=None if problem.groups is None else problem.groups[chosen],
-        seed=problem.asked.seed,
+        seed=problem.options.seed,
         how=f"{held}, encoded once{in_time if problem.times is not None else ''}",
     )
     return {"learning_curve": curve, "learning_curve_rows": about}

@@ -111,7 +111,7 @@ class Target(ABC):
         """Refuse what cannot be predicted; ``what`` begins the message."""
 
     @abstractmethod
-    def truth(self, table: pa.Table, name: str, where: str) -> Self:
+    def read_true_values(self, table: pa.Table, name: str, where: str) -> Self:
         """Return the same column of another table, to compare predictions with."""
 
     @abstractmethod

@@ -38,7 +38,7 @@ class Problem:
     ----------
     data : str
         The file.
-    asked : ProblemOptions
+    options : ProblemOptions
         The target is taken out of its columns.
     whole : pyarrow.Table
         As it was read.
@@ -55,7 +55,7 @@ class Problem:
     """
 
     data: str
-    asked: ProblemOptions
+    options: ProblemOptions
     whole: pa.Table
     features: pa.Table
     target: Target
@@ -89,57 +89,57 @@ def rows_of(table: pa.Table, rows: Rows) -> pa.Table:
 
     whole = np.ascontiguousarray(rows, dtype=np.int64)
     buffers: Any = [None, pa.py_buffer(whole)]  # type: ignore[arg-type]  # an array is a buffer
-    places: Any = pa.Array.from_buffers(pa.int64(), len(whole), buffers)
-    return table.take(places)
+    indices: Any = pa.Array.from_buffers(pa.int64(), len(whole), buffers)
+    return table.take(indices)
 
 
-def read_problem(data: str, asked: ProblemOptions) -> Problem:
+def read_problem(data: str, options: ProblemOptions) -> Problem:
     """Return the table of a file, and its target.
 
     Without a task the target is read as classes, or as numbers where these look like a quantity.
     """
-    _refuse_two_splits(asked)
-    task = asked.task
-    if asked.models:
-        task = LEARNERS[asked.models[0]].task
-        _refuse_other_task(asked, task)
-    types = _types(asked)
+    _refuse_two_splits(options)
+    task = options.task
+    if options.models:
+        task = LEARNERS[options.models[0]].task
+        _refuse_other_task(options, task)
+    types = _types(options)
     kind = target_class(task or "classification")
-    table = _read(data, asked, kind, types)
+    table = _read(data, options, kind, types)
     where = file_name(data)
-    _require(asked, table, where)
-    asked = _set_target_apart(asked)
+    _require(options, table, where)
+    options = _set_target_apart(options)
     try:
-        sure = task is not None or asked.target in types
-        target = kind.read(table, asked.target, where, types.get(asked.target), sure=sure)
+        sure = task is not None or options.target in types
+        target = kind.read(table, options.target, where, types.get(options.target), sure=sure)
     except QuantityError:
         if sure:
             raise
-        table = _with_numbers(table, asked.target)
-        target = target_class("regression").read(table, asked.target, where)
-    features = table.drop_columns([asked.target, *dict.fromkeys(asked.apart.values())])
-    _refuse_no_columns(features, asked, where)
-    problem = Problem(data, asked, table, features, target, None, None, None, ())
+        table = _with_numbers(table, options.target)
+        target = target_class("regression").read(table, options.target, where)
+    features = table.drop_columns([options.target, *dict.fromkeys(options.apart.values())])
+    _refuse_no_columns(features, options, where)
+    problem = Problem(data, options, table, features, target, None, None, None, ())
     return _with_row_columns(problem, [] if task else _notes_on_task(problem))
 
 
 def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
     """Return the problem with groups, times and weights, and without rows of weight 0."""
-    asked, rows = problem.asked, problem.target.rows
-    columns = as_columns(problem.whole.select(list(dict.fromkeys(asked.apart.values()))))
+    options, rows = problem.options, problem.target.rows
+    columns = as_columns(problem.whole.select(list(dict.fromkeys(options.apart.values()))))
     with naming_file(problem.data, rows):
         weight = None
-        if asked.weight is not None:
-            weight = weights_of(columns, asked.weight, rows)
-            refuse_no_weight(asked.weight, weight)
-        times = None if asked.time is None else times_of(columns, asked.time, rows)
-        groups = None if asked.group is None else groups_of(columns, asked.group, rows)
+        if options.weight is not None:
+            weight = weights_of(columns, options.weight, rows)
+            refuse_no_weight(options.weight, weight)
+        times = None if options.time is None else times_of(columns, options.time, rows)
+        groups = None if options.group is None else groups_of(columns, options.group, rows)
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
-        told = counted(len(weight) - len(kept), "row")
-        notes.append(f"{told} of weight 0 skipped.")
+        count = counted(len(weight) - len(kept), "row")
+        notes.append(f"{count} of weight 0 skipped.")
         target = replace(problem.target, values=problem.target.values[kept], rows=rows[kept])
-        target.check(f"{file_name(problem.data)}: the target column {asked.target!r}")
+        target.check(f"{file_name(problem.data)}: the target column {options.target!r}")
         problem, weight = replace(problem, target=target), weight[kept]
         times = None if times is None else times[kept]
         groups = None if groups is None else groups[kept]
@@ -148,7 +148,7 @@ def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
 
 def _notes_on_task(problem: Problem) -> list[str]:
     """Tell where the values of the target decided what is predicted."""
-    name, values = problem.asked.target, problem.target.values
+    name, values = problem.options.target, problem.target.values
     if problem.task == "regression":
         return [
             f"The target {name!r} looks like a quantity, so the task is regression. For "
@@ -162,54 +162,54 @@ def _notes_on_task(problem: Problem) -> list[str]:
     return []
 
 
-def _refuse_other_task(asked: ProblemOptions, task: Task) -> None:
-    if asked.task not in (None, task):
+def _refuse_other_task(options: ProblemOptions, task: Task) -> None:
+    if options.task not in (None, task):
         raise click.UsageError(
-            f"--task {asked.task}: {asked.models[0]} is for {task}. Leave one of the two out."
+            f"--task {options.task}: {options.models[0]} is for {task}. Leave one of the two out."
         )
 
 
-def _refuse_two_splits(asked: ProblemOptions) -> None:
-    if asked.group is not None and asked.time is not None:
+def _refuse_two_splits(options: ProblemOptions) -> None:
+    if options.group is not None and options.time is not None:
         raise click.UsageError(
-            f"--group {asked.group} and --time {asked.time}: rows are held out by one of the two. "
-            "Leave the other option out; --drop ignores its column."
+            f"--group {options.group} and --time {options.time}: rows are held out by one of "
+            "the two. Leave the other option out; --drop ignores its column."
         )
 
 
-def _types(asked: ProblemOptions) -> dict[str, ColumnType]:
+def _types(options: ProblemOptions) -> dict[str, ColumnType]:
     """Return what columns are to be read as."""
-    types: dict[str, ColumnType] = dict.fromkeys(asked.columns["text"], "category")
+    types: dict[str, ColumnType] = dict.fromkeys(options.columns["text"], "category")
     for kind in ("number", "category", "boolean", "date"):
-        types |= dict.fromkeys(asked.columns[kind], kind)
-    if asked.weight is not None:
-        types[asked.weight] = "number"
+        types |= dict.fromkeys(options.columns[kind], kind)
+    if options.weight is not None:
+        types[options.weight] = "number"
     return types
 
 
 def _read(
-    data: str, asked: ProblemOptions, kind: type[Target], types: dict[str, ColumnType]
+    data: str, options: ProblemOptions, kind: type[Target], types: dict[str, ColumnType]
 ) -> pa.Table:
-    target = asked.target
+    target = options.target
     try:
-        return table_of(data, {**types, target: kind.column_type}, asked.reading)
+        return table_of(data, {**types, target: kind.column_type}, options.reading)
     except NotANumberError as error:
         remedy = (
             f"Or use it as a category: --category {shlex.quote(error.column)} instead of --number."
         )
-        if error.column == asked.weight:
+        if error.column == options.weight:
             remedy = "--weight is a column of numbers."
-        told = kind.remedy if error.column == target else remedy
-        raise TableError(f"{error} {told}") from None
+        advice = kind.remedy if error.column == target else remedy
+        raise TableError(f"{error} {advice}") from None
 
 
-def _require(asked: ProblemOptions, table: pa.Table, where: str) -> None:
+def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
     """Refuse columns that are not there, and columns with two parts to play."""
     present = table.column_names
-    for names in ([asked.target], asked.apart.values(), *asked.columns.values()):
+    for names in ([options.target], options.apart.values(), *options.columns.values()):
         require_columns(names, present, where)
-    for option, name in asked.apart.items():
-        if name == asked.target:
+    for option, name in options.apart.items():
+        if name == options.target:
             raise click.UsageError(f"--{option} {name}: it is the target.")
 
 
@@ -220,13 +220,13 @@ def _with_numbers(table: pa.Table, name: str) -> pa.Table:
     column = as_columns(table.select([name]))[name]
     assert isinstance(column, Categories)
     values = np.append([float(level) for level in column.levels], np.nan)[column.codes]
-    place = table.column_names.index(name)
-    return table.set_column(place, name, pa.array(values, from_pandas=True))
+    index = table.column_names.index(name)
+    return table.set_column(index, name, pa.array(values, from_pandas=True))
 
 
-def _set_target_apart(asked: ProblemOptions) -> ProblemOptions:
+def _set_target_apart(options: ProblemOptions) -> ProblemOptions:
     """Take the target, and columns that are no features, out of those that options name."""
-    target, columns = asked.target, asked.columns
+    target, columns = options.target, options.columns
     if target in columns["drop"]:
         raise click.UsageError(f"--drop {target}: the target cannot be dropped.")
     if target in columns["number"] and target in columns["category"]:
@@ -238,19 +238,19 @@ def _set_target_apart(asked: ProblemOptions) -> ProblemOptions:
             raise click.UsageError(
                 f"--{option} {target}: a target is --category (classes) or --number."
             )
-    apart = {target, *asked.apart.values()}
+    apart = {target, *options.apart.values()}
     kept = {kind: [name for name in names if name not in apart] for kind, names in columns.items()}
-    return replace(asked, columns=kept)
+    return replace(options, columns=kept)
 
 
-def _refuse_no_columns(features: pa.Table, asked: ProblemOptions, where: str) -> None:
+def _refuse_no_columns(features: pa.Table, options: ProblemOptions, where: str) -> None:
     if features.num_columns:
         return
     others = (
-        " and those of " + ", ".join(f"--{each}" for each in asked.apart) if asked.apart else ""
+        " and those of " + ", ".join(f"--{each}" for each in options.apart) if options.apart else ""
     )
     is_only = "are the only ones" if others else "is the only one"
     raise TableError(
-        f"{where}: no feature columns: the target {asked.target!r}{others} {is_only}. Add the "
+        f"{where}: no feature columns: the target {options.target!r}{others} {is_only}. Add the "
         "columns to predict it from."
     )

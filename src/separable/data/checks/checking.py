@@ -37,7 +37,7 @@ CHECKS = (
     duplicate_rows.duplicate_rows,
     duplicate_rows.contradicting_rows,
     target_column.missing_target,
-    target_column.few_rows,
+    target_column.small_sample,
     target_column.imbalance,
     target_column.drifting_target,
     column_checks.groups,

@@ -155,7 +155,7 @@ def numbers_rows(name: str, values: NDArray[np.float64]) -> bool:
 def codes(view: TableView) -> Iterator[Finding]:
     """Find integers that are nominal codes, such as zip codes."""
     for name, column in view.of_type(Numbers):
-        if name in view.typed_by_user or not words_of(name) & CODE_WORDS:
+        if name in view.given_types or not words_of(name) & CODE_WORDS:
             continue
         values = column.values[~np.isnan(column.values)]
         whole = np.all(values == np.floor(values)) and np.all(values >= 0)

@@ -89,7 +89,7 @@ class TableView:
     names : list of str
         Columns to learn from.
     target : Target or None
-    typed_by_user : frozenset of str
+    given_types : frozenset of str
         Columns whose type was chosen by the user.
     split : frozenset of {"group", "time"}
         Splits that the user has already chosen.
@@ -100,13 +100,13 @@ class TableView:
         columns: Columns,
         names: list[str],
         target: Target | None,
-        typed_by_user: frozenset[str] = frozenset(),
+        given_types: frozenset[str] = frozenset(),
         split: frozenset[str] = frozenset(),
     ) -> None:
-        self.names, self.target, self.typed_by_user, self.split = (
+        self.names, self.target, self.given_types, self.split = (
             names,
             target,
-            typed_by_user,
+            given_types,
             split,
         )
         self.n_rows = columns.n_rows
@@ -209,9 +209,9 @@ def target_of(columns: Columns, name: str, task: str | None) -> Target:
         return Target(name, result, codes, tuple(labels_list), column.values)
     texts = column if isinstance(column, Categories) else column.as_categories()
     codes = texts.codes.astype(np.int64)
-    there = np.bincount(codes[codes >= 0], minlength=len(texts.levels)) > 0
-    new_codes = np.append(np.cumsum(there) - 1, -1)
-    levels = tuple(level for level, met in zip(texts.levels, there, strict=True) if met)
+    is_used = np.bincount(codes[codes >= 0], minlength=len(texts.levels)) > 0
+    new_codes = np.append(np.cumsum(is_used) - 1, -1)
+    levels = tuple(level for level, met in zip(texts.levels, is_used, strict=True) if met)
     return Target(name, "classification", new_codes[codes], levels, None)
 
 
@@ -257,8 +257,8 @@ def first_rows(where: NDArray[np.bool_], limit: int = 5) -> tuple[int, ...]:
 
 def is_free_text(column: Categories) -> bool:
     """Return whether the values of a column are sentences rather than levels."""
-    there = int(np.count_nonzero(column.codes >= 0))
-    if 2 * len(column.levels) <= there or len(column.levels) <= 10:
+    count = int(np.count_nonzero(column.codes >= 0))
+    if 2 * len(column.levels) <= count or len(column.levels) <= 10:
         return False
     levels = column.levels[:1000]
     return sum(level.count(" ") + 1 for level in levels) >= MIN_MEAN_WORDS * len(levels)

@@ -116,8 +116,8 @@ def sure_guesses(
     firsts = present[:, :_FIRST_ROWS]
     texts = _joined([column.slice(0, _FIRST_ROWS) for column in columns])
 
-    def matrix(found: Any) -> NDArray[np.bool_]:
-        return bits(found.combine_chunks(), 1).reshape(firsts.shape) & firsts
+    def matrix(matches: Any) -> NDArray[np.bool_]:
+        return bits(matches.combine_chunks(), 1).reshape(firsts.shape) & firsts
 
     no_number = matrix(compute.match_substring_regex(texts, _NO_NUMBER))
     no_word = firsts & ~matrix(compute.is_in(texts, value_set=strings(TRUE + FALSE)))

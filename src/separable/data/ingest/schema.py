@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.data.arrow_arrays import is_text
 from separable.data.ingest.column_types import arrow_type, converted
-from separable.data.reading_report import ColumnFound
+from separable.data.reading_report import ColumnSource
 from separable.data.table import NotANumberError, TableError
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["column_type", "count_nulls", "with_given_types"]
 
 
-def column_type(field: pa.Field[Any], where: str, options: Options) -> ColumnFound:
+def column_type(field: pa.Field[Any], where: str, options: Options) -> ColumnSource:
     """Return the type of a column from its Arrow type."""
     requested = options.named_types.get(field.name)
     if requested is not None:
-        return ColumnFound(field.name, requested, "given")
-    return ColumnFound(field.name, _type_of(field, where), f"{field.type} in the source")
+        return ColumnSource(field.name, requested, "given")
+    return ColumnSource(field.name, _type_of(field, where), f"{field.type} in the source")
 
 
 def _type_of(field: pa.Field[Any], where: str) -> ColumnType:

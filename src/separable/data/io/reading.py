@@ -186,16 +186,16 @@ def _read_memory(source: Any, target: Any, options: Options) -> Dataset:
     from separable.data.ingest.schema import column_type, count_nulls, with_given_types
     from separable.data.rows import Rows
 
-    found = table_or_rows(source)
+    content = table_or_rows(source)
     report = ReadingReport(sources=[type(source).__name__], format="memory")
-    if isinstance(found, Rows):
+    if isinstance(content, Rows):
         if isinstance(target, (str, int)):
             raise TableError("A sparse matrix has no named columns: pass the target as an array.")
-        report.rows, report.n_features = found.shape
-        y = None if target is None else target_array(target, found.n_rows)
-        return Dataset(None, found, y, report)
-    columns, label = chosen_columns(found.column_names, options.columns, target, "The table")
-    table = with_given_types(found.select(columns), "The table", options)
+        report.rows, report.n_features = content.shape
+        y = None if target is None else target_array(target, content.n_rows)
+        return Dataset(None, content, y, report)
+    columns, label = chosen_columns(content.column_names, options.columns, target, "The table")
+    table = with_given_types(content.select(columns), "The table", options)
     report.columns = [column_type(field, "The table", options) for field in table.schema]
     count_nulls(table, report)
     dataset = split_target(table, target, label, report)

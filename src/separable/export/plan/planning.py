@@ -200,11 +200,11 @@ def _one_hot_steps(encoder: OneHotEncoder) -> tuple[Step, ...]:
 
 
 def _levels_step(name: str, levels: ColumnLevels, first: int, unknown: str) -> CategoryStep:
-    places = levels.indices(levels.levels, unknown_is_rare=False)[1:].tolist()
+    indices = levels.indices(levels.levels, unknown_is_rare=False)[1:].tolist()
     known: list[tuple[str | float, int]] = []
     missing: set[int] = set()
     all_levels = levels.levels.tolist()
-    for level, index in zip(all_levels, places, strict=True):
+    for level, index in zip(all_levels, indices, strict=True):
         at = first + index if index >= 0 else -1
         if is_missing(level):
             missing.add(at)

@@ -209,13 +209,13 @@ def guessed_kinds(names: Sequence[str], columns: Columns) -> dict[str, tuple[str
     dict of str to (str, str)
         Type, ``"drop"`` for an uninformative column, and reason.
     """
-    found = {}
+    kinds = {}
     for block in blocks_of(names, columns.n_rows):
         parsed = dict(zip(block, typed_columns(columns, block), strict=True))
         numbers = _number_states(parsed)
         for name, column in parsed.items():
-            found[name] = _guessed_kind(name, column, numbers.get(name))
-    return found
+            kinds[name] = _guessed_kind(name, column, numbers.get(name))
+    return kinds
 
 
 def _guessed_kind(name: str, column: TypedColumn, number: NumberState | None) -> tuple[str, str]:

@@ -296,8 +296,8 @@ def _dominant(
         return {}
     chosen = columns[indices]
     middle = np.nanmedian(chosen, axis=1)
-    found = dominant_in(chosen.T, middle, columns=indices)
-    return {one.column: one for one in found if 2 * one.count < count[one.column]}
+    dominant = dominant_in(chosen.T, middle, columns=indices)
+    return {one.column: one for one in dominant if 2 * one.count < count[one.column]}
 
 
 def _parse(name: str, column: Categories) -> NDArray[np.float64]:

@@ -65,16 +65,16 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 def read_format(text: bytes) -> None:
     """Raise for another format or a newer version."""
-    found = _decode(text, Format)
-    if found.format != FORMAT:
-        raise ValueError(f"its format is {found.format!r:.80}, not {FORMAT!r}.")
-    if found.format_version > FORMAT_VERSION:
+    header = _decode(text, Format)
+    if header.format != FORMAT:
+        raise ValueError(f"its format is {header.format!r:.80}, not {FORMAT!r}.")
+    if header.format_version > FORMAT_VERSION:
         raise ValueError(
-            f"it has format version {found.format_version} and this separable reads up to "
+            f"it has format version {header.format_version} and this separable reads up to "
             f"{FORMAT_VERSION}. Upgrade separable."
         )
-    if found.format_version < 1:
-        raise ValueError(f"its format version is {found.format_version}; there is none below 1.")
+    if header.format_version < 1:
+        raise ValueError(f"its format version is {header.format_version}; there is none below 1.")
 
 
 def read_document(text: bytes) -> Document:

@@ -81,17 +81,17 @@ def _check_names(model: Model, received: tuple[str, ...] | None) -> None:
             "them, for example X[list(model.feature_names)]."
         )
     differences = [
-        f"{word}: {_some(names)}"
+        f"{word}: {_first_names(names)}"
         for word, names in (("missing", missing), ("extra", extra))
         if names
     ]
     raise ValueError(f"{start}. {'; '.join(differences) or 'Some columns are repeated'}.")
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
     return ", ".join(repr(name) for name in names[:MAX_SHOWN]) + more
 
 
 def _listed(names: Sequence[str] | None) -> str:
-    return "" if names is None else f" ({_some(names)})"
+    return "" if names is None else f" ({_first_names(names)})"

@@ -105,12 +105,12 @@ def _weighted_sum(
 ) -> tuple[NDArray[np.float64], float]:
     """Return the sums of a_k w_k and of a_k b_k, with ``fractions`` as the a_k."""
     later = np.cumsum(fractions[::-1])[::-1]
-    along = np.zeros(mistaken.n_rows)
-    np.add.at(along, own.rows, own.steps * later[1:])
-    w, b = _combine(mistaken, along), later[0] * own.base_intercept
+    coefficients = np.zeros(mistaken.n_rows)
+    np.add.at(coefficients, own.rows, own.steps * later[1:])
+    w, b = _combine(mistaken, coefficients), later[0] * own.base_intercept
     if own.base_weights is not None:
         w += later[0] * own.base_weights
-    return w, float(b + along.sum() if voters.fit_intercept else b)
+    return w, float(b + coefficients.sum() if voters.fit_intercept else b)
 
 
 def _combine(rows: Rows, factors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -163,9 +163,9 @@ class VotedModel:
     ) -> Evaluation:
         """Evaluate predictions; see ``LinearModel.evaluate``."""
         from separable.model.metrics.evaluation import evaluation
-        from separable.model.metrics.metric_registry import answers_of
+        from separable.model.metrics.metric_registry import predictions_of
 
-        return evaluation(answers_of(self, X), y, sample_weight, positive)
+        return evaluation(predictions_of(self, X), y, sample_weight, positive)
 
     def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
         """Return the contribution of each feature to each vote.

@@ -125,10 +125,11 @@ class Voters:
         }
         if self.base_weights is not None:
             lengths["base_weights"] = (len(self.base_weights), k)
-        for name, (found, wanted) in lengths.items():
-            if found != wanted:
+        for name, (length, wanted) in lengths.items():
+            if length != wanted:
                 raise ValueError(
-                    f"{name} must have {wanted} entries for {k} models with {s} steps. Got {found}."
+                    f"{name} must have {wanted} entries for {k} models with {s} steps. "
+                    f"Got {length}."
                 )
         if k == 0:
             raise ValueError("base_counts must have one entry per model. Got none.")

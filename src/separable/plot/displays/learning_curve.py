@@ -167,13 +167,13 @@ class LearningCurveDisplay(Display):
     def _draw_law(self, axes: Any) -> list[Any]:
         """Draw the power law, as far as it is within what is drawn already."""
         curve = self.curve
-        along = np.geomspace(curve.sizes[0], curve.forecast.sizes[-1], 100)
-        law = curve.curve_at(along)
+        sizes = np.geomspace(curve.sizes[0], curve.forecast.sizes[-1], 100)
+        law = curve.curve_at(sizes)
         if not np.isfinite(law).all():
             return []
         axes.set_ylim(axes.get_ylim())
         look = {"color": DARK, "linewidth": 1.0, "linestyle": "--"}
-        return list(axes.plot(along, law, label="power law fitted", **look))
+        return list(axes.plot(sizes, law, label="power law fitted", **look))
 
 
 def _count_ticks(axes: Any, sizes: list[int]) -> None:

@@ -127,8 +127,8 @@ def _largest_spread(X: Any, centre: Floats, taken: Floats) -> Floats:
 
     def spread(v: Floats) -> Floats:
         u = free(v.ravel())
-        along = (X @ u - centre @ u) / scale
-        return free(np.asarray(along @ X) / scale - along.sum() * (centre / scale))
+        projected = (X @ u - centre @ u) / scale
+        return free(np.asarray(projected @ X) / scale - projected.sum() * (centre / scale))
 
     d = len(centre)
     start = free(np.random.default_rng(0).standard_normal(d))
@@ -160,7 +160,7 @@ def _spread_label(direction: Floats, names: Sequence[str] | None, step: int) -> 
     if step > 1:
         label = "direction of next largest variance"
     most = int(np.argmax(np.abs(direction)))
-    share = float(direction[most] ** 2)
-    if share < MOSTLY:
+    fraction = float(direction[most] ** 2)
+    if fraction < MOSTLY:
         return label
-    return f"{label}, {share:.0%} of it {shortened(feature_name(names, most))}"
+    return f"{label}, {fraction:.0%} of it {shortened(feature_name(names, most))}"

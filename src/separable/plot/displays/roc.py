@@ -10,8 +10,8 @@ import numpy as np
 from separable.plot.displays.one_vs_rest import (
     case_from_estimator,
     case_from_scores,
-    places_of,
     ranked,
+    scored_classes,
 )
 from separable.plot.style.curves import draw_curves
 from separable.plot.style.display import Display
@@ -135,11 +135,11 @@ class RocDisplay(Display):
     def from_case(cls, case: ClassCase) -> Self:
         """Return the curves of labels beside scores, not drawn."""
         made = cls([], [], [], [], [])
-        for place in places_of(case):
-            thresholds, ours, others = ranked(case, place)
+        for index in scored_classes(case):
+            thresholds, ours, others = ranked(case, index)
             tpr = np.append(0.0, ours / ours[-1])
             fpr = np.append(0.0, others / others[-1])
-            made.labels.append(case.labels[place])
+            made.labels.append(case.labels[index])
             made.tpr.append(tpr)
             made.fpr.append(fpr)
             made.thresholds.append(np.append(np.inf, thresholds))

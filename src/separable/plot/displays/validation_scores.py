@@ -118,13 +118,15 @@ def lines_of_search(
 
 def _metric_of(search: Any, scoring: str | None) -> str:
     """Return the score to draw: that asked for, or the one that decided."""
-    there: list[str] = [key[10:] for key in search.cv_results_ if key.startswith("mean_test_")]
+    metrics: list[str] = [key[10:] for key in search.cv_results_ if key.startswith("mean_test_")]
     if scoring is not None:
-        if scoring not in there:
-            raise ValueError(f"scoring={scoring!r} is not a score of the search. Scores: {there}.")
+        if scoring not in metrics:
+            raise ValueError(
+                f"scoring={scoring!r} is not a score of the search. Scores: {metrics}."
+            )
         return scoring
-    decided = getattr(search, "refit", None) or getattr(search, "_scored", there)[0]
-    return next((each for each in there if each == decided), there[0])
+    decided = getattr(search, "refit", None) or getattr(search, "_scored", metrics)[0]
+    return next((each for each in metrics if each == decided), metrics[0])
 
 
 def _label(columns: dict[str, Any], names: list[str], k: int) -> str:
@@ -132,8 +134,8 @@ def _label(columns: dict[str, Any], names: list[str], k: int) -> str:
     last = [name.rpartition("__")[2] for name in names]
     words = dict(zip(names, last if len(set(last)) == len(last) else names, strict=True))
     mask = [name for name in names if columns[name][k] is not np.ma.masked]
-    told = [f"{words[name]} = {columns[name][k]}" for name in mask]
-    return ", ".join(told) or "nothing else set" * bool(names)
+    parts = [f"{words[name]} = {columns[name][k]}" for name in mask]
+    return ", ".join(parts) or "nothing else set" * bool(names)
 
 
 def _axis_of(columns: dict[str, Any], name: str | None) -> str:

@@ -109,18 +109,18 @@ class WeightImagesDisplay(Display):
         count, (height, width) = len(self.images), self.images.shape[1:]
         wide = WIDTH if count > 2 else 2 * WIDTH / count
         size = wide, float(np.clip(wide * height / width, 0.5, 2 * wide)) + TITLE
-        self.figure_, self.axes_ = panels_for(ax, count, columns=columns, size=size, room=1.2)
+        self.figure_, self.axes_ = panels_for(ax, count, columns=columns, size=size, extra=1.2)
         self.ax_ = self.axes_[0]
-        for place, image, title in zip(self.axes_, self.images, self._short_titles(), strict=True):
-            drawn = place.imshow(image, cmap="RdBu_r", vmin=-self.limit, vmax=self.limit)
-            place.set_title(title, fontsize=10 if len(title) < LONG else 8)
-            place.set(xticks=[], yticks=[])
+        for panel, image, title in zip(self.axes_, self.images, self._short_titles(), strict=True):
+            drawn = panel.imshow(image, cmap="RdBu_r", vmin=-self.limit, vmax=self.limit)
+            panel.set_title(title, fontsize=10 if len(title) < LONG else 8)
+            panel.set(xticks=[], yticks=[])
         bar: Any = self.figure_.colorbar(drawn, ax=list(self.axes_), fraction=0.05, aspect=30)
         bar.set_label("weight of the pixel", fontsize=9)
         bar.ax.tick_params(labelsize=8.5)
         if ax is None:
-            room = int(15 * self.figure_.figure.get_size_inches()[0])
-            self.figure_.suptitle(textwrap.fill(self._words(), room), fontsize=11)
+            width = int(15 * self.figure_.figure.get_size_inches()[0])
+            self.figure_.suptitle(textwrap.fill(self._words(), width), fontsize=11)
         return self
 
     def _short_titles(self) -> list[str]:

@@ -119,8 +119,8 @@ class WeightsDisplay(Display):
             model.classes,
             scores,
             features,
-            [[feature_name(names, int(j)) for j in some] for some in features],
-            [model.weights[k][some] for k, some in zip(scores, features, strict=True)],
+            [[feature_name(names, int(j)) for j in indices] for indices in features],
+            [model.weights[k][indices] for k, indices in zip(scores, features, strict=True)],
             int(np.count_nonzero(model.weights.any(axis=0))),
             model.n_features,
         )
@@ -140,21 +140,21 @@ class WeightsDisplay(Display):
         -------
         self
         """
-        count = sum(max(len(some), 1) for some in self.weights) + len(self.weights) - 1
+        count = sum(max(len(values), 1) for values in self.weights) + len(self.weights) - 1
         axes = self._open(ax, size=(7.2, float(np.clip(1.4 + 0.23 * count, 2.6, 12.0))))
-        places, names, middles, at = [], [], [], 0.0
-        for some, words in zip(self.weights, self.names, strict=True):
-            rows = at + np.arange(len(some))
-            self._draw_bars(axes, rows, some, look)
-            places += rows.tolist()
+        positions, names, middles, at = [], [], [], 0.0
+        for values, words in zip(self.weights, self.names, strict=True):
+            rows = at + np.arange(len(values))
+            self._draw_bars(axes, rows, values, look)
+            positions += rows.tolist()
             names += short_names(words)
-            middles.append(at + (len(some) - 1) / 2)
-            at += max(len(some), 1) + 1
+            middles.append(at + (len(values) - 1) / 2)
+            at += max(len(values), 1) + 1
         axes.axvline(0.0, color=DARK, linewidth=0.8)
         axes.set_ylim(at - 1.3, -0.7)
         height = axes.get_window_extent().height / axes.figure.figure.dpi * 72
         size = float(np.clip(0.65 * height / max(count, 1), 3.0, text_size(axes, 9.0)))
-        axes.set_yticks(places, names, fontsize=size)
+        axes.set_yticks(positions, names, fontsize=size)
         to = "prediction" if self.classes is None else "score"
         what = f"weight: change of the {to} per unit of the feature"
         describe(axes, self._title(), f"{self._signs()}\n{what}", "")
@@ -163,29 +163,32 @@ class WeightsDisplay(Display):
             self._name_scores(axes, middles)
         return self
 
-    def _draw_bars(self, axes: Any, rows: Any, some: Floats, look: dict[str, Any]) -> None:
-        colours = [ORANGE if w > 0 else BLUE for w in some]
-        bars = axes.barh(rows, some, **{"color": colours, "height": 0.75, **look})
-        for bar, w in zip(bars, some, strict=True):
+    def _draw_bars(self, axes: Any, rows: Any, values: Floats, look: dict[str, Any]) -> None:
+        colours = [ORANGE if w > 0 else BLUE for w in values]
+        bars = axes.barh(rows, values, **{"color": colours, "height": 0.75, **look})
+        for bar, w in zip(bars, values, strict=True):
             bar.set_hatch("" if w > 0 else "////")
             bar.set_edgecolor("white")
             bar.set_linewidth(0.0)
 
     def _title(self) -> str:
         drawn = sum(map(len, self.weights))
-        few = self.n_nonzero < self.n_features
-        columns = f"{self.n_nonzero} columns" + f" not 0, of {self.n_features}" * few
+        is_sparse = self.n_nonzero < self.n_features
+        columns = f"{self.n_nonzero} columns" + f" not 0, of {self.n_features}" * is_sparse
         if not drawn:
             return f"{self.learner}: all {self.n_features} weights are 0"
         if self.classes is not None and len(self.classes) > 2:
             k, n = len(self.scores), len(self.classes)
-            some = f"{n} classes" if k == n else f"{k} of {n} classes"
-            return f"{self.learner}: largest weights of {some} ({columns})"
-        what = f" that {'are' if self.n_nonzero > 1 else 'is'} not 0 (of {self.n_features})" * few
-        some = f"the {drawn} largest of {self.n_nonzero}"
+            which = f"{n} classes" if k == n else f"{k} of {n} classes"
+            return f"{self.learner}: largest weights of {which} ({columns})"
+        what = (
+            f" that {'are' if self.n_nonzero > 1 else 'is'} not 0 (of {self.n_features})"
+            * is_sparse
+        )
+        which = f"the {drawn} largest of {self.n_nonzero}"
         if drawn == self.n_nonzero:
-            some = f"all {drawn}" if drawn > 1 else "the one"
-        return f"{self.learner}: {some} weight{'s' * (self.n_nonzero > 1)}{what}"
+            which = f"all {drawn}" if drawn > 1 else "the one"
+        return f"{self.learner}: {which} weight{'s' * (self.n_nonzero > 1)}{what}"
 
     def _name_scores(self, axes: Any, middles: list[float]) -> None:
         """Write the class of each group of bars beside it."""

@@ -103,9 +103,9 @@ class LdaDisplay(Display):
         covariance = estimator.covariance_
         rings = np.stack([ellipse(mean, covariance, sigmas) for mean in estimator.means_])
         every = np.vstack([points, *rings])
-        found = dict(borders(*class_scores(estimator), box_around(every)))
+        segments = dict(borders(*class_scores(estimator), box_around(every)))
         classes = estimator.classes_
-        return cls(points, labels, classes, rings, found, float(sigmas), names_of(X)).plot(ax)
+        return cls(points, labels, classes, rings, segments, float(sigmas), names_of(X)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it on ``ax`` or in a new figure; return self."""

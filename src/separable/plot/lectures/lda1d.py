@@ -218,11 +218,11 @@ class Lda1dDisplay(Display):
     def _draw_rows(self) -> None:
         """Draw each class as a histogram whose area is its share of the rows."""
         edges: Any = np.linspace(*span(self.X, 0), int(np.clip(2 * np.sqrt(len(self.X)), 6, 30)))
-        share = np.full(len(self.X), 1 / (len(self.X) * (edges[1] - edges[0])))
+        density = np.full(len(self.X), 1 / (len(self.X) * (edges[1] - edges[0])))
         for k, label in enumerate(self.classes):
             own = self.y == label
             self.ax_.hist(
-                self.X[own], edges, weights=share[own], color=class_style(k)["color"], alpha=0.25
+                self.X[own], edges, weights=density[own], color=class_style(k)["color"], alpha=0.25
             )
 
     def _draw_boundaries(self) -> None:
@@ -230,9 +230,9 @@ class Lda1dDisplay(Display):
             (self.boundaries, "-", "estimated boundary"),
             (self.true_boundaries, "--", "true boundary"),
         ):
-            for place, x in enumerate(many):
-                told = f"{what}: {', '.join(f'{v:.3g}' for v in many)}" if place == 0 else None
-                self.ax_.axvline(x, color=DARK, linestyle=line, linewidth=1.6, label=told)
+            for index, x in enumerate(many):
+                label = f"{what}: {', '.join(f'{v:.3g}' for v in many)}" if index == 0 else None
+                self.ax_.axvline(x, color=DARK, linestyle=line, linewidth=1.6, label=label)
 
 
 def _true_classes(means: Any, deviation: Any, priors: Any, count: int) -> GaussianClasses:
@@ -241,9 +241,15 @@ def _true_classes(means: Any, deviation: Any, priors: Any, count: int) -> Gaussi
         raise ValueError(f"The true means must be {max(2, count)} finite numbers. Got {means!r}.")
     if not POSITIVE.holds(deviation):
         raise ValueError(f"The true deviation must be {POSITIVE.words}. Got {deviation!r}.")
-    shares = np.full(count, 1 / count) if priors is None else np.asarray(priors, dtype=np.float64)
-    if shares.shape != (count,) or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
+    probabilities = (
+        np.full(count, 1 / count) if priors is None else np.asarray(priors, dtype=np.float64)
+    )
+    if (
+        probabilities.shape != (count,)
+        or not (probabilities > 0).all()
+        or not np.isclose(probabilities.sum(), 1)
+    ):
         raise ValueError(
             f"The true priors must be {count} numbers above 0 with sum 1. Got {priors!r}."
         )
-    return GaussianClasses(centres, float(deviation), shares)
+    return GaussianClasses(centres, float(deviation), probabilities)

@@ -129,10 +129,10 @@ class MaskedClassDisplay(Display):
             ax.plot(own, np.full(len(own), rug), linestyle="", markersize=5, alpha=0.6, **look)
         ax.plot(grid, scores.max(axis=1), color=GREY, linewidth=6, alpha=0.25, zorder=0)
         missing = self.never_chosen(learner)
-        told = "every class is chosen"
+        remark = "every class is chosen"
         if missing:
-            told = shortened(f"never chosen: {', '.join(map(str, missing))}", 44)
+            remark = shortened(f"never chosen: {', '.join(map(str, missing))}", 44)
         describe_panel(
-            ax, f"{TITLES[learner]}\n{told}", self.name, "score (the highest, grey, decides)"
+            ax, f"{TITLES[learner]}\n{remark}", self.name, "score (the highest, grey, decides)"
         )
         ax.set_ylim(rug - 0.08 * (high - low), high)

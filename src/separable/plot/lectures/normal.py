@@ -10,7 +10,7 @@ import numpy as np
 from separable.model.parameters import COUNT, ParameterError
 from separable.plot.style.display import Display
 from separable.plot.style.ellipse import check_covariance, ellipse
-from separable.plot.style.panels import place_of
+from separable.plot.style.panels import subplot_spec
 from separable.plot.style.points import names_of, plane_points, span
 from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, pyplot
 
@@ -206,7 +206,7 @@ def _three_axes(ax: Axes | None) -> tuple[Any, Any]:
         grid = figure.add_gridspec(2, 2, **ratios)
     else:
         figure = ax.figure
-        grid = place_of(ax).subgridspec(2, 2, **ratios)
+        grid = subplot_spec(ax).subgridspec(2, 2, **ratios)
     plane = figure.add_subplot(grid[1, 0])
     above = figure.add_subplot(grid[0, 0], sharex=plane)
     beside = figure.add_subplot(grid[1, 1], sharey=plane)

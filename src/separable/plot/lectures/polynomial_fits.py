@@ -135,7 +135,9 @@ class PolynomialFitsDisplay(Display):
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw a panel a degree, in the place of ``ax`` or in a new figure; return self."""
-        self.figure_, self.axes_ = panels_for(ax, len(self.plain), size=(3.6, 3.9), share=True)
+        self.figure_, self.axes_ = panels_for(
+            ax, len(self.plain), size=(3.6, 3.9), shared_axes=True
+        )
         self.ax_ = self.axes_[0]
         low, high = span(self.y, 0.45)
         for axes, degree in zip(self.axes_, self.plain, strict=True):
@@ -172,8 +174,8 @@ def _fit(learner: Any, x: Floats, y: Floats, grid: Floats, degree: int) -> Polyn
     low, high = float(x.min()), float(x.max())
     encoder = PolynomialEncoder(degree)
 
-    def powers(places: Floats) -> Any:
-        scaled = (places - (low + high) / 2) * (2 / ((high - low) or 1.0))
+    def powers(values: Floats) -> Any:
+        scaled = (values - (low + high) / 2) * (2 / ((high - low) or 1.0))
         return encoder.fit_transform(scaled[:, None])
 
     fitted = learner.fit(powers(x), y)

@@ -136,8 +136,8 @@ class PosteriorLinesDisplay(Display):
         ax.fill_between(
             self.grid, self.mean - half, self.mean + half, color=SKY, alpha=0.3, lw=0, label=band
         )
-        for place, line in enumerate(self.lines):
-            words = f"{len(self.lines)} posterior samples" if place == 0 else None
+        for index, line in enumerate(self.lines):
+            words = f"{len(self.lines)} posterior samples" if index == 0 else None
             ax.plot(self.grid, line, color=BLUE, linewidth=0.7, alpha=0.5, label=words)
         ax.plot(self.grid, self.mean, color=ORANGE, linewidth=2.2, label="posterior mean")
         ax.plot(self.X, self.y, "o", color=DARK, markersize=4.5, label="data")

@@ -136,7 +136,7 @@ class RegressionAsClassifierDisplay(Display):
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw two panels, in the place of ``ax`` or in a new figure; return self."""
-        self.figure_, self.axes_ = panels_for(ax, 2, size=(4.6, 4.6), share=True)
+        self.figure_, self.axes_ = panels_for(ax, 2, size=(4.6, 4.6), shared_axes=True)
         self.ax_ = self.axes_[0]
         box = box_around(self.X)
         titles = "Two clouds", f"{int(self.far.sum())} more points, far away and correct"
@@ -145,8 +145,8 @@ class RegressionAsClassifierDisplay(Display):
             handles = draw_classes(axes, self.X[part], self.y[part], self.classes, alpha=0.6)
             for name, models in self.models.items():
                 w, b = models[panel].coef_[0], float(models[panel].intercept_[0])
-                told = f"{name}: {self.wrong(name)[panel]} of {part.sum()} wrong"
-                look = {"linestyle": LINES[name], "color": DARK, "label": told}
+                label = f"{name}: {self.wrong(name)[panel]} of {part.sum()} wrong"
+                look = {"linestyle": LINES[name], "color": DARK, "label": label}
                 handles.append(draw_boundary(axes, w, b, box, **look))
             describe_panel(axes, titles[panel], *self.names)
             legend_below(axes, handles, columns=2)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["SeparableShareDisplay", "cover_share"]
+__all__ = ["SeparableShareDisplay", "cover_fraction"]
 
 #: d / n at which sets are drawn, for each n.
 RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
-def cover_share(n: int, d: int) -> float:
+def cover_fraction(n: int, d: int) -> float:
     """Return the share of the labellings of n points in d columns that a hyperplane separates.
 
     Of n points in general position, 2 (C(n-1, 0) + ... + C(n-1, d)) of the 2^n labellings can be
@@ -90,7 +90,7 @@ class SeparableShareDisplay(Display):
     def expected(self) -> Floats:
         """Cover's share at each simulated point."""
         pairs = zip(self.n_rows.tolist(), self.n_columns.tolist(), strict=True)
-        return np.array([cover_share(n, d) for n, d in pairs])
+        return np.array([cover_fraction(n, d) for n, d in pairs])
 
     @classmethod
     def from_simulation(
@@ -124,12 +124,12 @@ class SeparableShareDisplay(Display):
         rng = np.random.default_rng(random_state)
         # of few rows several ratios are the same number of columns
         pairs = list(dict.fromkeys((n, max(1, round(n * r))) for n in n_rows for r in ratios))
-        found = [[_is_separable(n, d, rng) for _ in range(repeats)] for n, d in pairs]
-        decided = [[each for each in sets if each is not None] for sets in found]
-        shares = [np.mean(sets) if sets else np.nan for sets in decided]
+        verdicts = [[_is_separable(n, d, rng) for _ in range(repeats)] for n, d in pairs]
+        decided = [[each for each in sets if each is not None] for sets in verdicts]
+        fractions = [np.mean(sets) if sets else np.nan for sets in decided]
         undecided = repeats * len(pairs) - sum(map(len, decided))
         sizes = np.array(pairs, dtype=np.int64)
-        return cls(sizes[:, 0], sizes[:, 1], np.array(shares), int(repeats), undecided).plot(ax)
+        return cls(sizes[:, 0], sizes[:, 1], np.array(fractions), int(repeats), undecided).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it on ``ax`` or in a new figure; return self."""
@@ -137,24 +137,25 @@ class SeparableShareDisplay(Display):
         for k, n in enumerate(np.unique(self.n_rows).tolist()):
             look, own = class_style(k), self.n_rows == n
             d = np.arange(1, n)
-            line = [cover_share(n, int(each)) for each in d]
+            line = [cover_fraction(n, int(each)) for each in d]
             ax.plot(
                 d / n, line, color=look["color"], linewidth=1.6, label=f"n = {n}: Cover's count"
             )
-            share = self.shares[own]
+            fraction = self.shares[own]
             ax.errorbar(
-                self.n_columns[own] / n, share, yerr=np.sqrt(share * (1 - share) / self.repeats),
+                self.n_columns[own] / n, fraction,
+                yerr=np.sqrt(fraction * (1 - fraction) / self.repeats),
                 linestyle="", markersize=6, capsize=2, label=f"n = {n}: simulated", **look,
             )  # fmt: skip
         ax.axvline(0.5, color=GREY, linestyle="--", linewidth=1, label="d = n / 2")
         ax.set(xlim=(0, max(1.0, 1.05 * float(ratios.max()))), ylim=(-0.03, 1.03))
-        told = f", {self.undecided} undecided" if self.undecided else ""
+        remark = f", {self.undecided} undecided" if self.undecided else ""
         title = (
             f"Cover's theorem: separable random labellings ({self.repeats} simulations per "
-            f"point{told})"
+            f"point{remark})"
         )
-        share = "fraction of random labellings that are separable"
-        describe(ax, title, "columns per row, d / n", share)
+        y_label = "fraction of random labellings that are separable"
+        describe(ax, title, "columns per row, d / n", y_label)
         add_legend(ax)
         return self
 

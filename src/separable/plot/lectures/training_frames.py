@@ -111,7 +111,7 @@ class TrainingFramesDisplay(Display):
         if not COUNT.holds(panels):
             raise ParameterError(f"panels must be {COUNT.words}. Got {panels!r} instead.")
         chosen = self.frames.chosen(panels)
-        self.figure_, self.axes_ = panels_for(ax, len(chosen), size=(3.1, 3.2), share=True)
+        self.figure_, self.axes_ = panels_for(ax, len(chosen), size=(3.1, 3.2), shared_axes=True)
         self.ax_ = self.axes_[0]
         for axes, frame in zip(self.axes_, chosen, strict=True):
             self.draw_frame(axes, frame)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["simplicity", "strength_label", "strength_places"]
+__all__ = ["penalty_label", "penalty_positions", "simplicity"]
 
 #: Values are on a logarithmic axis where the largest is so many times the smallest.
 LOGARITHMIC = 20.0
@@ -32,7 +32,7 @@ def simplicity(name: str, values: Floats) -> Floats | None:
     return -values if _last(name) == "degree" else penalties_of({name: values})
 
 
-def strength_label(name: str, values: Floats) -> str:
+def penalty_label(name: str, values: Floats) -> str:
     """Return what an axis of a parameter is, in words."""
     notes = [EFFECTS[_last(name)]] if _last(name) in EFFECTS else []
     if _is_logarithmic(values):
@@ -40,7 +40,7 @@ def strength_label(name: str, values: Floats) -> str:
     return shortened(name, 40) + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def strength_places(ax: Any, values: Floats) -> Floats:
+def penalty_positions(ax: Any, values: Floats) -> Floats:
     """Set up the horizontal axis for values, and return where each of them is.
 
     On a logarithmic axis 0 is a step to the left of the smallest and infinity one to the right of
@@ -54,7 +54,7 @@ def strength_places(ax: Any, values: Floats) -> Floats:
     known = values[(values > 0) & np.isfinite(values)]
     low, high = known.min(), known.max()
     step = max((high / low) ** 0.08, 2.0)
-    places = np.where(values == 0, low / step, np.where(np.isinf(values), high * step, values))
+    positions = np.where(values == 0, low / step, np.where(np.isinf(values), high * step, values))
     beside = {low / step: "0"} if (values == 0).any() else {}
     beside |= {high * step: "∞"} if np.isinf(values).any() else {}
     if beside:
@@ -63,7 +63,7 @@ def strength_places(ax: Any, values: Floats) -> Floats:
         ticks = [*(10.0**powers), *beside]
         ax.set_xticks(ticks, [*(f"$10^{{{int(p)}}}$" for p in powers), *beside.values()])
         ax.minorticks_off()
-    return places
+    return positions
 
 
 def _is_logarithmic(values: Floats) -> bool:

@@ -116,8 +116,8 @@ def draw_boundary(ax: Axes, w: Floats, b: float, box: Floats, **look: Any) -> An
 def span(values: NDArray[Any], margin: float = 0.08) -> tuple[float, float]:
     """Return the least and the largest value, with a margin on both sides."""
     low, high = float(np.min(values)), float(np.max(values))
-    room = margin * (high - low) if high > low else 1.0
-    return low - room, high + room
+    padding = margin * (high - low) if high > low else 1.0
+    return low - padding, high + padding
 
 
 #: Classes that a legend names.

@@ -32,8 +32,8 @@ __all__ = [
     "class_style",
     "describe",
     "is_narrow",
+    "limits_of",
     "pyplot",
-    "room_of",
     "short_names",
     "shortened",
     "text_size",
@@ -57,7 +57,7 @@ FULL_WIDTH, LEAST = 4.6, 0.7
 #: Width of a character, in sizes of its font, on average.
 CHARACTER = 0.58
 #: What axes that are alone take of a figure, in width and height, roughly.
-ROOM = 0.85, 0.75
+AXES_FRACTION = 0.85, 0.75
 #: Axes narrower than this, in inches, have their legend below.
 NARROW = 3.4
 #: What that leaves of their height.
@@ -117,7 +117,7 @@ def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
     long = [text for text in dict.fromkeys(texts) if len(text) > width]
     shown = {text: _cut(text, width) for text in long}
     if len(set(shown.values())) < len(long):
-        shown = _told_apart(long, width)
+        shown = _numbered(long, width)
     return [_drawn(shown.get(text, text)) for text in texts]
 
 
@@ -155,7 +155,7 @@ def _common(texts: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, together))
 
 
-def _told_apart(group: Sequence[str], width: int) -> dict[str, str]:
+def _numbered(group: Sequence[str], width: int) -> dict[str, str]:
     """Return what differs between texts of a common beginning and end."""
     start = _common(group)
     end = _common([text[start:][::-1] for text in group])
@@ -167,8 +167,8 @@ def _told_apart(group: Sequence[str], width: int) -> dict[str, str]:
         shown[text] = f"{'…' * (start > 0)}{_cut(middle, width - 2)}{'…' * (end > 0)}"
     if len(set(shown.values())) == len(group):
         return shown
-    room = width - 3 - len(str(len(group)))
-    return {text: f"{_cut(text, room)} ({k})" for k, text in enumerate(group, 1)}
+    width_left = width - 3 - len(str(len(group)))
+    return {text: f"{_cut(text, width_left)} ({k})" for k, text in enumerate(group, 1)}
 
 
 def text_size(ax: Axes, size: float = 10.0) -> float:
@@ -197,8 +197,8 @@ def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -
     large, small = text_size(ax, 11.0), text_size(ax, 10.0)
     ax.tick_params(labelsize=text_size(ax, 9.0))
     if y is not None:
-        room = LOW * height if is_narrow(ax) else height
-        ax.set_ylabel(_lines(y, room, small), fontsize=small)
+        limit = LOW * height if is_narrow(ax) else height
+        ax.set_ylabel(_lines(y, limit, small), fontsize=small)
     if len(ax.figure.figure.axes) == 1:
         width = min(width, float(ax.figure.figure.get_size_inches()[0]) - _beside(ax) - 0.15)
     if x is not None:
@@ -247,7 +247,7 @@ def add_legend(
     else:
         look |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     legend: Legend = ax.legend(handles=shown, title=title, **look)
-    if "bbox_transform" in look and _has_room(ax, 2.1 * legend.get_window_extent().width):
+    if "bbox_transform" in look and _fits_beside(ax, 2.1 * legend.get_window_extent().width):
         legend = ax.legend(handles=shown, title=title, ncols=2, **look)
     drawn: list[Any] = list(legend.legend_handles)
     for handle in drawn:
@@ -274,7 +274,7 @@ def _below(ax: Axes) -> float:
     return float(max(0.0, ax.bbox.y0 - result.y0) / ax.figure.figure.dpi)
 
 
-def _has_room(ax: Axes, pixels: float) -> bool:
+def _fits_beside(ax: Axes, pixels: float) -> bool:
     """Say whether so many pixels fit below axes and what is to the left of them."""
     return pixels / ax.figure.figure.dpi < _inches(ax)[0]
 
@@ -291,19 +291,19 @@ def _fit(ax: Axes) -> None:
     around = ax.get_tightbbox()
     if around is None:
         return
-    place, whole = ax.get_position(), ax.figure.figure.bbox
-    x0, y0, x1, y1 = room_of(ax)
+    box, whole = ax.get_position(), ax.figure.figure.bbox
+    x0, y0, x1, y1 = limits_of(ax)
     right_end = max(ax.bbox.x1, min(x1, ax.bbox.x1 + 0.03 * whole.width))
     left = max(0.0, x0 - around.x0) / whole.width
     right = max(0.0, around.x1 - right_end) / whole.width
     down = max(0.0, y0 - around.y0) / whole.height
     up = max(0.0, around.y1 - y1) / whole.height
-    width = max(place.width - left - right, 0.3 * place.width)
-    height = max(place.height - down - up, 0.3 * place.height)
-    ax.set_position((place.x0 + left, place.y0 + down, width, height))
+    width = max(box.width - left - right, 0.3 * box.width)
+    height = max(box.height - down - up, 0.3 * box.height)
+    ax.set_position((box.x0 + left, box.y0 + down, width, height))
 
 
-def room_of(ax: Axes) -> tuple[float, float, float, float]:
+def limits_of(ax: Axes) -> tuple[float, float, float, float]:
     """Return what axes may fill with all that is around them: left, low, right, high, in pixels.
 
     That is the figure, and towards axes beside them in a grid half of the gap.
@@ -329,10 +329,10 @@ def room_of(ax: Axes) -> tuple[float, float, float, float]:
 def _inches(ax: Axes) -> tuple[float, float]:
     """Return width and height of axes; of those alone in their figure, almost all of it."""
     figure = ax.figure.figure
-    whole, place = figure.get_size_inches(), ax.get_position()
+    whole, box = figure.get_size_inches(), ax.get_position()
     if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
-        return float(ROOM[0] * whole[0]), float(ROOM[1] * whole[1])
-    return float(whole[0] * place.width), float(whole[1] * place.height)
+        return float(AXES_FRACTION[0] * whole[0]), float(AXES_FRACTION[1] * whole[1])
+    return float(whole[0] * box.width), float(whole[1] * box.height)
 
 
 def _lines(text: str, inches: float, size: float) -> str:

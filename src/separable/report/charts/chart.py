@@ -26,11 +26,11 @@ __all__ = [
     "colour_scale",
     "dash",
     "data_of",
+    "fraction_axis",
     "histogram",
     "named",
     "number_format",
     "rounded",
-    "share_axis",
     "specification",
     "thinned",
 ]
@@ -257,7 +257,7 @@ def named(chart: Any, fields: dict[str, str], names: list[str]) -> Any:
     return chart
 
 
-def share_axis(channel: Any, title: str, field: str | None = None, **more: Any) -> Any:
+def fraction_axis(channel: Any, title: str, field: str | None = None, **more: Any) -> Any:
     """Return an axis from 0 to 100 %, by default of the field x or y."""
     alt = altair()
     which = field or ("x:Q" if channel is alt.X else "y:Q")

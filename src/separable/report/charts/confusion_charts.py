@@ -28,21 +28,21 @@ MATRIX_CLASSES, NUMBERED = 30, 12
 PAIRS = 15
 
 
-def confusion(found: Evaluation) -> Figure | None:
+def confusion(evaluation: Evaluation) -> Figure | None:
     """Return the confusion matrix, or None if there are too many classes to see."""
-    matrix = found.confusion
+    matrix = evaluation.confusion
     if matrix is None or len(matrix) > MATRIX_CLASSES:
         return None
     alt = altair()
-    known = [place for place, each in enumerate(found.classes) if each.known]
+    known = [index for index, each in enumerate(evaluation.classes) if each.known]
     k = len(matrix)
-    names = distinct((each.label for each in found.classes), 20 if k <= NUMBERED else 14)
+    names = distinct((each.label for each in evaluation.classes), 20 if k <= NUMBERED else 14)
     values_of = [sealed(name) for name in names]
-    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+    fractions = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     values = [
         {"i": i, "j": j, "n": int(matrix[i, j]), "s": fraction}
         for i in range(k)
-        for j, fraction in zip(known, rounded(shares[i, known], 4), strict=True)
+        for j, fraction in zip(known, rounded(fractions[i, known], 4), strict=True)
     ]
     base = named(alt.Chart(data_of(values)), {"i": "t", "j": "p"}, names).encode(
         x=alt.X(
@@ -86,14 +86,14 @@ def _short(names: list[str]) -> bool:
     return max(map(len, names)) * len(names) <= 36
 
 
-def confused_pairs(found: Evaluation) -> Table | None:
+def confused_pairs(evaluation: Evaluation) -> Table | None:
     """Return the mistakes that are made most often, or None where there are few classes or none."""
-    matrix = found.confusion
+    matrix = evaluation.confusion
     if matrix is None or len(matrix) < 5:
         return None
     wrong = matrix - np.diag(np.diag(matrix))
     order = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS]
-    names = [shortened(each.label, 40) for each in found.classes]
+    names = [shortened(each.label, 40) for each in evaluation.classes]
     rows = [
         (names[i], names[j], count(wrong[i, j]), as_percent(wrong[i, j] / matrix[i].sum()))
         for i, j in zip(*np.unravel_index(order, wrong.shape), strict=True)

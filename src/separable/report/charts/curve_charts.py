@@ -17,9 +17,9 @@ from separable.report.charts.chart import (
     colour_scale,
     dash,
     data_of,
+    fraction_axis,
     named,
     rounded,
-    share_axis,
     specification,
     thinned,
 )
@@ -37,40 +37,40 @@ __all__ = ["precision_recall", "roc"]
 #: Curves that are drawn: of more classes, the lowest.
 CURVES = 6
 #: Rows of a table of a curve.
-TOLD = 15
+TABLE_ROWS = 15
 
 
 def roc(case: ClassCase) -> Figure:
     """Return the ROC curves of rows."""
     alt = altair()
-    found = RocDisplay.from_case(case)
-    kept, names = _lowest(found.labels, found.areas)
-    curves, told = [], []
-    for rank, place in enumerate(kept):
-        x, y, at = found.fpr[place], found.tpr[place], found.thresholds[place]
-        some = np.union1d(thinned(x, y), thinned(y, x))  # it may be steep, and flat
-        curves.append(_points(rank, x[some], y[some], at[some]))
-        told += _told(names[rank], x, y, at)
+    display = RocDisplay.from_case(case)
+    kept, names = _lowest(display.labels, display.areas)
+    curves, cells = [], []
+    for rank, index in enumerate(kept):
+        x, y, at = display.fpr[index], display.tpr[index], display.thresholds[index]
+        chosen = np.union1d(thinned(x, y), thinned(y, x))  # it may be steep, and flat
+        curves.append(_points(rank, x[chosen], y[chosen], at[chosen]))
+        cells += _cells(names[rank], x, y, at)
     line = alt.Chart(data_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
         color="var(--grey)", strokeDash=[2, 3], strokeWidth=1
     )
     chance = line.encode(x="x:Q", y="y:Q")
-    one = len(found.labels) == 1
-    what = shortened(found.labels[0], 30) if one else "the class"
+    one = len(display.labels) == 1
+    what = shortened(display.labels[0], 30) if one else "the class"
     titles = (
         "false positive rate" + f" (share of others predicted {what})" * one,
         "true positive rate" + f" (share of {what} found)" * one,
     )
     drawn = _curves(curves, names, titles, ("false positive rate", "true positive rate"), "linear")
-    areas = [f"{names[k]}: AUC {found.areas[p]:.3f}" for k, p in enumerate(kept)]
+    areas = [f"{names[k]}: AUC {display.areas[p]:.3f}" for k, p in enumerate(kept)]
     return Figure(
         "roc",
         "ROC curve" if one else "ROC curves, one-vs-rest",
         "True positive rate against false positive rate over all thresholds. Area under the curve "
-        f"(AUC): {np.mean(found.areas):.3f}{'' if one else ' in the mean'}; chance is 0.5."
-        + _which(kept, found.labels),
+        f"(AUC): {np.mean(display.areas):.3f}{'' if one else ' in the mean'}; chance is 0.5."
+        + _which(kept, display.labels),
         specification(alt.layer(chance, *drawn)),
-        Table(("class", "threshold", "false positive rate", "true positive rate"), tuple(told)),
+        Table(("class", "threshold", "false positive rate", "true positive rate"), tuple(cells)),
         (*_keys(areas), Key("chance: AUC 0.500", "var(--grey)", dash="2 3")),
     )
 
@@ -78,40 +78,40 @@ def roc(case: ClassCase) -> Figure:
 def precision_recall(case: ClassCase) -> Figure:
     """Return how precision falls when more of a class is to be found."""
     alt = altair()
-    found = PrecisionRecallDisplay.from_case(case)
-    kept, names = _lowest(found.labels, found.average_precision)
-    curves, told = [], []
-    for rank, place in enumerate(kept):
-        x, y, at = found.recall[place], found.precision[place], found.thresholds[place]
-        some = thinned(x, y)
-        points = np.append(0.0, x[some]), np.append(y[0], y[some]), np.append(at[0], at[some])
+    display = PrecisionRecallDisplay.from_case(case)
+    kept, names = _lowest(display.labels, display.average_precision)
+    curves, cells = [], []
+    for rank, index in enumerate(kept):
+        x, y, at = display.recall[index], display.precision[index], display.thresholds[index]
+        chosen = thinned(x, y)
+        points = np.append(0.0, x[chosen]), np.append(y[0], y[chosen]), np.append(at[0], at[chosen])
         curves.append(_points(rank, *points))
-        told += _told(names[rank], x, y, at)
-    one = len(found.labels) == 1
-    what = shortened(found.labels[0], 30) if one else "the class"
+        cells += _cells(names[rank], x, y, at)
+    one = len(display.labels) == 1
+    what = shortened(display.labels[0], 30) if one else "the class"
     titles = (
         "recall" + f" (share of {what} found)" * one,
         "precision" + f" (share of predicted {what} that is right)" * one,
     )
     drawn = _curves(curves, names, titles, ("recall", "precision"), "step-before")
-    keys = [f"{names[k]}: AP {found.average_precision[p]:.3f}" for k, p in enumerate(kept)]
+    keys = [f"{names[k]}: AP {display.average_precision[p]:.3f}" for k, p in enumerate(kept)]
     legend = list(_keys(keys))
     if one:
-        share = found.shares[0]
-        values = [{"x": 0, "y": share}, {"x": 1, "y": share}]
+        fraction = display.shares[0]
+        values = [{"x": 0, "y": fraction}, {"x": 1, "y": fraction}]
         mark = {"color": "var(--grey)", "strokeDash": [2, 3], "strokeWidth": 1}
         rule = alt.Chart(data_of(values)).mark_line(**mark)
         drawn.insert(0, rule.encode(x="x:Q", y="y:Q"))
-        legend.append(Key(f"no skill: {share:.3f}", "var(--grey)", dash="2 3"))
+        legend.append(Key(f"no skill: {fraction:.3f}", "var(--grey)", dash="2 3"))
     return Figure(
         "precision-recall",
         "Precision-recall curve",
         f"A lower threshold finds more of {what} (higher recall) with more false positives (lower "
         "precision). Average precision: "
-        f"{np.mean(found.average_precision):.3f}{'' if one else ' in the mean'}."
-        + _which(kept, found.labels),
+        f"{np.mean(display.average_precision):.3f}{'' if one else ' in the mean'}."
+        + _which(kept, display.labels),
         specification(alt.layer(*drawn)),
-        Table(("class", "threshold", "recall", "precision"), tuple(told)),
+        Table(("class", "threshold", "recall", "precision"), tuple(cells)),
         tuple(legend),
     )
 
@@ -146,7 +146,7 @@ def _curves(
     alt = altair()
     n = len(curves)
     base = alt.Chart(data_of([point for curve in curves for point in curve])).encode(
-        x=share_axis(alt.X, titles[0]), y=share_axis(alt.Y, titles[1])
+        x=fraction_axis(alt.X, titles[0]), y=fraction_axis(alt.Y, titles[1])
     )
     lines = base.mark_line(strokeWidth=2, interpolate=steps).encode(
         color=alt.Color("k:N", scale=colour_scale(n), legend=None),
@@ -178,7 +178,9 @@ def _keys(names: list[str]) -> tuple[Key, ...]:
     )
 
 
-def _told(name: str, x: Floats, y: Floats, at: Floats) -> list[tuple[str, ...]]:
+def _cells(name: str, x: Floats, y: Floats, at: Floats) -> list[tuple[str, ...]]:
     """Return some points of a curve, evenly along it."""
-    some = np.unique(np.linspace(0, len(x) - 1, min(TOLD, len(x))).round().astype(int))
-    return [(name, number(float(at[k])), as_percent(x[k]), as_percent(y[k])) for k in some.tolist()]
+    chosen = np.unique(np.linspace(0, len(x) - 1, min(TABLE_ROWS, len(x))).round().astype(int))
+    return [
+        (name, number(float(at[k])), as_percent(x[k]), as_percent(y[k])) for k in chosen.tolist()
+    ]

@@ -96,14 +96,14 @@ def distinct(names: Iterable[object], width: int = AXIS_WIDTH) -> list[str]:
     """
     result: list[str] = []
     taken: set[str] = set()
-    for name in names:
-        short, k = shortened(name, width), 1
-        told = short
-        while told in taken:
+    for each in names:
+        short, k = shortened(each, width), 1
+        name = short
+        while name in taken:
             k += 1
-            told = f"{short} ({k})"
-        taken.add(told)
-        result.append(told)
+            name = f"{short} ({k})"
+        taken.add(name)
+        result.append(name)
     return result
 
 
@@ -154,14 +154,14 @@ def number(value: float | None, digits: int = 4) -> str:
         return "∞" if value > 0 else f"{MINUS}∞"
     if value and (abs(value) < 1e-4 or abs(value) >= 1e9):
         return f"{value:.{digits}g}".replace("-", MINUS, int(value < 0))
-    places = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+    decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
     if value == int(value):
-        places = min(places, 0)
-    told = f"{round(value, places):,.{max(0, places)}f}"
-    return told.replace(",", SPACE).replace("-", MINUS)
+        decimals = min(decimals, 0)
+    text = f"{round(value, decimals):,.{max(0, decimals)}f}"
+    return text.replace(",", SPACE).replace("-", MINUS)
 
 
-def as_percent(share: float | None, digits: int = 1) -> str:
+def as_percent(fraction: float | None, digits: int = 1) -> str:
     r"""Return a share in percent.
 
     Examples
@@ -170,9 +170,9 @@ def as_percent(share: float | None, digits: int = 1) -> str:
     >>> as_percent(0.97123).replace("\u202f", "_")
     '97.1_%'
     """
-    if share is None or math.isnan(share):
+    if fraction is None or math.isnan(fraction):
         return NONE
-    return f"{100 * share:.{digits}f}{SPACE}%".replace("-", MINUS)
+    return f"{100 * fraction:.{digits}f}{SPACE}%".replace("-", MINUS)
 
 
 def setting(value: object) -> str:

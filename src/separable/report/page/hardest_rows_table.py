@@ -35,14 +35,14 @@ class Piece:
         Whether it speaks for what was predicted or against it.
     shade : int
         From 1 to 4, by size.
-    told : str
+    title : str
         What it adds, in words.
     """
 
     text: str
     sign: str = ""
     shade: int = 0
-    told: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Card:
     Parameters
     ----------
     row : str
-    truth, predicted : str
+    y_true, predicted : str
     sure : str
         How wrong the model is, in a few words.
     values : tuple of (str, str)
@@ -63,7 +63,7 @@ class Card:
     """
 
     row: str
-    truth: str
+    y_true: str
     predicted: str
     sure: str
     values: tuple[tuple[str, str], ...]
@@ -78,10 +78,10 @@ def cards(rows: tuple[HardRow, ...], classified: bool) -> list[Card]:
 
 def _card(row: HardRow, classified: bool) -> Card:
     if not classified:
-        y_true, predicted = number(float(row.truth)), number(float(row.predicted))
+        y_true, predicted = number(float(row.y_true)), number(float(row.predicted))
         sure = f"off by {number(row.margin)}"
     else:
-        y_true, predicted = shortened(row.truth, 60), shortened(row.predicted, 60)
+        y_true, predicted = shortened(row.y_true, 60), shortened(row.predicted, 60)
         if row.probability is None:
             sure = f"the score of the true class is lower by {number(row.margin)}"
         else:
@@ -118,8 +118,8 @@ def _pieces(text: str, marks: tuple[Mark, ...]) -> tuple[tuple[Piece, ...], str]
     return tuple(pieces), f"{count(left)} more characters" if left else ""
 
 
-def _chance(share: float) -> str:
-    return f"less than {as_percent(0.001)}" if share < 0.001 else as_percent(share)
+def _chance(probability: float) -> str:
+    return f"less than {as_percent(0.001)}" if probability < 0.001 else as_percent(probability)
 
 
 def _signed(value: float) -> str:

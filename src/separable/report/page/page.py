@@ -28,7 +28,7 @@ __all__ = ["LARGEST", "render"]
 LARGEST = 1_500_000
 #: The name of the script of the form among the parts that are packed.
 SCRIPT_ID = "what-if-script"
-NO_ROOM = "The what-if form would make this page too large."
+TOO_LARGE = "The what-if form would make this page too large."
 
 
 def render(contents: Contents, *, title: str | None = None) -> str:
@@ -50,7 +50,7 @@ def render(contents: Contents, *, title: str | None = None) -> str:
     form = what_if(contents.model)
     page = _page(contents, title, form)
     if _size(page) > LARGEST and not isinstance(form, Absent):
-        page = _page(contents, title, Absent(NO_ROOM))
+        page = _page(contents, title, Absent(TOO_LARGE))
     assert _size(page) <= LARGEST, f"A page of {_size(page)} bytes is too large."
     return page
 
@@ -107,5 +107,5 @@ def _markup(text: str) -> Any:
     return Markup(text)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * min(1.0, max(0.0, share)):.2f}%"
+def _percent(fraction: float) -> str:
+    return f"{100 * min(1.0, max(0.0, fraction)):.2f}%"

@@ -41,34 +41,34 @@ STANDINGS = 60
 PARAMETERS = 12
 
 
-def figures(found: Evaluation) -> Table:
+def figures(evaluation: Evaluation) -> Table:
     """Return the figures beside those of the constant answer."""
-    if found.task == "regression":
+    if evaluation.task == "regression":
         names: tuple[str, ...] = OF_NUMBERS
     else:
-        names = OF_MANY_CLASSES if found.positive is None else OF_ONE_CLASS
+        names = OF_MANY_CLASSES if evaluation.positive is None else OF_ONE_CLASS
     rows = [
         (
-            _called(found, name),
-            figure(name, found.figures[name]),
-            more_or_less(name, found.standard_errors.get(name)),
-            figure(name, found.constant_figures.get(name)),
+            _called(evaluation, name),
+            figure(name, evaluation.figures[name]),
+            more_or_less(name, evaluation.standard_errors.get(name)),
+            figure(name, evaluation.constant_figures.get(name)),
         )
         for name in names
-        if name in found.figures
+        if name in evaluation.figures
     ]
     return Table(("", "the model", "standard error", "best constant"), tuple(rows))
 
 
-def _called(found: Evaluation, name: str) -> str:
-    if name in POSITIVE and found.positive is not None:
-        return f"{metric_text(name)} of {shortened(found.positive, 30)}"
-    if name == "roc_auc" and found.positive is None:
+def _called(evaluation: Evaluation, name: str) -> str:
+    if name in POSITIVE and evaluation.positive is not None:
+        return f"{metric_text(name)} of {shortened(evaluation.positive, 30)}"
+    if name == "roc_auc" and evaluation.positive is None:
         return f"mean {metric_text(name)}, one-vs-rest"
     return metric_text(name)
 
 
-def by_class(found: Evaluation) -> Table:
+def by_class(evaluation: Evaluation) -> Table:
     """Return precision, recall and F1 of each class."""
     rows = [
         (
@@ -79,9 +79,9 @@ def by_class(found: Evaluation) -> Table:
             as_percent(each.recall),
             NONE if each.f1 is None else f"{each.f1:.3f}",
         )
-        for each in found.classes[:CLASSES]
+        for each in evaluation.classes[:CLASSES]
     ]
-    left = len(found.classes) - len(rows)
+    left = len(evaluation.classes) - len(rows)
     more = f"{plural(left, 'more class', 'more classes')}." if left else ""
     return Table(
         ("class", "rows", "predicted", "precision", "recall", "F1"), tuple(rows), more=more
@@ -124,11 +124,11 @@ def _standing(each: Standing, tried: Tried) -> tuple[str, ...]:
 
 def parameters(params: Mapping[str, Any]) -> str:
     """Return parameters in a line."""
-    told = [
+    settings = [
         f"{shortened(name, 30)} = {setting(value)}"
         for name, value in list(params.items())[:PARAMETERS]
     ]
-    return ", ".join(told)
+    return ", ".join(settings)
 
 
 def columns(data: Data) -> Table:

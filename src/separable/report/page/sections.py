@@ -151,7 +151,7 @@ def _mistakes(contents: Contents) -> dict[str, Any]:
     if measured.figures.task == "classification":
         values["confusion"] = confusion_charts.confusion(measured.figures)
         values["pairs"] = confusion_charts.confused_pairs(measured.figures)
-    if not len(measured.truth):
+    if not len(measured.y_true):
         values["no_curves"] = [NO_ROWS]
     elif measured.figures.task == "classification":
         values["curves"], values["no_curves"] = _class_curves(measured)
@@ -163,7 +163,7 @@ def _mistakes(contents: Contents) -> dict[str, Any]:
 def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
     """Return the curves that there are, and why others are not."""
     case: Any = case_of(
-        measured.truth, measured.answers, measured.weight, measured.figures.positive
+        measured.y_true, measured.predictions, measured.weight, measured.figures.positive
     )
     result: list[Figure] = []
     reasons: list[str] = []
@@ -181,8 +181,8 @@ def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
 
 
 def _number_curves(contents: Contents, measured: Measured) -> list[Figure]:
-    y_true = np.asarray(measured.truth, dtype=np.float64)
-    predicted = np.asarray(measured.answers.predicted, dtype=np.float64)
+    y_true = np.asarray(measured.y_true, dtype=np.float64)
+    predicted = np.asarray(measured.predictions.predicted, dtype=np.float64)
     y_true, predicted = (each.reshape(len(each), -1)[:, 0] for each in (y_true, predicted))
     drawn = regression_charts.predicted_and_true(y_true, predicted, contents.data.target)
     return [drawn, regression_charts.residuals(y_true, predicted)]
@@ -243,7 +243,7 @@ def _hard(contents: Contents) -> dict[str, Any]:
 
 
 def _choice(contents: Contents) -> dict[str, Any]:
-    tried, curve = contents.tried, contents.strengths
+    tried, curve = contents.tried, contents.regularization
     values: dict[str, Any] = {
         "tried": not isinstance(tried, Absent),
         "no_tried": tried,
@@ -264,7 +264,7 @@ def _choice(contents: Contents) -> dict[str, Any]:
             f"{plural(tried.of_rows, 'row')}.",
         }
     if not isinstance(curve, Absent):
-        values["strengths"] = training_charts.strengths(curve)
+        values["strengths"] = training_charts.regularization(curve)
     return values
 
 

@@ -85,14 +85,14 @@ def fields_of(plan: Plan, start_row: Any = None) -> tuple[Field, ...]:
         return (Field("text", "text", 0, start),)
     if isinstance(first, RecordStep):
         fields = _record_fields(first, dict(start))
-        places = _record_places(first)
-        sizes = [_largest(plan, places[field.name]) for field in fields]
+        columns = _record_columns(first)
+        sizes = [_largest(plan, columns[field.name]) for field in fields]
     elif isinstance(first, NumbersStep):
         fields = [Field(name, "number", j, start[j]) for j, name in enumerate(first.names)]
         sizes = _column_sizes(plan, first)
     else:
         fields = [_field(step, at, start[at]) for at, step in enumerate(plan.steps)]
-        sizes = [_largest(plan, _places(step)) for step in plan.steps]
+        sizes = [_largest(plan, _columns(step)) for step in plan.steps]
     strongest = np.argsort([-size for size in sizes], kind="stable")[:MOST_FIELDS]
     return tuple(fields[at] for at in sorted(strongest.tolist()))
 
@@ -144,7 +144,7 @@ def _usual(plan: Plan, step: Step) -> Any:
     if isinstance(step, NumberStep):
         return float(f"{step.mean:.6g}")
     if isinstance(step, CategoryStep):
-        return next((level for level, place in step.levels if place >= 0), None)
+        return next((level for level, column in step.levels if column >= 0), None)
     if isinstance(step, BooleanStep):
         return False
     if isinstance(step, DateStep):
@@ -204,11 +204,11 @@ def _text_start(plan: Plan, step: Step) -> str:
 
 def _record_fields(step: RecordStep, start: dict[str, Any]) -> list[Field]:
     numbers = dict(step.numbers)
-    places = {key: at for at, (key, _) in enumerate(step.levels)}
+    columns = {key: at for at, (key, _) in enumerate(step.levels)}
     out = []
-    for key in dict.fromkeys([*numbers, *places]):
-        kind: Kind = "levels" if key not in numbers else "either" if key in places else "number"
-        out.append(Field(key, kind, places.get(key, 0), start.get(key), True, "not there"))
+    for key in dict.fromkeys([*numbers, *columns]):
+        kind: Kind = "levels" if key not in numbers else "either" if key in columns else "number"
+        out.append(Field(key, kind, columns.get(key, 0), start.get(key), True, "not there"))
     return out
 
 
@@ -222,32 +222,32 @@ def _record_start(given: dict[str, Any]) -> list[tuple[str, Any]]:
     return kept
 
 
-def _record_places(step: RecordStep) -> dict[str, list[int]]:
-    places = {key: [place] for key, place in step.numbers}
+def _record_columns(step: RecordStep) -> dict[str, list[int]]:
+    columns = {key: [column] for key, column in step.numbers}
     for key, levels in step.levels:
-        places.setdefault(key, []).extend(place for _, place in levels)
-    return places
+        columns.setdefault(key, []).extend(column for _, column in levels)
+    return columns
 
 
 # --- which fields matter most ---
 
 
-def _places(step: Step) -> Iterable[int]:
+def _columns(step: Step) -> Iterable[int]:
     if isinstance(step, NumberStep):
-        return [place for place in (step.value, step.missing) if place is not None]
+        return [column for column in (step.value, step.missing) if column is not None]
     if isinstance(step, CategoryStep):
-        return [place for _, place in step.levels if place >= 0]
+        return [column for _, column in step.levels if column >= 0]
     if isinstance(step, BooleanStep):
         return [] if step.true is None else [step.true]
     if isinstance(step, DateStep):
         numbers = [each[2] for each in step.numbers if each is not None]
-        return numbers + [place for pairs in step.cycles for _, place in pairs]
+        return numbers + [column for pairs in step.cycles for _, column in pairs]
     assert isinstance(step, TextStep)
     return range(step.first, step.first + (step.rules.hashed or len(step.terms)))
 
 
-def _largest(plan: Plan, places: Iterable[int]) -> float:
-    result = np.abs(plan.weights[list(places)])
+def _largest(plan: Plan, columns: Iterable[int]) -> float:
+    result = np.abs(plan.weights[list(columns)])
     return float(result.max()) if result.size else 0.0
 
 

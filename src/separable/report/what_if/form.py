@@ -101,11 +101,13 @@ def _names(plan: Plan, names: Any) -> list[tuple[int, str]]:
             start = "" if step.name is None else f"{step.name}:"
             known.update((step.first + i, start + term) for i, term in enumerate(step.terms))
         elif isinstance(step, CategoryStep) and not step.typed:
-            known.update((place, f"{step.name}={level}") for level, place in step.levels)
-    told = tuple(f"x{j}" for j in range(len(plan.weights))) if names is None else tuple(names)
-    if plan.takes == "numbers" and plan.columns == told:
+            known.update((column, f"{step.name}={level}") for level, column in step.levels)
+    feature_names = (
+        tuple(f"x{j}" for j in range(len(plan.weights))) if names is None else tuple(names)
+    )
+    if plan.takes == "numbers" and plan.columns == feature_names:
         return []
-    return [(j, name) for j, name in enumerate(told) if known.get(j) != name]
+    return [(j, name) for j, name in enumerate(feature_names) if known.get(j) != name]
 
 
 def _file(name: str) -> str:

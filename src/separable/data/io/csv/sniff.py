@@ -30,7 +30,7 @@ from separable.data.io.encodings import (
     refuse_nul,
 )
 from separable.data.missing import MISSING
-from separable.data.table import TableError, at_place, is_number, list_names
+from separable.data.table import TableError, file_position, is_number, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -244,9 +244,9 @@ def _width(name: str, records: Records, first: int, line: int, options: CsvOptio
     mark = start[:1] if not start[:1].isalnum() and start[:1] not in ('"', "") else ""
     comment = f", or comment={mark!r} if it is a comment" if mark else ""
     raise TableError(
-        f"{at_place(name, line + records.line_of(first) + 1)}: {width} value(s), but the lines "
-        f"below it have {int(others[0])} (delimiter: {delimiter_name(records.delimiter)}). The "
-        f"line is {start!r}. Skip it with skip_rows=1{comment}, or correct it."
+        f"{file_position(name, line + records.line_of(first) + 1)}: {width} value(s), but the "
+        f"lines below it have {int(others[0])} (delimiter: {delimiter_name(records.delimiter)}). "
+        f"The line is {start!r}. Skip it with skip_rows=1{comment}, or correct it."
     )
 
 
