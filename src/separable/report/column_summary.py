@@ -23,7 +23,7 @@ ROLES = {
     "weight": "not a feature: sample weight",
 }
 
-#: Of a model without an encoder so many features are listed.
+#: Maximum features listed for a model without an encoder.
 LISTED = 100
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST", "hard_rows"]
 
-#: So many rows are shown, with so many raw values and contributions each.
+#: Maximum rows, and raw values and contributions per row.
 MOST, VALUES, CONTRIBUTIONS = 10, 12, 8
 
-#: Of a longer text so many characters are shown: those whose words count most.
+#: Maximum characters of a text: the stretch with the largest contributions is shown.
 LONGEST = 1200
 
 SEVERAL = "The model predicts several numbers per row, which are not compared here."

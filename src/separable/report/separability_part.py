@@ -20,17 +20,16 @@ if TYPE_CHECKING:
 
 __all__ = ["separability_of"]
 
-#: The first part has so many rows, each other one so many times those of the last; fewer, but so
-#: many at least, where classes times numbers are more than the work.
+#: Rows of the first sample, and the factor between samples. The first sample is smaller, but has
+#: at least FEWEST rows, if classes times values exceed WORK.
 FIRST, TIMES = 1000, 2
 FEWEST, WORK = 200, 2_000_000
 
-#: More than two classes are compared in pairs: so many classes times rows times columns of the
-#: smallest part take too long.
+#: Maximum classes x rows x columns of the smallest sample: more than two classes are compared in
+#: pairs.
 PAIRS = 1e8
 
-#: The next part is looked at if that is expected to end within so many seconds; work grows with
-#: the square of the rows at worst.
+#: Time limit in seconds for the next sample; work grows at worst with the square of the rows.
 SECONDS = 5.0
 
 #: With more rows and columns than this a verdict is searched by passes over the rows, which of so
@@ -48,7 +47,7 @@ def separability_of(
     feature_names: Sequence[str] | None = None,
     seed: int = 0,
 ) -> tuple[Verdict | Absent, str]:
-    """Return whether classes are separable, and of which rows that is said.
+    """Return the separability verdict and a description of its rows.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ OPTIONS = {True: "--fail-under", False: "--fail-over"}
 
 @dataclass(frozen=True)
 class Limit:
-    """A figure and what it has to be: at least so much, or of errors at most.
+    """A limit on a metric: a minimum for scores, a maximum for errors.
 
     Parameters
     ----------

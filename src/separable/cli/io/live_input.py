@@ -35,7 +35,7 @@ START_BYTES = 1 << 20
 
 
 class LiveInput:
-    """A pipe, of which the first bytes are there.
+    """A pipe whose first bytes have arrived.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class LiveInput:
         return Input.of_stream(lambda: whole, self.name, closes=False)
 
     def wait_for_rows(self, lines: int) -> None:
-        """Wait until there are so many lines with something in them, or the end."""
+        """Wait for this many non-empty lines, or the end."""
         while not self._ended and not self._has(lines):
             self._refuse_endless()
             self._fill()
@@ -145,7 +145,7 @@ class LiveInput:
         self._data = b"".join(pieces)
 
     def _has(self, lines: int) -> bool:
-        """Whether there are so many lines with something in them; the first bytes may tell."""
+        """Whether this many non-empty lines have arrived; the first bytes may be enough to tell."""
         return any(
             len(self._lines(self._data[: self._data.rfind(b"\n", 0, size) + 1], self._skip_rows))
             >= lines

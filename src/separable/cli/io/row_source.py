@@ -113,7 +113,7 @@ class RowSource:
         options: dict[str, Any],
         progress: Callable[[Progress], None] | None = None,
     ) -> Iterator[Dataset]:
-        """Give the rows, at most so many at a time.
+        """Yield the rows in chunks of at most n_rows.
 
         Parameters
         ----------

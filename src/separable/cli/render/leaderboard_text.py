@@ -24,7 +24,7 @@ __all__ = [
     "with_error",
 ]
 
-#: Why a learner failed is shown up to so many characters.
+#: Maximum characters of the reason why a learner failed.
 REASON = 100
 
 

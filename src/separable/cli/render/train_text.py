@@ -27,7 +27,7 @@ CHOSEN = {
     "condition_number": "condition number",
 }
 
-#: So many neighbouring columns of which the same is said are one line.
+#: Minimum run of neighbouring columns with equal descriptions that is shown as one line.
 ALIKE = 8
 
 #: What is told of columns that are not learned from.
@@ -140,7 +140,7 @@ def _about(problem: Problem, column: dict[str, Any]) -> str:
 
 
 def _runs(cells: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Return one line for many neighbours of which the same is said."""
+    """Merge long runs of neighbouring columns with equal descriptions into one line."""
     lines: list[tuple[str, str, str]] = []
     for (kind, notes), group in groupby(cells, key=lambda each: each[1:]):
         names = [name for name, _, _ in group]

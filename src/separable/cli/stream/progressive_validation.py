@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["PIECE", "PIECE_DIVISOR", "Gauge", "Line", "Record", "is_mark", "next_cut"]
 
-#: At most so many rows, and at most this share of those before, are predicted by the same weights.
+#: Maximum rows predicted with the same weights: PIECE, and a fraction 1 / PIECE_DIVISOR of the
+#: rows before.
 PIECE = 1 << 14
 PIECE_DIVISOR = 16
-#: So many levels that the first rows did not have are told of a column.
+#: Maximum unseen levels listed per column.
 EXAMPLES = 3
 
 
@@ -46,7 +47,7 @@ def next_cut(examples: int) -> int:
 
 
 def is_mark(examples: int) -> bool:
-    """Return whether a line is told after so many examples."""
+    """Return whether a line is printed after this many examples."""
     return examples.bit_count() == 1
 
 

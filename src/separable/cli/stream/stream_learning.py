@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Checkpoints", "Interrupts", "StreamLearner", "block_of"]
 
-#: Hashes of rows are kept in so many parts before they are joined.
+#: Maximum number of separate arrays of row hashes before they are joined.
 PARTS = 64
 NO_ROWS = TrainingRows(np.empty(0, np.uint64), 0)
 
@@ -79,7 +79,7 @@ class Checkpoints:
         self._row, self._time = 0, time.monotonic()
 
     def at(self, row: int) -> None:
-        """Write one if it is due after so many rows, those of earlier passes too."""
+        """Write one if it is due after this many rows, counting earlier passes."""
         if self._every.rows is not None:
             due = row - self._row >= self._every.rows
         else:

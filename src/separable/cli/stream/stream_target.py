@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Labels", "Quantities", "StreamTarget", "order_warning", "settled_target", "target_of"]
 
-#: In so many rows, classes that change less than this share of what chance gives are in order.
+#: Minimum rows to judge their order, and the fraction of the expected changes of class below
+#: which rows count as sorted.
 ENOUGH_ROWS, ORDERED = 50, 0.2
 
 SHUFFLE = "A stream is learned in order: shuffle the rows if they are sorted by class."

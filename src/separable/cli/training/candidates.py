@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPARE_ROWS", "Candidate", "candidates_for", "checked_settings"]
 
-#: The relative gap that certified learners are asked for while they are compared: those with a
-#: smooth loss, and those with corners.
+#: Tolerance of certified learners during comparison: with a smooth loss, and with a piecewise
+#: linear one.
 COMPARE_TOL, PIECEWISE_LINEAR_TOL = 1e-4, 1e-3
 
-#: Of more rows than this a random part is compared, unless the user says otherwise.
+#: Learners are compared on a random sample of at most this many rows, unless the user says
+#: otherwise.
 COMPARE_ROWS = 100_000
 
-#: Parameters with an option of their own, or that a command has no use for.
+#: Parameters that have an option of their own or no use in a command.
 ELSEWHERE = {
     "random_state": "use --seed",
     "n_jobs": "use --threads",
@@ -39,7 +40,7 @@ ELSEWHERE = {
 
 @dataclass(frozen=True)
 class Candidate:
-    """A learner, what was set of it, and what is searched.
+    """A learner with the parameters set by the user and the grid to search.
 
     Parameters
     ----------

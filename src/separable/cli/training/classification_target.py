@@ -171,7 +171,7 @@ def is_plain(text: str) -> bool:
 def _refuse_quantity(
     levels: tuple[str, ...], codes: NDArray[np.int32], what: str, *, sure: bool
 ) -> None:
-    """Refuse so many different values that they are no classes."""
+    """Refuse a target with too many distinct values for classes."""
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
     rows, different = int(counts.sum()), int(np.count_nonzero(counts))
     if different <= MANY_CLASSES:

@@ -62,7 +62,7 @@ def _last_in_time(times: NDArray[Any], test_size: float) -> tuple[Rows, Rows]:
 
 
 def part_of(problem: Problem, chosen: Rows, most: int, seed: int) -> Rows:
-    """Return the places of at most so many of the chosen rows, at random; of all for 0."""
+    """Return the indices of a random sample of the chosen rows; 0 means all of them."""
     n = len(chosen)
     if not most or n <= most:
         return np.arange(n)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Scoring", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 
-#: Without --compare-rows: at most so much work, about half a minute on two cores, but at least so
-#: many rows.
+#: Default of --compare-rows: rows for this much work, about half a minute on two cores, but at
+#: least LEAST_ROWS.
 COMPARE_WORK = 3e8
 LEAST_ROWS = 5000
 

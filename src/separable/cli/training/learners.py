@@ -1,7 +1,7 @@
 """The learners that the commands know. A new one is one entry of `LEARNERS`.
 
-The entry says what it predicts, where it lives, which parameter is its strength and which values of
-it are tried, and for which data it takes part in ``--model auto``. The commands ``train``,
+An entry names the task, the class, the regularization parameter with the values to try, and the
+data for which ``--model auto`` tries it. The commands ``train``,
 ``compare`` and ``path``, their help and completion follow from it.
 """
 
@@ -30,36 +30,36 @@ __all__ = [
 
 Task: TypeAlias = Literal["classification", "regression"]
 
-#: What --model is without a name: all learners that suit the data.
+#: Default of --model: all learners that suit the data.
 AUTO = "auto"
 
-#: Learners that hold a matrix of features x features take part in auto up to so many features.
+#: Maximum features for learners in auto that store a matrix of features x features.
 MANY_FEATURES = 600
 
-#: Up to so many features certified learners solve systems of them.
+#: Maximum features for which certified learners solve systems of features x features.
 SYSTEM_FEATURES = 512
 
-#: What comparing all strengths of a certified learner on one row costs, in products: with few
-#: features for each pair of non-zeros, with many for each non-zero.
+#: Products per row to compare a certified learner over its whole grid: for each pair of
+#: non-zeros up to SYSTEM_FEATURES features, for each non-zero beyond.
 PAIR, SINGLE = 1.0, 12.0
 
-#: Losses with corners (hinge, absolute) cost so much more with few features, and take part in auto
-#: up to so much work, which is about ten seconds.
+#: Relative cost of piecewise linear losses (hinge, absolute) up to SYSTEM_FEATURES features, and
+#: the maximum work for which auto tries them: about ten seconds.
 PIECEWISE_LINEAR_COST = 20.0
 MOST_WORK = 5e7
 MOST_WORK_MANY = 3e8
 
-#: No row costs less than one of so many non-zeros does.
+#: A row costs at least as much as one with this many non-zeros.
 LEAST_NONZEROS = 20.0
 
-#: Least squares takes part in auto up to so many features: beyond, ridge regression does as well,
-#: and columns that depend on each other cost much time.
+#: Maximum features for least squares in auto: beyond, ridge regression is as good, and dependent
+#: columns are slow.
 EXACT_FEATURES = 64
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What decides which learners suit some data, after encoding.
+    """Properties of encoded data that decide which learners suit it.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Facts:
 
     @property
     def work(self) -> float:
-        """What comparing all strengths of a certified learner with a smooth loss costs a row."""
+        """Cost per row of comparing a certified learner with a smooth loss over its whole grid."""
         models = self.classes if self.classes > 2 else 1
         if self.features > SYSTEM_FEATURES:
             return models * SINGLE * self.nonzeros
@@ -95,7 +95,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Regularization:
-    """The parameter that says how strong a penalty is, and the values to try.
+    """A regularization parameter and the values to try.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Regularization:
     def grid(
         self, rows: int, deviation: float = 1.0, given: Mapping[str, Any] | None = None
     ) -> tuple[float, ...]:
-        """Return the values to try for so many rows and such numbers, of two digits."""
+        """Return the values to try, scaled to the rows and the target, with two digits."""
         if not self.per_row and self.unit is None:
             return self.values
         unit = 1.0 if self.unit is None else self.unit(deviation, given or {})
@@ -126,13 +126,13 @@ class Regularization:
 
 
 def _deviation(deviation: float, given: Mapping[str, Any]) -> float:
-    """Of columns whose deviation is 1 or less, 1 is enough to make all weights 0."""
+    """Return the unit of alpha: at this alpha all weights of standardized columns are 0."""
     del given
     return deviation
 
 
 def _of_power(deviation: float, given: Mapping[str, Any]) -> float:
-    """Return the size of squares over that of the p-th power of weights."""
+    """Return the scale of squared errors divided by that of the p-th power of weights."""
     from separable.certified.estimators.lp_regression import exponent_of
 
     exponent = exponent_of(given.get("p", 1))
@@ -140,10 +140,9 @@ def _of_power(deviation: float, given: Mapping[str, Any]) -> float:
 
 
 C = Regularization("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
-#: The hinge is done with smaller ones than the logistic loss, and large ones take long.
+#: The hinge loss needs smaller values than the logistic loss, and large ones are slow.
 HINGE_C = Regularization("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6))
-#: Smaller ones hardly differ from least squares, and solving for them takes long where columns
-#: depend on each other.
+#: Smaller values hardly differ from least squares and are slow if columns are dependent.
 ALPHA = Regularization(
     "alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0), per_row=True
 )
@@ -153,7 +152,7 @@ L1_ALPHA = Regularization(
     (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
     unit=_deviation,
 )
-#: The same of any power of the weights.
+#: The same for any power of the weights.
 LP_ALPHA = Regularization("alpha", L1_ALPHA.values, unit=_of_power)
 SMOOTHING = Regularization("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
 
@@ -169,14 +168,14 @@ class Learner:
     import_path : str
         Its module and class, ``module:Class``.
     regularization : Strength, optional
-        What is searched.
+        The parameter to search.
     suits : callable, optional
         Whether it takes part in ``--model auto`` on such data; None: never, only by its name.
     cost : float, default 0
-        How many times the work of a smooth certified learner comparing it takes with few features;
-        0: so little that the number of rows does not matter.
+        Cost relative to a certified learner with a smooth loss, up to SYSTEM_FEATURES features;
+        0: so cheap that the number of rows does not matter.
     given : mapping of str to object
-        Parameters that are other than those of the class where they are not set.
+        Defaults that differ from those of the class.
     """
 
     task: Task
@@ -187,7 +186,7 @@ class Learner:
     given: Mapping[str, Any] = field(default_factory=dict)
 
     def work(self, facts: Facts) -> float:
-        """Return what comparing it costs a row."""
+        """Return the cost per row of comparing it."""
         cost = self.cost if facts.features <= SYSTEM_FEATURES else min(self.cost, 1.0)
         return cost * facts.work
 
@@ -249,7 +248,7 @@ def _counts(facts: Facts) -> bool:
     return facts.nonnegative
 
 
-#: In the order in which they are preferred where they are equally good.
+#: In order of preference among equally good ones.
 LEARNERS = {
     "logistic-regression": classifier(
         "separable.certified.estimators.logistic_regression:LogisticRegression",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PathResult", "PathStep", "regularization_path"]
 
-#: The names of the largest features take up to so many characters of a line.
+#: Width of the names of the largest features, in characters.
 WIDEST = 60
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["training_contents"]
 
-#: A learning curve takes so many seconds, or so much of the time of the training.
+#: Time for a learning curve: seconds, or a fraction of the training time if that is longer.
 LEAST_SECONDS, TIME_FRACTION = 5.0, 0.4
 
 

@@ -40,7 +40,7 @@ STEPS, DIFFERENCE = 3, 0.01
 TINY = 1e-300
 #: Scores so little above the margin, relative to it, are on it.
 ON = 1e-3
-#: Labels of axes have so many characters at most, over several lines.
+#: Maximum characters of an axis label, over several lines.
 LABEL_WIDTH = 80
 
 

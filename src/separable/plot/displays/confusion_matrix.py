@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConfusionMatrixDisplay"]
 
-#: Up to so many classes the cells hold numbers; up to so many are named on an axis.
+#: Maximum classes with numbers in the cells, and with names on the axes.
 NUMBERED, NAMED = 16, 25
 
 

@@ -182,7 +182,7 @@ class MarginsDisplay(Display):
 
 
 def _from_zero(edges: Floats) -> Floats:
-    """Return edges of bins as wide, of which one is at 0 where 0 is between them."""
+    """Return edges of bins of equal width, one of them at 0 if 0 is in the range."""
     width = float(edges[1] - edges[0])
     if not edges[0] < 0.0 < edges[-1] or not width > 0.0:
         return edges

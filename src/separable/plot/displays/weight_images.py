@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["WeightImagesDisplay"]
 
-#: Width of an image of several, and room for its title, in inches.
+#: Width of an image among several, and height of its title, in inches.
 WIDTH, TITLE = 1.7, 0.25
-#: Titles of so many characters are long for it.
+#: Titles from this length on use a smaller font.
 LONG = 16
 
 

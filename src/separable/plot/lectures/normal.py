@@ -29,8 +29,8 @@ __all__ = ["NormalDisplay"]
 class NormalDisplay(Display):
     """A normal distribution in the plane: points, ellipses, marginals with histograms.
 
-    Its density is constant on the ellipses (z - m)'S^-1 (z - m) = r^2, inside of which a share
-    1 - exp(-r^2 / 2) of all points lies: 39 % for r = 1 and 98.9 % for r = 3.
+    Its density is constant on the ellipses (z - m)'S^-1 (z - m) = r^2, which
+    contain a fraction 1 - exp(-r^2 / 2) of all points: 39 % for r = 1 and 98.9 % for r = 3.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class SeparableShareDisplay(Display):
     repeats : int
         Sets of each point.
     undecided : int
-        Sets of which no verdict was possible; they are not counted.
+        Sets without a verdict; they are not counted.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DASHES", "draw_curves"]
 
-#: Up to so many curves each has a name; of more, the lowest ones.
+#: Maximum curves with names; of more, the LOWEST are named.
 NAMED, LOWEST = 7, 3
 DASHES = ("-", "--", "-.", ":")
 

@@ -33,7 +33,7 @@ def best_of(estimator: Any) -> Any:
 
 
 def is_pipeline(estimator: Any) -> bool:
-    """Say whether an estimator is steps, the last of which learns."""
+    """Return whether an estimator is a pipeline."""
     return hasattr(estimator, "steps") and hasattr(estimator, "__getitem__")
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["penalty_label", "penalty_positions", "simplicity"]
 
-#: Values are on a logarithmic axis where the largest is so many times the smallest.
+#: Minimum ratio of the largest to the smallest value for a logarithmic axis.
 LOGARITHMIC = 20.0
 #: What a larger value of a parameter does.
 EFFECTS = {"C": "larger: less regularization", "alpha": "larger: more regularization"}

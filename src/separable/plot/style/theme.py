@@ -275,12 +275,12 @@ def _below(ax: Axes) -> float:
 
 
 def _fits_beside(ax: Axes, pixels: float) -> bool:
-    """Say whether so many pixels fit below axes and what is to the left of them."""
+    """Return whether a width in pixels fits below the axes and their labels."""
     return pixels / ax.figure.figure.dpi < _inches(ax)[0]
 
 
 def _translation(ax: Axes, right: float, up: float) -> Any:
-    """Return the transform of shares of the axes, moved by so many inches."""
+    """Return the transform of axes fractions, shifted by inches."""
     from matplotlib.transforms import ScaledTranslation
 
     return ax.transAxes + ScaledTranslation(right, up, ax.figure.figure.dpi_scale_trans)
@@ -336,7 +336,7 @@ def _inches(ax: Axes) -> tuple[float, float]:
 
 
 def _lines(text: str, inches: float, size: float) -> str:
-    """Break a text into lines of so many inches."""
+    """Break a text into lines of a width in inches."""
     width = max(12, int(inches * 72 / (CHARACTER * size)))
     parts = (textwrap.fill(part, width, break_long_words=False) for part in text.split("\n"))
     return "\n".join(parts)

@@ -188,7 +188,7 @@ def number_format(values: Any) -> Any:
 
 
 def rounded(values: Any, digits: int = 5) -> list[float | None]:
-    """Return numbers in so many digits; None where they are none, which JSON has no word for."""
+    """Return rounded numbers, with None for NaN, which JSON cannot express."""
     array = np.asarray(values, dtype=np.float64)
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in array.tolist()]
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["confused_pairs", "confusion"]
 
-#: Up to so many classes there is a matrix, up to so many its cells hold numbers.
+#: Maximum classes for a matrix, and for numbers in its cells.
 MATRIX_CLASSES, NUMBERED = 30, 12
-#: Pairs of classes that are told.
+#: Maximum pairs of classes listed.
 PAIRS = 15
 
 

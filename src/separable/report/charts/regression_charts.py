@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["predicted_and_true", "residuals"]
 
-#: Up to so many rows each is a point; more are counted in cells, so many a side.
+#: Maximum rows drawn as points; more are counted in CELLS x CELLS cells.
 POINTS, CELLS = 800, 40
 #: Bins of a histogram.
 BINS = 24
-#: Tables tell the mean truth of so many equal parts of the rows.
+#: Equal parts of the rows in the table of means.
 PARTS = 10
 DIFFERENCE = f"predicted {MINUS} true"
 

@@ -140,7 +140,7 @@ def plural(n: int, what: str, many: str | None = None) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    r"""Return a number in so many digits, with a true minus sign.
+    r"""Return a number with the given significant digits and a typographic minus sign.
 
     Examples
     --------

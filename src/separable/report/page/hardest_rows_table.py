@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 __all__ = ["OPEN", "Card", "Piece", "cards"]
 
-#: Rows that are shown; of each so many values and contributions, and so much of a text.
+#: Maximum rows, values and contributions per row, and characters per text.
 ROWS, VALUES, CONTRIBUTIONS, LONGEST = 12, 8, 8, 1500
-#: Rows that are seen at once; the others wait to be opened.
+#: Rows visible at first; the others can be opened.
 OPEN = 4
-#: Texts of a row, and marks of a text: the strongest.
+#: Maximum texts per row and marks per text, the strongest first.
 TEXTS, MARKS = 3, 120
-#: Marks weaker than this share of the strongest of their row are left out.
+#: Marks weaker than this fraction of the strongest in their row are left out.
 WEAKEST = 0.08
 #: Shades of marks.
 SHADES = 4
