@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable import __version__
-from separable.cli.io.standard_streams import (
+from separable.cli.io.output import (
     close_output,
     colour,
     flush_output,

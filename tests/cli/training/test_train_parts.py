@@ -14,7 +14,7 @@ from separable import load
 from separable.cli.options.options import ReadingOptions
 from separable.cli.options.problem_options import ProblemOptions
 from separable.cli.training.holdout_splits import folds_of, forward_folds, held_out_rows
-from separable.cli.training.training_table import read_problem
+from separable.cli.training.training_data import read_problem
 
 FAST = ("--model", "logistic-regression", "--set", "C=1")
 

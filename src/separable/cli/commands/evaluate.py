@@ -95,8 +95,8 @@ def evaluate(
     reject a model that is not good enough.
     """
     from separable.cli.commands.evaluate import check_task, missed_limits, read_limits
-    from separable.cli.io.measured_rows import positive_of, refuse_several_targets
     from separable.cli.io.model_rows import load_model
+    from separable.cli.io.true_targets import positive_of, refuse_several_targets
 
     limits = read_limits(fail_under, fail_over)
     loaded = load_model(model)
@@ -127,9 +127,14 @@ def _measured(
     """Return the evaluation of a file, and what it is of."""
     import numpy as np
 
-    from separable.cli.io.measured_rows import constant_of, rows_with_targets, target_named
     from separable.cli.io.model_rows import tell_reports
-    from separable.cli.io.true_targets import true_targets_of, weights_of_part
+    from separable.cli.io.true_targets import (
+        constant_of,
+        rows_with_targets,
+        target_named,
+        true_targets_of,
+        weights_of_part,
+    )
     from separable.model.files.training_rows import SeenRows
     from separable.model.metrics.evaluation import evaluation
     from separable.model.metrics.metric_registry import predictions_from
@@ -185,7 +190,7 @@ def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> N
 
 
 def _title(description: dict[str, Any]) -> str:
-    from separable.cli.io.measured_rows import target_named
+    from separable.cli.io.true_targets import target_named
 
     missing = description["rows_without_target"]
     left_out = f", {counted(missing, 'row')} without it left out" if missing else ""

@@ -86,9 +86,8 @@ def train(
     values are allowed. The columns of --group, --time and --weight are not features. Options that
     name a column are repeatable.
     """
-    from separable.cli.io.saving import model_path, save_model
-    from separable.cli.io.saving_report import check_report, write_report
-    from separable.cli.render.command_line import command_line_of
+    from separable.cli.io.saving import check_report, model_path, save_model, write_report
+    from separable.cli.options.options import command_line_of
     from separable.cli.render.train_text import training_dict, training_text
     from separable.cli.training.training import train_model
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from separable.cli.options.options import ReadingOptions
     from separable.cli.stream.stream_learning import StreamLearner
-    from separable.cli.stream.stream_rows import Batch, RowStream
-    from separable.cli.stream.stream_source import Source
+    from separable.cli.stream.stream_rows import Batch, RowStream, Source
     from separable.cli.stream.stream_target import StreamTarget
     from separable.model.kinds import Model
 
@@ -94,7 +93,7 @@ class _Update:
         self, path: str, data: str, target: str | None, weight: str | None, reading: ReadingOptions
     ) -> None:
         from separable.cli.io.saving import remembered
-        from separable.cli.stream.stream_source import Source
+        from separable.cli.stream.stream_rows import Source
 
         self.path, self.data = path, data
         self.model: Model = load_trusted(path)
@@ -198,9 +197,8 @@ class _Update:
     # --- what can go on, and from what ---
 
     def _stream(self) -> RowStream:
-        from separable.cli.stream.sparse_stream import SparseStream
+        from separable.cli.stream.encoded_streams import SparseStream, TableStream
         from separable.cli.stream.stream_rows import Wanted
-        from separable.cli.stream.table_stream import TableStream
         from separable.features.table.table_encoder import TableEncoder
 
         encoder, source, where = self.model.encoder, self.source, file_name(self.data)

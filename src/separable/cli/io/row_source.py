@@ -1,6 +1,6 @@
 """Where the rows to be answered come from: files, or a pipe as it comes, in parts.
 
-Every row is kept, with a target or without. `separable.cli.stream.stream_source` is the other
+Every row is kept, with a target or without. `separable.cli.stream.stream_rows` is the other
 reader in parts, of rows that are learned from.
 """
 

@@ -15,7 +15,7 @@ from separable.model.words import number, shown
 
 if TYPE_CHECKING:
     from separable.cli.training.training import Training
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
     from separable.model.kinds import Model
 
 __all__ = ["training_dict", "training_text"]

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.io.output import counted, file_name
-from separable.cli.render.learner_warnings import fit_warning
 from separable.cli.render.messages import warn
 from separable.cli.stream.progressive_validation import Record  # noqa: TC001 # msgspec looks at the type
+from separable.cli.training.training_warnings import fit_warning
 
 if TYPE_CHECKING:
     from separable.cli.stream.stream_learning import StreamLearner
-    from separable.cli.stream.stream_source import Source
+    from separable.cli.stream.stream_rows import Source
     from separable.model.kinds import Model
 
 __all__ = [

@@ -19,10 +19,9 @@ from separable.cli.io.output import (
     json_bytes,
     write_data,
 )
-from separable.cli.io.saving import model_path, save_model
-from separable.cli.io.saving_report import check_report, write_report
+from separable.cli.io.saving import check_report, model_path, save_model, write_report
+from separable.cli.options.options import command_line_of
 from separable.cli.options.stream_options import Every
-from separable.cli.render.command_line import command_line_of
 from separable.cli.render.messages import note, say
 from separable.cli.stream.checkpoint import (
     Checkpoint,
@@ -31,16 +30,14 @@ from separable.cli.stream.checkpoint import (
     stream_model,
     write_checkpoint,
 )
-from separable.cli.stream.sparse_stream import SparseStream
+from separable.cli.stream.encoded_streams import SparseStream, TableStream
 from separable.cli.stream.stream_learning import Checkpoints, StreamLearner
 from separable.cli.stream.stream_report import LineTable, stream_dict, stream_text, trained
-from separable.cli.stream.stream_rows import Wanted
-from separable.cli.stream.stream_source import Source
+from separable.cli.stream.stream_rows import Source, Wanted
 from separable.cli.stream.stream_target import Labels, Quantities
-from separable.cli.stream.table_stream import TableStream
 from separable.cli.training.candidates import checked_settings
-from separable.cli.training.encoded_rows import adds_counts
 from separable.cli.training.learners import LEARNERS, new_learner
+from separable.cli.training.training_data import adds_counts
 
 if TYPE_CHECKING:
     from separable.cli.options.problem_options import ProblemOptions

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.training.encoded_rows import adds_counts
 from separable.cli.training.learners import LEARNERS, learners_of, new_learner
+from separable.cli.training.training_data import adds_counts
 from separable.data.table import did_you_mean
 
 if TYPE_CHECKING:

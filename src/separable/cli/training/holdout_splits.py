@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.training.target import Rows
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
 
 __all__ = [
     "Folds",

@@ -17,10 +17,9 @@ from separable.cli.training.candidates import (
     candidates_for,
     checked_settings,
 )
-from separable.cli.training.encoded_rows import Encoded, facts_of, refuse_negative
 from separable.cli.training.holdout_splits import folds_of, part_of
 from separable.cli.training.learners import LEARNERS
-from separable.cli.training.training_table import read_problem
+from separable.cli.training.training_data import Encoded, facts_of, read_problem, refuse_negative
 from separable.data.table import TableError
 from separable.model.metrics.metric_registry import METRICS, metric_named
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from separable.cli.training.holdout_splits import Folds
     from separable.cli.training.learners import Facts
     from separable.cli.training.target import Rows
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.metrics.metric_registry import Metric

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from separable.cli.options.problem_options import ProblemOptions
     from separable.cli.training.candidates import Candidate
-    from separable.cli.training.encoded_rows import Encoded
     from separable.cli.training.learner_comparison import Comparison
+    from separable.cli.training.training_data import Encoded
     from separable.features.table.table_encoder import TableEncoder
     from separable.typing import Floats
 

@@ -1,4 +1,4 @@
-"""What a report says of a training without more work: the data, what was tried, which was best."""
+"""Facts for the report that ``train`` keeps in the model: data, learners tried, regularization."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from separable.cli.training.learner_comparison import Comparison
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
     from separable.model.kinds import Model
     from separable.report.contents import RegularizationCurve
 

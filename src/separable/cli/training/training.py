@@ -11,14 +11,12 @@ import numpy as np
 from separable.cli.io.input_tables import table_of
 from separable.cli.io.output import data_name, file_name, naming_file
 from separable.cli.io.row_columns import refuse_no_weight, weights_of
-from separable.cli.render.learner_warnings import fit_warning
 from separable.cli.render.messages import step
-from separable.cli.training.data_warnings import data_warnings, shared_rows
-from separable.cli.training.encoded_rows import Encoded, notes_on_numbers
 from separable.cli.training.holdout_splits import held_out_rows, how_held_out, refuse_one_class
 from separable.cli.training.learner_comparison import compare_candidates
 from separable.cli.training.report_facts import curve_of, data_of, raw_values, tried_of
-from separable.cli.training.training_table import read_problem, rows_of
+from separable.cli.training.training_data import Encoded, notes_on_numbers, read_problem, rows_of
+from separable.cli.training.training_warnings import data_warnings, fit_warning, shared_rows
 from separable.data.checks.dominant_values import DominantValueWarning
 from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from separable.cli.options.problem_options import ProblemOptions
     from separable.cli.training.learner_comparison import Comparison
     from separable.cli.training.target import Finding, Rows
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
