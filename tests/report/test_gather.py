@@ -34,10 +34,10 @@ from separable.data.rows import as_rows
 from separable.data.table import TableError
 from separable.model.metrics.evaluation import Evaluation
 from separable.model.metrics.metric_registry import predictions_of
-from separable.report.column_summary import columns_of
 from separable.report.contents import Absent, Measured
 from separable.report.facts import (
     certificate_of,
+    columns_of,
     regularization_curve,
     target_bins,
     target_counts,
@@ -475,9 +475,9 @@ def test_a_model_alone_and_what_cannot_be_asked():
 
 def test_a_missing_package_is_named_before_the_work(monkeypatch):
     from separable.report import report
-    from separable.report.page import writing
+    from separable.report.page import page
 
-    monkeypatch.setattr(writing, "NEEDED", {"altair": "altair", "not_there": "not-there"})
+    monkeypatch.setattr(page, "NEEDED", {"altair": "altair", "not_there": "not-there"})
     with pytest.raises(ImportError, match=r"A report needs not-there.*Run: pip install not-there"):
         report(LinearModel([[1.0]], [0.0], None, "identity"))
 

@@ -10,7 +10,6 @@ import numpy as np
 from separable.model.metrics.evaluation import Evaluation
 from separable.model.metrics.metric_registry import METRICS, Answers
 from separable.model.words import number
-from separable.report.column_summary import columns_of
 from separable.report.contents import (
     Absent,
     Contents,
@@ -21,7 +20,7 @@ from separable.report.contents import (
     Standing,
     Tried,
 )
-from separable.report.facts import certificate_of, versions
+from separable.report.facts import certificate_of, columns_of, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

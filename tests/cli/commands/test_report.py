@@ -16,7 +16,7 @@ from separable.data import read
 from separable.datasets import PENGUINS
 from separable.geometry.verdict import Verdict
 from separable.report.contents import Absent, Contents, Measured, RegularizationCurve, Tried
-from separable.report.page import writing
+from separable.report.page import page
 from separable.select.curves.learning_results import LearningCurve
 
 WORDS = {"spam": ["win", "prize", "claim", "cash"], "ham": ["later", "home", "ok", "lunch"]}
@@ -31,7 +31,7 @@ def told(monkeypatch):
         found.append(contents)
         Path(path).write_text("page")
 
-    monkeypatch.setattr(writing, "write_page", keep)
+    monkeypatch.setattr(page, "write_page", keep)
     return found
 
 
@@ -340,9 +340,9 @@ def test_a_folder_that_is_read_only(separable, no_new_files):
 
 
 def test_a_missing_package_is_told_before_the_work(separable, monkeypatch):
-    from separable.report.page import writing
+    from separable.report.page import page
 
-    monkeypatch.setattr(writing, "NEEDED", {"not_there": "not-there"})
+    monkeypatch.setattr(page, "NEEDED", {"not_there": "not-there"})
     result = separable("train", PENGUINS, "--target", "species", "--report", "r.html")
     assert result.code == 1
     assert "Run: pip install not-there" in result.err

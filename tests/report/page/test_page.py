@@ -18,7 +18,7 @@ from separable import LinearModel, VotedPerceptron
 from separable.model.metrics.metric_case import case_of
 from separable.plot.displays.one_vs_rest import ranked
 from separable.report.charts.chart import thinned
-from separable.report.charts.curve_charts import roc
+from separable.report.charts.classification_charts import roc
 from separable.report.contents import Absent
 from separable.report.page import page
 from separable.report.page.formatting import (

@@ -111,7 +111,7 @@ def check_report(path: str, option: str, **others: str) -> None:
         Files that are read, or written before it, by what each is.
     """
     from separable.model.files.atomic import check_writable
-    from separable.report.page.writing import check_extra
+    from separable.report.page.page import check_extra
 
     if path == "-":
         raise click.UsageError(
@@ -133,7 +133,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 def write_report(contents: Contents, path: str) -> None:
     """Write a report to a file, wholly or not at all."""
-    from separable.report.page.writing import write_page
+    from separable.report.page.page import write_page
 
     with step("Writing the report"):
         write_page(contents, path)

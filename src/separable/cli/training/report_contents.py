@@ -27,9 +27,9 @@ from separable.data.stacking import stack_rows
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
 from separable.report.contents import Absent, Measured
-from separable.report.gather import growth_of, separability_part
 from separable.report.hardest_rows import hard_rows
 from separable.report.learning_curve_part import learning_curve_of
+from separable.report.reporting import growth_of, separability_part
 from separable.report.scored_rows import ScoredRows, seen_in_training
 from separable.report.separability_part import NUMBERS_PREDICTED, separability_of
 from separable.report.training_record import NOT_TESTED, recalled

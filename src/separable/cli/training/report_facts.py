@@ -8,9 +8,8 @@ from separable.cli.io.output import data_name
 from separable.cli.render.leaderboard_text import why_taken
 from separable.data.table import missing_counts
 from separable.model.metrics.metric_registry import METRICS
-from separable.report.column_summary import columns_of
 from separable.report.contents import Absent, Data, Standing, Tried
-from separable.report.facts import regularization_curve, target_bins, target_counts
+from separable.report.facts import columns_of, regularization_curve, target_bins, target_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

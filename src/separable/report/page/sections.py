@@ -10,9 +10,7 @@ from separable.model.metrics.metric_case import case_of
 from separable.model.voted.voted_model import VotedModel
 from separable.plot.displays.one_vs_rest import checked
 from separable.report.charts import (
-    calibration_charts,
-    confusion_charts,
-    curve_charts,
+    classification_charts,
     regression_charts,
     training_charts,
 )
@@ -22,7 +20,7 @@ from separable.report.charts.weight_charts import weights
 from separable.report.contents import Absent
 from separable.report.page import report_tables
 from separable.report.page.formatting import MINUS, clean, count, number, plural, setting, shortened
-from separable.report.page.hardest_rows_table import OPEN, cards
+from separable.report.page.report_tables import OPEN, cards
 from separable.report.page.summary import certificate_text, headline, separability_text
 
 if TYPE_CHECKING:
@@ -149,8 +147,8 @@ def _mistakes(contents: Contents) -> dict[str, Any]:
     if isinstance(measured, Absent):
         return values
     if measured.figures.task == "classification":
-        values["confusion"] = confusion_charts.confusion(measured.figures)
-        values["pairs"] = confusion_charts.confused_pairs(measured.figures)
+        values["confusion"] = classification_charts.confusion(measured.figures)
+        values["pairs"] = classification_charts.confused_pairs(measured.figures)
     if not len(measured.y_true):
         values["no_curves"] = [NO_ROWS]
     elif measured.figures.task == "classification":
@@ -167,11 +165,11 @@ def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
     )
     result: list[Figure] = []
     reasons: list[str] = []
-    draw = [curve_charts.roc, curve_charts.precision_recall]
+    draw = [classification_charts.roc, classification_charts.precision_recall]
     if case.probabilities is None:
         reasons.append("The model has no probabilities, so there is no calibration curve.")
     else:
-        draw += [calibration_charts.calibration, calibration_charts.sureness]
+        draw += [classification_charts.calibration, classification_charts.sureness]
     for each in draw:
         try:
             result.append(each(checked(case)))

@@ -18,19 +18,35 @@ The element stays empty where no script runs. Colours are ``--what-if-up`` and `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import datetime as dt
+import math
+from dataclasses import asdict, dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from separable.export.languages.javascript.js_source import model_data, scorer
-from separable.export.plan.plan import CategoryStep, ExportError, TextStep
+from separable.export.plan.example_rows import moment_text
+from separable.export.plan.given_rows import given_rows
+from separable.export.plan.plan import (
+    BooleanStep,
+    CategoryStep,
+    DateStep,
+    ExportError,
+    NumbersStep,
+    NumberStep,
+    RecordStep,
+    TextStep,
+)
 from separable.export.plan.planning import plan_of
 from separable.report.contents import Absent
-from separable.report.what_if.fields import fields_of, start_of
 
 if TYPE_CHECKING:
-    from separable.export.plan.plan import Plan
-    from separable.report.what_if.fields import Field
+    from collections.abc import Iterable
+
+    from separable.export.plan.plan import Plan, Step
+
 
 __all__ = ["DATA_ID", "FORM_ID", "MOST_BYTES", "WhatIf", "what_if"]
 
@@ -39,6 +55,14 @@ FORM_ID, DATA_ID = "what-if", "what-if-data"
 
 #: Weights, of 8 bytes each, that a page may hold.
 MOST_BYTES = 300_000
+
+Kind = Literal["number", "category", "boolean", "date", "moment", "text", "levels", "either"]
+
+#: So many fields a form has, those with the largest weights; the others keep their values.
+MOST_FIELDS = 200
+
+#: So many words a text starts with.
+_WORDS = 6
 
 
 @dataclass(frozen=True)
@@ -112,3 +136,228 @@ def _names(plan: Plan, names: Any) -> list[tuple[int, str]]:
 
 def _file(name: str) -> str:
     return resources.files("separable.report").joinpath(name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing to change.
+
+    Parameters
+    ----------
+    name : str
+        The raw column, or the key of a dict.
+    kind : str
+        "number", "category", "boolean", "date", "moment" (with the time of the day), "text";
+        of a dict also "levels" (several may hold) and "either" (a number or a text).
+    at : int
+        The place among the columns, or among the features of a dict.
+    start : object
+        The value that it starts with: None, a bool, a number, a text, or a list of texts.
+    missing : bool
+        Whether the model has learned what a missing value means.
+    blank : str
+        What an empty field means; "" where it is an error.
+    """
+
+    name: str
+    kind: Kind
+    at: int
+    start: Any
+    missing: bool = False
+    blank: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+
+def fields_of(plan: Plan, start_row: Any = None) -> tuple[Field, ...]:
+    """Return the fields, in the order of the columns; at most `MOST_FIELDS`.
+
+    Parameters
+    ----------
+    plan : Plan
+    start_row : object, optional
+        As `start_of` takes it.
+    """
+    start = start_of(plan, start_row)
+    (first, *_) = plan.steps
+    if plan.takes == "text":
+        return (Field("text", "text", 0, start),)
+    if isinstance(first, RecordStep):
+        fields = _record_fields(first, dict(start))
+        columns = _record_columns(first)
+        sizes = [_largest(plan, columns[field.name]) for field in fields]
+    elif isinstance(first, NumbersStep):
+        fields = [Field(name, "number", j, start[j]) for j, name in enumerate(first.names)]
+        sizes = _column_sizes(plan, first)
+    else:
+        fields = [_field(step, at, start[at]) for at, step in enumerate(plan.steps)]
+        sizes = [_largest(plan, _columns(step)) for step in plan.steps]
+    strongest = np.argsort([-size for size in sizes], kind="stable")[:MOST_FIELDS]
+    return tuple(fields[at] for at in sorted(strongest.tolist()))
+
+
+def start_of(plan: Plan, start_row: Any = None) -> Any:
+    """Return the row that the form starts with: values by column, the text, or pairs.
+
+    Parameters
+    ----------
+    plan : Plan
+    start_row : object, optional
+        A mapping by column, the text or the dict. What the form cannot hold is left out.
+    """
+    given = None if start_row is None else given_rows(plan, [start_row])[0]
+    (first, *_) = plan.steps
+    if isinstance(first, RecordStep):
+        return _record_start(given or {})
+    if plan.takes == "text":
+        return _text_start(plan, first) if given is None else given
+    if isinstance(first, NumbersStep):
+        row = [0.0] * len(first.names) if given is None else given
+        return [float(value) if _is_number(value) else 0.0 for value in row]
+    if given is None:
+        return [_usual(plan, step) for step in plan.steps]
+    pairs = zip(plan.steps, given, strict=True)
+    return [_usable(plan, step, value) for step, value in pairs]
+
+
+# --- columns ---
+
+
+def _field(step: Step, at: int, start: Any) -> Field:
+    assert isinstance(step, (NumberStep, BooleanStep, DateStep, CategoryStep, TextStep))
+    known = step.missing is not None
+    name = step.name or ""
+    if isinstance(step, NumberStep):
+        blank = "missing" if known else "replaced by the mean"
+        return Field(name, "number", at, start, known, blank)
+    if isinstance(step, DateStep):
+        timed = bool(step.cycles[2]) or (isinstance(start, str) and "T" in start)
+        blank = "missing" if known else "unknown"
+        return Field(name, "moment" if timed else "date", at, start, known, blank)
+    if isinstance(step, CategoryStep):
+        return Field(name, "category", at, start, known)
+    return Field(name, "boolean" if isinstance(step, BooleanStep) else "text", at, start, known)
+
+
+def _usual(plan: Plan, step: Step) -> Any:
+    if isinstance(step, NumberStep):
+        return float(f"{step.mean:.6g}")
+    if isinstance(step, CategoryStep):
+        return next((level for level, column in step.levels if column >= 0), None)
+    if isinstance(step, BooleanStep):
+        return False
+    if isinstance(step, DateStep):
+        days = step.numbers[0][0] if step.numbers[0] is not None else 0.0
+        text = moment_text(days)
+        return text[:16].replace(" ", "T") if step.cycles[2] else text[:10]
+    return _text_start(plan, step)
+
+
+def _usable(plan: Plan, step: Step, value: Any) -> Any:
+    """Return a given value as its field can hold it, else the usual one."""
+    if value is None:
+        return None
+    if isinstance(step, NumberStep):
+        return float(value) if _is_number(value) else _usual(plan, step)
+    if isinstance(step, DateStep):
+        return _moment(value) or _usual(plan, step)
+    if isinstance(step, BooleanStep):
+        return value if isinstance(value, bool) else _usual(plan, step)
+    if isinstance(value, (str, bool)) or _is_number(value):
+        return value
+    return _usual(plan, step)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _moment(value: Any) -> str | None:
+    """Return a date as the fields of browsers write it, in UTC; the time only if there is one."""
+    try:
+        result = dt.datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    if result.tzinfo is not None:
+        result = result.astimezone(dt.UTC).replace(tzinfo=None)
+    midnight = result.time() == dt.time()
+    return result.date().isoformat() if midnight else result.isoformat(timespec="seconds")
+
+
+def _text_start(plan: Plan, step: Step) -> str:
+    """Return the strongest words of a text, so that there is something to see."""
+    assert isinstance(step, TextStep)
+    if step.rules.analyzer != "word" or not step.terms:
+        return ""
+    sizes = np.abs(plan.weights[step.first : step.first + len(step.terms)]).max(axis=1)
+    order = np.argsort(-sizes, kind="stable").tolist()
+    words = [step.terms[at] for at in order[: 20 * _WORDS] if " " not in step.terms[at]]
+    return " ".join(words[:_WORDS])
+
+
+# --- dicts ---
+
+
+def _record_fields(step: RecordStep, start: dict[str, Any]) -> list[Field]:
+    numbers = dict(step.numbers)
+    columns = {key: at for at, (key, _) in enumerate(step.levels)}
+    out = []
+    for key in dict.fromkeys([*numbers, *columns]):
+        kind: Kind = "levels" if key not in numbers else "either" if key in columns else "number"
+        out.append(Field(key, kind, columns.get(key, 0), start.get(key), True, "not there"))
+    return out
+
+
+def _record_start(given: dict[str, Any]) -> list[tuple[str, Any]]:
+    kept = []
+    for key, value in given.items():
+        if isinstance(value, str) or _is_number(value):
+            kept.append((str(key), value))
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            kept.append((str(key), [each for each in value if isinstance(each, str)]))
+    return kept
+
+
+def _record_columns(step: RecordStep) -> dict[str, list[int]]:
+    columns = {key: [column] for key, column in step.numbers}
+    for key, levels in step.levels:
+        columns.setdefault(key, []).extend(column for _, column in levels)
+    return columns
+
+
+# --- which fields matter most ---
+
+
+def _columns(step: Step) -> Iterable[int]:
+    if isinstance(step, NumberStep):
+        return [column for column in (step.value, step.missing) if column is not None]
+    if isinstance(step, CategoryStep):
+        return [column for _, column in step.levels if column >= 0]
+    if isinstance(step, BooleanStep):
+        return [] if step.true is None else [step.true]
+    if isinstance(step, DateStep):
+        numbers = [each[2] for each in step.numbers if each is not None]
+        return numbers + [column for pairs in step.cycles for _, column in pairs]
+    assert isinstance(step, TextStep)
+    return range(step.first, step.first + (step.rules.hashed or len(step.terms)))
+
+
+def _largest(plan: Plan, columns: Iterable[int]) -> float:
+    result = np.abs(plan.weights[list(columns)])
+    return float(result.max()) if result.size else 0.0
+
+
+def _column_sizes(plan: Plan, step: NumbersStep) -> list[float]:
+    sizes = np.abs(plan.weights).max(axis=1)
+    if step.products is None:
+        return [float(size) for size in sizes]
+    out = [0.0] * len(step.names)
+    for factors, size in zip(step.products, sizes.tolist(), strict=True):
+        for column in factors:
+            out[column] = max(out[column], size)
+    return out
