@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
 
+
 __all__ = [
+    "MISSING",
     "CellError",
     "ColumnType",
     "NotANumberError",
     "TableError",
+    "checked_markers",
     "did_you_mean",
     "file_position",
+    "is_missing",
     "is_number",
     "list_names",
     "missing_counts",
@@ -27,6 +33,9 @@ __all__ = [
 ColumnType = Literal["number", "category", "boolean", "date"]
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.ASCII | re.I)
+
+#: Texts that denote a missing value, after trimming.
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-")
 
 
 class TableError(ValueError):
@@ -147,3 +156,24 @@ def _headerless_hint(columns: list[str]) -> str:
     if sum(is_number(name) for name in columns) * 2 < max(len(columns), 1):
         return ""
     return " The first line looks like data, not names: a header line may be missing."
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether an object is None, NaN, NaT or pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return bool(isinstance(value, (float, np.floating)) and value != value)
+
+
+def checked_markers(missing: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the missing-value markers, trimmed: `MISSING` if None."""
+    if missing is None:
+        return MISSING
+    if isinstance(missing, str) or not all(isinstance(marker, str) for marker in missing):
+        raise ValueError(
+            "The 'missing' parameter must be a list of texts, such as ['', 'NA']. Got "
+            f"{missing!r} instead."
+        )
+    return tuple(dict.fromkeys(marker.strip() for marker in missing))

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from separable._core import portable
-from separable.data.lazy_texts import DeferredTexts, is_texts
 from separable.data.rows import Rows, as_rows
-from separable.data.strings import pack_strings
+from separable.data.strings import DeferredTexts, is_texts, pack_strings
+from separable.features.base import Transformer
 from separable.features.encoding_report import UnseenLedger
-from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

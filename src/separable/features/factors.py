@@ -13,7 +13,7 @@ import numpy as np
 
 from separable._core import portable
 from separable.data.arrow_arrays import flat, integers, is_text, nulls, one_chunk, text_codes
-from separable.data.missing import is_missing
+from separable.data.table import is_missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

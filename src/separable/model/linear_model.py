@@ -23,8 +23,7 @@ from separable.model.arrays import (
     read_only,
 )
 from separable.model.files.json_values import JSON, plain
-from separable.model.predict.inputs import model_rows
-from separable.model.predict.one_record import WeightColumns, class_of_scores, record_scores
+from separable.model.predict.inputs import WeightColumns, class_of_scores, model_rows, record_scores
 from separable.model.predict.probability import classes_of, model_probabilities
 from separable.model.predict.scores import linear_scores
 

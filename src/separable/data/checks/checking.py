@@ -8,7 +8,6 @@ import numpy as np
 
 from separable.data.checks import (
     column_checks,
-    column_pairs,
     duplicate_rows,
     leakage,
     numbers,
@@ -52,7 +51,7 @@ CHECKS = (
     column_checks.codes,
     column_checks.constant_columns,
     column_checks.empty_columns,
-    column_pairs.duplicate_columns,
+    column_checks.duplicate_columns,
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.data.columns import Categories, number_text
-from separable.data.lazy_texts import ChainedTexts, PrefixedTexts
+from separable.data.strings import ChainedTexts, PrefixedTexts
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import EXAMPLES, ColumnReport
 from separable.features.row_assembly import OneHotSlot, Slot

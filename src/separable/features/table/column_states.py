@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from separable.data.column_blocks import blocks_of
-from separable.data.columns import Categories, Numbers
+from separable.data.columns import Categories, Numbers, blocks_of
 from separable.data.ingest.dates import Booleans, Dates, is_date, typed_columns
 from separable.features.table.boolean_column import BooleanColumn, BooleanState
 from separable.features.table.category_column import CategoryColumn, CategoryState

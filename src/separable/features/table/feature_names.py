@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from separable.data.lazy_texts import ChainedTexts
+from separable.data.strings import ChainedTexts
 from separable.features.table.category_column import CategoryColumn
 from separable.features.table.text_column import TextColumn
 from separable.features.text.hashing import HashedNames

@@ -10,8 +10,7 @@ import numpy as np
 
 from separable._core import portable
 from separable.data.checks.dominant_values import dominant_in
-from separable.data.column_blocks import stacked
-from separable.data.columns import Categories, Numbers
+from separable.data.columns import Categories, Numbers, stacked
 from separable.data.ingest.dates import Dates
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import ColumnReport

@@ -10,7 +10,7 @@ import numpy as np
 
 from separable._core import portable
 from separable.data.arrow_arrays import as_arrow, is_text, nulls, text_buffers
-from separable.data.missing import is_missing
+from separable.data.table import is_missing
 
 __all__ = ["TextSource", "documents_of"]
 

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import portable
-from separable.features.text.alphabet import SPECIAL, alphabet
-from separable.features.text.analyzer import preprocessor_of, tokenizer_of, word_ngrams
+from separable.features.text.analyzer import (
+    SPECIAL,
+    alphabet,
+    preprocessor_of,
+    tokenizer_of,
+    word_ngrams,
+)
 from separable.features.text.documents import TextSource, documents_of
 from separable.features.text.parameter_checks import (
     TOKEN_PATTERN,

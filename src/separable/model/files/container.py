@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Tensors: TypeAlias = Mapping[str, NDArray[Any]]
-    from separable.data.lazy_texts import PackedTexts
+    from separable.data.strings import PackedTexts
 
 __all__ = [
     "DTYPES",

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.plot.displays.boundary_scene import Scene, pair_of, scene_of
-from separable.plot.style.clipping import borders, box_around, line_in_box, regions
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import best_of, class_codes, is_pipeline
+from separable.plot.style.plane_geometry import borders, box_around, line_in_box, regions
 from separable.plot.style.points import marker_area, scatter_classes
 from separable.plot.style.theme import (
     DARK,
     GREY,
+    Display,
     add_legend,
     class_style,
     describe,

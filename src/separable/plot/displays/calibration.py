@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from separable.plot.displays.one_vs_rest import case_from_estimator, case_from_scores
-from separable.plot.style.display import Display
-from separable.plot.style.theme import BLUE, GREY, LIGHT, add_legend, called, describe, text_size
+from separable.plot.style.theme import (
+    BLUE,
+    GREY,
+    LIGHT,
+    Display,
+    add_legend,
+    called,
+    describe,
+    text_size,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import best_of
-from separable.plot.style.theme import DARK, GREY, describe, limits_of, short_names, text_size
+from separable.plot.style.theme import (
+    DARK,
+    GREY,
+    Display,
+    describe,
+    limits_of,
+    short_names,
+    text_size,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,16 +14,15 @@ from separable.plot.displays.validation_scores import (
     lines_of_search,
     units_of,
 )
-from separable.plot.style.curves import DASHES
-from separable.plot.style.display import Display
+from separable.plot.style.curves import DASHES, penalty_label, penalty_positions
 from separable.plot.style.fitted import name_of
-from separable.plot.style.penalty_axis import penalty_label, penalty_positions
 from separable.plot.style.theme import (
     BLUE,
     DARK,
     GREY,
     LIGHT,
     LINE_COLOURS,
+    Display,
     add_legend,
     describe,
     short_names,

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from separable.plot.style.display import Display
-from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, add_legend, describe, shortened
+from separable.plot.style.theme import (
+    BLUE,
+    DARK,
+    GREY,
+    ORANGE,
+    Display,
+    add_legend,
+    describe,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from separable.geometry import margins
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import best_of, class_codes, is_pipeline, linear_model
 from separable.plot.style.points import class_handles
-from separable.plot.style.theme import DARK, GREY, add_legend, class_style, describe, short_names
+from separable.plot.style.theme import (
+    DARK,
+    GREY,
+    Display,
+    add_legend,
+    class_style,
+    describe,
+    short_names,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

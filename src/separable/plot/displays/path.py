@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.model.words import feature_name, label_value
-from separable.plot.style.curves import DASHES
-from separable.plot.style.display import Display
-from separable.plot.style.penalty_axis import penalty_label, penalty_positions
+from separable.plot.style.curves import DASHES, penalty_label, penalty_positions
 from separable.plot.style.theme import (
     DARK,
     LIGHT,
     LINE_COLOURS,
+    Display,
     add_legend,
     describe,
     short_names,

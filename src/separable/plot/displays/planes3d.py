@@ -11,13 +11,13 @@ import numpy as np
 from separable.model.predict.inputs import model_rows
 from separable.plot.displays.boundary_scene import pair_of, scores_of_pair
 from separable.plot.displays.projection import View, columns_view, length, normal_view
-from separable.plot.style.clipping import box_around, plane_in_box
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import class_codes, linear_model, names_of_columns
+from separable.plot.style.plane_geometry import box_around, plane_in_box
 from separable.plot.style.points import scatter_classes
 from separable.plot.style.theme import (
     DARK,
     GREY,
+    Display,
     add_legend,
     describe,
     is_narrow,

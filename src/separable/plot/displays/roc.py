@@ -14,8 +14,7 @@ from separable.plot.displays.one_vs_rest import (
     scored_classes,
 )
 from separable.plot.style.curves import draw_curves
-from separable.plot.style.display import Display
-from separable.plot.style.theme import GREY, add_legend, called, describe
+from separable.plot.style.theme import GREY, Display, add_legend, called, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

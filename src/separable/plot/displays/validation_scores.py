@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.fitting.best_candidate import best_place, one_error_place, standard_errors
-from separable.plot.style.penalty_axis import simplicity
+from separable.plot.style.curves import simplicity
 
 if TYPE_CHECKING:
     from separable.typing import Floats

@@ -10,7 +10,6 @@ import numpy as np
 from separable._core import native
 from separable.model.parameters import ParameterError
 from separable.online.base_sgd import LOSSES
-from separable.plot.style.display import Display
 from separable.plot.style.theme import (
     AMBER,
     BLACK,
@@ -20,6 +19,7 @@ from separable.plot.style.theme import (
     ORANGE,
     PINK,
     SKY,
+    Display,
     add_legend,
     describe,
 )

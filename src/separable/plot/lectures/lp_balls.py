@@ -12,11 +12,10 @@ from separable.fitting.targets import check_numbers
 from separable.model.parameters import ParameterError
 from separable.moments.regression.least_squares import LeastSquares
 from separable.penalties.lp import POWERS
-from separable.plot.style.display import Display
-from separable.plot.style.ellipse import check_covariance, ellipse
 from separable.plot.style.panels import describe_panel, panels_for
+from separable.plot.style.plane_geometry import check_covariance, ellipse
 from separable.plot.style.points import plane_points
-from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, SKY
+from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, SKY, Display
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

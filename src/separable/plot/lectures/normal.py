@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.model.parameters import COUNT, ParameterError
-from separable.plot.style.display import Display
-from separable.plot.style.ellipse import check_covariance, ellipse
 from separable.plot.style.panels import subplot_spec
+from separable.plot.style.plane_geometry import check_covariance, ellipse
 from separable.plot.style.points import names_of, plane_points, span
-from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, pyplot
+from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, Display, pyplot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,10 +12,9 @@ from separable.fitting.targets import check_numbers
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.moments.regression.least_squares import LeastSquares
 from separable.moments.regression.ridge import Ridge
-from separable.plot.style.display import Display
 from separable.plot.style.panels import describe_panel, legend_of_panels, panels_for
 from separable.plot.style.points import names_of, plane_points, span
-from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE
+from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, Display
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,10 +9,9 @@ import numpy as np
 
 from separable.fitting.targets import check_numbers
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import like_given, names_of_columns
 from separable.plot.style.points import names_of, plane_points, span
-from separable.plot.style.theme import BLUE, DARK, ORANGE, SKY, add_legend, describe
+from separable.plot.style.theme import BLUE, DARK, ORANGE, SKY, Display, add_legend, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

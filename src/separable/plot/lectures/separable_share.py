@@ -11,8 +11,7 @@ import numpy as np
 
 from separable.geometry import separability
 from separable.model.parameters import COUNT, ParameterError
-from separable.plot.style.display import Display
-from separable.plot.style.theme import GREY, add_legend, class_style, describe
+from separable.plot.style.theme import GREY, Display, add_legend, class_style, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from separable.online.perceptron import Perceptron
-from separable.plot.style.clipping import box_around
-from separable.plot.style.display import Display
 from separable.plot.style.panels import describe_panel, legend_below, panels_for
+from separable.plot.style.plane_geometry import box_around
 from separable.plot.style.points import (
     draw_boundary,
     draw_classes,
@@ -18,7 +17,7 @@ from separable.plot.style.points import (
     plane_points,
     two_classes,
 )
-from separable.plot.style.theme import AMBER, BLACK, GREEN, PINK, SKY
+from separable.plot.style.theme import AMBER, BLACK, GREEN, PINK, SKY, Display
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

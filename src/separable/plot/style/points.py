@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, column_names
 from separable.fitting.targets import check_labels
-from separable.plot.style.clipping import line_in_box
 from separable.plot.style.fitted import names_of_columns
+from separable.plot.style.plane_geometry import line_in_box
 from separable.plot.style.theme import GREY, class_style, short_names, shortened, text_size
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
 
+
 __all__ = [
     "CLASS_COLOURS",
     "DARK",
@@ -26,6 +27,7 @@ __all__ = [
     "LIGHT",
     "LINE_COLOURS",
     "MARKERS",
+    "Display",
     "add_legend",
     "axes_for",
     "called",
@@ -340,3 +342,28 @@ def _lines(text: str, inches: float, size: float) -> str:
     width = max(12, int(inches * 72 / (CHARACTER * size)))
     parts = (textwrap.fill(part, width, break_long_words=False) for part in text.split("\n"))
     return "\n".join(parts)
+
+
+class Display:
+    """A picture that can be drawn again: its data are public, ``plot`` draws them.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        What was drawn on last.
+    figure_ : Figure
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def _open(
+        self,
+        ax: Axes | None,
+        *,
+        size: tuple[float, float] = (6.4, 4.8),
+        projection: str | None = None,
+    ) -> Any:
+        """Return the axes to draw on, and keep them."""
+        self.figure_, self.ax_ = axes_for(ax, size=size, projection=projection)
+        return self.ax_

@@ -27,8 +27,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from separable.export.languages.javascript.js_source import model_data, scorer
-from separable.export.plan.example_rows import moment_text
-from separable.export.plan.given_rows import given_rows
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
@@ -40,6 +38,7 @@ from separable.export.plan.plan import (
     TextStep,
 )
 from separable.export.plan.planning import plan_of
+from separable.export.plan.test_vectors import given_rows, moment_text
 from separable.report.contents import Absent
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from separable.data import read
 from separable.data.io.csv.parse import BLOCK_BYTES
-from separable.data.missing import MISSING
-from separable.data.table import NotANumberError, TableError, missing_counts
+from separable.data.table import MISSING, NotANumberError, TableError, missing_counts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from separable.data.arrow_arrays import bits, strings, text_codes
-from separable.data.column_blocks import blocks_of
+from separable.data.columns import blocks_of
 from separable.data.ingest.column_types import ColumnPlan, arrow_type, guess, sure_guesses
 from separable.data.io.csv.dialect import (
     Dialect,
@@ -29,8 +29,7 @@ from separable.data.io.encodings import (
     refuse_invalid_utf8,
     refuse_nul,
 )
-from separable.data.missing import MISSING
-from separable.data.table import TableError, file_position, is_number, list_names
+from separable.data.table import MISSING, TableError, file_position, is_number, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Exact pieces of lines, planes and regions of classes that lie within a box.
-
-Where, on a line, one class stops being the best one and another begins.
-"""
+"""Plane geometry of the pictures: lines, planes and regions within a box, and ellipses."""
 
 from __future__ import annotations
 
@@ -22,7 +19,9 @@ __all__ = [
     "borders",
     "borders_on_line",
     "box_around",
+    "check_covariance",
     "class_scores",
+    "ellipse",
     "line_in_box",
     "plane_in_box",
     "regions",
@@ -201,3 +200,32 @@ def borders_on_line(weights: Floats, intercept: Floats) -> Floats:
         if scores[k] >= scores.max() - SAME * max(1.0, np.abs(scores).max()):
             crossings.append(x)
     return np.unique(np.array(crossings, dtype=np.float64)) + 0.0  # no -0
+
+
+def ellipse(centre: Floats, covariance: Floats, radius: float, n: int = 241) -> Floats:
+    """Return n points z with (z - m)'S^-1 (z - m) = radius^2, the first again at the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ellipse(np.zeros(2), np.diag([1.0, 4.0]), 3.0, n=5).round(9) + 0.0
+    array([[ 3.,  0.],
+           [ 0.,  6.],
+           [-3.,  0.],
+           [ 0., -6.],
+           [ 3.,  0.]])
+    """
+    angle = np.linspace(0, 2 * np.pi, n)
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    points: Floats = centre + radius * circle @ np.linalg.cholesky(covariance).T
+    return points
+
+
+def check_covariance(covariance: object, name: str) -> Floats:
+    """Return a 2 x 2 matrix that is symmetric and positive definite, or refuse it."""
+    matrix = np.asarray(covariance, dtype=np.float64)
+    if matrix.shape != (2, 2) or not np.isfinite(matrix).all():
+        raise ValueError(f"{name} must be 2 x 2 finite numbers. Got {np.asarray(covariance)!r}.")
+    if matrix[0, 1] != matrix[1, 0] or matrix[0, 0] <= 0 or np.linalg.det(matrix) <= 0:
+        raise ValueError(f"{name} must be symmetric and positive definite. Got {matrix.tolist()}.")
+    return matrix
