@@ -1,4 +1,4 @@
-"""The group of commands, how each is found, and how every run ends.
+"""The command group: lookup of commands, exit codes and error messages.
 
 Only click is imported here: a command is imported when it is named, and imports what it needs when
 it runs, so that ``separable --help`` starts at once.

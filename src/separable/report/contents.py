@@ -1,4 +1,4 @@
-"""What a report says, as plain values: gathered by one side, written as a page by the other."""
+"""Contents of a report as plain values: collected first, rendered as a page later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain facts of a report: the target, the certificate, the strengths tried, the versions."""
+"""Facts of a report: columns, target, certificate, regularization curve, versions."""
 
 from __future__ import annotations
 

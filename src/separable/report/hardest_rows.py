@@ -1,4 +1,4 @@
-"""The rows that a model is most wrong about, each taken apart."""
+"""The rows with the largest errors, each with its explanation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the classes are separable, found in a few seconds: of many rows, on a random part."""
+"""Separability of the classes within a time limit, on a random sample of many rows."""
 
 from __future__ import annotations
 

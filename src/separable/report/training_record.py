@@ -1,4 +1,4 @@
-"""What a model file remembers for a report: written by training, read again without the data."""
+"""The training record in a model file, from which a report is made without the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base class of TableClassifier and TableRegressor."""
+"""TableClassifier and TableRegressor: an encoder and a learner for raw tables."""
 
 from __future__ import annotations
 

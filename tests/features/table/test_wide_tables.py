@@ -15,7 +15,7 @@ from separable.data.columns import as_columns
 from separable.data.strings import ChainedTexts
 from separable.data.table import CellError
 from separable.features.row_assembly import NumberSlot
-from separable.features.table import feature_names, number_column
+from separable.features.table import column_specs, number_column
 from separable.features.table.column_states import guessed_kinds
 
 
@@ -203,7 +203,7 @@ def test_names_that_begin_with_others_are_found():
         others = [s for i, s in enumerate(starts) for j, t in enumerate(starts) if i != j and
                   s.startswith(t)]  # fmt: skip
         expected = not others and not any(n.startswith(s) for n in names for s in starts)
-        assert feature_names._none_begins(starts, names) == expected
+        assert column_specs._none_begins(starts, names) == expected
         seen.add(expected)
     assert seen == {True, False}
 

@@ -1,4 +1,4 @@
-"""``separable check``: what makes a model of this data, or its measured error, wrong."""
+"""``separable check``: problems in the data that bias a model or its measured error."""
 
 from __future__ import annotations
 

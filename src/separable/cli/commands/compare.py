@@ -1,4 +1,4 @@
-"""``separable compare``: the leaderboard of learners on a table, and nothing saved."""
+"""``separable compare``: a leaderboard of learners on a table; nothing is saved."""
 
 from __future__ import annotations
 

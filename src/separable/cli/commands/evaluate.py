@@ -1,4 +1,4 @@
-"""``separable evaluate``: how good a model is on a file whose truth is known.
+"""``separable evaluate``: metrics of a model on a file with known targets.
 
 ``--fail-under`` and ``--fail-over``: figures that a model has to reach.
 """

@@ -1,4 +1,4 @@
-"""``separable explain``: the weights of a model, or one prediction taken apart."""
+"""``separable explain``: the weights of a model, or the explanation of one prediction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``separable inspect``: show the contents of a model file file, without trusting it."""
+"""``separable inspect``: the contents of a model file, without trusting it."""
 
 from __future__ import annotations
 

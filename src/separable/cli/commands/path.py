@@ -1,4 +1,4 @@
-"""``separable path``: what each strength of the penalty makes of a learner."""
+"""``separable path``: the regularization path of a learner."""
 
 from __future__ import annotations
 

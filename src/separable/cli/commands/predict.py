@@ -1,4 +1,4 @@
-"""``separable predict``: a model and a table to predictions, scores and probabilities."""
+"""``separable predict``: predictions, scores and probabilities for a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``separable report``: a model as one page that anybody can open."""
+"""``separable report``: a model as one HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``separable train``: a table to a compared, tested, explained and saved model."""
+"""``separable train``: compare, test, explain and save a model of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``separable update``: a model goes on learning from new rows."""
+"""``separable update``: continue training on new rows."""
 
 from __future__ import annotations
 
@@ -108,9 +108,8 @@ class _Update:
 
     def run(self) -> Model:
         """Learn from the rows and return the model after them."""
-        from separable.cli.stream.checkpoint import stream_model
         from separable.cli.stream.progressive_validation import Record
-        from separable.cli.stream.stream_learning import StreamLearner
+        from separable.cli.stream.stream_learning import StreamLearner, stream_model
         from separable.cli.stream.stream_report import LineTable
 
         estimator = _learner_class(self.model).from_model(self.model)

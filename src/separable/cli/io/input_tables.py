@@ -1,4 +1,4 @@
-"""How the commands read a table: in every format that `separable.data.read` knows."""
+"""Input tables of the commands, in every format that `separable.data.read` knows."""
 
 from __future__ import annotations
 

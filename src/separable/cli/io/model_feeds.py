@@ -1,4 +1,4 @@
-"""How a model is fed with the rows of a file: which columns are read, and what becomes of them.
+"""Conversion of the rows of a file to the input of a model: columns to read, and their encoding.
 
 A table goes through the encoder, texts are one column of it, numbers are columns or sparse text.
 """

@@ -1,4 +1,4 @@
-"""Rows of a file for a model, some at a time: what predict, evaluate and explain go through.
+"""Rows of a file for a model, in chunks: shared by predict, evaluate and explain.
 
 How a model takes rows depends on what it was trained on: see `separable.cli.io.model_feeds`.
 """

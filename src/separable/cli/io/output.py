@@ -1,4 +1,4 @@
-"""What the commands share in writing data: to standard output or to a file."""
+"""Output of the commands: data to standard output or a file, state of the standard streams."""
 
 from __future__ import annotations
 

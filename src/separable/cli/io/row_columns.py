@@ -1,4 +1,4 @@
-"""Columns that say something about rows, not about what is predicted: weight, group and time.
+"""Columns that describe rows and are no features: weight, group and time.
 
 Errors count rows among those asked for; `separable.cli.io.output.naming_file` says where they are.
 """

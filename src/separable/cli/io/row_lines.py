@@ -1,4 +1,4 @@
-"""Where in its file a row of a table is: the line, where that can be told for sure."""
+"""Line numbers of rows in their file, where these are certain."""
 
 from __future__ import annotations
 

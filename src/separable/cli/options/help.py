@@ -1,4 +1,4 @@
-"""How help looks: examples to copy first, then options under headings of what they are for."""
+"""Layout of the help texts: examples first, then options under headings."""
 
 from __future__ import annotations
 

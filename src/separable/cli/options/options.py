@@ -1,4 +1,4 @@
-"""Options that several commands have: each is written here once, and given to those that use it."""
+"""Options that several commands share, and the command line that repeats a run."""
 
 from __future__ import annotations
 

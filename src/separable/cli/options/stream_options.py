@@ -1,4 +1,4 @@
-"""The options of ``separable train --stream``, and the way from them to the learning."""
+"""Options of ``separable train --stream``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``separable check`` found, as text and as JSON values."""
+"""Results of ``separable check`` as text and as JSON values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One prediction taken apart, as text and as JSON.
+"""Explanation of one prediction as text and as JSON.
 
 Texts with their most important words in color, or marked without colors: [great +0.42].
 """

@@ -1,4 +1,4 @@
-"""What the commands say on standard error: notes, warnings, details, and how far a step is.
+"""Messages on standard error: notes, warnings, details and progress.
 
 ``-q`` leaves notes and progress out, ``-v`` adds details and the time of each step. Warnings and
 errors are always told.

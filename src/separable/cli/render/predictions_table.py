@@ -1,4 +1,4 @@
-"""Predictions as columns of a table, and these as CSV, JSON lines and Parquet.
+"""Predictions as columns of a table, written as CSV, JSON lines or Parquet.
 
 The strongest contributions to each of many predictions, as a column.
 """

@@ -1,4 +1,4 @@
-"""What ``separable train`` found, as text and as JSON values."""
+"""Results of ``separable train`` as text and as JSON values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What learning from a stream found: lines on the way, and a report at the end."""
+"""Output of learning from a stream: progress lines and the report at the end."""
 
 from __future__ import annotations
 

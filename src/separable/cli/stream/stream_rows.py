@@ -1,4 +1,4 @@
-"""The rows of a stream as learners take them: encoded, with their targets and weights."""
+"""Rows of a stream: chunks of the source, encoded rows with targets and weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stream is to predict: settled from its first rows, then read chunk by chunk."""
+"""Target of a stream: determined from the first rows, then read chunk by chunk."""
 
 from __future__ import annotations
 

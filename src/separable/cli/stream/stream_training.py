@@ -23,15 +23,16 @@ from separable.cli.io.saving import check_report, model_path, save_model, write_
 from separable.cli.options.options import command_line_of
 from separable.cli.options.stream_options import Every
 from separable.cli.render.messages import note, say
-from separable.cli.stream.checkpoint import (
+from separable.cli.stream.encoded_streams import SparseStream, TableStream
+from separable.cli.stream.stream_learning import (
     Checkpoint,
+    Checkpoints,
+    StreamLearner,
     read_checkpoint,
     refuse_changed_data,
     stream_model,
     write_checkpoint,
 )
-from separable.cli.stream.encoded_streams import SparseStream, TableStream
-from separable.cli.stream.stream_learning import Checkpoints, StreamLearner
 from separable.cli.stream.stream_report import LineTable, stream_dict, stream_text, trained
 from separable.cli.stream.stream_rows import Source, Wanted
 from separable.cli.stream.stream_target import Labels, Quantities

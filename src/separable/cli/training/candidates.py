@@ -1,4 +1,4 @@
-"""The learners that are compared: those named, or all that suit the data, as they are asked for."""
+"""Candidates: the learners to compare, with the parameters set by the user and their grids."""
 
 from __future__ import annotations
 

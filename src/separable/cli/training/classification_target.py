@@ -1,4 +1,4 @@
-"""Classification: the target column as class labels, and how many predictions are right."""
+"""Classification targets: a column of class labels and its metrics."""
 
 from __future__ import annotations
 

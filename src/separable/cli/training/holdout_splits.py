@@ -1,4 +1,4 @@
-"""Which rows are held out, and which folds the others are compared on."""
+"""Held-out rows, and the folds of the other rows."""
 
 from __future__ import annotations
 

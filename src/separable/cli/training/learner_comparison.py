@@ -1,4 +1,4 @@
-"""The candidates on the same folds, and which of them is taken."""
+"""Comparison of candidates on the same folds, and the choice of one of them."""
 
 from __future__ import annotations
 

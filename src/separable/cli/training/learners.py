@@ -1,8 +1,8 @@
-"""The learners that the commands know. A new one is one entry of `LEARNERS`.
+"""Registry of learners for the commands. A new learner is one entry of `LEARNERS`.
 
 An entry names the task, the class, the regularization parameter with the values to try, and the
-data for which ``--model auto`` tries it. The commands ``train``,
-``compare`` and ``path``, their help and completion follow from it.
+data for which ``--model auto`` tries it. The commands ``train``, ``compare`` and ``path``, their
+help and completion follow from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ``separable path`` does: every strength on folds, and on all rows."""
+"""Regularization path of ``separable path``: scores on folds, weights from all rows."""
 
 from __future__ import annotations
 

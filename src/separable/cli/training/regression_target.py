@@ -1,4 +1,4 @@
-"""Regression: the target column as numbers, and how far predictions are from them."""
+"""Regression targets: a numeric column and its error metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be predicted. All that differs between the tasks is a subclass of `Target`.
+"""Targets: column, task, validation. Each task is a subclass of `Target`.
 
 Each task has a file of its own, with the same few steps: read the column, split the rows, name the
 best constant answer, and tell what was found in words and as JSON values.

@@ -1,4 +1,4 @@
-"""What ``separable train`` does: compare learners, test the best on rows held out, keep it."""
+"""Training of ``separable train``: compare learners, test the best one, refit it on all rows."""
 
 from __future__ import annotations
 

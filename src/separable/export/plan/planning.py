@@ -1,4 +1,4 @@
-"""Conversion of a model to a `Plan`."""
+"""Conversion of a model and its encoder to a `Plan`."""
 
 from __future__ import annotations
 

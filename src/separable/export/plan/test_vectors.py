@@ -1,4 +1,4 @@
-"""Test vectors: rows with the scores, predictions and probabilities of the model."""
+"""Test vectors: rows from the user or generated, with the scores and predictions of the model."""
 
 from __future__ import annotations
 

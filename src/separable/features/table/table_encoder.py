@@ -21,9 +21,13 @@ from separable.data.threads import in_threads, n_threads
 from separable.features.base import Transformer
 from separable.features.encoding_report import EncodingReport, UnseenLedger
 from separable.features.row_assembly import Slot, rows_from_slots
-from separable.features.table.column_specs import check_options, column_specs_of, unseen_policies
+from separable.features.table.column_specs import (
+    check_options,
+    column_specs_of,
+    names_of_numbers,
+    unseen_policies,
+)
 from separable.features.table.column_states import ColumnState, ColumnTable, columns_for
-from separable.features.table.feature_names import names_of_numbers
 from separable.features.table.number_column import NumberColumn, encode_numbers
 from separable.features.table.table_serialization import (
     Parts,

@@ -1,4 +1,4 @@
-"""The boundary between classes, with margins and the rows on them."""
+"""Decision boundary between classes, with margins and support vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a picture of a boundary shows: rows as points of a plane, and the scores of that plane."""
+"""Data of a boundary plot: rows as points of a plane, and scores on that plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which classes are taken for which."""
+"""Confusion matrix: true classes against predicted ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of cross-validation by the value of a parameter, with the choices they lead to."""
+"""Cross-validation scores by the value of a parameter, with the selected values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Performance against the number of training rows, and where it goes."""
+"""Learning curve: score against the number of training rows, with a forecast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far rows are from the boundary, on the right side or the wrong one."""
+"""Histogram of margins: signed distances of rows to the boundary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels beside what a classifier says of them, for curves of one class against the rest."""
+"""Labels and scores of a classifier for one-vs-rest curves."""
 
 from __future__ import annotations
 

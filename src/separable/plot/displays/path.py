@@ -1,4 +1,4 @@
-"""The regularisation path: each weight as the penalty changes."""
+"""The regularization path: each weight as the penalty changes."""
 
 from __future__ import annotations
 

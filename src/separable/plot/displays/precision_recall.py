@@ -1,4 +1,4 @@
-"""Precision against recall: who is taken for a class and is of it, and who of it is found."""
+"""Precision-recall curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two or three directions of a space of any number of columns, in which a hyperplane is a line.
+"""Projections of any number of columns to two or three axes in which a hyperplane is a line.
 
 A boundary w.x + b = 0 is a straight line in every plane that holds w. Of these planes, the one is
 drawn whose other direction has the largest spread of the rows. Rows are only multiplied with

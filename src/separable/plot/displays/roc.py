@@ -1,4 +1,4 @@
-"""The ROC curve: how many of a class are found against how many others are taken for it."""
+"""ROC curves: true positive rate against false positive rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores by the value of a parameter, read from the searches that there are."""
+"""Scores by the value of a parameter, read from finished searches."""
 
 from __future__ import annotations
 

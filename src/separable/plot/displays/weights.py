@@ -1,4 +1,4 @@
-"""The strongest weights as signed bars with names."""
+"""The largest weights as signed bars with names, and weights of pixels as images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear discriminant analysis of two columns: classes, their ellipses, the borders."""
+"""Linear discriminant analysis of one or two columns: densities, ellipses and boundaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Balls of powers of two weights, and where they touch the ellipses of the squared error."""
+"""Balls of l_p penalties of two weights, and where they touch contours of the squared error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines drawn from the posterior of Bayesian regression, with the band of predictions."""
+"""Lines sampled from the posterior of Bayesian regression, with the predictive band."""
 
 from __future__ import annotations
 

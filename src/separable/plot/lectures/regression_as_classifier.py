@@ -1,4 +1,4 @@
-"""Regression used as a classifier: points that are too right pull its boundary."""
+"""Regression as a classifier: its boundary moves with far points, and middle classes are masked."""
 
 from __future__ import annotations
 

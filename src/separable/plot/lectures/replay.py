@@ -1,4 +1,4 @@
-"""What an online learner does, update by update, on few rows."""
+"""Replay of an online learner, update by update, on a small data set."""
 
 from __future__ import annotations
 

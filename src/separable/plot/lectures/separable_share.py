@@ -1,4 +1,4 @@
-"""How often random labels can be separated, by the number of columns."""
+"""Fraction of random labellings that are linearly separable, by the number of columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the perceptron's answer depends on where it starts, the order of rows, and its step."""
+"""The perceptron's solution by starting point, order of rows and step."""
 
 from __future__ import annotations
 

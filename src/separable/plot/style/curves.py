@@ -1,4 +1,4 @@
-"""Curves of one class or of many on the same axes: few have colours and names, others are grey."""
+"""Curves of one or many classes, and the axis of a regularization parameter."""
 
 from __future__ import annotations
 

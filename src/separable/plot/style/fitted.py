@@ -1,4 +1,4 @@
-"""What is drawn of a fitted estimator: its linear model, its classes, its scores."""
+"""Parts of a fitted estimator that are drawn: linear model, classes, scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several panels in one figure, or in the place of one axes."""
+"""Several panels in one figure, or in place of one axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows, labels and boundaries of two columns or one, as pictures draw them.
+"""Rows, labels and boundaries of one or two columns, as the pictures draw them.
 
 Rows of classes as points, each class with its colour and marker.
 """

@@ -1,4 +1,4 @@
-"""How every picture looks: colours that everyone can tell apart, axes, words, legends.
+"""Theme of all pictures: colours, axes, labels, legends, and the base class of displays.
 
 The colours are those of Okabe and Ito (2008), "Color universal design", which stay apart for
 people with colour-blindness; classes differ by marker, too, so that nothing hangs on colour alone.

@@ -1,4 +1,4 @@
-"""What charts are made of: figures with their tables, thinned data, specifications by altair."""
+"""Building blocks of charts: figures with tables, thinned data, Vega-Lite specifications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good predicted numbers are, as charts."""
+"""Charts of a regression model on test rows: predicted against true, residuals."""
 
 from __future__ import annotations
 

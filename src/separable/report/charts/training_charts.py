@@ -1,4 +1,4 @@
-"""What was tried, as charts: learners, strengths, numbers of rows."""
+"""Charts of the training: learners compared, regularization curve, learning curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The features that tell most, as bars."""
+"""Bar charts of the most important features."""
 
 from __future__ import annotations
 

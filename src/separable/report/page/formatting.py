@@ -1,4 +1,4 @@
-"""Names, numbers and shares as a page shows them."""
+"""Names, numbers and percentages as the page shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report as one page of HTML that carries everything with it."""
+"""A report as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from separable.errors import require_packages
 from separable.report.contents import Absent
 from separable.report.page.formatting import LEVEL
 from separable.report.page.sections import gather
-from separable.report.what_if.form import DATA_ID, FORM_ID, what_if
+from separable.report.what_if import DATA_ID, FORM_ID, what_if
 
 if TYPE_CHECKING:
     import os
 
     from separable.report.contents import Contents
-    from separable.report.what_if.form import WhatIf
+    from separable.report.what_if import WhatIf
 
 
 __all__ = ["LARGEST", "check_extra", "page_of", "render", "write_page"]

@@ -1,4 +1,4 @@
-"""Tables of the page: figures, classes, learners, columns."""
+"""Tables of the page: metrics, classes, learners, columns and the hardest rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in each section of the page: values for the template, and the charts."""
+"""Sections of the page: values for the template, and charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader takes home in ten seconds, and the verdicts, in sentences."""
+"""The summary at the top of the page, and the verdicts, in sentences."""
 
 from __future__ import annotations
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from separable.data.arrow_arrays import integers, mask, nulls, strings
 from separable.data.ingest.column_types import converted
-from separable.data.io.csv.dialect import delimiter_name
-from separable.data.io.csv.parse import parse, parse_texts
+from separable.data.io.csv.dialect import delimiter_name, parse, parse_texts
 from separable.data.io.csv.records import Records
 from separable.data.io.csv.sniff import without_comments
 from separable.data.io.encodings import (

@@ -256,7 +256,7 @@ def _texts(pieces: Sequence[bytes], dialect: Dialect, width: int) -> pa.Table:
     """Parse pieces of a file as text, without lines of another width."""
     import pyarrow as pa
 
-    from separable.data.io.csv.parse import parse_texts
+    from separable.data.io.csv.dialect import parse_texts
 
     names = [str(index) for index in range(width)]
     if len(pieces) > 1 and not any(b'"' in piece for piece in pieces):
