@@ -61,7 +61,7 @@ class ReadingReport:
         Extent of the sample that determined the column types.
     rows : int
         Rows read so far.
-    columns : list of ColumnFound
+    columns : list of ColumnSource
     n_features : int or None
         Number of columns of sparse rows, which have no names.
     skipped : int

@@ -96,7 +96,7 @@ def file_position(file: str, line: int, column: int | None = None) -> str:
 
     Examples
     --------
-    >>> at_place("reviews.csv", 17, 3)
+    >>> file_position("reviews.csv", 17, 3)
     'reviews.csv:17:3'
     """
     return f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
@@ -152,7 +152,12 @@ def is_number(text: str) -> bool:
 
 
 def _headerless_hint(columns: list[str]) -> str:
-    """Return a hint if the header line looks like data."""
+    """Return a hint if there is no header line, or if it looks like data."""
+    if columns and columns == [f"c{number}" for number in range(1, len(columns) + 1)]:
+        return (
+            " A table without a header line has columns 'c1', 'c2', ...: name one of them, or add "
+            "the header line."
+        )
     if sum(is_number(name) for name in columns) * 2 < max(len(columns), 1):
         return ""
     return " The first line looks like data, not names: a header line may be missing."

@@ -169,7 +169,7 @@ class ReadingOptions:
         Examples
         --------
         >>> from separable.cli.options.options import ReadingOptions
-        >>> ReadingOptions(delimiter=";", header=False, missing=("NA", "?")).as_typed()
+        >>> ReadingOptions(delimiter=";", header=False, missing=("NA", "?")).option_text()
         " --delimiter ';' --no-header --missing NA --missing '?'"
         """
         import shlex

@@ -37,9 +37,9 @@ def cover_fraction(n: int, d: int) -> float:
 
     Examples
     --------
-    >>> cover_share(4, 2) * 16  # of four points in the plane, all but the two like "exclusive or"
+    >>> cover_fraction(4, 2) * 16  # four points in the plane: all labellings but the two of XOR
     14.0
-    >>> cover_share(22, 10)
+    >>> cover_fraction(22, 10)
     0.5
     """
     return float(Fraction(2 * sum(comb(n - 1, k) for k in range(min(d, n - 1) + 1)), 2**n))
