@@ -23,6 +23,7 @@ __all__ = [
     "checked_markers",
     "did_you_mean",
     "file_position",
+    "headerless_hint",
     "is_missing",
     "is_number",
     "list_names",
@@ -127,7 +128,7 @@ def require_columns(names: Iterable[str], present: Iterable[str], where: str) ->
         if name not in known:
             raise TableError(
                 f"{where} has no column {name!r}{did_you_mean(name, columns)}. "
-                f"Its columns are {list_names(columns)}.{_headerless_hint(columns)}"
+                f"Its columns are {list_names(columns)}.{headerless_hint(columns)}"
             )
 
 
@@ -151,12 +152,12 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def _headerless_hint(columns: list[str]) -> str:
+def headerless_hint(columns: list[str]) -> str:
     """Return a hint if there is no header line, or if it looks like data."""
     if columns and columns == [f"c{number}" for number in range(1, len(columns) + 1)]:
         return (
-            " A table without a header line has columns 'c1', 'c2', ...: name one of them, or add "
-            "the header line."
+            " A table without a header line has columns 'c1', 'c2', ...: add the header line, "
+            "or use these names."
         )
     if sum(is_number(name) for name in columns) * 2 < max(len(columns), 1):
         return ""

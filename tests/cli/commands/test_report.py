@@ -227,7 +227,7 @@ def test_nothing_held_out_and_too_few_rows_for_folds(separable, told):
     args = ["train", "tiny.csv", "--target", "y", "--test-size", "0"]
     assert separable(*args, "--model", "lda", "--number", "x", "--report", "r.html").code == 0
     (contents,) = told
-    absent = ("tried", "measured", "learning_curve", "strengths", "hard_rows")
+    absent = ("tried", "measured", "learning_curve", "regularization", "hard_rows")
     assert all(isinstance(getattr(contents, name), Absent) for name in absent)
     assert contents.measured.reason.startswith("No rows were held out")
     assert "too few rows to compare" in contents.tried.reason

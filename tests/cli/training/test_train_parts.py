@@ -274,7 +274,7 @@ def test_groups_that_leave_one_class(separable):
 def test_a_column_has_one_part_to_play(separable):
     result = separable("train", write(rows()), "--target", "y", "--weight", "y")
     assert result.code == 2
-    assert "--weight y: it is the target." in result.err
+    assert "--weight y: it is the target. Name another column." in result.err
 
 
 @pytest.mark.parametrize("command", ["train", "compare", "path"])

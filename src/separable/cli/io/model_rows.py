@@ -131,7 +131,7 @@ class ModelRows:
     @contextmanager
     def _naming_missing_columns(self) -> Iterator[None]:
         """Where a file cannot be read because it lacks columns, name all of them."""
-        from separable.data.table import TableError, list_names
+        from separable.data.table import TableError, headerless_hint, list_names
 
         try:
             yield
@@ -144,6 +144,7 @@ class ModelRows:
                         f"{file_name(self.data)} lacks {counted(len(absent), 'column')} that the "
                         f"model was trained with: {list_names(absent, 5)}. It has "
                         f"{list_names(names, 10)}. Add them, empty where the values are unknown."
+                        f"{headerless_hint(names)}"
                     ) from None
             raise
 

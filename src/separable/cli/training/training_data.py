@@ -227,7 +227,7 @@ def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
         require_columns(names, present, where)
     for option, name in options.apart.items():
         if name == options.target:
-            raise click.UsageError(f"--{option} {name}: it is the target.")
+            raise click.UsageError(f"--{option} {name}: it is the target. Name another column.")
 
 
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:

@@ -112,9 +112,9 @@ def drifting_target(view: TableView) -> Iterator[Finding]:
     )
     yield Finding(
         "drift", "note", (target.name, *options.get("time", ())), (),
-        f"The target drifts {where}: the tenth of the rows explains {fraction:.0%} of its "
-        "variance. Rows held out at random then resemble their neighbours, and new rows may not. "
-        f"{remedy}",
+        f"The target drifts {where}: the position of a row, in tenths, explains {fraction:.0%} of "
+        "its variance. Rows held out at random then resemble their neighbours, and new rows may "
+        f"not. {remedy}",
         options,
     )  # fmt: skip
 
