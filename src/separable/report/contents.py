@@ -193,7 +193,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class RegularizationCurve:
-    """The score of the taken learner by its strength.
+    """The score of the chosen learner by its regularization parameter.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class RegularizationCurve:
     parameter : str
         "C", "alpha", ...
     metric : str
-        What chose among the strengths.
+        The score that selected the value.
     greater_is_better : bool
     values, means, errors : tuple of float
         Strengths in ascending order, with mean and standard error over the folds.
@@ -336,7 +336,7 @@ class Contents:
     certificate : Certificate or Absent
     reproduction : Reproduction
     notes, warnings : tuple of str
-        What was told while training, and what looks wrong with the data.
+        Messages of the training, and problems found in the data.
     learning_curve_rows : str
         Which rows the learning curve is of, in words.
     hard_rows_about : str

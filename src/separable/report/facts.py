@@ -42,7 +42,7 @@ NO_PROOF = {
     "online": "learns one row at a time and gives no certificate of optimality.",
 }
 
-#: What is told of columns that are not learned from.
+#: Descriptions of columns that are not features.
 ROLES = {
     "target": "target",
     "group": "not a feature: groups of rows",
@@ -109,14 +109,14 @@ def _number(value: Any) -> float | None:
 def regularization_curve(
     standing: Standing, metric: str, chooser: str | None, greater_is_better: dict[str, bool]
 ) -> RegularizationCurve | Absent:
-    """Return how the score of a learner depends on its strength.
+    """Return the score of a learner by its regularization parameter.
 
     Parameters
     ----------
     standing : Standing
-        How the learner did, with all strengths that were tried.
+        The result of the learner, with all values tried.
     metric, chooser : str, str or None
-        The names of its scores, and of what chose among the strengths where that is another.
+        The names of its score, and of the score that selected the value if that is another.
     greater_is_better : dict of str to bool
         By the name of a metric.
     """

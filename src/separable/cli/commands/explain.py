@@ -157,7 +157,7 @@ def _of_row(
 
 
 def _of_text(model: Model, text: str, column: str | None) -> ExplainedRow:
-    """Return a text that was typed, explained; what else the model takes is missing."""
+    """Return the explanation of a text from the command line; other columns are missing."""
     from separable.cli.io.model_rows import text_column_of
     from separable.cli.render.explain_text import ExplainedRow
     from separable.data.table import list_names

@@ -16,7 +16,7 @@ from separable.cli.render.messages import note, warn
 
 __all__ = ["train"]
 
-#: The share of rows that is held out where nothing else is asked for.
+#: Default fraction of rows to hold out.
 TEST_SIZE = 0.25
 
 

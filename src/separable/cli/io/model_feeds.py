@@ -36,7 +36,7 @@ class Feed(ABC):
     columns : mapping of str to str
         The columns to read, with their types; none of sparse text.
     options : dict
-        What else reading is told, as `separable.data.read` takes it.
+        More options of `separable.data.read`.
     """
 
     model: Model

@@ -82,7 +82,7 @@ def patterns_option(command: F) -> F:
 
 
 def load_trusted(path: str) -> Model:
-    """Load a model as far as the command was told to trust its file."""
+    """Load a model, with the trust that the options grant to its file."""
     from separable.model.files.model_file import load
 
     ctx = click.get_current_context(silent=True)
@@ -164,7 +164,7 @@ class ReadingOptions:
         return {name: value for name, value in given.items() if value is not None}
 
     def option_text(self) -> str:
-        """Return those that were given, for a command that is to be typed next.
+        """Return the given options as text, for the next command.
 
         Examples
         --------

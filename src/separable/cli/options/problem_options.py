@@ -40,7 +40,7 @@ COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
 
 @dataclass(frozen=True)
 class ProblemOptions:
-    """What the user asked for, as typed.
+    """The values of the problem options, as the user gave them.
 
     Parameters
     ----------

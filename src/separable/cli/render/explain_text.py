@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ExplainedRow", "in_colour", "legend", "shown_text"]
 
 
-#: Words whose share of the strongest one is so large are bold, and underlined too.
+#: Fractions of the largest contribution from which words are bold, and underlined.
 BOLD, UNDERLINED = 0.4, 0.75
 
 #: So much of a text is shown.

@@ -103,7 +103,7 @@ def why_taken(board: Leaderboard, taken: Standing) -> str:
 
 
 def _remarks(board: Leaderboard, taken: Standing) -> list[str]:
-    """Return which others are as good, and whether the strength is at the edge."""
+    """Return the others that are as good, and a remark if the value is at the edge of its grid."""
     alike = [each.name for each in board.as_good() if each is not taken]
     sentence = f"Others within one standard error: {', '.join(alike)}."
     return [*[sentence] * bool(alike), *filter(None, [_edge(taken)])]
@@ -122,7 +122,7 @@ def _why(board: Leaderboard, taken: Standing) -> str:
 
 
 def _edge(best: Standing) -> str:
-    """Say whether the strength is at the edge of those tried."""
+    """Return a remark if the regularization is at the edge of its grid."""
     if len(best.params) != 1 or len(best.tried) < 2:
         return ""
     ((name, value),) = best.params.items()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["training_dict", "training_text"]
 
-#: What a learner may set by itself, and how it is told.
+#: Parameters that a learner may choose itself, and their names in the output.
 CHOSEN = {
     "alpha": "alpha",
     "noise_precision": "noise precision",
@@ -30,7 +30,7 @@ CHOSEN = {
 #: Minimum run of neighbouring columns with equal descriptions that is shown as one line.
 ALIKE = 8
 
-#: What is told of columns that are not learned from.
+#: Descriptions of columns that are not features.
 ROLES = {
     "group": "not a feature: groups of rows",
     "time": "not a feature: time of the row",

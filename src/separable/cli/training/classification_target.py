@@ -134,7 +134,7 @@ class Classes(Target):
         )
 
     def split(self, test_size: float, seed: int) -> tuple[Rows, Rows]:
-        """Return the rows to train on and the rows to hold out, the same share of each class."""
+        """Return the rows to train on and to hold out, stratified by class."""
         return stratified_split(self.values, test_size, seed)
 
     def training(self, predicted: NDArray[Any]) -> Finding:

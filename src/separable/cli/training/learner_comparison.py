@@ -63,7 +63,7 @@ class Scoring:
     positive : object
         None: means over the classes.
     chooses : str or None
-        The metric that chooses among the strengths of a learner that gives probabilities.
+        The metric that selects the regularization of a learner with probabilities.
     """
 
     metric: Metric
@@ -72,7 +72,7 @@ class Scoring:
 
     @classmethod
     def of(cls, problem: Problem, *, alone: bool = False) -> Scoring:
-        """Return what the user asked for, or else the default; alone: it chooses strengths too."""
+        """Return the requested or default scoring; alone: it selects the regularization too."""
         options = problem.options
         name = options.metric or DEFAULT_METRICS[problem.task]
         try:
@@ -139,7 +139,7 @@ class Comparison:
 def compare_candidates(
     problem: Problem, encoded: Encoded, *, by_metric_alone: bool = False
 ) -> Comparison:
-    """Compare the candidates on folds of encoded rows; by one metric alone, strengths too.
+    """Compare the candidates on folds of encoded rows.
 
     Of more rows than --compare-rows a random part is taken. The encoder has seen all of these rows,
     so held-out figures, for which it has not, are the ones to trust.

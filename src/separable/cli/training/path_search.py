@@ -36,7 +36,7 @@ WIDEST = 60
 
 @dataclass(frozen=True)
 class PathStep:
-    """What one strength makes of a learner."""
+    """A learner at one value of its regularization parameter."""
 
     strength: float
     mean: float
@@ -51,7 +51,7 @@ class PathStep:
 
 @dataclass(frozen=True)
 class PathResult:
-    """All strengths of a learner, in order."""
+    """The regularization path of a learner, in order."""
 
     learner: str
     name: str
@@ -68,7 +68,7 @@ class PathResult:
         return {**asdict(self), "notes": list(self.notes)}
 
     def to_csv(self) -> bytes:
-        """Return one line a strength."""
+        """Return one line per value of the parameter."""
         given = ("mean", "standard_error", "norm", "nonzeros", "relative_gap")
         marks = ("is_best", "is_one_standard_error")
         lines = [
@@ -122,13 +122,13 @@ class PathResult:
 
 
 def regularization_path(data: str, options: ProblemOptions, top: int) -> PathResult:
-    """Learn a file with every strength of a learner.
+    """Fit a learner to a file at every value of its regularization parameter.
 
     Parameters
     ----------
     data : str
     options : ProblemOptions
-        It names one learner with a strength.
+        It names one learner with a regularization parameter.
     top : int
         So many of the largest features are named.
     """
@@ -150,7 +150,7 @@ def regularization_path(data: str, options: ProblemOptions, top: int) -> PathRes
 
 
 def _learner(options: ProblemOptions) -> str:
-    """Return the learner, refused where it has no strength."""
+    """Return the learner; raise if it has no regularization parameter."""
     have = [
         name
         for task in ("classification", "regression")
@@ -203,7 +203,7 @@ def _steps(encoded: Encoded, comparison: Comparison, top: int) -> list[PathStep]
 def _fits(
     encoded: Encoded, candidate: Candidate, values: Sequence[float]
 ) -> list[tuple[Floats, float | None]]:
-    """Return the weights and the relative gap of each strength, from all rows."""
+    """Return the weights and the relative gap at each value, from all rows."""
     encoder, rows = encoded(counts=candidate.counts)
     y, weight = encoded.problem.target.values, encoded.problem.weight
     with step(f"Fitting {len(values)} points of the path"), warnings.catch_warnings():

@@ -69,7 +69,7 @@ def tried_of(comparison: Comparison) -> Tried | Absent:
 
 
 def curve_of(comparison: Comparison) -> RegularizationCurve | Absent:
-    """Return how the score of the learner that was taken depends on its strength."""
+    """Return the regularization curve of the chosen learner."""
     taken = comparison.taken
     if taken is None:
         return Absent(NOT_COMPARED)

@@ -135,7 +135,7 @@ def train_model(
     test : str or None
         The file to test on; None: a part of the rows is held out.
     test_size : float
-        The share of rows to hold out.
+        The fraction of rows to hold out.
     options : ProblemOptions
     command : str
         What leads to the same model again, for its file to remember.

@@ -23,7 +23,7 @@ __all__ = ["data_warnings", "fit_warning", "shared_rows"]
 #: Notes of `separable.data.check` that matter to a trained model as much as its warnings do.
 MATTER = ("imbalance",)
 
-#: From this share of the rows tested on, those that were learned from are told.
+#: Minimum fraction of test rows that are also training rows for a warning.
 SHARED = 0.01
 
 

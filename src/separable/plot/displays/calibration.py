@@ -37,7 +37,7 @@ Z = 1.959963984540054
 
 @dataclass(eq=False)
 class CalibrationDisplay(Display):
-    """The share of a class among rows of nearly the same probability, with counts and intervals.
+    """Observed frequency of a class by predicted probability, with counts and intervals.
 
     Parameters
     ----------

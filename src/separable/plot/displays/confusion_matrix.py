@@ -48,7 +48,7 @@ class ConfusionMatrixDisplay(Display):
     Attributes
     ----------
     accuracy, constant : float
-        The share of rows whose class is right, and that of always answering the most common one.
+        The accuracy, and that of always predicting the most common class.
     ax_, figure_
         What was drawn on.
 
@@ -157,7 +157,7 @@ class ConfusionMatrixDisplay(Display):
 
     @property
     def accuracy(self) -> float:
-        """The share of rows whose class is right."""
+        """The accuracy."""
         return float(np.trace(self.confusion) / self.confusion.sum())
 
     @property

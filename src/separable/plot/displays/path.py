@@ -41,7 +41,7 @@ COUNTS = 8
 
 @dataclass(eq=False)
 class PathDisplay(Display):
-    """Weights against the strength of the penalty; the largest have names, the others are grey.
+    """Weights against the regularization parameter; the largest have names, the others are grey.
 
     Parameters
     ----------

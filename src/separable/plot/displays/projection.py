@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["View", "columns_view", "differences_view", "length", "normal_view"]
 
-#: What is left of the spread below this share of all is rounding.
+#: Remaining spread below this fraction of the total is rounding.
 NOTHING = 1e-12
 #: A direction is named after a column that makes up this share of it.
 MOSTLY = 0.5

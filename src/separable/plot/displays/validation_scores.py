@@ -69,7 +69,7 @@ def sorted_line(label: str, values: Any, mean: Floats, error: Floats) -> Line:
 
 
 def lines_of_learner(learner: Any) -> tuple[str, list[Line], str | None]:
-    """Return the parameter, the lines and the score of a learner that searched its own strength."""
+    """Return the parameter, the lines and the score of a learner that tuned itself."""
     table = getattr(learner, "cv_results_", None)
     name = None
     if isinstance(table, dict) and "mean_score" in table:
@@ -130,7 +130,7 @@ def _metric_of(search: Any, scoring: str | None) -> str:
 
 
 def _label(columns: dict[str, Any], names: list[str], k: int) -> str:
-    """Return what sets the line of candidate k apart; parameters it leaves alone are not told."""
+    """Return the label of candidate k: the parameters in which lines differ."""
     last = [name.rpartition("__")[2] for name in names]
     words = dict(zip(names, last if len(set(last)) == len(last) else names, strict=True))
     mask = [name for name in names if columns[name][k] is not np.ma.masked]

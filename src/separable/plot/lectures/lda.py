@@ -292,7 +292,7 @@ class Lda1dDisplay(Display):
         priors : array-like of shape (K,), optional
             Default: all the same.
         n : int, default 40
-            Rows in all; class k has the share of its prior, and at least two.
+            Rows in all; class k has the fraction given by its prior, and at least two.
         random_state : int, Generator or None, default 0
         ax : Axes, optional
 
@@ -334,7 +334,7 @@ class Lda1dDisplay(Display):
         return self
 
     def _draw_rows(self) -> None:
-        """Draw each class as a histogram whose area is its share of the rows."""
+        """Draw each class as a histogram whose area is its fraction of the rows."""
         edges: Any = np.linspace(*span(self.X, 0), int(np.clip(2 * np.sqrt(len(self.X)), 6, 30)))
         density = np.full(len(self.X), 1 / (len(self.X) * (edges[1] - edges[0])))
         for k, label in enumerate(self.classes):

@@ -106,7 +106,7 @@ class PolynomialFitsDisplay(Display):
             Numbers.
         degrees : sequence of int, default (1, 3, 12)
         alpha : float, default 0.01
-            The strength of ridge.
+            Penalty level of ridge regression.
         truth : callable, optional
             The function that the points come from, to be drawn dashed; called with an array of
             places.

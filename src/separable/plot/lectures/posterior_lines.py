@@ -95,7 +95,7 @@ class PosteriorLinesDisplay(Display):
         deviations : float, default 2.0
             Half the width of the band.
         reach : float, default 0.5
-            How far the picture goes beyond the rows, as a share of their range.
+            How far the picture extends beyond the rows, as a fraction of their range.
         random_state : int, RandomState or None, default 0
         ax : Axes, optional
 

@@ -29,7 +29,7 @@ RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def cover_fraction(n: int, d: int) -> float:
-    """Return the share of the labellings of n points in d columns that a hyperplane separates.
+    """Return the fraction of the labellings of n points in d columns that a hyperplane separates.
 
     Of n points in general position, 2 (C(n-1, 0) + ... + C(n-1, d)) of the 2^n labellings can be
     separated with an intercept (Cover, 1965, "Geometrical and statistical properties of systems of
@@ -47,7 +47,7 @@ def cover_fraction(n: int, d: int) -> float:
 
 @dataclass(eq=False, repr=False)
 class SeparableShareDisplay(Display):
-    """The share of sets with random labels that are separable, against d / n.
+    """The fraction of sets with random labels that are separable, against d / n.
 
     With enough columns anything can be separated, labels by a coin too: separable data say nothing
     of a separable problem. Lines are Cover's count, points are simulated sets that

@@ -79,7 +79,7 @@ def learners(tried: Tried) -> Figure | None:
 
 
 def regularization(curve: RegularizationCurve) -> Figure:
-    """Return the score by the strength of the penalty."""
+    """Return the score by the regularization parameter."""
     alt = altair()
     means, errors = np.asarray(curve.means), np.nan_to_num(np.asarray(curve.errors))
     columns = [rounded(each) for each in (means, means - errors, means + errors)]

@@ -35,9 +35,9 @@ __all__ = [
 SPACE = "\u202f"
 #: The minus sign of numbers, and what stands where there is none.
 MINUS, NONE = "\u2212", "\u2013"
-#: The share of intervals that hold the truth, as it is told.
+#: Confidence level of intervals, as shown.
 LEVEL = f"95{SPACE}%"
-#: Metrics that are shares of all rows, told in percent.
+#: Metrics that are fractions of all rows, shown in percent.
 PERCENT = {"accuracy", "balanced_accuracy", "precision", "recall"}
 #: What learning curves measure.
 OF_LEARNING_CURVES = {

@@ -40,7 +40,7 @@ __all__ = ["OPEN", "by_class", "cards", "columns", "figures", "parameters", "sta
 CLASSES, COLUMNS = 60, 120
 #: Learners that are listed.
 STANDINGS = 60
-#: Parameters of a learner that are told.
+#: Parameters of a learner that are shown.
 PARAMETERS = 12
 
 #: Maximum rows, values and contributions per row, and characters per text.
@@ -194,7 +194,7 @@ class Card:
         How wrong the model is, in a few words.
     values : tuple of (str, str)
     bars : tuple of (str, str, str, float)
-        Features with what they add, its sign, and its size as a share of the largest.
+        Features with what they add, its sign, and its size as a fraction of the largest.
     texts : tuple of (str, tuple of Piece, str)
         Name, pieces and what is left out.
     """

@@ -31,7 +31,7 @@ __all__ = ["gather"]
 
 #: Notes and warnings that are shown, and commands; their characters.
 NOTES, COMMANDS, LONGEST = 40, 20, 600
-#: Parameters of the model that are told.
+#: Parameters of the model that are shown.
 PARAMETERS = 40
 #: Why there are no curves where figures are remembered.
 NO_ROWS = "Curves need labelled rows, and only the metrics are known here."

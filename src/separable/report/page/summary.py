@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Headline", "certificate_text", "headline", "separability_text"]
 
 
-#: Errors that are at most this share of the constant answer's are none: numbers are rounded.
+#: Errors up to this fraction of those of the constant prediction count as 0: rounding.
 ROUNDING = 1e-9
 
 
