@@ -386,7 +386,7 @@ def test_training_by_the_command_and_by_its_peer(tiny, capsys, monkeypatch):
     assert all(run["accuracy"] > 0.95 and run["excess"] > -1e-5 for run in runs)
     assert max(run["excess"] for run in runs if run["name"].startswith("separable")) < 1e-4
     json.dumps(section.raw)
-    strength = LEARNERS["logistic-regression"].strength
+    strength = LEARNERS["logistic-regression"].regularization
     assert strength is not None
     assert strength.values == train_command.STRENGTHS
     assert "5 folds x 10 strengths" in capsys.readouterr().out

@@ -88,7 +88,7 @@ def test_contributing_is_short():
 def test_every_learner_has_a_page():
     from separable.cli.training.learners import LEARNERS
 
-    places = [learner.place for learner in LEARNERS.values()]
+    places = [learner.import_path for learner in LEARNERS.values()]
     stems = {place.partition(":")[0].rpartition(".")[2] for place in places}
     assert {f"docs/learners/{stem}.md" for stem in stems} <= {page_id(page) for page in PAGES}
 

@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from separable.select.estimators.logistic_regression_cv import LogisticRegressionCV
     from separable.select.estimators.ridge_cv import RidgeCV
     from separable.statistics.moments import Moments
-    from separable.table.table_classifier import TableClassifier
-    from separable.table.table_regressor import TableRegressor
+    from separable.table.table_learner import TableClassifier, TableRegressor
 
 #: Where each public name lives. The imports above tell type checkers the same.
 _HOMES = {
@@ -89,9 +88,9 @@ _HOMES = {
     "RidgeCV": "separable.select.estimators.ridge_cv",
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
-    "TableClassifier": "separable.table.table_classifier",
+    "TableClassifier": "separable.table.table_learner",
     "TableEncoder": "separable.features.table.table_encoder",
-    "TableRegressor": "separable.table.table_regressor",
+    "TableRegressor": "separable.table.table_learner",
     "TextEncoder": "separable.features.text.text_encoder",
     "VotedModel": "separable.model.voted.voted_model",
     "VotedPerceptron": "separable.online.voted_perceptron",

@@ -9,7 +9,7 @@ import pytest
 
 from separable import LinearModel, TableEncoder, TextEncoder
 from separable.export import LANGUAGES, ExportError, export
-from separable.export.languages.sql import sql_levels
+from separable.export.languages.sql import sql_columns
 from separable.export.plan import literals
 from tests.export import models
 from tests.export.running import agree, answers, self_test
@@ -193,8 +193,8 @@ def test_large_models_are_held_as_text_of_json(language, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("most", [60, 3])
 def test_levels_that_are_joined_in_sql(most, tmp_path, monkeypatch):
-    monkeypatch.setattr(sql_levels, "FEWEST", 2)
-    monkeypatch.setattr(sql_levels, "_MOST_JOINS", most)
+    monkeypatch.setattr(sql_columns, "FEWEST", 2)
+    monkeypatch.setattr(sql_columns, "_MOST_JOINS", most)
     model, rows = hostile(WORDS[3:12], WORDS, ["a", "b", "c"])
     made = export(model, to="sql")
     assert made.count("LEFT JOIN") == 2 * min(most, 9)  # the query, and its test

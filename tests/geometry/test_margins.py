@@ -24,7 +24,7 @@ from separable.geometry import margins
 CLASSIFIERS = [
     learner.load()
     for learner in LEARNERS.values()
-    if learner.task == "classification" and "voted" not in learner.place
+    if learner.task == "classification" and "voted" not in learner.import_path
 ]
 
 

@@ -16,7 +16,7 @@ from separable.features import TableEncoder
 from separable.geometry import separability
 from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.metric_registry import Answers, answers_of
+from separable.model.metrics.metric_registry import Answers, predictions_of
 from separable.report.contents import (
     Absent,
     Certificate,
@@ -77,7 +77,7 @@ def tried(metric: str = "accuracy", greater: bool = True) -> Tried:
     return Tried(metric, greater, 5, 800, 1000, (*standings, failed), names[0], why)
 
 
-def strength_curve(*, odd: bool = False) -> RegularizationCurve:
+def regularization_curve(*, odd: bool = False) -> RegularizationCurve:
     values = (0.0, 0.1, 1.0, np.inf) if odd else tuple(10.0 ** np.arange(-4, 4))
     means = tuple(0.9 - 0.01 * abs(k - 2.0) for k in range(len(values)))
     errors = (0.01,) * len(values)
@@ -97,7 +97,7 @@ def contents_of(model: Any, data: Data, measured: Measured | Absent, **parts: An
     nothing: dict[str, Any] = {
         "tried": Absent("One learner was asked for, so none were compared."),
         "learning_curve": Absent("The learning curve needs the rows, and only the model is here."),
-        "strengths": Absent("This learner has no strength to choose."),
+        "regularization": Absent("This learner has no strength to choose."),
         "separability": Absent("Separability is a question of two classes."),
         "separability_rows": "",
         "hard_rows": Absent("Hard rows need rows that the model has not learned from."),
@@ -124,7 +124,7 @@ def penguins() -> Contents:
     part = lambda which: {n: _cells(table[n], which) for n in names}  # noqa: E731
     truth = np.array(table["species"])
     fitted = TableClassifier(LogisticRegression()).fit(part(learn), truth[learn])
-    answers = answers_of(fitted.model_, part(test))
+    answers = predictions_of(fitted.model_, part(test))
     encoded = fitted.model_.encoder.encode(part(place))
     counts = [(str(c), int(n)) for c, n in zip(*np.unique(truth, return_counts=True), strict=True)]
     data = Data(
@@ -147,7 +147,7 @@ def penguins() -> Contents:
     )
     return contents_of(
         fitted.model_, data, measured_of(answers, truth[test]),
-        tried=tried(), strengths=strength_curve(), learning_curve=curve, hard_rows=hard,
+        tried=tried(), regularization=regularization_curve(), learning_curve=curve, hard_rows=hard,
         certificate=Certificate(3.2e-7, 1e-6, True, 1, 41.93821, 41.93820),
         notes=("8 rows without a value of sex are counted as a level of their own.",),
         warnings=("bill_length_mm and flipper_length_mm say almost the same (correlation 0.87).",),
@@ -180,7 +180,7 @@ def reviews(n: int = 600) -> Contents:
     fitted = TableClassifier(LogisticRegression(), encoder)
     fitted.fit({"review": texts[learn]}, truth[learn])
     rest = texts[2 * n // 3 :]
-    answers = answers_of(fitted.model_, {"review": rest})
+    answers = predictions_of(fitted.model_, {"review": rest})
     held = truth[2 * n // 3 :]
     wrong = np.flatnonzero(answers.predicted != held)[:5]
     hard = tuple(_hard_review(int(k), rest[k], held[k], answers, int(k)) for k in wrong)
@@ -193,7 +193,8 @@ def reviews(n: int = 600) -> Contents:
     return contents_of(
         fitted.model_, data, measured_of(answers, held), hard_rows=hard,
         separability=verdict, separability_rows="All rows, with the columns as encoded.",
-        certificate=Certificate(2e-3, 1e-6, False, 3), strengths=strength_curve(odd=True),
+        certificate=Certificate(2e-3, 1e-6, False, 3),
+        regularization=regularization_curve(odd=True),
     )  # fmt: skip
 
 
@@ -295,7 +296,7 @@ def hostile() -> Contents:
     table |= {name: rng.normal(size=n).tolist() for name in names[4:]}
     truth = np.where(np.array(table[names[4]]) + rng.normal(0, 0.7, n) > 0, SCRIPT, RIGHT_TO_LEFT)
     fitted = TableClassifier(LogisticRegression()).fit(table, truth)
-    answers = answers_of(fitted.model_, table)
+    answers = predictions_of(fitted.model_, table)
     cells = ((LONE, LONE), *((name, SCRIPT) for name in names), (LONG, LONG))
     marked = f"{SCRIPT} {RIGHT_TO_LEFT} {LONG}"
     marks = (Mark(0, 9, 1.0), Mark(5, 20, -0.5), Mark(len(SCRIPT), len(SCRIPT) + 12, 0.4))
@@ -324,12 +325,12 @@ def largest() -> Contents:
     """As much of everything as a page can hold, and more."""
     emoji = "\U0001f389"
     given = many_classes(30, 20_000)
-    names = [f"{emoji * 90}{label}" for label in given.measured.answers.classes.tolist()]
+    names = [f"{emoji * 90}{label}" for label in given.measured.predictions.classes.tolist()]
     classes = np.array(names)
-    answers = given.measured.answers
+    answers = given.measured.predictions
     code = np.searchsorted(answers.classes, answers.predicted)
     renamed = Answers(classes[code], answers.scores, answers.probabilities, classes)
-    truth = classes[np.searchsorted(answers.classes, given.measured.truth)]
+    truth = classes[np.searchsorted(answers.classes, given.measured.y_true)]
     text = f"{emoji}a " * 5000
     marks = tuple(Mark(3 * k, 3 * k + 2, 1.0 + k) for k in range(4000))
     row = HardRow(

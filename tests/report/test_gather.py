@@ -33,12 +33,12 @@ from separable import (
 from separable.data.rows import as_rows
 from separable.data.table import TableError
 from separable.model.metrics.evaluation import Evaluation
-from separable.model.metrics.metric_registry import answers_of
-from separable.report.column_summary import columns_of
+from separable.model.metrics.metric_registry import predictions_of
 from separable.report.contents import Absent, Measured
 from separable.report.facts import (
     certificate_of,
-    strength_curve,
+    columns_of,
+    regularization_curve,
     target_bins,
     target_counts,
     versions,
@@ -54,7 +54,7 @@ from separable.select.leaderboard import Standing
 def scored(model, X, y, weight=None, raw=None) -> ScoredRows:
     rows = as_rows(np.asarray(X, dtype=float))
     places = np.arange(len(y))
-    return ScoredRows(model, rows, np.asarray(y), answers_of(model, X), places, weight, raw)
+    return ScoredRows(model, rows, np.asarray(y), predictions_of(model, X), places, weight, raw)
 
 
 # --- hardest rows ---
@@ -71,7 +71,7 @@ def test_hardest_rows_are_the_surest_mistakes():
     rows, about = hard_rows(scored(model, X, y), most=3)
     assert [row.row - 1 for row in rows] == expected[:3].tolist()
     assert [row.probability for row in rows] == pytest.approx(chance[expected[:3]])
-    assert [row.truth for row in rows] == y[expected[:3]].tolist()
+    assert [row.y_true for row in rows] == y[expected[:3]].tolist()
     assert about == (
         f"{len(wrong)} of {len(y)} rows are misclassified; these are the 3 most confident errors."
     )
@@ -146,11 +146,11 @@ def test_marks_of_texts_are_for_the_class_predicted():
     texts = ["A good, GOOD play.", "bad, if not dull"]
     rows = model.encoder.encode(texts)
     given = ScoredRows(
-        model, rows, np.array(["no", "yes"]), answers_of(model, rows), np.array([7, 3]),
+        model, rows, np.array(["no", "yes"]), predictions_of(model, rows), np.array([7, 3]),
         None, lambda place: {"text": texts[place]},
     )  # fmt: skip
     found, _ = hard_rows(given)
-    assert [(row.row, row.truth, row.predicted) for row in found] == [
+    assert [(row.row, row.y_true, row.predicted) for row in found] == [
         (4, "yes", "no"),
         (8, "no", "yes"),
     ]
@@ -168,7 +168,7 @@ def test_of_a_long_text_the_strongest_stretch_is_shown():
     model = text_model()
     text = "film " * 500 + "good good bad" + " film" * 500
     rows = model.encoder.encode([text])
-    answers = answers_of(model, rows)
+    answers = predictions_of(model, rows)
     wrong = np.array(["no" if answers.predicted[0] == "yes" else "yes"])
     raw = lambda _: {"text": text}  # noqa: E731
     found, _ = hard_rows(ScoredRows(model, rows, wrong, answers, np.array([0]), None, raw))
@@ -348,7 +348,7 @@ def test_strengths_by_what_chose_them():
         tried=({"alpha": 2.0}, {"alpha": 0.5}, {"alpha": 9.0}), tried_scores=scores,
     )  # fmt: skip
     better = {"accuracy": True, "log_loss": False}
-    curve = strength_curve(standing, "accuracy", None, better)
+    curve = regularization_curve(standing, "accuracy", None, better)
     assert (curve.parameter, curve.values, curve.chosen) == ("alpha", (0.5, 2.0, 9.0), 2.0)
     assert curve.means == pytest.approx([0.55, 0.8, 0.75])
     errors = scores.std(axis=0, ddof=1) / np.sqrt(2)
@@ -357,11 +357,11 @@ def test_strengths_by_what_chose_them():
     from dataclasses import replace
 
     chosen = replace(standing, choice_scores=-scores)
-    curve = strength_curve(chosen, "accuracy", "log_loss", better)
+    curve = regularization_curve(chosen, "accuracy", "log_loss", better)
     assert (curve.metric, curve.greater_is_better) == ("log_loss", False)
     assert curve.means == pytest.approx([-0.55, -0.8, -0.75])
     alone = replace(standing, params={}, tried=({},), tried_scores=scores[:, :1])
-    assert isinstance(strength_curve(alone, "accuracy", None, better), Absent)
+    assert isinstance(regularization_curve(alone, "accuracy", None, better), Absent)
 
 
 def test_versions_are_those_of_this_run():
@@ -475,9 +475,9 @@ def test_a_model_alone_and_what_cannot_be_asked():
 
 def test_a_missing_package_is_named_before_the_work(monkeypatch):
     from separable.report import report
-    from separable.report.page import writing
+    from separable.report.page import page
 
-    monkeypatch.setattr(writing, "NEEDED", {"altair": "altair", "not_there": "not-there"})
+    monkeypatch.setattr(page, "NEEDED", {"altair": "altair", "not_there": "not-there"})
     with pytest.raises(ImportError, match=r"A report needs not-there.*Run: pip install not-there"):
         report(LinearModel([[1.0]], [0.0], None, "identity"))
 
@@ -510,7 +510,7 @@ def test_a_file_may_tell_anything(train):
     model = LinearModel([[1.0]], [0.0], ["a", "b"], "score", ["x"], evidence={"train": train})
     told = contents_of(model, [[1.0], [-1.0], [2.0]], ["b", "a", "a"])
     assert isinstance(told.tried, Absent)
-    assert isinstance(told.strengths, Absent)
+    assert isinstance(told.regularization, Absent)
     assert told.data.rows is None
     assert told.measured.figures.correct == 2
 

@@ -1,4 +1,4 @@
-"""The group of commands, how each is found, and how every run ends.
+"""The command group: lookup of commands, exit codes and error messages.
 
 Only click is imported here: a command is imported when it is named, and imports what it needs when
 it runs, so that ``separable --help`` starts at once.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable import __version__
-from separable.cli.io.standard_streams import (
+from separable.cli.io.output import (
     close_output,
     colour,
     flush_output,
@@ -59,10 +59,10 @@ class _LazyGroup(Examples, click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        place = COMMANDS.get(cmd_name)
-        if place is None:
+        import_path = COMMANDS.get(cmd_name)
+        if import_path is None:
             return None
-        module, _, name = place.partition(":")
+        module, _, name = import_path.partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
@@ -114,10 +114,10 @@ def run(args: Sequence[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, "separable", COMPLETE, os.environ[COMPLETE])
-    told: dict[str, Any] = {}
+    meta: dict[str, Any] = {}
     try:
         with warnings_in_one_line():
-            code = invoke(sys.argv[1:] if args is None else args, told)
+            code = invoke(sys.argv[1:] if args is None else args, meta)
             flush_output()
     except BrokenPipeError:  # whoever reads has seen enough
         close_output()
@@ -125,17 +125,17 @@ def run(args: Sequence[str] | None = None) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit):
             raise
-        code = _told_error(error, debug=bool(told.get(DEBUG)))
+        code = _report_error(error, debug=bool(meta.get(DEBUG)))
     return code
 
 
-def invoke(args: Sequence[str], told: dict[str, Any] | None = None) -> int:
+def invoke(args: Sequence[str], meta: dict[str, Any] | None = None) -> int:
     """Run a command line and return its exit code; errors are raised.
 
     Parameters
     ----------
     args : sequence of str
-    told : dict, optional
+    meta : dict, optional
         Is given what the options say to all commands: `DEBUG`.
     """
     try:
@@ -143,13 +143,13 @@ def invoke(args: Sequence[str], told: dict[str, Any] | None = None) -> int:
             try:
                 app.invoke(context)
             finally:
-                (told if told is not None else {}).update(context.meta)
+                (meta if meta is not None else {}).update(context.meta)
     except click.exceptions.Exit as ended:
         return ended.exit_code
     return 0
 
 
-def _told_error(error: BaseException, *, debug: bool) -> int:
+def _report_error(error: BaseException, *, debug: bool) -> int:
     """Tell why a command ended, and return its exit code."""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return CTRL_C
@@ -175,6 +175,6 @@ def _told_error(error: BaseException, *, debug: bool) -> int:
 
 def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
-        place = f"{error.filename}: " if error.filename else ""
-        return f"{place}{error.strerror}"
+        prefix = f"{error.filename}: " if error.filename else ""
+        return f"{prefix}{error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from separable.data.checks.findings import Finding, Findings
     from separable.data.dataset import Dataset
     from separable.data.io.lines import LineError
-    from separable.data.io.reading import read
-    from separable.data.io.scanning import Scan, scan
+    from separable.data.io.reading import Scan, read, scan
     from separable.data.io.svmlight import SvmlightReader
     from separable.data.io.vw import VwReader
     from separable.data.progress import Progress, ProgressLine
@@ -46,14 +45,14 @@ _HOMES = {
     "Progress": "separable.data.progress",
     "ProgressLine": "separable.data.progress",
     "ReadingReport": "separable.data.reading_report",
-    "Scan": "separable.data.io.scanning",
+    "Scan": "separable.data.io.reading",
     "SvmlightReader": "separable.data.io.svmlight",
     "TableError": "separable.data.table",
     "VwReader": "separable.data.io.vw",
     "check": "separable.data.checks.checking",
     "duplicates_between": "separable.data.checks.checking",
     "read": "separable.data.io.reading",
-    "scan": "separable.data.io.scanning",
+    "scan": "separable.data.io.reading",
 }
 
 

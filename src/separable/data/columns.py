@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,13 +27,20 @@ from separable.data.arrow_arrays import (
     one_chunk,
     text_codes,
 )
-from separable.data.missing import is_missing
-from separable.data.table import TableError, list_names
+from separable.data.table import TableError, is_missing, list_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-__all__ = ["Categories", "Column", "Columns", "Numbers", "as_columns"]
+
+__all__ = ["Categories", "Column", "Columns", "Numbers", "as_columns", "blocks_of", "stacked"]
+
+#: Values per block; a column with more is its own block.
+BLOCK_VALUES = 1 << 16
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,3 +358,24 @@ def _column_from_dictionary(array: Any) -> Categories:
         order = np.array([code_of.setdefault(level, len(code_of)) for level in levels])
         codes, levels = np.where(codes < 0, -1, order[codes]).astype(np.int32), list(code_of)
     return Categories(codes, tuple(levels))
+
+
+def blocks_of(columns: Sequence[Item], n_rows: int) -> Iterator[Sequence[Item]]:
+    """Yield columns in blocks, in order.
+
+    Parameters
+    ----------
+    columns : sequence
+        Columns, or one item per column, such as its name.
+    n_rows : int
+    """
+    size = max(1, BLOCK_VALUES // max(n_rows, 1))
+    for start in range(0, len(columns), size):
+        yield columns[start : start + size]
+
+
+def stacked(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return columns of equal length as the rows of a matrix; a single column is not copied."""
+    if len(columns) == 1:
+        return np.ascontiguousarray(columns[0]).reshape(1, -1)
+    return np.concatenate(columns).reshape(len(columns), -1)

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from separable.data.io.lines import SkippedLines
     from separable.data.table import ColumnType
 
-__all__ = ["ColumnFound", "ReadingReport"]
+__all__ = ["ColumnSource", "ReadingReport"]
 
 #: Skipped lines kept as examples.
 EXAMPLES = 5
 
 
 @dataclass
-class ColumnFound:
+class ColumnSource:
     """A column that was read.
 
     Parameters
@@ -61,7 +61,7 @@ class ReadingReport:
         Extent of the sample that determined the column types.
     rows : int
         Rows read so far.
-    columns : list of ColumnFound
+    columns : list of ColumnSource
     n_features : int or None
         Number of columns of sparse rows, which have no names.
     skipped : int
@@ -80,7 +80,7 @@ class ReadingReport:
     dialect: Dialect | None = None
     sniffed: str = ""
     rows: int = 0
-    columns: list[ColumnFound] = field(default_factory=list)
+    columns: list[ColumnSource] = field(default_factory=list)
     n_features: int | None = None
     skipped: int = 0
     examples: list[SkippedLine] = field(default_factory=list)
@@ -115,7 +115,7 @@ class ReadingReport:
         self.skipped += lines.count
         self.examples += lines.examples[: EXAMPLES - len(self.examples)]
 
-    def found(self, name: str) -> ColumnFound:
+    def found(self, name: str) -> ColumnSource:
         """Return the entry of a column."""
         return next(column for column in self.columns if column.name == name)
 
@@ -165,7 +165,7 @@ def _markers(missing: Counter[str | None]) -> dict[str, int]:
     return {"null" if marker is None else marker: count for marker, count in missing.items()}
 
 
-def _column_line(column: ColumnFound, width: int) -> str:
+def _column_line(column: ColumnSource, width: int) -> str:
     line = f"  {column.name.ljust(width)}  {column.type:<8}  {column.why}"
     if column.missing:
         causes = ", ".join(

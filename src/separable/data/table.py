@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
 
+
 __all__ = [
+    "MISSING",
     "CellError",
     "ColumnType",
     "NotANumberError",
     "TableError",
-    "at_place",
+    "checked_markers",
     "did_you_mean",
+    "file_position",
+    "headerless_hint",
+    "is_missing",
     "is_number",
     "list_names",
     "missing_counts",
@@ -27,6 +34,9 @@ __all__ = [
 ColumnType = Literal["number", "category", "boolean", "date"]
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.ASCII | re.I)
+
+#: Texts that denote a missing value, after trimming.
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-")
 
 
 class TableError(ValueError):
@@ -74,7 +84,7 @@ class NotANumberError(TableError):
         return str(self.args[0])
 
 
-def at_place(file: str, line: int, column: int | None = None) -> str:
+def file_position(file: str, line: int, column: int | None = None) -> str:
     """Return a location in a file as editors and compilers write it.
 
     Parameters
@@ -87,7 +97,7 @@ def at_place(file: str, line: int, column: int | None = None) -> str:
 
     Examples
     --------
-    >>> at_place("reviews.csv", 17, 3)
+    >>> file_position("reviews.csv", 17, 3)
     'reviews.csv:17:3'
     """
     return f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
@@ -118,7 +128,7 @@ def require_columns(names: Iterable[str], present: Iterable[str], where: str) ->
         if name not in known:
             raise TableError(
                 f"{where} has no column {name!r}{did_you_mean(name, columns)}. "
-                f"Its columns are {list_names(columns)}.{_headerless_hint(columns)}"
+                f"Its columns are {list_names(columns)}.{headerless_hint(columns)}"
             )
 
 
@@ -142,8 +152,34 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def _headerless_hint(columns: list[str]) -> str:
-    """Return a hint if the header line looks like data."""
+def headerless_hint(columns: list[str]) -> str:
+    """Return a hint if there is no header line, or if it looks like data."""
+    if columns and columns == [f"c{number}" for number in range(1, len(columns) + 1)]:
+        return (
+            " A table without a header line has columns 'c1', 'c2', ...: add the header line, "
+            "or use these names."
+        )
     if sum(is_number(name) for name in columns) * 2 < max(len(columns), 1):
         return ""
     return " The first line looks like data, not names: a header line may be missing."
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether an object is None, NaN, NaT or pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return bool(isinstance(value, (float, np.floating)) and value != value)
+
+
+def checked_markers(missing: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the missing-value markers, trimmed: `MISSING` if None."""
+    if missing is None:
+        return MISSING
+    if isinstance(missing, str) or not all(isinstance(marker, str) for marker in missing):
+        raise ValueError(
+            "The 'missing' parameter must be a list of texts, such as ['', 'NA']. Got "
+            f"{missing!r} instead."
+        )
+    return tuple(dict.fromkeys(marker.strip() for marker in missing))

@@ -6,8 +6,15 @@ encoder's kind; ``ENCODERS`` maps kinds to classes, which are imported on demand
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast, runtime_checkable
+
+import numpy as np
+
+from separable.data.table import list_names
+from separable.errors import require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +27,12 @@ if TYPE_CHECKING:
     Tensors: TypeAlias = Mapping[str, NDArray[Any] | Sequence[str]]
     Values: TypeAlias = Mapping[str, Any]
 
-__all__ = ["ENCODERS", "Encoder", "encoder_class"]
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+
+__all__ = ["ENCODERS", "Encoder", "Transformer", "encoder_class"]
 
 #: Class of each kind of encoder. A new encoder is one line here.
 ENCODERS: dict[str, str] = {
@@ -30,6 +42,9 @@ ENCODERS: dict[str, str] = {
     "table": "separable.features.table.table_encoder:TableEncoder",
     "text": "separable.features.text.text_encoder:TextEncoder",
 }
+
+#: Values of ``set_output``.
+OUTPUTS = ("default", "pandas", "polars")
 
 
 @runtime_checkable
@@ -77,3 +92,180 @@ def encoder_class(kind: str) -> type[Encoder]:
         )
     module, _, name = path.partition(":")
     return cast("type[Encoder]", getattr(import_module(module), name))
+
+
+def default_output() -> str:
+    """Return scikit-learn's global output setting without importing it."""
+    sklearn: Any = sys.modules.get("sklearn")  # can be set only after the import
+    return "default" if sklearn is None else str(sklearn.get_config()["transform_output"])
+
+
+def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any, encoder: str) -> Any:
+    """Return dense rows as a data frame.
+
+    Parameters
+    ----------
+    rows : Rows
+    names : sequence of str
+        Column names.
+    library : {"pandas", "polars"}
+        Imported here only.
+    data : object
+        The encoded data; a pandas data frame or series passes on its index.
+    encoder : str
+        Class name of the encoder.
+
+    Returns
+    -------
+    pandas.DataFrame or polars.DataFrame
+    """
+    if rows.is_sparse:
+        raise ValueError(
+            f"{encoder} makes {rows.n_features} features, which are kept sparse, and a {library} "
+            "data frame cannot hold them. Use set_output(transform='default')."
+        )
+    require_packages(f"set_output(transform={library!r})", **{library: library})
+    frames = import_module(library)
+    if library == "polars":
+        return frames.DataFrame(rows.values, schema=list(names), orient="row")
+    index = data.index if isinstance(data, (frames.DataFrame, frames.Series)) else None
+    return frames.DataFrame(rows.values, columns=list(names), index=index, copy=False)
+
+
+class NotFittedError(ValueError, AttributeError):
+    """Error of an unfitted encoder if scikit-learn, which defines it, is not imported.
+
+    As an ``AttributeError`` it makes ``hasattr`` return False.
+    """
+
+
+class Transformer:
+    """Base class of encoders that are compatible with scikit-learn.
+
+    A subclass stores its constructor arguments under their names, and implements ``fit``,
+    ``encode``, ``feature_names`` and ``__sklearn_is_fitted__``.
+    """
+
+    # Input tags of scikit-learn; see ``sklearn.utils.InputTags``.
+    _input_tags: ClassVar[dict[str, bool]] = {
+        "two_d_array": False,
+        "categorical": True,
+        "string": True,
+    }
+
+    if TYPE_CHECKING:  # implemented by subclasses
+        n_features_in_: int
+
+        @property
+        def feature_names(self) -> Sequence[str]: ...  # noqa: D102
+        def fit(self, X: Any, y: Any = None) -> Self: ...  # noqa: D102
+        def encode(self, data: Any) -> Rows: ...  # noqa: D102
+
+    # --- encoding ---
+
+    def transform(self, X: Any) -> Any:
+        """Encode raw data as a matrix.
+
+        Parameters
+        ----------
+        X : object
+            Data that `encode` accepts.
+
+        Returns
+        -------
+        ndarray or scipy.sparse.csr_array
+            Or the data frame type chosen with `set_output`.
+        """
+        return self._given_out(self.encode(X), X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit and encode the same data."""
+        return self._given_out(self.fit(X, y).encode(X), X)
+
+    def _given_out(self, rows: Rows, data: Any) -> Any:
+        """Return encoded rows in the form chosen with `set_output`."""
+        config: dict[str, str] = getattr(self, "_sklearn_output_config", {})
+        output = config.get("transform", default_output())
+        if output != "default":
+            return as_frame(rows, self.feature_names, output, data, type(self).__name__)
+        return rows.to_matrix()
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Set the output of `transform`.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            As in scikit-learn: arrays, or data frames of one of the two libraries, with up to 64
+            columns. None changes nothing.
+
+        Returns
+        -------
+        object
+            The encoder.
+        """
+        if transform is not None:
+            if transform not in OUTPUTS:
+                raise ValueError(
+                    "The 'transform' parameter of set_output must be one of "
+                    f"{list_names(OUTPUTS)} or None. Got {transform!r} instead."
+                )
+            self._sklearn_output_config = {
+                "transform": transform
+            }  # with this name `clone` copies it
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Return the output feature names."""
+        return np.array(self.feature_names, dtype=object)
+
+    def _not_fitted(self) -> Exception:
+        """Return the error for use before `fit`."""
+        exceptions: Any = sys.modules.get("sklearn.exceptions")
+        kind = NotFittedError if exceptions is None else exceptions.NotFittedError
+        error: Exception = kind(f"This {type(self).__name__} is not fitted yet. Call fit first.")
+        return error
+
+    # --- parameters ---
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Return the parameters."""
+        return {name: getattr(self, name) for name in _defaults(type(self))}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name."""
+        known = _defaults(type(self))
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for {type(self).__name__}. Its parameters are "
+                    f"{list_names(tuple(known))}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = _defaults(type(self))
+        given = (
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if type(value) is not type(defaults[name]) or repr(value) != repr(defaults[name])
+        )
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    # --- tags ---
+
+    def __sklearn_tags__(self) -> Any:
+        tags = import_module("sklearn.utils")  # called only by scikit-learn, so it is imported
+        return tags.Tags(
+            estimator_type="transformer",
+            target_tags=tags.TargetTags(required=False),
+            transformer_tags=tags.TransformerTags(preserves_dtype=[]),
+            input_tags=tags.InputTags(**self._input_tags),
+        )
+
+
+def _defaults(cls: Callable[..., Any]) -> dict[str, Any]:
+    """Return the constructor parameters of a class with their defaults."""
+    parameters = signature(cls).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}

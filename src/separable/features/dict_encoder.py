@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from separable._core import portable
-from separable.data.lazy_texts import DeferredTexts, is_texts
 from separable.data.rows import Rows, as_rows
-from separable.data.strings import pack_strings
+from separable.data.strings import DeferredTexts, is_texts, pack_strings
+from separable.features.base import Transformer
 from separable.features.encoding_report import UnseenLedger
-from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -134,8 +133,8 @@ class DictEncoder(Transformer):
         self._names = tuple(sorted(named))
         index = {name: index for index, name in enumerate(self._names)}
         self._vocabulary = index
-        self._number_places = {key: index[self._name(key, None)] for key in numbers}
-        self._level_places = {
+        self._number_columns = {key: index[self._name(key, None)] for key in numbers}
+        self._level_columns = {
             key: {text: index[self._name(key, text)] for text in texts}
             for key, texts in levels.items()
         }
@@ -180,7 +179,7 @@ class DictEncoder(Transformer):
         levels : dict of feature to dict of str to int
         """
         self._fitted()
-        return self._number_places, self._level_places
+        return self._number_columns, self._level_columns
 
     @property
     def sources(self) -> Sequence[str]:
@@ -213,7 +212,7 @@ class DictEncoder(Transformer):
             CSR, with sorted columns and without explicit zeros.
         """
         n_features = len(self._sorted_names())
-        parts: Any = portable.dict_rows(_records(data), self._number_places, self._level_places)
+        parts: Any = portable.dict_rows(_records(data), self._number_columns, self._level_columns)
         values, indices, indptr, n_unseen, examples = parts
         if n_unseen:
             self._note(n_unseen, examples)

@@ -13,7 +13,7 @@ import numpy as np
 
 from separable._core import portable
 from separable.data.arrow_arrays import flat, integers, is_text, nulls, one_chunk, text_codes
-from separable.data.missing import is_missing
+from separable.data.table import is_missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,13 +188,13 @@ def _from_arrow(values: Any) -> Factors:
 
 
 def _from_arrow_numbers(array: Any, dtype: np.dtype[Any], lost: Any) -> Factors:
-    found = _from_numpy(flat(array, dtype))
+    factors = _from_numpy(flat(array, dtype))
     if not array.null_count:
-        return found
-    codes = found.codes
-    codes[nulls(array)] = len(found.levels)
-    levels = np.empty(len(found.levels) + 1, object)
-    levels[:] = [*found.levels.tolist(), lost]
+        return factors
+    codes = factors.codes
+    codes[nulls(array)] = len(factors.levels)
+    levels = np.empty(len(factors.levels) + 1, object)
+    levels[:] = [*factors.levels.tolist(), lost]
     return Factors(codes, levels).without_unused()
 
 

@@ -12,8 +12,9 @@ import numpy as np
 from separable._core import portable
 from separable.data.core_rows import core_rows
 from separable.data.indicators import distinct_rows
-from separable.data.lazy_texts import DeferredTexts
 from separable.data.rows import Rows, as_rows, column_names
+from separable.data.strings import DeferredTexts
+from separable.features.base import Transformer
 from separable.features.raw_columns import (
     check_names_and_count,
     columns_of_records,
@@ -22,7 +23,6 @@ from separable.features.raw_columns import (
     remember_columns,
     saved_names,
 )
-from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

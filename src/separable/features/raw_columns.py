@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from separable.data.lazy_texts import is_texts
 from separable.data.rows import column_names, is_scipy_sparse
+from separable.data.strings import is_texts
 
 __all__ = [
     "check_names_and_count",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from separable.data.lazy_texts import LazyTexts
+from separable.data.strings import LazyTexts
 from separable.model.files.json_values import is_text
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from separable.model.arrays import (
     read_only,
 )
 from separable.model.files.json_values import JSON, plain
-from separable.model.predict.inputs import model_rows
-from separable.model.predict.one_record import WeightColumns, class_of_scores, record_scores
+from separable.model.predict.inputs import WeightColumns, class_of_scores, model_rows, record_scores
 from separable.model.predict.probability import classes_of, model_probabilities
 from separable.model.predict.scores import linear_scores
 
@@ -288,9 +287,9 @@ class LinearModel:
             Metrics, with those of the best constant prediction.
         """
         from separable.model.metrics.evaluation import evaluation
-        from separable.model.metrics.metric_registry import answers_of
+        from separable.model.metrics.metric_registry import predictions_of
 
-        return evaluation(answers_of(self, X), y, sample_weight, positive)
+        return evaluation(predictions_of(self, X), y, sample_weight, positive)
 
     def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
         """Return the contribution of each feature to each score.

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from separable.plot.displays.planes3d import Planes3dDisplay
     from separable.plot.displays.precision_recall import PrecisionRecallDisplay
     from separable.plot.displays.roc import RocDisplay
-    from separable.plot.displays.weight_images import WeightImagesDisplay
-    from separable.plot.displays.weights import WeightsDisplay
-    from separable.plot.lectures.lda import LdaDisplay
-    from separable.plot.lectures.lda1d import Lda1dDisplay
+    from separable.plot.displays.weights import WeightImagesDisplay, WeightsDisplay
+    from separable.plot.lectures.lda import Lda1dDisplay, LdaDisplay
     from separable.plot.lectures.losses import LossesDisplay
     from separable.plot.lectures.lp_balls import LpBallsDisplay
-    from separable.plot.lectures.masked_class import MaskedClassDisplay
     from separable.plot.lectures.normal import NormalDisplay
     from separable.plot.lectures.polynomial_fits import PolynomialFitsDisplay
     from separable.plot.lectures.posterior_lines import PosteriorLinesDisplay
-    from separable.plot.lectures.regression_as_classifier import RegressionAsClassifierDisplay
+    from separable.plot.lectures.regression_as_classifier import (
+        MaskedClassDisplay,
+        RegressionAsClassifierDisplay,
+    )
     from separable.plot.lectures.separable_share import SeparableShareDisplay
     from separable.plot.lectures.start_and_order import StartAndOrderDisplay
     from separable.plot.lectures.training_frames import TrainingFramesDisplay
@@ -65,13 +65,13 @@ _HOMES = {
     "CalibrationDisplay": "separable.plot.displays.calibration",
     "ConfusionMatrixDisplay": "separable.plot.displays.confusion_matrix",
     "CrossValidationDisplay": "separable.plot.displays.cross_validation",
-    "Lda1dDisplay": "separable.plot.lectures.lda1d",
+    "Lda1dDisplay": "separable.plot.lectures.lda",
     "LdaDisplay": "separable.plot.lectures.lda",
     "LearningCurveDisplay": "separable.plot.displays.learning_curve",
     "LossesDisplay": "separable.plot.lectures.losses",
     "LpBallsDisplay": "separable.plot.lectures.lp_balls",
     "MarginsDisplay": "separable.plot.displays.margins",
-    "MaskedClassDisplay": "separable.plot.lectures.masked_class",
+    "MaskedClassDisplay": "separable.plot.lectures.regression_as_classifier",
     "NormalDisplay": "separable.plot.lectures.normal",
     "PathDisplay": "separable.plot.displays.path",
     "Planes3dDisplay": "separable.plot.displays.planes3d",
@@ -83,7 +83,7 @@ _HOMES = {
     "SeparableShareDisplay": "separable.plot.lectures.separable_share",
     "StartAndOrderDisplay": "separable.plot.lectures.start_and_order",
     "TrainingFramesDisplay": "separable.plot.lectures.training_frames",
-    "WeightImagesDisplay": "separable.plot.displays.weight_images",
+    "WeightImagesDisplay": "separable.plot.displays.weights",
     "WeightsDisplay": "separable.plot.displays.weights",
 }
 

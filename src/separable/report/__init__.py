@@ -1,4 +1,4 @@
-"""A model as one page that anybody can open: what it learned, from what, and how good it is."""
+"""Reports: a model as one HTML page, with its data, metrics and weights."""
 
 from __future__ import annotations
 

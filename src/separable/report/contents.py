@@ -1,4 +1,4 @@
-"""What a report says, as plain values: gathered by one side, written as a page by the other."""
+"""Contents of a report as plain values: collected first, rendered as a page later."""
 
 from __future__ import annotations
 
@@ -167,10 +167,10 @@ class Measured:
     how : str
         Which rows these are, in words.
     figures : Evaluation
-    truth : ndarray, shape (n,)
+    y_true : ndarray, shape (n,)
         Of length 0 where a model file remembers the figures alone, without rows; so are the
         answers.
-    answers : Answers
+    predictions : Answers
     weight : ndarray, shape (n,), or None
     caution : str or None
         Why the figures may be too good, such as that the rows were learned from.
@@ -183,8 +183,8 @@ class Measured:
 
     how: str
     figures: Evaluation
-    truth: NDArray[Any]
-    answers: Answers
+    y_true: NDArray[Any]
+    predictions: Answers
     weight: NDArray[np.float64] | None = None
     caution: str | None = None
     is_new: bool | None = None
@@ -193,7 +193,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class RegularizationCurve:
-    """The score of the taken learner by its strength.
+    """The score of the chosen learner by its regularization parameter.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class RegularizationCurve:
     parameter : str
         "C", "alpha", ...
     metric : str
-        What chose among the strengths.
+        The score that selected the value.
     greater_is_better : bool
     values, means, errors : tuple of float
         Strengths in ascending order, with mean and standard error over the folds.
@@ -243,7 +243,7 @@ class HardRow:
     ----------
     row : int
         In the file, from 1 on.
-    truth, predicted : object
+    y_true, predicted : object
     probability : float or None
         Of the true class; None where the model gives none, or predicts numbers.
     margin : float
@@ -257,7 +257,7 @@ class HardRow:
     """
 
     row: int
-    truth: Any
+    y_true: Any
     predicted: Any
     probability: float | None
     margin: float
@@ -328,7 +328,7 @@ class Contents:
         Figures, curves and hard rows are of these rows.
     learning_curve : LearningCurve or Absent
         Of the same learner with the same parameters.
-    strengths : RegularizationCurve or Absent
+    regularization : RegularizationCurve or Absent
     separability : Verdict or Absent
     separability_rows : str
         Which rows and columns the verdict is about, in words.
@@ -336,7 +336,7 @@ class Contents:
     certificate : Certificate or Absent
     reproduction : Reproduction
     notes, warnings : tuple of str
-        What was told while training, and what looks wrong with the data.
+        Messages of the training, and problems found in the data.
     learning_curve_rows : str
         Which rows the learning curve is of, in words.
     hard_rows_about : str
@@ -353,7 +353,7 @@ class Contents:
     tried: Tried | Absent
     measured: Measured | Absent
     learning_curve: LearningCurve | Absent
-    strengths: RegularizationCurve | Absent
+    regularization: RegularizationCurve | Absent
     separability: Verdict | Absent
     separability_rows: str
     hard_rows: tuple[HardRow, ...] | Absent

@@ -1,4 +1,4 @@
-"""Plain facts of a report: the target, the certificate, the strengths tried, the versions."""
+"""Facts of a report: columns, target, certificate, regularization curve, versions."""
 
 from __future__ import annotations
 
@@ -8,16 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.model.words import label_value
-from separable.report.contents import Absent, Certificate, RegularizationCurve
+from separable.model.words import feature_name, label_value
+from separable.report.contents import Absent, Certificate, Column, RegularizationCurve
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
+    from separable.features.table.column_states import ColumnRow
     from separable.model.kinds import Model
     from separable.select.leaderboard import Standing
 
-__all__ = ["certificate_of", "strength_curve", "target_bins", "target_counts", "versions"]
+
+__all__ = [
+    "certificate_of",
+    "columns_of",
+    "regularization_curve",
+    "target_bins",
+    "target_counts",
+    "versions",
+]
 
 #: The most bins of a histogram.
 BINS = 30
@@ -30,6 +41,17 @@ NO_PROOF = {
     "moments": "is computed in closed form from sums over the rows, so there is no duality gap.",
     "online": "learns one row at a time and gives no certificate of optimality.",
 }
+
+#: Descriptions of columns that are not features.
+ROLES = {
+    "target": "target",
+    "group": "not a feature: groups of rows",
+    "time": "not a feature: time of the row",
+    "weight": "not a feature: sample weight",
+}
+
+#: Maximum features listed for a model without an encoder.
+LISTED = 100
 
 
 def target_counts(labels: NDArray[Any]) -> tuple[tuple[Any, int], ...]:
@@ -57,25 +79,25 @@ def target_bins(values: NDArray[np.float64]) -> tuple[tuple[float, float, int], 
 
 def certificate_of(model: Model) -> Certificate | Absent:
     """Return how far from the optimum a model is at most, as its evidence says."""
-    told = model.evidence
-    if "tol" not in told or "relative_gap" not in told:
+    evidence = model.evidence
+    if "tol" not in evidence or "relative_gap" not in evidence:
         why = NO_PROOF.get(model.family or "", "gives no certificate of optimality.")
         return Absent(f"{model.learner} {why}")
-    gaps: Any = told["relative_gap"]
+    gaps: Any = evidence["relative_gap"]
     several = isinstance(gaps, list)
     is_local = gaps is None  # a local optimum has no gap: what is left to win is told instead
     if is_local:
-        left, primal = _number(told.get("left")), _number(told.get("primal"))
+        left, primal = _number(evidence.get("left")), _number(evidence.get("primal"))
         gap = left / primal if left is not None and primal else 0.0
     else:
         gap = float(max(gaps)) if several else float(gaps)
     return Certificate(
         relative_gap=gap,
-        tol=float(told["tol"]),  # type: ignore[arg-type]
-        converged=bool(told.get("converged")),
+        tol=float(evidence["tol"]),  # type: ignore[arg-type]
+        converged=bool(evidence.get("converged")),
         models=len(gaps) if several else 1,
-        primal=None if several else _number(told.get("primal")),
-        dual=None if several else _number(told.get("dual")),
+        primal=None if several else _number(evidence.get("primal")),
+        dual=None if several else _number(evidence.get("dual")),
         is_local=is_local,
     )
 
@@ -84,17 +106,17 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def strength_curve(
+def regularization_curve(
     standing: Standing, metric: str, chooser: str | None, greater_is_better: dict[str, bool]
 ) -> RegularizationCurve | Absent:
-    """Return how the score of a learner depends on its strength.
+    """Return the score of a learner by its regularization parameter.
 
     Parameters
     ----------
     standing : Standing
-        How the learner did, with all strengths that were tried.
+        The result of the learner, with all values tried.
     metric, chooser : str, str or None
-        The names of its scores, and of what chose among the strengths where that is another.
+        The names of its score, and of the score that selected the value if that is another.
     greater_is_better : dict of str to bool
         By the name of a metric.
     """
@@ -136,3 +158,66 @@ def versions() -> tuple[tuple[str, str], ...]:
         except PackageNotFoundError:
             continue
     return tuple(result)
+
+
+def columns_of(
+    model: Model,
+    roles: Mapping[str, str],
+    missing: Mapping[str, int] | None = None,
+    names: Sequence[str] | None = None,
+) -> tuple[Column, ...]:
+    """Return the columns that a model was trained with.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    roles : mapping of str to str
+        The columns that are not learned from: "target", "group", "time" or "weight".
+    missing : mapping of str to int, optional
+        How many values are missing, where some are. None: that is not known.
+    names : sequence of str, optional
+        All columns of the data, in their order. By default those of the encoder, then the others.
+    """
+    encoder: Any = model.encoder
+    kind = getattr(encoder, "kind", None)
+    apart = [(name, role, ROLES[role]) for name, role in roles.items()]
+    if kind == "table":
+        rows = {row.column: row for row in encoder.columns_}
+        given = list(dict.fromkeys([*rows, *roles])) if names is None else names
+        by_role = {name: (name, role, about) for name, role, about in apart}
+        known = [
+            by_role[name] if name in by_role else (name, *_of_row(rows.get(name), missing))
+            for name in given
+        ]
+    elif kind is not None:
+        what = "text" if kind == "text" else "category"
+        known = [("text" if kind == "text" else kind, what, _counted(model.n_features)), *apart]
+    else:
+        known = [*_features(model), *apart]
+    return tuple(
+        Column(name, role, None if missing is None else int(missing.get(name, 0)), about)
+        for name, role, about in known
+    )
+
+
+def _of_row(row: ColumnRow | None, missing: Mapping[str, int] | None) -> tuple[str, str]:
+    """Return the role of a column and remarks about it."""
+    if row is None:
+        return "dropped", "not learned from"
+    if row.type == "dropped":
+        return row.type, row.why
+    if row.type == "category" and missing is not None:
+        levels = row.numbers_out - (missing.get(row.column, 0) > 0)
+        return row.type, f"{levels} level{'s' * (levels != 1)}"
+    plain = row.type in ("number", "boolean")  # besides, at most a mark for missing values
+    return row.type, "" if plain else _counted(row.numbers_out)
+
+
+def _features(model: Model) -> list[tuple[str, str, str]]:
+    d = model.n_features
+    listed = [(feature_name(model.feature_names, j), "number", "") for j in range(min(d, LISTED))]
+    return listed + [("...", "number", f"and {d - LISTED} more")] * (d > LISTED)
+
+
+def _counted(features: int) -> str:
+    return f"{features} feature{'s' * (features != 1)}"

@@ -1,4 +1,4 @@
-"""The rows that a model is most wrong about, each taken apart."""
+"""The rows with the largest errors, each with its explanation."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST", "hard_rows"]
 
-#: So many rows are shown, with so many raw values and contributions each.
+#: Maximum rows, and raw values and contributions per row.
 MOST, VALUES, CONTRIBUTIONS = 10, 12, 8
 
-#: Of a longer text so many characters are shown: those whose words count most.
+#: Maximum characters of a text: the stretch with the largest contributions is shown.
 LONGEST = 1200
 
 SEVERAL = "The model predicts several numbers per row, which are not compared here."
@@ -51,19 +51,21 @@ def hard_rows(scored: ScoredRows, most: int = MOST) -> tuple[tuple[HardRow, ...]
     about : str
         How many are wrong, and which of them these are.
     """
-    if scored.answers.predicted.ndim > 1:
+    if scored.predictions.predicted.ndim > 1:
         return Absent(SEVERAL), ""
-    there = np.ones(len(scored.truth), dtype=bool) if scored.weight is None else scored.weight > 0
-    if scored.answers.classes is None:
-        short = np.abs(scored.truth.astype(np.float64) - scored.answers.predicted)
-        order = _first(there, (-short,), most)
-        return _taken_apart(scored, order, short, None), f"Of {_rows(int(there.sum()))}, " + (
+    has_weight = (
+        np.ones(len(scored.y_true), dtype=bool) if scored.weight is None else scored.weight > 0
+    )
+    if scored.predictions.classes is None:
+        short = np.abs(scored.y_true.astype(np.float64) - scored.predictions.predicted)
+        order = _first(has_weight, (-short,), most)
+        return _taken_apart(scored, order, short, None), f"Of {_rows(int(has_weight.sum()))}, " + (
             "the largest error." if len(order) == 1 else f"the {len(order)} largest errors."
         )
     wrong, known, short, chance = _mistakes(scored)
     keys = (-short,) if chance is None else (-short, chance)  # the last one comes first
-    order = _first(there & wrong & known, keys, most)
-    return _taken_apart(scored, order, short, chance), _about(there, wrong, known, len(order))
+    order = _first(has_weight & wrong & known, keys, most)
+    return _taken_apart(scored, order, short, chance), _about(has_weight, wrong, known, len(order))
 
 
 def _mistakes(
@@ -72,8 +74,8 @@ def _mistakes(
     """Return which rows are wrong, whose class is known, by how much, and the truth's chance."""
     from separable.model.metrics.metric_case import ClassCase, case_of
 
-    predictions = scored.answers
-    case = case_of(scored.truth, predictions)
+    predictions = scored.predictions
+    case = case_of(scored.y_true, predictions)
     assert isinstance(case, ClassCase)
     n = len(case.y_true)
     wrong, known = case.y_true != case.predicted, case.y_true < case.n_known
@@ -90,27 +92,27 @@ def _mistakes(
 
 def _first(chosen: NDArray[np.bool_], keys: tuple[Floats, ...], most: int) -> NDArray[np.intp]:
     """Return the places of the first of the chosen rows in the order of some keys."""
-    places = np.flatnonzero(chosen)
-    order = np.lexsort([key[places] for key in keys])
-    first: NDArray[np.intp] = places[order[:most]]
+    indices = np.flatnonzero(chosen)
+    order = np.lexsort([key[indices] for key in keys])
+    first: NDArray[np.intp] = indices[order[:most]]
     return first
 
 
 def _about(
-    there: NDArray[np.bool_], wrong: NDArray[np.bool_], known: NDArray[np.bool_], shown: int
+    has_weight: NDArray[np.bool_], wrong: NDArray[np.bool_], known: NDArray[np.bool_], shown: int
 ) -> str:
-    n, mistakes = int(there.sum()), int((there & wrong).sum())
+    n, mistakes = int(has_weight.sum()), int((has_weight & wrong).sum())
     if not mistakes:
         return f"All {_rows(n)} are classified correctly."
-    strange = int((there & ~known).sum())
-    told = f"{mistakes} of {_rows(n)} {'is' if mistakes == 1 else 'are'} misclassified"
+    strange = int((has_weight & ~known).sum())
+    sentence = f"{mistakes} of {_rows(n)} {'is' if mistakes == 1 else 'are'} misclassified"
     if strange:
-        told += f", {strange} of them because the model does not know their class"
+        sentence += f", {strange} of them because the model does not know their class"
     if not shown:
-        return f"{told}."
+        return f"{sentence}."
     if shown == mistakes - strange:
-        return f"{told}: the most confident errors first."
-    return f"{told}; these are the {shown} most confident errors."
+        return f"{sentence}: the most confident errors first."
+    return f"{sentence}; these are the {shown} most confident errors."
 
 
 def _rows(n: int) -> str:
@@ -118,16 +120,16 @@ def _rows(n: int) -> str:
 
 
 def _taken_apart(
-    scored: ScoredRows, places: NDArray[np.intp], short: Floats, chance: Floats | None
+    scored: ScoredRows, indices: NDArray[np.intp], short: Floats, chance: Floats | None
 ) -> tuple[HardRow, ...]:
     """Return some rows, each with what adds to its score."""
-    if not len(places):
+    if not len(indices):
         return ()
-    explanation, labels = scored.model.explain(scored.rows.take(places)), scored.labels()
+    explanation, labels = scored.model.explain(scored.rows.take(indices)), scored.labels()
     result = []
-    for place, one in zip(places.tolist(), explanation, strict=True):
-        raw = {} if scored.raw is None else scored.raw(place)
-        predicted, sign = label_value(scored.answers.predicted[place]), 1.0
+    for index, one in zip(indices.tolist(), explanation, strict=True):
+        raw = {} if scored.raw is None else scored.raw(index)
+        predicted, sign = label_value(scored.predictions.predicted[index]), 1.0
         classes = scored.model.classes
         if classes is not None and len(classes) == 2 and predicted == label_value(classes[0]):
             sign = -1.0  # one score speaks for the second class
@@ -135,11 +137,11 @@ def _taken_apart(
         texts = _texts(one, terms, raw, sign)
         result.append(
             HardRow(
-                row=int(scored.places[place]) + 1,
-                truth=label_value(labels[place]),
+                row=int(scored.row_indices[index]) + 1,
+                y_true=label_value(labels[index]),
                 predicted=predicted,
-                probability=None if chance is None else float(chance[place]),
-                margin=float(short[place]),
+                probability=None if chance is None else float(chance[index]),
+                margin=float(short[index]),
                 values=_values(one, terms, raw, {name for name, _, _ in texts}),
                 contributions=tuple(
                     (term.feature, sign * term.contribution) for term in terms.shown[:CONTRIBUTIONS]
@@ -168,19 +170,20 @@ def _texts(
     """Return columns of free text with the words that count."""
     given = {name: value for name, value in raw.items() if isinstance(value, str)}
     return tuple(
-        (told.column, *_shortened(told, sign)) for told in highlighted_texts(one, terms, given)
+        (highlighted.column, *_shortened(highlighted, sign))
+        for highlighted in highlighted_texts(one, terms, given)
     )
 
 
-def _shortened(told: HighlightedText, sign: float) -> tuple[str, tuple[Mark, ...]]:
+def _shortened(highlighted: HighlightedText, sign: float) -> tuple[str, tuple[Mark, ...]]:
     """Return a text and its marks; of a long one the stretch whose words count most."""
-    marks = told.marked()
-    start, stop = 0, len(told.text)
+    marks = highlighted.marked()
+    start, stop = 0, len(highlighted.text)
     if stop > LONGEST:
-        start = _strongest_stretch(told)
+        start = _strongest_stretch(highlighted)
         stop = start + LONGEST
     begin = "... " if start else ""
-    text = begin + told.text[start:stop] + (" ..." if stop < len(told.text) else "")
+    text = begin + highlighted.text[start:stop] + (" ..." if stop < len(highlighted.text) else "")
     shift = len(begin) - start
     return text, tuple(
         Mark(span.start + shift, span.end + shift, sign * fraction)
@@ -189,15 +192,17 @@ def _shortened(told: HighlightedText, sign: float) -> tuple[str, tuple[Mark, ...
     )
 
 
-def _strongest_stretch(told: HighlightedText) -> int:
+def _strongest_stretch(highlighted: HighlightedText) -> int:
     """Return where the stretch begins whose words add most, at the start of a word."""
-    spans = told.spans or []
+    spans = highlighted.spans or []
     if not spans:
         return 0
     starts, ends = np.array([(span.start, span.end) for span in spans]).T
-    sums = np.concatenate([[0.0], np.cumsum(np.abs(told.contributions))])
+    sums = np.concatenate([[0.0], np.cumsum(np.abs(highlighted.contributions))])
     last = np.searchsorted(ends, starts + LONGEST, side="right")
     best = int((sums[last] - sums[np.arange(len(spans))]).argmax())
-    full = int(np.searchsorted(starts, len(told.text) - LONGEST))  # later ones would be shorter
+    full = int(
+        np.searchsorted(starts, len(highlighted.text) - LONGEST)
+    )  # later ones would be shorter
     best = min(best, full)
     return 0 if best == 0 else int(starts[best])

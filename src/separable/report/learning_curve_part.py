@@ -1,4 +1,4 @@
-"""The learning curve of a report: of so many rows that it takes some seconds."""
+"""The learning curve of a report, on as many rows as its time limit allows."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["learning_curve_of"]
 
-#: A first curve, of so many rows, says what a row costs.
+#: Rows of a first curve, which measures the cost per row.
 FIRST = 500
 
-#: Repetitions and sizes: the first of these is taken whose fits there is time for.
+#: Repetitions and sizes: the first plan that fits the time limit is used.
 PLANS: tuple[tuple[int, int | None], ...] = ((5, None), (3, 5), (2, 4))
-#: So many sizes there are without a plan of them, and the smallest share of rows with one.
+#: Number of sizes by default, and the smallest fraction of rows if a plan gives the number.
 USUAL_SIZES, SMALLEST = 9, 0.05
 
 TOO_LONG = "It would take too long: each fit of this learner to these columns is slow."
 
-#: Of so many times the rows a fit takes this power of that time, or less.
+#: The time of a fit grows at most with this power of the rows.
 POWER = 1.25
 
 #: A curve of fewer sizes says nothing.
@@ -48,7 +48,7 @@ def learning_curve_of(
     seed: int = 0,
     how: str = "",
 ) -> tuple[LearningCurve | Absent, str]:
-    """Return a learning curve that takes about so many seconds, and of which rows it is.
+    """Return a learning curve within a time limit, and a description of its rows.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _grown(given: _Given, n: int, seconds: float) -> tuple[LearningCurve, int]:
 
 
 def _affordable(used: int, n: int, times: float) -> int:
-    """Return how many rows can be learned from in so many times the time of those used."""
+    """Return how many rows a fit can use in ``times`` the time of the rows used."""
     if times <= 1 or used == n:
         return used
     rows = used * times ** (1 / POWER)
@@ -123,7 +123,7 @@ def _about(used: int, n: int, how: str, groups: Any) -> str:
 
 
 class _Given:
-    """What a learning curve is of, of which a random part can be taken."""
+    """The data of a learning curve, from which a random sample can be drawn."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class _Given:
         return False
 
     def curve(self, rows: int) -> LearningCurve:
-        """Return the curve of so many rows."""
+        """Return the curve of a sample of this size."""
         from separable.select.curves.learning import learning_curve
 
         part = self._part(rows)

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
-from separable.report.column_summary import columns_of
 from separable.report.contents import Absent, Data, Measured, Reproduction
-from separable.report.facts import target_bins, target_counts, versions
-from separable.report.fitted_rows import Fitted, target_name
-from separable.report.gather import growth_of, separability_part
+from separable.report.facts import columns_of, target_bins, target_counts, versions
 from separable.report.hardest_rows import hard_rows
-from separable.report.page.writing import check_extra, page_of, write_page
-from separable.report.scored_rows import seen_in_training
-from separable.report.training_record import recalled, told_of
+from separable.report.learning_curve_part import learning_curve_of
+from separable.report.page.page import check_extra, page_of, write_page
+from separable.report.scored_rows import Fitted, seen_in_training, target_name
+from separable.report.separability_part import NUMBERS_PREDICTED, separability_of
+from separable.report.training_record import recalled, training_evidence
 
 if TYPE_CHECKING:
     import os
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
     from separable.report.contents import Contents
     from separable.report.scored_rows import ScoredRows
 
-__all__ = ["contents_of", "report"]
+
+__all__ = ["contents_of", "growth_of", "report", "separability_part"]
 
 NOT_GIVEN = "Give labelled rows to see this: report(model, X, y)."
 
@@ -127,7 +127,7 @@ def _of_model(
     contents = recalled(model, title=title)
     absent = Absent(NOT_GIVEN)
     contents = replace(contents, learning_curve=absent, separability=absent, hard_rows=absent)
-    if told_of(model):
+    if training_evidence(model):
         return contents
     seed = model.parameters.get("random_state")
     return replace(
@@ -141,10 +141,10 @@ def _of_model(
 
 def _data(model: Model, learned: ScoredRows | None, target: str) -> Data:
     is_number = model.classes is None
-    y_true = None if learned is None or learned.truth.ndim > 1 else learned.truth
+    y_true = None if learned is None or learned.y_true.ndim > 1 else learned.y_true
     return Data(
         name="",
-        rows=None if learned is None else len(learned.truth),
+        rows=None if learned is None else len(learned.y_true),
         columns=columns_of(model, {target: "target"}),
         target=target,
         task="regression" if is_number else "classification",
@@ -161,18 +161,23 @@ def _command(model: Model) -> str:
 
 def _measured(scored: ScoredRows, positive: Any, learned: ScoredRows | None) -> dict[str, Any]:
     constant = None
-    if learned is not None and scored.answers.classes is not None:
-        constant = target_counts(learned.truth)[0][0]
+    if learned is not None and scored.predictions.classes is not None:
+        constant = target_counts(learned.y_true)[0][0]
     elif learned is not None:
-        constant = learned.truth.mean(axis=0)
-    figures = evaluation(scored.answers, scored.truth, scored.weight, positive, constant)
+        constant = learned.y_true.mean(axis=0)
+    figures = evaluation(scored.predictions, scored.y_true, scored.weight, positive, constant)
     rows, about = hard_rows(scored)
-    how = f"{len(scored.truth)} evaluation rows"
+    how = f"{len(scored.y_true)} evaluation rows"
     known = scored.model.training_rows
     if learned is not None:
         known = TrainingRows.of(learned.rows, learned.weight)
     measured = Measured(
-        how, figures, scored.truth, scored.answers, scored.weight, **seen_in_training(scored, known)
+        how,
+        figures,
+        scored.y_true,
+        scored.predictions,
+        scored.weight,
+        **seen_in_training(scored, known),
     )
     return {"measured": measured, "hard_rows": rows, "hard_rows_about": about}
 
@@ -181,3 +186,65 @@ def _unfitted(learner: Any) -> Any:
     from sklearn.base import clone
 
     return clone(learner)
+
+
+def separability_part(scored: ScoredRows, of_what: str = "", seed: int = 0) -> dict[str, Any]:
+    """Return whether rows are separable, as fields of `Contents`.
+
+    Parameters
+    ----------
+    scored : JudgedRows
+    of_what : str
+        Which rows these are, behind their number.
+    seed : int, default 0
+    """
+    model = scored.model
+    if model.classes is None:
+        return {"separability": Absent(NUMBERS_PREDICTED), "separability_rows": ""}
+    verdict, about = separability_of(
+        scored.rows, scored.labels(), of_what=of_what, feature_names=model.feature_names, seed=seed
+    )
+    return {"separability": verdict, "separability_rows": about}
+
+
+def growth_of(
+    scored: ScoredRows, how: str = "", seconds: float = 5.0, learner: Any = None
+) -> dict[str, Any]:
+    """Return the learning curve of rows with a model's learner, as fields of `Contents`.
+
+    Parameters
+    ----------
+    scored : JudgedRows
+    how : str
+        Behind the number of rows: which these are.
+    seconds : float, default 5
+        It takes about so long.
+    learner : estimator, optional
+        Not fitted. By default that of the model, with its parameters.
+    """
+    learner = learner_of(scored.model) if learner is None else learner
+    if learner is None:
+        reason = f"{scored.model.learner} cannot be retrained."
+        return {"learning_curve": Absent(reason)}
+    curve, about = learning_curve_of(
+        learner,
+        scored.rows.to_matrix(),
+        scored.labels(),
+        seconds=seconds,
+        is_classifier=scored.model.classes is not None,
+        weight=scored.weight,
+        how=how,
+    )
+    return {"learning_curve": curve, "learning_curve_rows": about}
+
+
+def learner_of(model: Model) -> Any:
+    """Return the learner of a model with its parameters, not fitted; None where there is none."""
+    import separable
+
+    if model.learner not in separable._HOMES:
+        return None
+    try:
+        return getattr(separable, model.learner)(**model.parameters)
+    except TypeError:  # parameters of another version
+        return None

@@ -1,4 +1,4 @@
-"""Whether the classes are separable, found in a few seconds: of many rows, on a random part."""
+"""Separability of the classes within a time limit, on a random sample of many rows."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ if TYPE_CHECKING:
 
 __all__ = ["separability_of"]
 
-#: The first part has so many rows, each other one so many times those of the last; fewer, but so
-#: many at least, where classes times numbers are more than the work.
+#: Rows of the first sample, and the factor between samples. The first sample is smaller, but has
+#: at least FEWEST rows, if classes times values exceed WORK.
 FIRST, TIMES = 1000, 2
 FEWEST, WORK = 200, 2_000_000
 
-#: More than two classes are compared in pairs: so many classes times rows times columns of the
-#: smallest part take too long.
+#: Maximum classes x rows x columns of the smallest sample: more than two classes are compared in
+#: pairs.
 PAIRS = 1e8
 
-#: The next part is looked at if that is expected to end within so many seconds; work grows with
-#: the square of the rows at worst.
+#: Time limit in seconds for the next sample; work grows at worst with the square of the rows.
 SECONDS = 5.0
 
 #: With more rows and columns than this a verdict is searched by passes over the rows, which of so
@@ -48,7 +47,7 @@ def separability_of(
     feature_names: Sequence[str] | None = None,
     seed: int = 0,
 ) -> tuple[Verdict | Absent, str]:
-    """Return whether classes are separable, and of which rows that is said.
+    """Return the separability verdict and a description of its rows.
 
     Parameters
     ----------
@@ -147,8 +146,8 @@ def _filled_columns(part: Rows, names: Sequence[str] | None) -> tuple[Rows, Sequ
     """Return sparse rows without their empty columns, which decide nothing and cost time."""
     if part.indices is None:
         return part, names
-    used, places = np.unique(part.indices, return_inverse=True)
-    rows = Rows(part.values, len(used), places.astype(part.indices.dtype), part.indptr)
+    used, new_index = np.unique(part.indices, return_inverse=True)
+    rows = Rows(part.values, len(used), new_index.astype(part.indices.dtype), part.indptr)
     return rows, None if names is None else [names[j] for j in used.tolist()]
 
 
@@ -156,7 +155,9 @@ def _about(verdict: Verdict, used: int, n: int, d: int, of_what: str) -> str:
     columns = f"{d} number{'s' * (d != 1)} each"
     if used == n:
         return f"All {n} rows{of_what} as encoded by the model, {columns}."
-    told = f"A random sample of {used} of the {n} rows{of_what} as encoded by the model, {columns}"
+    sentence = (
+        f"A random sample of {used} of the {n} rows{of_what} as encoded by the model, {columns}"
+    )
     if verdict.separable is False:
-        return f"{told}. A sample is enough: if it is not separable, neither are all rows."
-    return f"{told}, to limit the time. All rows together may be harder to separate."
+        return f"{sentence}. A sample is enough: if it is not separable, neither are all rows."
+    return f"{sentence}, to limit the time. All rows together may be harder to separate."

@@ -1,4 +1,4 @@
-"""What a model file remembers for a report: written by training, read again without the data."""
+"""The training record in a model file, from which a report is made without the data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from separable.model.metrics.evaluation import Evaluation
 from separable.model.metrics.metric_registry import METRICS, Answers
 from separable.model.words import number
-from separable.report.column_summary import columns_of
 from separable.report.contents import (
     Absent,
     Contents,
@@ -21,14 +20,14 @@ from separable.report.contents import (
     Standing,
     Tried,
 )
-from separable.report.facts import certificate_of, versions
+from separable.report.facts import certificate_of, columns_of, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from separable.model.kinds import Model
 
-__all__ = ["memory_of", "recalled", "told_of"]
+__all__ = ["memory_of", "recalled", "training_evidence"]
 
 NO_ROWS = "Give labelled rows to see this: separable report MODEL DATA."
 NOT_COMPARED = "The model file does not say that learners were compared."
@@ -42,7 +41,7 @@ UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 def memory_of(
     data: Data,
     tried: Tried | Absent,
-    strengths: RegularizationCurve | Absent,
+    regularization: RegularizationCurve | Absent,
     reproduction: Reproduction,
     how: str | None,
     notes: tuple[str, ...],
@@ -56,7 +55,7 @@ def memory_of(
     ----------
     data : Data
     tried : Tried or Absent
-    strengths : RegularizationCurve or Absent
+    regularization : RegularizationCurve or Absent
     reproduction : Reproduction
     how : str or None
         How rows were held out, in words.
@@ -81,7 +80,9 @@ def memory_of(
         "classes": [list(pair) for pair in data.target_counts],
         "bins": [list(each) for each in data.target_bins],
         "tried": chosen if isinstance(tried, Tried) else tried.reason,
-        "strengths": strengths.reason if isinstance(strengths, Absent) else asdict(strengths),
+        "strengths": regularization.reason
+        if isinstance(regularization, Absent)
+        else asdict(regularization),
         "commands": list(reproduction.commands),
         "seed": reproduction.seed,
         "how": how,
@@ -91,10 +92,10 @@ def memory_of(
     }
 
 
-def told_of(model: Model) -> dict[str, Any]:
+def training_evidence(model: Model) -> dict[str, Any]:
     """Return what a model remembers of its training; nothing where it says nothing."""
-    told = model.evidence.get("train")
-    return dict(told) if isinstance(told, dict) else {}
+    trained = model.evidence.get("train")
+    return dict(trained) if isinstance(trained, dict) else {}
 
 
 def recalled(model: Model, *, model_file: str | None = None, title: str | None = None) -> Contents:
@@ -111,23 +112,23 @@ def recalled(model: Model, *, model_file: str | None = None, title: str | None =
     -------
     Contents
     """
-    told = told_of(model)
-    memory: dict[str, Any] = told["report"] if isinstance(told.get("report"), dict) else {}
+    trained = training_evidence(model)
+    memory: dict[str, Any] = trained["report"] if isinstance(trained.get("report"), dict) else {}
     absent = Absent(NO_ROWS)
     try:
-        data = _data(model, told, memory)
+        data = _data(model, trained, memory)
     except UNREADABLE:
-        told, memory = {}, {}
-        data = _data(model, told, memory)
-    measured = _readable(_measured, model, told, memory)
+        trained, memory = {}, {}
+        data = _data(model, trained, memory)
+    measured = _readable(_measured, model, trained, memory)
     return Contents(
         model=model,
         data=data,
-        tried=_readable(_tried, told, memory),
+        tried=_readable(_tried, trained, memory),
         measured=measured,
         held_out=measured if isinstance(measured, Measured) else None,
         learning_curve=absent,
-        strengths=_readable(_strengths, memory),
+        regularization=_readable(_regularization, memory),
         separability=absent,
         separability_rows="",
         hard_rows=absent,
@@ -135,16 +136,16 @@ def recalled(model: Model, *, model_file: str | None = None, title: str | None =
         reproduction=Reproduction(
             _texts(memory, "commands"), versions(), _count(memory.get("seed")), model_file
         ),
-        notes=(*_texts(memory, "notes"), *_updates(told)),
+        notes=(*_texts(memory, "notes"), *_updates(trained)),
         warnings=_texts(memory, "warnings"),
         title=title,
     )
 
 
-def _readable(read: Callable[..., Any], *told: Any) -> Any:
+def _readable(read: Callable[..., Any], *trained: Any) -> Any:
     """Return what a file tells; one that was made by others may tell anything."""
     try:
-        return read(*told)
+        return read(*trained)
     except UNREADABLE:
         return Absent(NOT_READABLE)
 
@@ -158,13 +159,13 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _data(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Data:
-    target = str(told.get("target") or "target")
+def _data(model: Model, trained: dict[str, Any], memory: dict[str, Any]) -> Data:
+    target = str(trained.get("target") or "target")
     roles = {target: "target"}
-    roles |= {str(told[role]): role for role in ("group", "time", "weight") if told.get(role)}
+    roles |= {str(trained[role]): role for role in ("group", "time", "weight") if trained.get(role)}
     return Data(
-        name=str(told.get("data") or ""),
-        rows=_count(told.get("rows")),
+        name=str(trained.get("data") or ""),
+        rows=_count(trained.get("rows")),
         columns=columns_of(model, roles, memory.get("missing")),
         target=target,
         task="regression" if model.classes is None else "classification",
@@ -175,8 +176,8 @@ def _data(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Data:
     )
 
 
-def _tried(told: dict[str, Any], memory: dict[str, Any]) -> Tried | Absent:
-    board, chosen = told.get("leaderboard"), memory.get("tried")
+def _tried(trained: dict[str, Any], memory: dict[str, Any]) -> Tried | Absent:
+    board, chosen = trained.get("leaderboard"), memory.get("tried")
     if not board or not isinstance(chosen, dict):
         return Absent(chosen if isinstance(chosen, str) else NOT_COMPARED)
     names = ("learner", "params", "mean", "standard_error", "difference", "difference_error")
@@ -187,10 +188,10 @@ def _tried(told: dict[str, Any], memory: dict[str, Any]) -> Tried | Absent:
         )
         for each in board
     )
-    return Tried(metric=told["metric"], standings=standings, **chosen)
+    return Tried(metric=trained["metric"], standings=standings, **chosen)
 
 
-def _strengths(memory: dict[str, Any]) -> RegularizationCurve | Absent:
+def _regularization(memory: dict[str, Any]) -> RegularizationCurve | Absent:
     kept = memory.get("strengths")
     if not isinstance(kept, dict):
         return Absent(kept if isinstance(kept, str) else NOT_COMPARED)
@@ -198,21 +199,21 @@ def _strengths(memory: dict[str, Any]) -> RegularizationCurve | Absent:
     return RegularizationCurve(**{**kept, **{name: tuple(kept[name]) for name in series}})
 
 
-def _measured(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Measured | Absent:
-    kept = told.get("held_out")
+def _measured(model: Model, trained: dict[str, Any], memory: dict[str, Any]) -> Measured | Absent:
+    kept = trained.get("held_out")
     if not kept:
-        return Absent(_of_stream(told) or NOT_TESTED)
+        return Absent(_of_stream(trained) or NOT_TESTED)
     predictions = Answers(np.empty(0), None, None, model.classes)
     how = memory.get("how") or "Rows held out in training"
-    caution = "The model was updated with more rows since." if told.get("updates") else None
+    caution = "The model was updated with more rows since." if trained.get("updates") else None
     figures = Evaluation.from_dict(kept)
     is_new = True if memory.get("is_new") is True else None
     return Measured(how, figures, np.empty(0), predictions, caution=caution, is_new=is_new)
 
 
-def _of_stream(told: dict[str, Any]) -> str:
+def _of_stream(trained: dict[str, Any]) -> str:
     """Return how good a model was on its stream, each row predicted before it was learned from."""
-    stream = told.get("stream")
+    stream = trained.get("stream")
     tail = stream.get("tail") if isinstance(stream, dict) else None
     if not tail:
         return ""
@@ -228,8 +229,8 @@ def _of_stream(told: dict[str, Any]) -> str:
     )
 
 
-def _updates(told: dict[str, Any]) -> tuple[str, ...]:
-    updates = told.get("updates")
+def _updates(trained: dict[str, Any]) -> tuple[str, ...]:
+    updates = trained.get("updates")
     if not isinstance(updates, list) or not updates:
         return ()
     times = f"{len(updates)} time{'s' * (len(updates) != 1)}"

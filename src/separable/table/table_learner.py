@@ -1,4 +1,4 @@
-"""Base class of TableClassifier and TableRegressor."""
+"""TableClassifier and TableRegressor: an encoder and a learner for raw tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from separable.data.columns import Columns, Numbers, as_columns
@@ -19,6 +20,8 @@ from separable.features.table.number_column import numbers_of
 from separable.features.table.table_encoder import TableEncoder
 from separable.fitting.separation_error import naming_columns
 from separable.model.files.training_rows import TrainingRows
+from separable.select.estimators.logistic_regression_cv import LogisticRegressionCV
+from separable.select.estimators.ridge_cv import RidgeCV
 
 if TYPE_CHECKING:
     import os
@@ -31,7 +34,14 @@ if TYPE_CHECKING:
     from separable.model.explain.explanation import Explanation
     from separable.model.linear_model import LinearModel
 
-__all__ = ["TableLearner", "column_of_classes", "column_of_numbers"]
+
+__all__ = [
+    "TableClassifier",
+    "TableLearner",
+    "TableRegressor",
+    "column_of_classes",
+    "column_of_numbers",
+]
 
 
 class TableLearner(BaseEstimator):
@@ -234,3 +244,148 @@ def _refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
             f"The target column {name!r} has {int(missing.sum())} missing value(s), the first in "
             f"row {row}. Drop these rows, or fill them in."
         )
+
+
+class TableClassifier(ClassifierMixin, TableLearner):
+    """A classifier of raw tables: an encoder and a learner in one object.
+
+    Parameters
+    ----------
+    learner : classifier, optional
+        Any classifier of this library. By default `LogisticRegressionCV`, which chooses its penalty
+        by cross-validation.
+    encoder : TableEncoder, optional
+        By default ``TableEncoder()``, which infers the type of each column.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        Includes the encoder: it predicts, explains and is saved for raw records.
+    encoder_ : TableEncoder
+    learner_ : classifier
+    columns_ : ColumnTable
+        Inferred type of each column; it prints as a table.
+    classes_ : ndarray
+
+    Examples
+    --------
+    >>> from separable import LogisticRegression, TableClassifier
+    >>> table = {
+    ...     "surface": ["smooth", "rough", "smooth", "rough", "smooth", "rough"],
+    ...     "weight": [150, 170, 140, 130, 155, 175],
+    ...     "fruit": ["apple", "orange", "apple", "orange", "apple", "orange"],
+    ... }
+    >>> model = TableClassifier(LogisticRegression()).fit(table, "fruit")
+    >>> model.predict([{"surface": "rough", "weight": 160}]).tolist()
+    ['orange']
+    >>> model.explain([{"surface": "rough", "weight": 160}])
+    LogisticRegression predicts orange: score +0.97... (> 0 is orange)
+      feature               value    weight  contribution
+      surface=rough             1  0.85...     +0.85...
+      weight 160         0.42...  0.25...     +0.10...
+      (1 other feature)                                 0
+      intercept                               +0.00...
+      score                                     +0.97...
+    """
+
+    def _default_learner(self) -> Any:
+        return LogisticRegressionCV()
+
+    def _target_column(self, columns: Columns, name: str) -> NDArray[Any]:
+        return column_of_classes(columns, name)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, dict of columns or list of dicts
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) for two classes, else (n, number of classes)
+        """
+        return self.model_.decision_function(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, if the learner defines them.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, dict of columns or list of dicts
+
+        Returns
+        -------
+        ndarray of float64, shape (n, number of classes)
+        """
+        return self.model_.predict_proba(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, dict of columns or list of dicts
+        y : str or array-like, optional
+            As in `fit`; by default the target column of `fit`.
+        sample_weight : array-like, optional
+
+        Returns
+        -------
+        float
+        """
+        y_true = self._y_true(X, y)
+        return float(accuracy_score(y_true, self.predict(X), sample_weight=sample_weight))
+
+
+class TableRegressor(RegressorMixin, TableLearner):
+    """A regressor of raw tables: an encoder and a learner in one object.
+
+    Parameters
+    ----------
+    learner : regressor, optional
+        Any regressor of this library. By default `RidgeCV`, which chooses its penalty by
+        leave-one-out cross-validation.
+    encoder : TableEncoder, optional
+        By default ``TableEncoder()``, which infers the type of each column.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        Includes the encoder: it predicts, explains and is saved for raw records.
+    encoder_ : TableEncoder
+    learner_ : regressor
+    columns_ : ColumnTable
+        Inferred type of each column; it prints as a table.
+
+    Examples
+    --------
+    >>> from separable import Ridge, TableRegressor
+    >>> table = {"rooms": [1, 2, 3, 4], "town": ["x", "y", "x", "y"], "rent": [5, 11, 9, 15]}
+    >>> model = TableRegressor(Ridge(alpha=1e-6)).fit(table, "rent")
+    >>> round(model.predict_one({"rooms": 5, "town": "x"}), 3)
+    13.0
+    """
+
+    def _default_learner(self) -> Any:
+        return RidgeCV()
+
+    def _target_column(self, columns: Columns, name: str) -> NDArray[Any]:
+        return column_of_numbers(columns, name)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2, the coefficient of determination.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, dict of columns or list of dicts
+        y : str or array-like, optional
+            As in `fit`; by default the target column of `fit`.
+        sample_weight : array-like, optional
+
+        Returns
+        -------
+        float
+        """
+        y_true = self._y_true(X, y)
+        return float(r2_score(y_true, self.predict(X), sample_weight=sample_weight))

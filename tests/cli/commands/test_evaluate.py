@@ -126,7 +126,7 @@ def test_labels_that_the_model_does_not_know(separable):
     table(np.full(300, "what"))
     result = separable("evaluate", "m.safetensors", "d.csv", "--target", "y")
     assert (result.code, result.out) == (1, "")
-    assert "No label of the truth is a class of the model. The labels are 'what'" in result.err
+    assert "No true label is a class of the model. The labels are 'what'" in result.err
 
 
 def test_rows_without_a_target_are_left_out(separable, monkeypatch):

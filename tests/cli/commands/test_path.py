@@ -22,7 +22,7 @@ def test_each_strength_by_hand(once):
     found = json.loads(once(*ARGS, "--json").out)
     assert found["name"] == "C"
     strengths = [each["strength"] for each in found["steps"]]
-    assert strengths == list(LEARNERS["logistic-regression"].strength.grid(258))
+    assert strengths == list(LEARNERS["logistic-regression"].regularization.grid(258))
     table = read(PENGUINS).table
     encoder = TableEncoder()
     columns = table.drop_columns(["species"])

@@ -466,7 +466,7 @@ def test_standard_input_in_pieces_is_the_same(separable, binary, monkeypatch, te
     flags = ["--comment", "#"] if text.startswith("#") else []
     Path("d.txt").write_text(text)
     whole = separable("predict", binary, "d.txt", *flags)
-    monkeypatch.setattr("separable.cli.io.live_input._is_waiting", lambda stream: False)
+    monkeypatch.setattr("separable.cli.io.row_source._is_waiting", lambda stream: False)
     standard_input(monkeypatch, Dripping(text.encode()))
     assert separable("predict", binary, "-", *flags) == whole
     assert whole.code == 0
@@ -491,7 +491,7 @@ def test_rows_are_answered_as_they_come(separable, binary, monkeypatch):
 
     pieces = [b"x,city\n", b"1,Rome\n3,Os", b"lo\n5,Rome\n"]
     stdin = OnePiece(pieces, written)
-    monkeypatch.setattr("separable.cli.io.live_input._is_waiting", lambda stream: False)
+    monkeypatch.setattr("separable.cli.io.row_source._is_waiting", lambda stream: False)
     standard_input(monkeypatch, stdin)
     methods = {"buffer": Out(), "flush": lambda s: 0, "isatty": lambda s: False}
     monkeypatch.setattr(sys, "stdout", type("Stdout", (), methods)())
@@ -501,7 +501,7 @@ def test_rows_are_answered_as_they_come(separable, binary, monkeypatch):
 
 
 def test_an_error_on_standard_input_names_its_line(separable, binary, monkeypatch):
-    monkeypatch.setattr("separable.cli.io.live_input._is_waiting", lambda stream: False)
+    monkeypatch.setattr("separable.cli.io.row_source._is_waiting", lambda stream: False)
     text = b"x,city\n1,Rome\n3,Oslo\nabc,Rome\n"
     standard_input(monkeypatch, OnePiece([text[:14], text[14:21], text[21:]], []))
     result = separable("predict", binary, "-")

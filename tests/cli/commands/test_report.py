@@ -16,7 +16,7 @@ from separable.data import read
 from separable.datasets import PENGUINS
 from separable.geometry.verdict import Verdict
 from separable.report.contents import Absent, Contents, Measured, RegularizationCurve, Tried
-from separable.report.page import writing
+from separable.report.page import page
 from separable.select.curves.learning_results import LearningCurve
 
 WORDS = {"spam": ["win", "prize", "claim", "cash"], "ham": ["later", "home", "ok", "lunch"]}
@@ -31,7 +31,7 @@ def told(monkeypatch):
         found.append(contents)
         Path(path).write_text("page")
 
-    monkeypatch.setattr(writing, "write_page", keep)
+    monkeypatch.setattr(page, "write_page", keep)
     return found
 
 
@@ -102,10 +102,10 @@ def test_figures_are_of_a_model_that_did_not_see_the_rows(separable, told):
     (contents,) = told
     measured = contents.measured
     assert isinstance(measured, Measured)
-    figures, answers = measured.figures.figures, measured.answers
-    assert figures["accuracy"] == accuracy_score(measured.truth, answers.predicted)
+    figures, answers = measured.figures.figures, measured.predictions
+    assert figures["accuracy"] == accuracy_score(measured.y_true, answers.predicted)
     assert figures["log_loss"] == pytest.approx(
-        log_loss(measured.truth, answers.probabilities, labels=answers.classes)
+        log_loss(measured.y_true, answers.probabilities, labels=answers.classes)
     )
     assert json.loads(result.out)["report"] == "r.html"
     assert json.loads(result.out)["held_out"]["accuracy"] == figures["accuracy"]
@@ -114,7 +114,7 @@ def test_figures_are_of_a_model_that_did_not_see_the_rows(separable, told):
     assert len(contents.hard_rows) == min(10, round((1 - figures["accuracy"]) * 30)) > 0
     for row in contents.hard_rows:
         there = rows[row.row - 1]
-        assert row.truth == there["paid"] != row.predicted
+        assert row.y_true == there["paid"] != row.predicted
         assert dict(row.values)["city"] == there["city"]
         assert dict(row.values)["age"] == (there["age"] or "(missing)")
     # the model that is saved has seen all rows, the one that answered has not
@@ -130,7 +130,7 @@ def test_what_was_tried_and_the_strengths(separable, told):
     models = ["--model", "logistic-regression", "--model", "lda"]
     penguins(separable, *models, "--folds", 2)
     (contents,) = told
-    tried, strengths = contents.tried, contents.strengths
+    tried, strengths = contents.tried, contents.regularization
     assert isinstance(tried, Tried)
     assert (tried.metric, tried.folds, tried.rows, tried.of_rows) == ("accuracy", 2, 258, 258)
     assert {each.learner for each in tried.standings} == {"logistic-regression", "lda"}
@@ -179,9 +179,9 @@ def test_numbers(separable, told):
     assert low == values.min()
     assert count == np.count_nonzero(values < high)
     assert sum(count for _, _, count in contents.data.target_bins) == len(values)
-    rmse = mean_squared_error(measured.truth, measured.answers.predicted) ** 0.5
+    rmse = mean_squared_error(measured.y_true, measured.predictions.predicted) ** 0.5
     assert measured.figures.figures["rmse"] == pytest.approx(rmse)
-    away = np.abs(measured.truth - measured.answers.predicted)
+    away = np.abs(measured.y_true - measured.predictions.predicted)
     assert [row.margin for row in contents.hard_rows] == pytest.approx(np.sort(away)[::-1][:10])
     assert "property of classes" in contents.separability.reason
     assert contents.learning_curve.metric == "MSE0 - MSE"
@@ -196,7 +196,9 @@ def test_weights_and_splits(separable, told, split):
     (contents,) = told
     measured = contents.measured
     assert measured.figures.figures["accuracy"] == pytest.approx(
-        accuracy_score(measured.truth, measured.answers.predicted, sample_weight=measured.weight)
+        accuracy_score(
+            measured.y_true, measured.predictions.predicted, sample_weight=measured.weight
+        )
     )
     roles = {each.name: each.role for each in contents.data.columns}
     assert (roles["weight"], roles[split[1]]) == ("weight", split[0][2:])
@@ -215,7 +217,7 @@ def test_a_file_to_test_on(separable, told):
     (contents,) = told
     assert contents.measured.how == "Tested on 60 rows of test.csv"
     for row in contents.hard_rows:
-        assert rows[100 + row.row - 1][5] == row.truth
+        assert rows[100 + row.row - 1][5] == row.y_true
     assert contents.reproduction.commands[0].endswith("--test test.csv")
     assert contents.learning_curve_rows.startswith("100 rows, encoded once.")
 
@@ -225,7 +227,7 @@ def test_nothing_held_out_and_too_few_rows_for_folds(separable, told):
     args = ["train", "tiny.csv", "--target", "y", "--test-size", "0"]
     assert separable(*args, "--model", "lda", "--number", "x", "--report", "r.html").code == 0
     (contents,) = told
-    absent = ("tried", "measured", "learning_curve", "strengths", "hard_rows")
+    absent = ("tried", "measured", "learning_curve", "regularization", "hard_rows")
     assert all(isinstance(getattr(contents, name), Absent) for name in absent)
     assert contents.measured.reason.startswith("No rows were held out")
     assert "too few rows to compare" in contents.tried.reason
@@ -240,9 +242,9 @@ def test_votes_and_models_without_probabilities(separable, told):
         assert separable(*args, *given, "--report", "r.html").code == 0
     votes, svm = told
     assert votes.model.learner == "VotedPerceptron"
-    assert svm.measured.answers.probabilities is None
+    assert svm.measured.predictions.probabilities is None
     for contents in told:
-        wrong = contents.measured.truth != contents.measured.answers.predicted
+        wrong = contents.measured.y_true != contents.measured.predictions.predicted
         assert len(contents.hard_rows) == min(10, wrong.sum())
         margins = [row.margin for row in contents.hard_rows]
         assert margins == sorted(margins, reverse=True)
@@ -338,9 +340,9 @@ def test_a_folder_that_is_read_only(separable, no_new_files):
 
 
 def test_a_missing_package_is_told_before_the_work(separable, monkeypatch):
-    from separable.report.page import writing
+    from separable.report.page import page
 
-    monkeypatch.setattr(writing, "NEEDED", {"not_there": "not-there"})
+    monkeypatch.setattr(page, "NEEDED", {"not_there": "not-there"})
     result = separable("train", PENGUINS, "--target", "species", "--report", "r.html")
     assert result.code == 1
     assert "Run: pip install not-there" in result.err
@@ -359,7 +361,7 @@ def test_what_a_model_file_remembers(separable, told, penguins_model):
     figures = contents.measured.figures
     assert figures.figures["accuracy"] == kept["held_out"]["accuracy"]
     assert figures.confusion.tolist() == kept["held_out"]["confusion"]
-    assert (len(contents.measured.truth), contents.measured.how) == (
+    assert (len(contents.measured.y_true), contents.measured.how) == (
         0,
         "Held out 86 of 344 rows, stratified by class",
     )
@@ -367,7 +369,7 @@ def test_what_a_model_file_remembers(separable, told, penguins_model):
         each["learner"] for each in kept["leaderboard"]
     ]
     assert {each.seconds for each in contents.tried.standings} == {None}
-    assert isinstance(contents.strengths, RegularizationCurve | Absent)
+    assert isinstance(contents.regularization, RegularizationCurve | Absent)
     assert contents.data.target_counts[0] == ("Adelie", 152)
     assert {each.name: each.missing for each in contents.data.columns}["sex"] == 11
     assert isinstance(contents.hard_rows, Absent)
@@ -396,7 +398,7 @@ def test_measured_on_new_rows(separable, told):
     assert contents.separability.shape[0] == 80
     assert contents.learning_curve.sizes[-1] + contents.learning_curve.n_test == 80
     for row in contents.hard_rows:
-        assert rows[120 + row.row - 1][5] == row.truth
+        assert rows[120 + row.row - 1][5] == row.y_true
 
 
 def test_rows_that_were_learned_from_are_recognized(separable, penguins_model):
@@ -452,7 +454,7 @@ def test_weights_of_new_rows(separable, told):
     args = ["report", "train.safetensors", "new.csv", "--weight", "weight"]
     assert separable(*args).code == 0
     (contents,) = told
-    assert len(contents.measured.truth) == 45
+    assert len(contents.measured.y_true) == 45
     assert all((row.row - 1) % 4 for row in contents.hard_rows)
 
 

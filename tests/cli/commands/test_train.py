@@ -13,7 +13,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import LinearModel, LogisticRegression, TableEncoder, load
-from separable.cli.render import learner_warnings as module
+from separable.cli.training import training_warnings as module
 from separable.cli.training.learners import LEARNERS
 from separable.data import read
 from separable.data.split import stratified_split
@@ -149,7 +149,7 @@ def test_the_default_searches_and_proves(penguins_text, separable):
     assert (result.code, result.err) == (0, "")
     assert "LogisticRegression, retrained on all 344 rows" in result.out
     found = re.search(r"Chosen: logistic-regression with C (\S+): its accuracy is with", result.out)
-    assert float(found[1]) in LEARNERS["logistic-regression"].strength.values
+    assert float(found[1]) in LEARNERS["logistic-regression"].regularization.values
     assert (
         "Compared by 5 folds of 258 rows, encoded once; regularization chosen by log loss"
         in result.out

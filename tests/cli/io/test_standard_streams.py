@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from separable.cli.app import run
-from separable.cli.io.standard_streams import colour, warnings_in_one_line
+from separable.cli.io.output import colour, warnings_in_one_line
 from separable.datasets import PENGUINS
 
 PROGRAM = [sys.executable, "-m", "separable.cli"]

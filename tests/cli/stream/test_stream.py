@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from separable import load
-from separable.cli.stream import stream_source
+from separable.cli.stream import stream_rows
 from separable.cli.stream.progressive_validation import is_mark, next_cut
 from separable.cli.training.learners import LEARNERS, new_learner
 from separable.data import read
@@ -371,7 +371,7 @@ def test_rows_in_order_are_told(separable):
 
 
 def test_a_value_of_another_type_names_its_line(separable, monkeypatch):
-    monkeypatch.setattr(stream_source, "CHUNK_BYTES", 100_000)
+    monkeypatch.setattr(stream_rows, "CHUNK_BYTES", 100_000)
     rows = [f"{i},{'ab'[i % 2]}\n".encode() for i in range(160_000)]
     lines = [b"size,kind\n", *rows]
     lines[150_000] = b"many,a\n"

@@ -69,14 +69,14 @@ def test_who_takes_part_in_auto():
 
 
 def test_alphas_of_the_lasso_follow_the_target():
-    strength = LEARNERS["lasso"].strength
+    strength = LEARNERS["lasso"].regularization
     assert strength.grid(100, 1.0) == strength.grid(10**6, 1.0) == strength.values
     assert strength.grid(100, 802.0)[:2] == (0.08, 0.24)
 
 
 @pytest.mark.parametrize(("p", "power"), [(0, 2), ("1/2", 1.5), (1, 1), (2, 0), ("inf", 1)])
 def test_alphas_of_powers_follow_the_target_and_the_power(p, power):
-    strength = LEARNERS["lp-regression"].strength
+    strength = LEARNERS["lp-regression"].regularization
     assert strength.grid(100, 10.0, {"p": p}) == pytest.approx(
         np.multiply(strength.values, 10.0**power), rel=0.05
     )
@@ -84,9 +84,9 @@ def test_alphas_of_powers_follow_the_target_and_the_power(p, power):
 
 def test_a_strength_is_a_parameter_of_its_learner():
     for name, learner in LEARNERS.items():
-        if learner.strength is not None:
-            for value in learner.strength.grid(100):
-                made = new_learner(name, **{learner.strength.name: value})
+        if learner.regularization is not None:
+            for value in learner.regularization.grid(100):
+                made = new_learner(name, **{learner.regularization.name: value})
                 made._check_parameters()
 
 

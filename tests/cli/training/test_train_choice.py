@@ -193,7 +193,7 @@ def test_hard_learners_get_fewer_rows():
 
     usual = {"nonnegative": False, "text": False}
     wide = Facts(10**6, 54, 7, 54.0, **usual)
-    grid = {"C": LEARNERS["logistic-regression"].strength.values}
+    grid = {"C": LEARNERS["logistic-regression"].regularization.values}
     logistic = Candidate("logistic-regression", grid=grid)
     assert LEAST_ROWS < rows_to_compare([logistic], wide) < COMPARE_ROWS
     assert rows_to_compare([Candidate("linear-svm", grid=grid)], wide) == LEAST_ROWS

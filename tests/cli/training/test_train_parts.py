@@ -14,7 +14,7 @@ from separable import load
 from separable.cli.options.options import ReadingOptions
 from separable.cli.options.problem_options import ProblemOptions
 from separable.cli.training.holdout_splits import folds_of, forward_folds, held_out_rows
-from separable.cli.training.training_table import read_problem
+from separable.cli.training.training_data import read_problem
 
 FAST = ("--model", "logistic-regression", "--set", "C=1")
 
@@ -274,7 +274,7 @@ def test_groups_that_leave_one_class(separable):
 def test_a_column_has_one_part_to_play(separable):
     result = separable("train", write(rows()), "--target", "y", "--weight", "y")
     assert result.code == 2
-    assert "--weight y: it is the target." in result.err
+    assert "--weight y: it is the target. Name another column." in result.err
 
 
 @pytest.mark.parametrize("command", ["train", "compare", "path"])

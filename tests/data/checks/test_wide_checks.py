@@ -9,14 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from separable.data import check, column_blocks, duplicates_between
+from separable.data import check, duplicates_between
 from separable.data import columns as columns_module
 from separable.data.checks import (
     column_checks,
-    column_pairs,
     leakage,
     numbers,
-    row_hashes,
     table_view,
 )
 from separable.data.columns import as_columns
@@ -51,7 +49,7 @@ def test_many_columns_are_checked_together(monkeypatch: pytest.MonkeyPatch) -> N
     table["c1600"] = table["c31"].copy()
     table["c31"][4] = table["c1600"][4] = np.nan
     coded = _counted(monkeypatch, table_view, "codes_of")
-    mixed = _counted(monkeypatch, row_hashes, "mixed")
+    mixed = _counted(monkeypatch, table_view, "mixed")
 
     result = check(table, "y")
 
@@ -82,7 +80,7 @@ def test_equal_rows_of_many_columns_are_found(monkeypatch: pytest.MonkeyPatch) -
     test["c3"][1] += 1
     test["c10"][2], test["c200"][2] = test["c200"][2], test["c10"][2]
     for size in (1, 1000, 1 << 16):
-        monkeypatch.setattr(column_blocks, "BLOCK_VALUES", size)
+        monkeypatch.setattr(columns_module, "BLOCK_VALUES", size)
         assert duplicates_between(train, test) == (2, [(5, 0), (9, 3)])
 
 
@@ -145,8 +143,8 @@ def test_faults_of_single_columns_are_found_among_many(monkeypatch: pytest.Monke
         _counted(monkeypatch, numbers, "_sentinel_count"),
         _counted(monkeypatch, numbers, "_zero_is_apart"),
         _counted(monkeypatch, column_checks, "numbers_rows"),
-        _counted(monkeypatch, column_pairs, "numbers_rows"),
-        _counted(monkeypatch, column_pairs, "_by_appearance"),
+        _counted(monkeypatch, column_checks, "numbers_rows"),
+        _counted(monkeypatch, column_checks, "_by_appearance"),
         _counted(monkeypatch, leakage, "_is_recoded"),
     ]
     for columns in (60, 600):
@@ -165,7 +163,7 @@ def test_blocks_do_not_change_findings(monkeypatch: pytest.MonkeyPatch) -> None:
     table["k"] = ["red" if label == "yes" else "blue" for label in table["y"]]
     reports = []
     for size in (1, 500, 1 << 16):
-        monkeypatch.setattr(column_blocks, "BLOCK_VALUES", size)
+        monkeypatch.setattr(columns_module, "BLOCK_VALUES", size)
         reports.append(check(table, "y").to_dict())
     assert reports[0] == reports[1] == reports[2]
     assert {"leakage", "duplicate columns"} <= {each["kind"] for each in reports[0]["findings"]}

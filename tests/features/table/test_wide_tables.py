@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 from separable import TableEncoder
-from separable.data import column_blocks
+from separable.data import columns as column_module
 from separable.data.columns import as_columns
-from separable.data.lazy_texts import ChainedTexts
+from separable.data.strings import ChainedTexts
 from separable.data.table import CellError
 from separable.features.row_assembly import NumberSlot
-from separable.features.table import feature_names, number_column
+from separable.features.table import column_specs, number_column
 from separable.features.table.column_states import guessed_kinds
 
 
@@ -86,7 +86,7 @@ def test_blocks_do_not_change_bits(monkeypatch, values, chunks):
         name: TableEncoder(**{kind: [name]}).fit(whole.select([name]))
         for name, kind, *_ in _taken(TableEncoder().fit(whole))
     }
-    monkeypatch.setattr(column_blocks, "BLOCK_VALUES", values)
+    monkeypatch.setattr(column_module, "BLOCK_VALUES", values)
     encoder = TableEncoder(n_jobs=2).fit(table)
     rows, report = encoder.encode_with_report(table)
     got = _dense(rows)
@@ -203,7 +203,7 @@ def test_names_that_begin_with_others_are_found():
         others = [s for i, s in enumerate(starts) for j, t in enumerate(starts) if i != j and
                   s.startswith(t)]  # fmt: skip
         expected = not others and not any(n.startswith(s) for n in names for s in starts)
-        assert feature_names._none_begins(starts, names) == expected
+        assert column_specs._none_begins(starts, names) == expected
         seen.add(expected)
     assert seen == {True, False}
 

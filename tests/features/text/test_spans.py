@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separable import TextEncoder
-from separable.features.text.spans import contributions_of_words
+from separable.features.text.text_plan import contributions_of_words
 
 TEXTS = st.text(
     st.sampled_from("aAb\u00df\u0130\u03a3\u03c3\u00e9\ufb01 .,-_1\n\u00a0\u00f1\u0301"),

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from separable import LogisticRegression, TextEncoder, load
-from separable.features.text.alphabet import SPACE, SPECIAL, WORD, alphabet
+from separable.features.text.analyzer import SPACE, SPECIAL, WORD, alphabet
 from tests.features.languages import DESCRIPTIONS, TEXTS
 
 pytestmark = pytest.mark.native

@@ -7,7 +7,7 @@ import pytest
 
 import separable
 from separable import LinearModel, TextEncoder
-from separable.features.text.token_patterns import is_linear
+from separable.features.text.parameter_checks import is_linear
 from separable.model.files.model_file import ModelFileError
 
 LINEAR = [

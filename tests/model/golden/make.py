@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from separable.model.files.document import FORMAT_VERSION
+from separable.model.files.model_file import FORMAT_VERSION
 from tests.model.specimens import Specimen, specimens
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from separable.model.metrics.metric_registry import (
     METRICS,
     Answers,
     UndefinedMetric,
-    answers_of,
     metric_named,
+    predictions_of,
 )
 
 CLASSES = {
@@ -265,10 +265,15 @@ LABELS = Answers(np.array([0, 1]), classes=np.array([0, 1]))
     [
         (NUMBERS, [1.0, np.nan], {}, "Truth of row 1 is nan"),
         (NUMBERS, [1.0, np.inf], {}, "Truth of row 1 is inf"),
-        (NUMBERS, [1.0], {}, "Truth has 1 rows and the answers 2"),
-        (NUMBERS, [[1.0, 2], [1, 2]], {}, r"Truth has shape \(2, 2\) and the answers \(2,\)"),
+        (NUMBERS, [1.0], {}, "The target has 1 rows and the predictions 2"),
+        (
+            NUMBERS,
+            [[1.0, 2], [1, 2]],
+            {},
+            r"The target has shape \(2, 2\) and the predictions \(2,\)",
+        ),
         (NUMBERS, ["a", "b"], {}, "Truth must be numbers"),
-        (NUMBERS, [1, 2], {"positive": 1}, "names a class, and the answers are numbers"),
+        (NUMBERS, [1, 2], {"positive": 1}, "names a class, and the predictions are numbers"),
         (NUMBERS, [1, 2], {"weight": [1, -1]}, "Weight of row 1 is -1: it must be >= 0"),
         (NUMBERS, [1, 2], {"weight": [1, np.nan]}, "Weight of row 1 is nan"),
         (NUMBERS, [1, 2], {"weight": [1]}, r"Weight must have shape \(2,\)"),
@@ -278,9 +283,14 @@ LABELS = Answers(np.array([0, 1]), classes=np.array([0, 1]))
         (LABELS, [0, np.nan], {}, "The label of row 1 is missing"),
         (LABELS, [0, None], {}, "The label of row 1 is missing"),
         (LABELS, [0, 1], {"positive": 2}, "positive=2 is not a class of the model"),
-        (LABELS, ["0", "1"], {}, "No label of the truth is a class of the model"),
-        (LABELS, [[0], [1]], {}, "one label a row"),
-        (Answers(np.array([0, 3]), classes=np.array([0, 1])), [0, 1], {}, "answer 3 is not one of"),
+        (LABELS, ["0", "1"], {}, "No true label is a class of the model"),
+        (LABELS, [[0], [1]], {}, "one label per row"),
+        (
+            Answers(np.array([0, 3]), classes=np.array([0, 1])),
+            [0, 1],
+            {},
+            "prediction 3 is not one of",
+        ),
         (
             Answers(np.array([0, 1]), np.array([1.0, np.nan]), classes=np.array([0, 1])),
             [0, 1],
@@ -313,14 +323,14 @@ def test_labels_may_be_objects_and_bools():
 
 def test_answers_of_a_model():
     model = LinearModel([[1.0]], [0.0], ["a", "b"], "logistic")
-    answers = answers_of(model, [[1.0], [-1.0]])
+    answers = predictions_of(model, [[1.0], [-1.0]])
     assert answers.predicted.tolist() == ["b", "a"]
     assert answers.scores is not None
     assert answers.scores.tolist() == [1.0, -1.0]
     assert answers.probabilities is not None
     assert np.array_equal(answers.probabilities, model.predict_proba([[1.0], [-1.0]]))
     model = LinearModel([[1.0], [2.0]], [0.0, 1.0], None, "identity")
-    assert answers_of(model, [[1.0]]).predicted.tolist() == [[1.0, 3.0]]
+    assert predictions_of(model, [[1.0]]).predicted.tolist() == [[1.0, 3.0]]
 
 
 def test_names_need_no_numpy():

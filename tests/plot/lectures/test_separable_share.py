@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from separable.plot import SeparableShareDisplay
-from separable.plot.lectures.separable_share import cover_share
+from separable.plot.lectures.separable_share import cover_fraction
 from tests.plot.clouds import texts_of
 
 pytestmark = pytest.mark.native
@@ -27,14 +27,14 @@ def test_covers_count_is_the_number_of_labellings(n, d):
     X = np.random.default_rng(n * d).normal(size=(n, d))
     labellings = np.array(list(product([-1.0, 1.0], repeat=n)))
     count = sum(is_separable(X, side) for side in labellings)
-    assert cover_share(n, d) * 2**n == count
+    assert cover_fraction(n, d) * 2**n == count
 
 
 def test_covers_count_in_the_limit():
-    assert cover_share(10, 9) == cover_share(3, 50) == 1.0
-    assert cover_share(2 * 30 + 2, 30) == 0.5
-    assert cover_share(2000, 900) < 1e-4
-    assert cover_share(2000, 1100) > 1 - 1e-4
+    assert cover_fraction(10, 9) == cover_fraction(3, 50) == 1.0
+    assert cover_fraction(2 * 30 + 2, 30) == 0.5
+    assert cover_fraction(2000, 900) < 1e-4
+    assert cover_fraction(2000, 1100) > 1 - 1e-4
 
 
 def test_simulated_shares():

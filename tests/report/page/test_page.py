@@ -18,7 +18,7 @@ from separable import LinearModel, VotedPerceptron
 from separable.model.metrics.metric_case import case_of
 from separable.plot.displays.one_vs_rest import ranked
 from separable.report.charts.chart import thinned
-from separable.report.charts.curve_charts import roc
+from separable.report.charts.classification_charts import roc
 from separable.report.contents import Absent
 from separable.report.page import page
 from separable.report.page.formatting import (
@@ -246,7 +246,7 @@ def test_the_headline_is_the_figure_with_its_interval_beside_the_constant():
     text = parsed("reviews").text
     assert f"{as_percent(figures.figures['accuracy'])} accuracy on {figures.rows} rows" in text
     assert f"interval: {as_percent(low)} to {as_percent(high)}" in text
-    share = max(np.mean(contents.measured.truth == label) for label in ("negative", "positive"))
+    share = max(np.mean(contents.measured.y_true == label) for label in ("negative", "positive"))
     assert f"{as_percent(share)} accuracy of always predicting positive" in text
     fewer = 1 - (1 - figures.figures["accuracy"]) / (1 - share)
     assert f"The model makes {as_percent(fewer, 0)} fewer mistakes than the constant." in text
@@ -254,9 +254,9 @@ def test_the_headline_is_the_figure_with_its_interval_beside_the_constant():
 
 def test_weighted_rows_have_the_interval_of_their_mean():
     given = specimens.reviews()
-    weight = np.linspace(0.1, 3.0, len(given.measured.truth))
-    measured = specimens.measured_of(given.measured.answers, given.measured.truth, weight)
-    right = measured.answers.predicted == measured.truth
+    weight = np.linspace(0.1, 3.0, len(given.measured.y_true))
+    measured = specimens.measured_of(given.measured.predictions, given.measured.y_true, weight)
+    right = measured.predictions.predicted == measured.y_true
     mean = np.average(right, weights=weight)
     error = np.sqrt(np.sum((weight / weight.sum()) ** 2 * (right - mean) ** 2))
     text = Parsed(render(replace(given, measured=measured))).text
@@ -266,23 +266,23 @@ def test_weighted_rows_have_the_interval_of_their_mean():
 
 def test_a_model_that_is_not_better_is_said_not_to_be():
     given = specimens.reviews()
-    truth = np.where(np.arange(len(given.measured.truth)) % 2, "positive", "negative")
+    truth = np.where(np.arange(len(given.measured.y_true)) % 2, "positive", "negative")
     text = Parsed(render(replace(given, measured=_with_truth(given, truth)))).text
     assert "not clearly better" in text
-    flipped = np.where(given.measured.answers.predicted == "positive", "negative", "positive")
+    flipped = np.where(given.measured.predictions.predicted == "positive", "negative", "positive")
     text = Parsed(render(replace(given, measured=_with_truth(given, flipped)))).text
     assert "worse than the constant prediction" in text
 
 
 def _with_truth(given, truth):
-    return specimens.measured_of(given.measured.answers, truth)
+    return specimens.measured_of(given.measured.predictions, truth)
 
 
 def test_regression_tells_the_mean_distance():
     contents = specimens.diabetes()
     measured = contents.measured
-    off = np.abs(measured.answers.predicted - measured.truth)
-    always = np.abs(measured.truth - measured.truth.mean()).mean()
+    off = np.abs(measured.predictions.predicted - measured.y_true)
+    always = np.abs(measured.y_true - measured.y_true.mean()).mean()
     text = parsed("diabetes").text
     assert f"{number(off.mean(), 3)} mean absolute error of the predictions of progression" in text
     assert f"{number(always, 3)} mean absolute error of always predicting" in text
@@ -292,7 +292,7 @@ def test_regression_tells_the_mean_distance():
 
 def test_errors_that_are_rounding_are_none():
     given = specimens.diabetes()
-    truth = given.measured.answers.predicted * (1 + 1e-15)
+    truth = given.measured.predictions.predicted * (1 + 1e-15)
     found = Parsed(render(replace(given, measured=_with_truth(given, truth))))
     assert "0 mean absolute error of the predictions of progression" in found.text
     assert "The model makes no error on these rows." in found.text
@@ -302,7 +302,7 @@ def test_errors_that_are_rounding_are_none():
 
 def test_curves_have_the_areas_of_scikit_learn():
     measured = specimens.reviews().measured
-    truth, scores = measured.truth == "positive", measured.answers.scores
+    truth, scores = measured.y_true == "positive", measured.predictions.scores
     text = parsed("reviews").text
     assert f"(AUC): {roc_auc_score(truth, scores):.3f}; chance is 0.5" in text
     assert f"Average precision: {average_precision_score(truth, scores):.3f}." in text
@@ -340,7 +340,14 @@ def test_curves_of_many_rows_stay_close_to_all_points():
 def test_absent_parts_say_why():
     contents = specimens.nothing()
     text = parsed("nothing").text
-    for name in ("measured", "tried", "learning_curve", "strengths", "separability", "hard_rows"):
+    for name in (
+        "measured",
+        "tried",
+        "learning_curve",
+        "regularization",
+        "separability",
+        "hard_rows",
+    ):
         assert getattr(contents, name).reason in text
     assert contents.certificate.reason in text
     assert "library" not in parsed("nothing").ids  # no chart, no library
@@ -358,12 +365,12 @@ def test_many_classes_have_a_matrix_or_the_most_common_mistakes():
 
 def test_rows_of_one_class_have_no_curves_and_a_reason():
     given = specimens.reviews()
-    answers = given.measured.answers
-    some = given.measured.truth == "positive"
+    answers = given.measured.predictions
+    some = given.measured.y_true == "positive"
     part = specimens.Answers(
         answers.predicted[some], answers.scores[some], answers.probabilities[some], answers.classes
     )
-    measured = specimens.measured_of(part, given.measured.truth[some])
+    measured = specimens.measured_of(part, given.measured.y_true[some])
     found = Parsed(render(replace(given, measured=measured)))
     assert "A curve needs rows of that class and of another" in found.text
     assert not {"roc", "precision-recall", "calibration"} & set(found.data("charts"))
@@ -371,8 +378,8 @@ def test_rows_of_one_class_have_no_curves_and_a_reason():
 
 def test_figures_without_rows_have_no_curves_but_the_matrix():
     given = specimens.reviews()
-    none = specimens.Answers(np.empty(0), None, None, given.measured.answers.classes)
-    measured = replace(given.measured, truth=np.empty(0), answers=none)
+    none = specimens.Answers(np.empty(0), None, None, given.measured.predictions.classes)
+    measured = replace(given.measured, y_true=np.empty(0), predictions=none)
     found = Parsed(render(replace(given, measured=measured)))
     assert "confusion" in found.data("charts")
     assert "roc" not in found.data("charts")
@@ -395,7 +402,7 @@ def test_a_form_that_does_not_fit_is_left_out(monkeypatch):
     monkeypatch.setattr(page, "LARGEST", whole - 1)
     smaller = render(given)
     assert len(smaller.encode()) < whole
-    assert page.NO_ROOM in Parsed(smaller).text
+    assert page.TOO_LARGE in Parsed(smaller).text
 
 
 def test_a_title_is_taken_from_the_call_then_from_the_contents():
@@ -430,10 +437,10 @@ def test_a_voted_model_says_that_its_weights_vote():
 
 
 def test_a_strength_that_is_not_on_the_curve_is_not_marked():
-    given = replace(specimens.nothing(), strengths=specimens.strength_curve())
+    given = replace(specimens.nothing(), regularization=specimens.regularization_curve())
     for chosen, marked in ((1.0, 1), (7.0, 0)):
-        curve = replace(given.strengths, chosen=chosen)
-        spec = Parsed(render(replace(given, strengths=curve))).data("charts")["strengths"]
+        curve = replace(given.regularization, chosen=chosen)
+        spec = Parsed(render(replace(given, regularization=curve))).data("charts")["strengths"]
         lengths = sorted(map(len, spec["datasets"].values()))
         assert lengths == [marked, len(curve.values)]
 
@@ -444,7 +451,7 @@ def test_one_learner_alone_has_a_table_and_no_chart():
     found = Parsed(render(given))
     assert "learners" not in found.data("charts")
     assert "LogisticRegressionCV (taken)" in found.text
-    assert isinstance(given.strengths, Absent)
+    assert isinstance(given.regularization, Absent)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``separable check``: what makes a model of this data, or its measured error, wrong."""
+"""``separable check``: problems in the data that bias a model or its measured error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 #: The exit code of ``--fail-on``.
-FOUND = 3
+FINDINGS_EXIT_CODE = 3
 
 
 @command(
@@ -46,7 +46,7 @@ FOUND = 3
 @click.option(
     "--fail-on",
     type=click.Choice(["warning", "note"]),
-    help=f"Exit with code {FOUND} if there is a warning (or, with note, any finding).",
+    help=f"Exit with code {FINDINGS_EXIT_CODE} if there is a warning (or, with note, any finding).",
 )
 @json_option()
 @reading_options
@@ -56,7 +56,7 @@ def check(
     fail_on: str | None,
     as_json: bool,
     reading: ReadingOptions,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Check DATA for problems that bias a model or its measured error.
 
@@ -67,10 +67,10 @@ def check(
     """
     from separable.cli.render.check_text import check_dict, check_text, checked
 
-    result = checked(data, asked, reading)
+    result = checked(data, options, reading)
     if as_json:
         write_data(json_bytes({"data": file_name(data), **check_dict(result)}))
     else:
         click.echo(check_text(result, data))
     if fail_on and (result.findings.warnings or (fail_on == "note" and result.findings)):
-        click.get_current_context().exit(FOUND)
+        click.get_current_context().exit(FINDINGS_EXIT_CODE)

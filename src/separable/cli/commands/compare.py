@@ -1,4 +1,4 @@
-"""``separable compare``: the leaderboard of learners on a table, and nothing saved."""
+"""``separable compare``: a leaderboard of learners on a table; nothing is saved."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["compare"]
 )
 @json_option()
 @talk_options
-def compare(data: str, output: str | None, asked: ProblemOptions, as_json: bool) -> None:
+def compare(data: str, output: str | None, options: ProblemOptions, as_json: bool) -> None:
     """Compare learners on all rows of DATA by cross-validation; nothing is saved.
 
     Every learner is evaluated on the same folds, with its regularization searched. Learners,
@@ -49,9 +49,9 @@ def compare(data: str, output: str | None, asked: ProblemOptions, as_json: bool)
     from separable.cli.training.learner_comparison import compare_all_rows
 
     check_csv_output(output, data, as_json=as_json)
-    encoded, comparison = compare_all_rows(data, asked)
-    for told in encoded.problem.notes:
-        note(told)
+    encoded, comparison = compare_all_rows(data, options)
+    for message in encoded.problem.notes:
+        note(message)
     if as_json:
         write_data(json_bytes(_as_dict(comparison)))
     elif output is not None:
@@ -82,7 +82,7 @@ def _as_csv(comparison: Comparison) -> bytes:
     ]  # fmt: skip
     lines = []
     for rank, each in enumerate(board, 1):
-        told = each.to_dict()
-        cells = [told[name] for name in names]
+        values = each.to_dict()
+        cells = [values[name] for name in names]
         lines.append([rank, each.name, settings_text(each.params), board.metric, *cells])
     return csv_bytes(["rank", "learner", "strength", "metric", *names], lines)

@@ -1,4 +1,4 @@
-"""``separable completion``: the script that lets a shell complete command lines."""
+"""``separable completion``: the completion script for a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``separable demo``: the whole path on the penguins that come with the package."""
+"""``separable demo``: all commands on the penguins that come with the package."""
 
 from __future__ import annotations
 

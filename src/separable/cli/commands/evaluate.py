@@ -1,4 +1,4 @@
-"""``separable evaluate``: how good a model is on a file whose truth is known.
+"""``separable evaluate``: metrics of a model on a file with known targets.
 
 ``--fail-under`` and ``--fail-over``: figures that a model has to reach.
 """
@@ -95,20 +95,20 @@ def evaluate(
     reject a model that is not good enough.
     """
     from separable.cli.commands.evaluate import check_task, missed_limits, read_limits
-    from separable.cli.io.measured_rows import positive_of, refuse_several_targets
     from separable.cli.io.model_rows import load_model
+    from separable.cli.io.true_targets import positive_of, refuse_several_targets
 
     limits = read_limits(fail_under, fail_over)
     loaded = load_model(model)
     check_task(limits, "regression" if loaded.classes is None else "classification")
     refuse_several_targets(loaded, model)
     chosen = positive_of(loaded, positive)
-    found, told = _measured(loaded, data, target, weight, chosen, column, reading)
-    missed = missed_limits(limits, found)
+    result, description = _measured(loaded, data, target, weight, chosen, column, reading)
+    missed = missed_limits(limits, result)
     if as_json:
-        write_data(json_bytes({**told, **found.to_dict(), "missed": missed}))
+        write_data(json_bytes({**description, **result.to_dict(), "missed": missed}))
     else:
-        click.echo(f"{_title(told)}\n{found.text()}")
+        click.echo(f"{_title(description)}\n{result.text()}")
     for line in missed:
         click.echo(f"Missed: {line}", err=True)
     if missed:
@@ -127,34 +127,39 @@ def _measured(
     """Return the evaluation of a file, and what it is of."""
     import numpy as np
 
-    from separable.cli.io.measured_rows import constant_of, rows_with_truth, target_named
     from separable.cli.io.model_rows import tell_reports
-    from separable.cli.io.true_targets import truth_of, weights_of_part
+    from separable.cli.io.true_targets import (
+        constant_of,
+        rows_with_targets,
+        target_named,
+        true_targets_of,
+        weights_of_part,
+    )
     from separable.model.files.training_rows import SeenRows
     from separable.model.metrics.evaluation import evaluation
-    from separable.model.metrics.metric_registry import answers_from
+    from separable.model.metrics.metric_registry import predictions_from
 
-    rows, target = rows_with_truth(model, data, target, weight, column, reading)
-    truths, scores, weights, reports, missing = [], [], [], [], 0
+    rows, target = rows_with_targets(model, data, target, weight, column, reading)
+    targets, scores, weights, reports, missing = [], [], [], [], 0
     seen: list[SeenRows] = []
     for part in rows:
         reports.append(part.report)
-        y_true, mask = truth_of(model, part, target)
-        truths.append(y_true)
+        y_true, mask = true_targets_of(model, part, target)
+        targets.append(y_true)
         scores.append(model.decision_function(part.rows)[mask])
         weights.append(weights_of_part(part, mask, weight, data))
         missing += int(np.count_nonzero(~mask))
         if model.training_rows is not None:
             seen.append(model.training_rows.find(part.rows.take(np.flatnonzero(mask))))
     tell_reports(model, reports)
-    whole = np.concatenate(truths)
+    whole = np.concatenate(targets)
     if not len(whole):
         raise ValueError(
             f"{file_name(data)}: no row has a {target_named(target)}, so there is nothing to "
             "evaluate."
         )
     result = evaluation(
-        answers_from(model, np.concatenate(scores)),
+        predictions_from(model, np.concatenate(scores)),
         whole,
         np.concatenate(weights),
         positive,
@@ -162,10 +167,10 @@ def _measured(
     )
     whole_seen = SeenRows.joined(seen) if seen else None
     _note_training(model, whole_seen, weight)
-    told = {"data": file_name(data), "learner": model.learner, "target": target}
+    description = {"data": file_name(data), "learner": model.learner, "target": target}
     in_training = None if whole_seen is None else whole_seen.seen
     return result, {
-        **told,
+        **description,
         "weight": weight,
         "rows_without_target": missing,
         "rows_in_training": in_training,
@@ -184,13 +189,14 @@ def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> N
         )
 
 
-def _title(told: dict[str, Any]) -> str:
-    from separable.cli.io.measured_rows import target_named
+def _title(description: dict[str, Any]) -> str:
+    from separable.cli.io.true_targets import target_named
 
-    missing = told["rows_without_target"]
+    missing = description["rows_without_target"]
     left_out = f", {counted(missing, 'row')} without it left out" if missing else ""
-    weight = f", each row with the weight {told['weight']}" if told["weight"] else ""
-    return f"{told['learner']} on {told['data']}, {target_named(told['target'])}{weight}{left_out}:"
+    weight = f", each row with the weight {description['weight']}" if description["weight"] else ""
+    target = target_named(description["target"])
+    return f"{description['learner']} on {description['data']}, {target}{weight}{left_out}:"
 
 
 #: What each option is for.
@@ -199,7 +205,7 @@ OPTIONS = {True: "--fail-under", False: "--fail-over"}
 
 @dataclass(frozen=True)
 class Limit:
-    """A figure and what it has to be: at least so much, or of errors at most.
+    """A limit on a metric: a minimum for scores, a maximum for errors.
 
     Parameters
     ----------
@@ -210,13 +216,13 @@ class Limit:
     metric: str
     value: float
 
-    def missed(self, found: Evaluation) -> str | None:
+    def missed(self, result: Evaluation) -> str | None:
         """Return in words how it was missed, None where it was not."""
         metric = METRICS[self.metric]
-        figure = found.figures.get(self.metric)
+        figure = result.figures.get(self.metric)
         option = f"{OPTIONS[metric.greater_is_better]} {self.metric}={self.value:g}"
         if figure is None:
-            return f"{option}: {self.metric} is not available: {found.left_out[self.metric]}."
+            return f"{option}: {self.metric} is not available: {result.left_out[self.metric]}."
         if metric.greater_is_better and not figure >= self.value:
             return f"{option}: {self.metric} is {figure:.6g}, below the limit."
         if not metric.greater_is_better and not figure <= self.value:
@@ -233,9 +239,11 @@ def read_limits(under: Sequence[str], over: Sequence[str]) -> list[Limit]:
     ]
 
 
-def missed_limits(limits: list[Limit], found: Evaluation) -> list[str]:
+def missed_limits(limits: list[Limit], result: Evaluation) -> list[str]:
     """Return in words which limits were missed."""
-    return [told for told in (limit.missed(found) for limit in limits) if told is not None]
+    return [
+        message for message in (limit.missed(result) for limit in limits) if message is not None
+    ]
 
 
 def check_task(limits: list[Limit], task: Any) -> None:

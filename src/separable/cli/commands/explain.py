@@ -1,4 +1,4 @@
-"""``separable explain``: the weights of a model, or one prediction taken apart."""
+"""``separable explain``: the weights of a model, or the explanation of one prediction."""
 
 from __future__ import annotations
 
@@ -105,17 +105,17 @@ def _explain_model(model: Model, top: int, as_json: bool) -> None:
     linear = model if isinstance(model, LinearModel) else model.mean_model()
     weights = linear.top_weights(top)
     if as_json:
-        told = {"learner": model.learner, "classes": _classes(model)}
-        told |= {"intercept": linear.intercept.tolist(), "top_weights": weights.to_dict()}
-        write_data(json_bytes({**told, "evidence": dict(model.evidence)}))
+        record = {"learner": model.learner, "classes": _classes(model)}
+        record |= {"intercept": linear.intercept.tolist(), "top_weights": weights.to_dict()}
+        write_data(json_bytes({**record, "evidence": dict(model.evidence)}))
         return
     click.echo(_model_line(model))
     if linear is not model:
         from separable.cli.render.columns_text import MEAN_WEIGHTS
 
         click.echo(MEAN_WEIGHTS)
-    for place, group in enumerate(weights):
-        click.echo(_coloured(str(TopWeights((group,))), "red" if place % 2 else "green"))
+    for index, group in enumerate(weights):
+        click.echo(_coloured(str(TopWeights((group,))), "red" if index % 2 else "green"))
 
 
 def _coloured(group: str, colour: str) -> str:
@@ -137,7 +137,7 @@ def _model_line(model: Model) -> str:
 
 
 def _of_row(
-    model: Model, data: str, place: int, column: str | None, reading: ReadingOptions
+    model: Model, data: str, index: int, column: str | None, reading: ReadingOptions
 ) -> ExplainedRow:
     """Return a row of a file, explained."""
     from separable.cli.io.model_rows import ModelRows, tell_reports
@@ -145,19 +145,19 @@ def _of_row(
     from separable.cli.render.explain_text import ExplainedRow
 
     rows = ModelRows(model, RowSource(data, reading), None, column)
-    part = rows.row(place)
-    tell_reports(model, [part.report], place)
+    part = rows.row(index)
+    tell_reports(model, [part.report], index)
     raw: dict[str, Any] = {}
     if part.table is not None:
         raw = {name: part.table[name][0].as_py() for name in rows.raw_columns}
     if getattr(model.encoder, "kind", None) == "text":
         raw = {"text": raw[rows.raw_columns[0]]}
-    called = f"{file_name(data)}, data row {place + 1}"
-    return ExplainedRow(model.explain(part.rows), raw, called, place + 1)
+    called = f"{file_name(data)}, data row {index + 1}"
+    return ExplainedRow(model.explain(part.rows), raw, called, index + 1)
 
 
 def _of_text(model: Model, text: str, column: str | None) -> ExplainedRow:
-    """Return a text that was typed, explained; what else the model takes is missing."""
+    """Return the explanation of a text from the command line; other columns are missing."""
     from separable.cli.io.model_rows import text_column_of
     from separable.cli.render.explain_text import ExplainedRow
     from separable.data.table import list_names

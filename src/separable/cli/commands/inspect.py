@@ -1,4 +1,4 @@
-"""``separable inspect``: show the contents of a model file file, without trusting it."""
+"""``separable inspect``: the contents of a model file, without trusting it."""
 
 from __future__ import annotations
 
@@ -43,65 +43,68 @@ def inspect(model: str, as_json: bool) -> None:
     from separable.model.files.model_file import ModelFileError
 
     try:
-        found = inspect_file(model)
+        inspection = inspect_file(model)
     except ValueError as error:
         raise ModelFileError(f"{model}: {error}") from error
     if as_json:
-        write_data(json_bytes(found.to_dict()))
+        write_data(json_bytes(inspection.to_dict()))
     else:
-        click.echo(_text(found))
-    if found.problems:
-        raise ModelFileError(f"{model}: {' Also, '.join(found.problems)}")
+        click.echo(_text(inspection))
+    if inspection.problems:
+        raise ModelFileError(f"{model}: {' Also, '.join(inspection.problems)}")
 
 
-def _text(found: Inspection) -> str:
+def _text(inspection: Inspection) -> str:
     from separable.cli.render.messages import verbosity
     from separable.model.words import shown
 
     most = 1 << 30 if verbosity() > 0 else SHOWN
-    lines = [f"{shown(found.file, 500)}: {_title(found)}"]
-    if not found.fields:
+    lines = [f"{shown(inspection.file, 500)}: {_title(inspection)}"]
+    if not inspection.fields:
         return lines[0]
-    lines += [f"  {name:<13}{value}" for name, value in _facts(found)]
+    lines += [f"  {name:<13}{value}" for name, value in _facts(inspection)]
     for title, values in (
-        ("Parameters", found.fields.get("parameters")),
-        ("Columns", {c["name"]: c["type"] for c in (found.encoder or {}).get("columns", [])}),
-        ("Evidence", found.fields.get("evidence")),
+        ("Parameters", inspection.fields.get("parameters")),
+        ("Columns", {c["name"]: c["type"] for c in (inspection.encoder or {}).get("columns", [])}),
+        ("Evidence", inspection.fields.get("evidence")),
     ):
         if isinstance(values, dict) and values:
             lines += ["", f"{title}:", *_pairs(values, most)]
-    return "\n".join([*lines, *_tensor_lines(found, most)])
+    return "\n".join([*lines, *_tensor_lines(inspection, most)])
 
 
-def _title(found: Inspection) -> str:
+def _title(inspection: Inspection) -> str:
     from separable.model.words import shown
 
-    if not found.fields:
-        return f"{counted(found.bytes, 'byte')}, not readable as a model"
-    kind = "a model that votes" if found.voted else "a linear model"
-    return f"{kind} of {shown(found.fields.get('learner', 'an unknown learner'))}"
+    if not inspection.fields:
+        return f"{counted(inspection.bytes, 'byte')}, not readable as a model"
+    kind = "a model that votes" if inspection.voted else "a linear model"
+    return f"{kind} of {shown(inspection.fields.get('learner', 'an unknown learner'))}"
 
 
-def _facts(found: Inspection) -> Iterator[tuple[str, str]]:
+def _facts(inspection: Inspection) -> Iterator[tuple[str, str]]:
     from separable.model.words import shown
 
-    fields = found.fields
+    fields = inspection.fields
     version = f"{fields.get('format')} {fields.get('format_version')}"
     yield "format", shown(f"{version}, written by version {fields.get('separable_version')}")
     for name in ("family", "link", "threshold"):
         if fields.get(name) is not None:
             yield name, shown(fields[name])
-    if found.n_classes is not None:
-        yield "classes", _first(found.n_classes, found.classes)
-    if found.n_features is not None:
-        yield "features", _first(found.n_features, found.feature_names)
-    if found.encoder is not None:
-        yield "encoder", shown(found.encoder["kind"])
-    yield "state", "present: separable update can continue" if found.state else "none"
-    size = sum(tensor["bytes"] for tensor in found.tensors)
-    yield "tensors", f"{len(found.tensors)} of {size} bytes together, in a file of {found.bytes}"
-    told = {True: "matches", False: "does not match", None: "cannot be checked"}
-    yield "SHA-256", told[found.sha256]
+    if inspection.n_classes is not None:
+        yield "classes", _first(inspection.n_classes, inspection.classes)
+    if inspection.n_features is not None:
+        yield "features", _first(inspection.n_features, inspection.feature_names)
+    if inspection.encoder is not None:
+        yield "encoder", shown(inspection.encoder["kind"])
+    yield "state", "present: separable update can continue" if inspection.state else "none"
+    size = sum(tensor["bytes"] for tensor in inspection.tensors)
+    yield (
+        "tensors",
+        f"{len(inspection.tensors)} of {size} bytes together, in a file of {inspection.bytes}",
+    )
+    checksum = {True: "matches", False: "does not match", None: "cannot be checked"}
+    yield "SHA-256", checksum[inspection.sha256]
 
 
 def _first(count: int, values: list[Any]) -> str:
@@ -129,16 +132,16 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json_bytes(value).decode().strip()
 
 
-def _tensor_lines(found: Inspection, most: int) -> list[str]:
+def _tensor_lines(inspection: Inspection, most: int) -> list[str]:
     from separable.model.words import shown, table
 
-    if not found.tensors:
+    if not inspection.tensors:
         return []
     cells = [("tensor", "dtype", "shape", "bytes")]
-    for tensor in found.tensors[:most]:
+    for tensor in inspection.tensors[:most]:
         shape = " x ".join(map(str, tensor["shape"]))
         cells.append(
             (shown(tensor["name"]), shown(tensor["dtype"]), shown(shape), str(tensor["bytes"]))
         )
-    more = len(found.tensors) - most
+    more = len(inspection.tensors) - most
     return ["", "Tensors:", table(cells), *([f"  ... and {more} more"] * (more > 0))]

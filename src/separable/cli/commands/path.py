@@ -1,4 +1,4 @@
-"""``separable path``: what each strength of the penalty makes of a learner."""
+"""``separable path``: the regularization path of a learner."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["path"]
 )
 @json_option()
 @talk_options
-def path(data: str, output: str | None, top: int, asked: ProblemOptions, as_json: bool) -> None:
+def path(data: str, output: str | None, top: int, options: ProblemOptions, as_json: bool) -> None:
     """Show the regularization path of a learner on DATA.
 
     For each value of C or alpha: the cross-validation score with its standard error, the norm of
@@ -46,12 +46,12 @@ def path(data: str, output: str | None, top: int, asked: ProblemOptions, as_json
     the largest features. The best mean is marked, and the most regularized fit within one standard
     error of it.
     """
-    from separable.cli.training.path_search import strength_path
+    from separable.cli.training.path_search import regularization_path
 
     check_csv_output(output, data, as_json=as_json)
-    result = strength_path(data, asked, top)
-    for told in result.notes:
-        note(told)
+    result = regularization_path(data, options, top)
+    for message in result.notes:
+        note(message)
     if as_json:
         write_data(json_bytes(result.to_dict()))
     elif output is not None:

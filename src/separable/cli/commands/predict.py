@@ -1,4 +1,4 @@
-"""``separable predict``: a model and a table to predictions, scores and probabilities."""
+"""``separable predict``: predictions, scores and probabilities for a table."""
 
 from __future__ import annotations
 
@@ -125,25 +125,25 @@ def _tables(
         table = prediction_table(
             rows.model, part.rows, probabilities=probabilities, explain=explain
         )
-        for place, name in enumerate(keep):
+        for index, name in enumerate(keep):
             assert part.table is not None
-            table = table.add_column(place, name, part.table[name])
+            table = table.add_column(index, name, part.table[name])
         yield table
 
 
-def _format(asked: OutputFormat | None, as_json: bool, output: str | None) -> OutputFormat:
+def _format(requested: OutputFormat | None, as_json: bool, output: str | None) -> OutputFormat:
     from separable.cli.render.predictions_table import output_format
 
-    if as_json and asked not in (None, "jsonl"):
+    if as_json and requested not in (None, "jsonl"):
         raise click.UsageError(
-            f"--json and --output-format {asked} contradict each other. Give one of them."
+            f"--json and --output-format {requested} contradict each other. Give one of them."
         )
     named = output_format(output)
-    if as_json and asked is None and named == "parquet":
+    if as_json and requested is None and named == "parquet":
         raise click.UsageError(
             f"--json contradicts -o {output}, which is Parquet. Give one of them."
         )
-    form = asked or ("jsonl" if as_json else named)
+    form = requested or ("jsonl" if as_json else named)
     if form == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError(
             "Parquet is binary and is not written to a terminal: name a file with -o."

@@ -1,4 +1,4 @@
-"""``separable report``: a model as one page that anybody can open."""
+"""``separable report``: a model as one HTML page."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def report(
 
     `train --report` writes the same page with all of this.
     """
-    from separable.cli.io.saving_report import check_report, write_report
-    from separable.cli.training.model_report import MeasuredOn, model_contents
+    from separable.cli.io.saving import check_report, write_report
+    from separable.cli.training.report_contents import MeasuredOn, model_contents
 
     given = {"target": target, "weight": weight, "positive": positive, "column": column}
     if data is None:

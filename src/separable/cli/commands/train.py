@@ -1,4 +1,4 @@
-"""``separable train``: a table to a compared, tested, explained and saved model."""
+"""``separable train``: compare, test, explain and save a model of a table."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from separable.cli.render.messages import note, warn
 
 __all__ = ["train"]
 
-#: The share of rows that is held out where nothing else is asked for.
+#: Default fraction of rows to hold out.
 TEST_SIZE = 0.25
 
 
-def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
+def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
     if value is not None and math.isnan(value):
         raise click.BadParameter("nan is not a fraction. Give a number from 0 to less than 1.")
     return value
@@ -45,7 +45,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> f
     click.option(
         "--test-size",
         type=click.FloatRange(0, 1, max_open=True),
-        callback=_share,
+        callback=_fraction,
         metavar="FRACTION",
         help="Fraction of rows to hold out for testing; 0 disables the test.  [default: "
         f"{TEST_SIZE}]",
@@ -71,7 +71,7 @@ def train(
     report: str | None,
     test: str | None,
     test_size: float | None,
-    asked: ProblemOptions,
+    options: ProblemOptions,
     as_json: bool,
 ) -> None:
     """Train a model on DATA, a table: CSV, JSON lines or Parquet, optionally compressed.
@@ -86,9 +86,8 @@ def train(
     values are allowed. The columns of --group, --time and --weight are not features. Options that
     name a column are repeatable.
     """
-    from separable.cli.io.saving import model_path, save_model
-    from separable.cli.io.saving_report import check_report, write_report
-    from separable.cli.render.command_line import as_typed
+    from separable.cli.io.saving import check_report, model_path, save_model, write_report
+    from separable.cli.options.options import command_line_of
     from separable.cli.render.train_text import training_dict, training_text
     from separable.cli.training.training import train_model
 
@@ -103,11 +102,11 @@ def train(
         check_report(report, "--report", model=path, data=data, **inputs)
     start = time.monotonic()
     size = TEST_SIZE if test_size is None else test_size
-    command = as_typed(click.get_current_context())
-    training = train_model(data, test, size, asked, command, keep=report is not None)
+    command = command_line_of(click.get_current_context())
+    training = train_model(data, test, size, options, command, keep=report is not None)
     save_model(training.model, path)
-    for told in training.notes:
-        note(told)
+    for message in training.notes:
+        note(message)
     for warning in training.warnings:
         warn(warning)
     if report is not None:

@@ -1,4 +1,4 @@
-"""``separable update``: a model goes on learning from new rows."""
+"""``separable update``: continue training on new rows."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from separable.cli.options.options import ReadingOptions
     from separable.cli.stream.stream_learning import StreamLearner
-    from separable.cli.stream.stream_rows import Batch, RowStream
-    from separable.cli.stream.stream_source import Source
+    from separable.cli.stream.stream_rows import Batch, RowStream, Source
     from separable.cli.stream.stream_target import StreamTarget
     from separable.model.kinds import Model
 
@@ -79,10 +78,10 @@ def update(
     run = _Update(model, data, target, weight, reading)
     updated = run.run()
     save_model(updated, path)
-    for told in run.source.notes:
-        note(told)
+    for message in run.source.notes:
+        note(message)
     if as_json:
-        write_data(json_bytes({"model": path, "learner": updated.learner, **run.told}))
+        write_data(json_bytes({"model": path, "learner": updated.learner, **run.summary}))
     else:
         click.echo(run.text(path))
 
@@ -94,7 +93,7 @@ class _Update:
         self, path: str, data: str, target: str | None, weight: str | None, reading: ReadingOptions
     ) -> None:
         from separable.cli.io.saving import remembered
-        from separable.cli.stream.stream_source import Source
+        from separable.cli.stream.stream_rows import Source
 
         self.path, self.data = path, data
         self.model: Model = load_trusted(path)
@@ -104,14 +103,13 @@ class _Update:
         self.weight_name = weight or self.trained.get("weight")
         base = self.trained.get("index_base", "auto")
         self.source: Source = Source(data, reading, base)
-        self.told: dict[str, Any] = {}
+        self.summary: dict[str, Any] = {}
         self._right = self._tested = 0.0
 
     def run(self) -> Model:
         """Learn from the rows and return the model after them."""
-        from separable.cli.stream.checkpoint import stream_model
         from separable.cli.stream.progressive_validation import Record
-        from separable.cli.stream.stream_learning import StreamLearner
+        from separable.cli.stream.stream_learning import StreamLearner, stream_model
         from separable.cli.stream.stream_report import LineTable
 
         estimator = _learner_class(self.model).from_model(self.model)
@@ -124,13 +122,13 @@ class _Update:
             table.begin(learner.gauge.name, stream.target, learner.record)
             self.source.progress = table.reading
             learner.run()
-        self.told = self._figures(learner)
-        updates = [*self.trained.get("updates", ()), self.told]
+        self.summary = self._figures(learner)
+        updates = [*self.trained.get("updates", ()), self.summary]
         rows = self.trained.get("rows")
-        total = {} if rows is None else {"rows": rows + self.told["rows"]}
-        model = stream_model(learner, self.told["rows"])
-        told = {**self.trained, **total, "updates": updates}
-        return replace(model, evidence={**model.evidence, "train": told})
+        total = {} if rows is None else {"rows": rows + self.summary["rows"]}
+        model = stream_model(learner, self.summary["rows"])
+        record = {**self.trained, **total, "updates": updates}
+        return replace(model, evidence={**model.evidence, "train": record})
 
     def _stopping_rule(self, batches: Sequence[Batch]) -> None:
         """Predict rows with the model as it was."""
@@ -169,36 +167,37 @@ class _Update:
         """Return what was found as text for a terminal."""
         from separable.model.words import shown, table
 
-        told = self.told
-        name = "rmse" if "rmse" in told["before"] else "accuracy"
+        summary = self.summary
+        name = "rmse" if "rmse" in summary["before"] else "accuracy"
         of_what = "root mean squared error" if name == "rmse" else "accuracy"
         rows: list[tuple[str, ...]] = [
-            (f"{of_what} of the model before the update", f"{told['before'][name]:.4f}"),
-            ("progressive, each row before it was learned", f"{told['progressive'][name]:.4f}"),
+            (f"{of_what} of the model before the update", f"{summary['before'][name]:.4f}"),
+            ("progressive, each row before it was learned", f"{summary['progressive'][name]:.4f}"),
         ]
-        if told["loss"] is not None:
-            rows.append((f"{told['loss']}, progressive", f"{told['progressive']['mean_loss']:.4f}"))
+        if summary["loss"] is not None:
+            rows.append(
+                (f"{summary['loss']}, progressive", f"{summary['progressive']['mean_loss']:.4f}")
+            )
         after = self.trained.get("rows")
         since = "" if after is None else f", after {after} before"
-        lines = [f"{file_name(self.data)}: {counted(told['rows'], 'row')} learned{since}"]
-        if told["rows_without_target"]:
-            lines.append(f"  {told['rows_without_target']} more without a target skipped")
-        for column, met in told["unseen"].items():
+        lines = [f"{file_name(self.data)}: {counted(summary['rows'], 'row')} learned{since}"]
+        if summary["rows_without_target"]:
+            lines.append(f"  {summary['rows_without_target']} more without a target skipped")
+        for column, met in summary["unseen"].items():
             first = ", ".join(repr(shown(level)) for level in met["first"])
             lines.append(
                 f"  {shown(column)}: {met['count']} with a level not seen in training: no effect "
                 f"({first})"
             )
-        place = "in place" if path == self.path else f"to {path}"
-        end = f"Wrote the model {place}. Next:\n  separable evaluate {shlex.quote(path)} NEW.csv"
+        where = "in place" if path == self.path else f"to {path}"
+        end = f"Wrote the model {where}. Next:\n  separable evaluate {shlex.quote(path)} NEW.csv"
         return "\n".join([*lines, table(rows), "", end])
 
     # --- what can go on, and from what ---
 
     def _stream(self) -> RowStream:
-        from separable.cli.stream.sparse_stream import SparseStream
+        from separable.cli.stream.encoded_streams import SparseStream, TableStream
         from separable.cli.stream.stream_rows import Wanted
-        from separable.cli.stream.table_stream import TableStream
         from separable.features.table.table_encoder import TableEncoder
 
         encoder, source, where = self.model.encoder, self.source, file_name(self.data)
@@ -249,6 +248,6 @@ def _learner_class(model: Model) -> Any:
     from separable.cli.training.learners import LEARNERS
 
     for learner in LEARNERS.values():
-        if learner.place.endswith(f":{model.learner}"):
+        if learner.import_path.endswith(f":{model.learner}"):
             return learner.load()
     raise ValueError(f"{model.learner} models are not made by separable train.")

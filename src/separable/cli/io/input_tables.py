@@ -1,4 +1,4 @@
-"""How the commands read a table: in every format that `separable.data.read` knows."""
+"""Input tables of the commands, in every format that `separable.data.read` knows."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def table_of(
     from separable.cli.io.row_lines import remember_lines
 
     remember_lines(data, inputs, dataset.report, reading)
-    for told in dataset.report.notes:
-        note(in_options(told))
+    for message in dataset.report.notes:
+        note(in_options(message))
     assert dataset.table is not None
     return dataset.table
 
@@ -91,5 +91,5 @@ def in_options(message: str) -> str:
     """Return a message of `separable.data.read` with its options as a command takes them."""
     for python, option in _FLAGS.items():
         message = message.replace(python, option)
-    message = _TYPES.sub(lambda found: f"--{found[2]} {found[1]}", message)
-    return _VALUES.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}", message)
+    message = _TYPES.sub(lambda match: f"--{match[2]} {match[1]}", message)
+    return _VALUES.sub(lambda match: f"--{match[1].replace('_', '-')} {match[2]}", message)

@@ -1,4 +1,4 @@
-"""How a model is fed with the rows of a file: which columns are read, and what becomes of them.
+"""Conversion of the rows of a file to the input of a model: columns to read, and their encoding.
 
 A table goes through the encoder, texts are one column of it, numbers are columns or sparse text.
 """
@@ -36,7 +36,7 @@ class Feed(ABC):
     columns : mapping of str to str
         The columns to read, with their types; none of sparse text.
     options : dict
-        What else reading is told, as `separable.data.read` takes it.
+        More options of `separable.data.read`.
     """
 
     model: Model
@@ -87,10 +87,10 @@ class _NumberFeed(Feed):
 
         assert dataset.table is not None
         values = np.empty((dataset.table.num_rows, len(self.columns)))
-        for place, name in enumerate(self.columns):
-            values[:, place] = floats(dataset.table[name])
-            if not np.isfinite(values[:, place]).all():
-                row = int(np.flatnonzero(~np.isfinite(values[:, place]))[0])
+        for index, name in enumerate(self.columns):
+            values[:, index] = floats(dataset.table[name])
+            if not np.isfinite(values[:, index]).all():
+                row = int(np.flatnonzero(~np.isfinite(values[:, index]))[0])
                 raise CellError(
                     name,
                     row,
@@ -201,7 +201,7 @@ def _number_names(model: Model, source: RowSource, besides: Sequence[str]) -> li
     return others
 
 
-def _by_name(rows: Rows, found: Sequence[str], wanted: Sequence[str]) -> Rows:
+def _by_name(rows: Rows, names: Sequence[str], wanted: Sequence[str]) -> Rows:
     """Return rows with the columns that are wanted; values under other names are left out."""
     import numpy as np
 
@@ -209,9 +209,9 @@ def _by_name(rows: Rows, found: Sequence[str], wanted: Sequence[str]) -> Rows:
 
     assert rows.indices is not None
     assert rows.indptr is not None
-    place = {name: number for number, name in enumerate(wanted)}
-    places = np.array([place.get(name, -1) for name in found], dtype=np.int64)
-    new = places[rows.indices]
+    index_of = {name: number for number, name in enumerate(wanted)}
+    new_index = np.array([index_of.get(name, -1) for name in names], dtype=np.int64)
+    new = new_index[rows.indices]
     keep = new >= 0
     starts = np.concatenate([[0], np.cumsum(keep)])[rows.indptr]
     return RowsClass(rows.values[keep], len(wanted), new[keep], starts.astype(np.int64))

@@ -1,4 +1,4 @@
-"""Rows of a file for a model, some at a time: what predict, evaluate and explain go through.
+"""Rows of a file for a model, in chunks: shared by predict, evaluate and explain.
 
 How a model takes rows depends on what it was trained on: see `separable.cli.io.model_feeds`.
 """
@@ -104,23 +104,23 @@ class ModelRows:
                 yield self._part(dataset, first_row)
                 first_row += len(dataset)
 
-    def row(self, place: int) -> Part:
+    def row(self, index: int) -> Part:
         """Return a single row, the only one that is encoded.
 
         Parameters
         ----------
-        place : int
+        index : int
             Counted from 0.
         """
         first_row = 0
         with step(f"Reading {file_name(self.data)}") as running, self._naming_missing_columns():
             for dataset in self.source.datasets(PART_ROWS, self._options(), running.reading):
-                if place < first_row + len(dataset):
-                    return self._part(_one_row(dataset, place - first_row), place)
+                if index < first_row + len(dataset):
+                    return self._part(_one_row(dataset, index - first_row), index)
                 first_row += len(dataset)
         raise ValueError(
             f"{file_name(self.data)} has {counted(first_row, 'data row')}, so there is no row "
-            f"{place + 1}. Rows are counted from 1 below the header line."
+            f"{index + 1}. Rows are counted from 1 below the header line."
         )
 
     def _part(self, dataset: Dataset, first_row: int) -> Part:
@@ -131,7 +131,7 @@ class ModelRows:
     @contextmanager
     def _naming_missing_columns(self) -> Iterator[None]:
         """Where a file cannot be read because it lacks columns, name all of them."""
-        from separable.data.table import TableError, list_names
+        from separable.data.table import TableError, headerless_hint, list_names
 
         try:
             yield
@@ -144,6 +144,7 @@ class ModelRows:
                         f"{file_name(self.data)} lacks {counted(len(absent), 'column')} that the "
                         f"model was trained with: {list_names(absent, 5)}. It has "
                         f"{list_names(names, 10)}. Add them, empty where the values are unknown."
+                        f"{headerless_hint(names)}"
                     ) from None
             raise
 
@@ -225,7 +226,7 @@ def text_column_of(model: Model, column: str | None) -> str:
     return column or texts[0]
 
 
-def _one_row(dataset: Dataset, place: int) -> Dataset:
-    table = None if dataset.table is None else dataset.table.slice(place, 1)
-    rows = None if dataset.rows is None else dataset.rows.slice(place, place + 1)
+def _one_row(dataset: Dataset, index: int) -> Dataset:
+    table = None if dataset.table is None else dataset.table.slice(index, 1)
+    rows = None if dataset.rows is None else dataset.rows.slice(index, index + 1)
     return replace(dataset, table=table, rows=rows, y=None, weights=None)

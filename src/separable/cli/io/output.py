@@ -1,13 +1,17 @@
-"""What the commands share in writing data: to standard output or to a file."""
+"""Output of the commands: data to standard output or a file, state of the standard streams."""
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from separable.cli.render.messages import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,16 +20,21 @@ if TYPE_CHECKING:
 
     from separable.features.encoding_report import ColumnReport, EncodingReport
 
+
 __all__ = [
     "check_csv_output",
     "check_output",
+    "close_output",
+    "colour",
     "counted",
     "csv_bytes",
     "data_name",
     "file_name",
+    "flush_output",
     "json_bytes",
     "naming_file",
     "report_lines",
+    "warnings_in_one_line",
     "write_data",
 ]
 
@@ -131,13 +140,13 @@ def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterat
 
 def _cell_name(source: str, row: int, column: str) -> str:
     """Return where a value is: the line of the file if it is known for sure, else the row."""
-    from separable.cli.io.row_lines import place_of_cell
-    from separable.data.table import at_place
+    from separable.cli.io.row_lines import cell_position
+    from separable.data.table import file_position
 
-    place = place_of_cell(source, row, column)
-    if place is None:
+    position = cell_position(source, row, column)
+    if position is None:
         return f"{file_name(source)}: data row {row + 1}, column {column!r}"
-    return f"{at_place(file_name(source), *place)}: column {column!r}"
+    return f"{file_position(file_name(source), *position)}: column {column!r}"
 
 
 def file_name(source: str) -> str:
@@ -176,3 +185,65 @@ def _column_lines(column: ColumnReport, shift: int) -> Iterator[str]:
             f"{shown(level)!r} in data row {row + shift}" for row, level in column.unseen_examples
         )
         yield f"{name}: {column.unseen} with a level not seen in training: no effect ({examples})"
+
+
+def colour() -> bool | None:
+    """Return whether to write in colour; None: where it is a terminal.
+
+    ``NO_COLOR`` and ``FORCE_COLOR`` count where they are set to anything but nothing; the first
+    wins.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR") else None
+
+
+def flush_output() -> None:
+    """Write what is still held back, so that an error comes now and not when Python ends."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None:  # closed before the program began
+            continue
+        try:
+            stream.flush()
+        except OSError:
+            close_output()
+            raise
+
+
+def close_output() -> None:
+    """Let nothing more go to streams that cannot be written, not even when Python ends."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None:
+            continue
+        try:
+            stream.flush()
+        except OSError:
+            _send_nowhere(stream)
+        except ValueError:  # it is closed
+            continue
+
+
+def _send_nowhere(stream: Any) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stream.fileno())
+        stream.flush()
+    except (OSError, ValueError):  # it is no file
+        return
+    finally:
+        os.close(nowhere)
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Tell the warnings of Python as the commands tell theirs."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        warn(" ".join(str(message).split()))
+
+    before = warnings.showwarning
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = before

@@ -1,4 +1,4 @@
-"""Columns that say something about rows, not about what is predicted: weight, group and time.
+"""Columns that describe rows and are no features: weight, group and time.
 
 Errors count rows among those asked for; `separable.cli.io.output.naming_file` says where they are.
 """
@@ -30,11 +30,11 @@ def weights_of(columns: Columns, name: str, rows: Rows) -> NDArray[np.float64]:
     weight = column.values[rows]
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
-        place = int(bad[0])
-        missing = np.isnan(weight[place])
-        found = "a weight is missing" if missing else f"{weight[place]:g} is not a weight"
+        index = int(bad[0])
+        missing = np.isnan(weight[index])
+        problem = "a weight is missing" if missing else f"{weight[index]:g} is not a weight"
         raise CellError(
-            name, place, f"{found}. Weights are finite numbers >= 0; 0 leaves a row out."
+            name, index, f"{problem}. Weights are finite numbers >= 0; 0 leaves a row out."
         )
     return weight
 

@@ -1,4 +1,4 @@
-"""Where in its file a row of a table is: the line, where that can be told for sure."""
+"""Line numbers of rows in their file, where these are certain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from separable.data.io.sources import Input
     from separable.data.reading_report import ReadingReport
 
-__all__ = ["place_of_cell", "remember_lines"]
+__all__ = ["cell_position", "remember_lines"]
 
 #: Where the context of a command keeps what it has read.
 READ = "separable.read"
@@ -35,7 +35,7 @@ class _Read:
     report: ReadingReport
     reading: ReadingOptions
 
-    def place(self, row: int, column: str) -> tuple[int, int | None] | None:
+    def position(self, row: int, column: str) -> tuple[int, int | None] | None:
         """Return line and byte of a value, both counted from 1."""
         if self.reading.comment or self.report.skipped:
             return None  # not each record is a row
@@ -98,11 +98,11 @@ class _Read:
             yield rest + b"\n"
 
 
-def _names(records: Records, place: int) -> list[str]:
+def _names(records: Records, record: int) -> list[str]:
     """Return the names that a header line has."""
     import csv
 
-    start, end = int(records.starts[place]), int(records.ends[place])
+    start, end = int(records.starts[record]), int(records.ends[record])
     text = bytes(records.data[start:end]).decode()
     if records.quoting:
         (cells,) = csv.reader([text], delimiter=records.delimiter)
@@ -132,7 +132,7 @@ def remember_lines(
     context.meta.setdefault(READ, {})[data] = _Read(inputs[0], report, reading)
 
 
-def place_of_cell(data: str, row: int, column: str) -> tuple[int, int | None] | None:
+def cell_position(data: str, row: int, column: str) -> tuple[int, int | None] | None:
     """Return the line of a value and the byte on it, both counted from 1.
 
     The file is read a second time for it, up to that line.
@@ -153,6 +153,6 @@ def place_of_cell(data: str, row: int, column: str) -> tuple[int, int | None] | 
     context = click.get_current_context(silent=True)
     read = None if context is None else context.meta.get(READ, {}).get(data)
     try:
-        return None if read is None else read.place(row, column)
+        return None if read is None else read.position(row, column)
     except (OSError, ValueError, IndexError):  # the file has changed since
         return None

@@ -1,34 +1,249 @@
-"""Where the rows to be answered come from: files, or a pipe as it comes, in parts.
+"""Rows of a data source in chunks: files, globs, standard input and pipes that are still open.
 
-Every row is kept, with a target or without. `separable.cli.stream.stream_source` is the other
-reader in parts, of rows that are learned from.
+Of a pipe, whole records are read as soon as no more bytes are waiting: ``tail -f log.csv |
+separable predict model -`` answers row by row, and a large file in a pipe comes in large blocks.
+Rows without a target are kept. `separable.cli.stream.stream_rows` reads rows to learn from.
 """
 
 from __future__ import annotations
 
+import io
+import re
+import select
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.io.input_tables import in_options, skipped_text
 from separable.cli.io.output import file_name
 from separable.cli.render.messages import note
+from separable.data.io.encodings import LONGEST_LINE
+from separable.data.io.sources import Input
+from separable.data.table import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
-    from separable.cli.io.live_input import LiveInput
     from separable.cli.options.options import ReadingOptions
     from separable.data.dataset import Dataset
+    from separable.data.io.csv.dialect import Dialect
     from separable.data.io.formats import Format
     from separable.data.io.sources import Once
     from separable.data.progress import Progress
     from separable.data.reading_report import ReadingReport
 
+
 __all__ = ["RowSource"]
+
+#: So much is taken at once, and a block ends when it is this long or nothing comes for a moment.
+PIECE_BYTES = 1 << 16
+BLOCK_BYTES = 1 << 23
+PAUSE = 0.02
+
+#: So much of the start is kept, to be looked at.
+START_BYTES = 1 << 20
 
 #: About how much of a file is read at a time.
 CHUNK_BYTES = 1 << 23
+
+
+class LiveInput:
+    """A pipe whose first bytes have arrived.
+
+    Parameters
+    ----------
+    stream : binary file
+    name : str
+        What to call it in messages.
+    skip_rows, comment
+        As in `separable.data.read`: what to leave out.
+    """
+
+    def __init__(
+        self, stream: Any, name: str, skip_rows: int = 0, comment: str | None = None
+    ) -> None:
+        self._stream, self.name, self._skip_rows = stream, name, skip_rows
+        self._comment = comment.encode() if comment else None
+        self._data, self._start, self._ended = b"", b"", False
+        self._fill()
+
+    @property
+    def head(self) -> bytes:
+        """What has come so far."""
+        return self._data
+
+    def as_input(self) -> Input:
+        """Return everything, from its first byte to its last, to be read once."""
+        whole = _Chained(self._data, self._stream)
+        return Input.of_stream(lambda: whole, self.name, closes=False)
+
+    def wait_for_rows(self, lines: int) -> None:
+        """Wait for this many non-empty lines, or the end."""
+        while not self._ended and not self._has(lines):
+            self._refuse_endless()
+            self._fill()
+        end = self._data.rfind(b"\n", 0, START_BYTES) + 1
+        is_complete = self._ended and len(self._data) <= START_BYTES
+        self._start = self._data if is_complete or not end else self._data[:end]
+
+    def peeked(self, kind: Format, options: dict[str, Any]) -> Dataset:
+        """Return the first rows, without taking them."""
+        return self._read(self._start, kind, options)
+
+    def datasets(self, kind: Format, options: dict[str, Any]) -> Iterator[Dataset]:
+        """Give the rows as they come; those of later blocks are read as the first one is.
+
+        Parameters
+        ----------
+        kind : {"csv", "jsonl"}
+        options : dict
+            As those of `separable.data.read`.
+        """
+        prefix, line, dialect = b"", 0, None
+        if not self._start.strip():
+            self._read(self._start, kind, options)  # refuses it as it does an empty file
+        while True:
+            block = self._block(dialect)
+            if not block:
+                return
+            if self._has_rows(block, first=dialect is None):
+                with _counting_lines(self.name, line):
+                    dataset = self._read(prefix + block, kind, options)
+                yield dataset
+                if dialect is None and kind == "csv":
+                    dialect = dataset.report.dialect
+                    options = _settled(options, dialect)
+                    prefix = _preamble(block, options)
+                    line -= prefix.count(b"\n")
+            line += block.count(b"\n")
+
+    def _read(self, text: bytes, kind: Format, options: dict[str, Any]) -> Dataset:
+        from separable.data.io.reading import read_inputs
+
+        return read_inputs([Input(self.name, lambda: io.BytesIO(text))], kind, **options)
+
+    def _block(self, dialect: Dialect | None) -> bytes:
+        """Return the whole records that are there, waiting for one; nothing at the end."""
+        while True:
+            end = _whole(self._data, dialect)
+            if self._ended:
+                end = len(self._data)
+            if end:
+                block, self._data = self._data[:end], self._data[end:]
+                return block
+            if self._ended:
+                return b""
+            self._refuse_endless()
+            self._fill()
+
+    def _refuse_endless(self) -> None:
+        if len(self._data) > LONGEST_LINE:
+            raise TableError(
+                f"{self.name}: a record of more than {LONGEST_LINE >> 20} MiB. The file is "
+                "damaged or not text, or a quote is open that is never closed: say quoting=False "
+                "if quotes are text."
+            )
+
+    def _fill(self) -> None:
+        """Wait for some bytes, and take all that come at once."""
+        pieces, size = [self._data], 0
+        read = getattr(self._stream, "read1", self._stream.read)  # what is there, not all
+        while True:
+            piece = read(PIECE_BYTES)
+            self._ended = not piece
+            pieces.append(piece)
+            size += len(piece)
+            if self._ended or size >= BLOCK_BYTES or not _is_waiting(self._stream):
+                break
+        self._data = b"".join(pieces)
+
+    def _has(self, lines: int) -> bool:
+        """Whether this many non-empty lines have arrived; the first bytes may be enough to tell."""
+        return any(
+            len(self._lines(self._data[: self._data.rfind(b"\n", 0, size) + 1], self._skip_rows))
+            >= lines
+            for size in (PIECE_BYTES, len(self._data))
+        )
+
+    def _has_rows(self, block: bytes, *, first: bool) -> bool:
+        if self._comment is None and not (first and self._skip_rows):
+            return bool(block.strip())
+        return bool(self._lines(block, self._skip_rows if first else 0))
+
+    def _lines(self, text: bytes, skip: int) -> list[bytes]:
+        lines = [line for line in text.splitlines()[skip:] if line.strip()]
+        if self._comment is None:
+            return lines
+        return [line for line in lines if not line.startswith(self._comment)]
+
+
+class _Chained(io.RawIOBase):
+    """Some bytes and what comes after them."""
+
+    def __init__(self, first: bytes, rest: Any) -> None:
+        self._first, self._rest = first, rest
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._first:
+            data: bytes = self._rest.read(size)
+            return data
+        size = len(self._first) if size < 0 else size
+        given, self._first = self._first[:size], self._first[size:]
+        return given
+
+
+def _is_waiting(stream: Any) -> bool:
+    """Whether more comes within a moment; where that cannot be asked, say so."""
+    try:
+        return bool(select.select([stream], [], [], PAUSE)[0])
+    except (OSError, ValueError, TypeError):  # no file of the system, or one that cannot be asked
+        return True
+
+
+def _whole(data: bytes, dialect: Dialect | None) -> int:
+    """Return how many bytes are whole records."""
+    from separable.data.io.csv.records import Records
+
+    end = data.rfind(b"\n") + 1
+    if not end:
+        return 0
+    if dialect is not None:
+        return Records(data[:end], dialect.delimiter, dialect.quoting).complete
+    return 0 if data.count(b'"', 0, end) % 2 else end
+
+
+def _settled(options: dict[str, Any], dialect: Dialect | None) -> dict[str, Any]:
+    """Return options that read later blocks as the first one was."""
+    assert dialect is not None
+    names = ("delimiter", "quoting", "header", "decimal")
+    return {**options, **{name: getattr(dialect, name) for name in names}}
+
+
+def _preamble(block: bytes, options: dict[str, Any]) -> bytes:
+    """Return what stands above the rows: the header line, and lines that are left out."""
+    from separable.data.io.csv.sniff import Sample, sniff_csv
+    from separable.data.io.encodings import UTF8_MARK
+    from separable.data.io.reading import checked_options
+
+    text = block.removeprefix(UTF8_MARK)
+    layout = sniff_csv(Sample("", text, (), True), checked_options(**options).csv)
+    return text[: layout.start]
+
+
+@contextmanager
+def _counting_lines(name: str, before: int) -> Iterator[None]:
+    """Count lines in errors from the start of the input instead of that of the block."""
+    from separable.data.table import NotANumberError, TableError
+
+    try:
+        yield
+    except TableError as error:
+        mask = rf"(?<={re.escape(name)}:)\d+"
+        message = re.sub(mask, lambda line: str(int(line[0]) + before), str(error))
+        if isinstance(error, NotANumberError):
+            raise NotANumberError(message, error.column) from None
+        raise TableError(message) from None
 
 
 class RowSource:
@@ -50,18 +265,17 @@ class RowSource:
         from separable.data.io.sources import inputs_of
 
         self.data, self._reading, self._options = data, reading, reading.for_read()
-        asked = checked_format(self._options.pop("format", None))
+        requested = checked_format(self._options.pop("format", None))
         self._live: LiveInput | None = None
         self._given = self._inputs = inputs_of(data)
         once = self._inputs[0].once
         if len(self._inputs) == 1 and once is not None:
-            self.kind = self._of_stream(once, asked, reading)
+            self.kind = self._of_stream(once, requested, reading)
         else:
-            self.kind = asked or formats_of(self._inputs)
+            self.kind = requested or formats_of(self._inputs)
 
-    def _of_stream(self, once: Once, asked: Format | None, reading: ReadingOptions) -> Format:
+    def _of_stream(self, once: Once, requested: Format | None, reading: ReadingOptions) -> Format:
         """Read standard input or a pipe as it comes, where its format allows it."""
-        from separable.cli.io.live_input import LiveInput
         from separable.data.io.compression import compression_of
         from separable.data.io.formats import format_of_text, formats_of
 
@@ -69,7 +283,7 @@ class RowSource:
         packed = compression_of(live.head) is not None or reading.encoding is not None
         marked = live.head[:2] in (b"\xff\xfe", b"\xfe\xff")
         if not packed and not marked:
-            kind = asked or format_of_text(live.name, live.head)
+            kind = requested or format_of_text(live.name, live.head)
             listed = kind == "jsonl" and live.head.lstrip()[:1] == b"["
             if kind in ("csv", "jsonl") and not listed:
                 self._live = live
@@ -77,7 +291,7 @@ class RowSource:
                 return kind
         self._inputs = [live.as_input()]
         self._inputs[0].keep()  # the names of its columns are looked at before it is read
-        return asked or formats_of(self._inputs)
+        return requested or formats_of(self._inputs)
 
     @property
     def is_table(self) -> bool:
@@ -113,7 +327,7 @@ class RowSource:
         options: dict[str, Any],
         progress: Callable[[Progress], None] | None = None,
     ) -> Iterator[Dataset]:
-        """Give the rows, at most so many at a time.
+        """Yield the rows in chunks of at most n_rows.
 
         Parameters
         ----------
@@ -165,8 +379,8 @@ class RowSource:
         return files
 
     def _tell(self, reports: list[ReadingReport]) -> None:
-        for told in dict.fromkeys(told for report in reports for told in report.notes):
-            note(in_options(told))
+        for message in dict.fromkeys(message for report in reports for message in report.notes):
+            note(in_options(message))
         skipped = sum(report.skipped for report in reports)
         if skipped:
             first = next(report.examples[0] for report in reports if report.examples)

@@ -1,4 +1,4 @@
-"""How the commands save a model, and what its file remembers of its training."""
+"""Saving of models and reports, and the training record in a model file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.io.output import check_output
-from separable.cli.render.messages import note
+from separable.cli.render.messages import note, step
 
 if TYPE_CHECKING:
     from separable.model.kinds import Model
+    from separable.report.contents import Contents
 
-__all__ = ["LARGEST_STATE", "model_path", "remembered", "save_model", "state_bytes"]
+
+__all__ = [
+    "LARGEST_STATE",
+    "check_report",
+    "model_path",
+    "remembered",
+    "save_model",
+    "state_bytes",
+    "write_report",
+]
 
 #: A larger training state is left out.
 LARGEST_STATE = 256_000_000
@@ -49,8 +59,8 @@ def _named_as(data: str) -> str:
 
 def remembered(model: Model) -> dict[str, Any]:
     """Return what the file of a model remembers of its training; nothing where it says nothing."""
-    told = model.evidence.get("train")
-    return dict(told) if isinstance(told, dict) else {}
+    record = model.evidence.get("train")
+    return dict(record) if isinstance(record, dict) else {}
 
 
 def state_bytes(model: Model) -> int:
@@ -86,3 +96,44 @@ def save_model(model: Model, path: str) -> bool:
             f"{path}, to keep the file small: separable update cannot continue from it."
         )
     return keeps
+
+
+def check_report(path: str, option: str, **others: str) -> None:
+    """Refuse before the work a report that could not be written after it.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    option : str
+        What named it, for messages.
+    **others : str
+        Files that are read, or written before it, by what each is.
+    """
+    from separable.model.files.atomic import check_writable
+    from separable.report.page.page import check_extra
+
+    if path == "-":
+        raise click.UsageError(
+            f"{option} -: a report cannot be written to standard output. Name a file."
+        )
+    for what, other in others.items():
+        if other != "-" and _is_same(Path(path), Path(other)):
+            raise click.UsageError(f"{option} {path} would overwrite the {what}. Name another.")
+    check_writable(path)
+    check_extra()
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether two names are of one file, which may not be there yet."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
+
+
+def write_report(contents: Contents, path: str) -> None:
+    """Write a report to a file, wholly or not at all."""
+    from separable.report.page.page import write_page
+
+    with step("Writing the report"):
+        write_page(contents, path)

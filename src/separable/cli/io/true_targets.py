@@ -1,4 +1,4 @@
-"""What is right in the rows of a file: the target column, or the labels of sparse text."""
+"""Rows of a file with their true targets, as ``evaluate`` and ``report`` need them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,33 @@ import click
 import numpy as np
 
 from separable.cli.io.output import naming_file
+from separable.cli.io.saving import remembered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.cli.io.model_rows import Part
+    from separable.cli.io.model_rows import ModelRows, Part
+    from separable.cli.options.options import ReadingOptions
+    from separable.data.table import ColumnType
     from separable.model.kinds import Model
 
-__all__ = ["class_labels", "positive_class", "truth_of", "weights_of_part"]
+
+__all__ = [
+    "class_labels",
+    "constant_of",
+    "positive_class",
+    "positive_of",
+    "refuse_several_targets",
+    "rows_with_targets",
+    "target_named",
+    "true_targets_of",
+    "weights_of_part",
+]
 
 
-def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
+def true_targets_of(
+    model: Model, part: Part, target: str | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return what is right in some rows, and where that is known.
 
     Parameters
@@ -33,7 +49,7 @@ def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any]
     -------
     truth : ndarray
         One for each row that has one.
-    there : ndarray of bool
+    is_present : ndarray of bool
         Which rows have one.
     """
     from separable.data.columns import Categories, as_columns
@@ -102,21 +118,21 @@ def _number(text: str) -> Any:
 
 
 def weights_of_part(
-    part: Part, there: NDArray[np.bool_], weight: str | None, data: str
+    part: Part, is_present: NDArray[np.bool_], weight: str | None, data: str
 ) -> NDArray[np.float64]:
     """Return the weights of the rows whose truth is known.
 
     Parameters
     ----------
     part : Part
-    there : ndarray of bool
+    is_present : ndarray of bool
         Which rows these are.
     weight : str or None
         The column, of numbers; None: what sparse text says, else 1.
     data : str
         The file, for messages.
     """
-    rows = np.flatnonzero(there)
+    rows = np.flatnonzero(is_present)
     if weight is None:
         return np.ones(len(rows)) if part.weights is None else part.weights[rows]
     from separable.cli.io.row_columns import weights_of
@@ -125,3 +141,71 @@ def weights_of_part(
     assert part.table is not None
     with naming_file(data, rows + part.first_row):
         return weights_of(as_columns(part.table.select([weight])), weight, rows)
+
+
+def rows_with_targets(
+    model: Model,
+    data: str,
+    target: str | None,
+    weight: str | None,
+    column: str | None,
+    reading: ReadingOptions,
+) -> tuple[ModelRows, str | None]:
+    """Return the rows of a file with their truth, and the column of that."""
+    from separable.cli.io.model_rows import ModelRows
+    from separable.cli.io.row_source import RowSource
+
+    source = RowSource(data, reading)
+    besides: dict[str, ColumnType | None] = {}
+    if source.is_table:
+        target = target or remembered(model).get("target")
+        if target is None:
+            raise click.UsageError(
+                "The model does not name its target column. Name it with --target."
+            )
+        besides[target] = "number" if model.classes is None else "category"
+    elif target is not None:
+        raise click.UsageError(
+            f"--target {target}: each line of {source.kind} text begins with its target. Leave the "
+            "option out."
+        )
+    if weight is not None:
+        besides[weight] = "number"
+    return ModelRows(model, source, besides, column, "Evaluating"), target
+
+
+def positive_of(model: Model, positive: str | None) -> Any:
+    """Return the class that the user names, or that of the training."""
+    if model.classes is None:
+        if positive is not None:
+            raise click.UsageError(f"--positive {positive}: the model predicts numbers.")
+        return None
+    if positive is None:
+        value = remembered(model).get("positive")
+        return value if value in model.classes.tolist() else None
+
+    return positive_class(model.classes, positive)
+
+
+def constant_of(model: Model) -> Any:
+    """Return the best constant answer for the training rows, None where it is not known."""
+    value = remembered(model).get("constant")
+    if model.classes is None:
+        return value if isinstance(value, (int, float)) else None
+    return value if value in model.classes.tolist() else None
+
+
+def refuse_several_targets(model: Model, path: str) -> None:
+    """Refuse a model of several numbers a row."""
+    if model.classes is None and model.n_scores > 1:
+        raise ValueError(
+            f"{path} predicts {model.n_scores} numbers a row, and a file has one target. "
+            "Evaluate it in Python: model.evaluate(X, y)."
+        )
+
+
+def target_named(target: str | None) -> str:
+    """Return what to call the truth in a message."""
+    from separable.model.words import shown
+
+    return "label" if target is None else f"target {shown(target)}"

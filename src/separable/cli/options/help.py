@@ -1,4 +1,4 @@
-"""How help looks: examples to copy first, then options under headings of what they are for."""
+"""Layout of the help texts: examples first, then options under headings."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ class Command(Examples):
                 is_help = set(param.opts) == set(ctx.help_option_names)
                 title = OUTPUT if is_help else vars(param).get(HEADING, OTHERS)
                 result.setdefault(title, []).append(record)
-        for title in sorted(result, key=_place):
+        for title in sorted(result, key=_position):
             with formatter.section(title):
                 formatter.write_dl(result[title], col_max=26)
 
 
-def _place(title: str) -> int:
+def _position(title: str) -> int:
     """Return where a heading comes: as the options do, but for the last ones."""
     return LAST.index(title) if title in LAST else -1
 

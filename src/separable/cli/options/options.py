@@ -1,13 +1,16 @@
-"""Options that several commands have: each is written here once, and given to those that use it."""
+"""Options that several commands share, and the command line that repeats a run."""
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from separable.cli.io.output import data_name
 from separable.cli.options.help import OUTPUT, READING, RUNNING, heading
 from separable.cli.render.messages import VERBOSITY
 
@@ -16,9 +19,11 @@ if TYPE_CHECKING:
 
     from separable.model.kinds import Model
 
+
 __all__ = [
     "DEBUG",
     "ReadingOptions",
+    "command_line_of",
     "json_option",
     "load_trusted",
     "patterns_option",
@@ -35,6 +40,15 @@ DEBUG = "separable.debug"
 
 #: Where it keeps whether a model file may hold any token pattern.
 PATTERNS = "separable.patterns"
+
+#: What changes neither what is learned nor how it is tested.
+NO_MATTER = (
+    "output", "report", "as_json", "quiet", "verbose", "debug", "threads", "checkpoint", "every",
+    "resume",
+)  # fmt: skip
+
+#: Arguments and options that are files, which are named without their folders.
+FILES = ("data", "test")
 
 
 def _quiet(ctx: click.Context, param: click.Parameter, given: bool) -> None:
@@ -68,7 +82,7 @@ def patterns_option(command: F) -> F:
 
 
 def load_trusted(path: str) -> Model:
-    """Load a model as far as the command was told to trust its file."""
+    """Load a model, with the trust that the options grant to its file."""
     from separable.model.files.model_file import load
 
     ctx = click.get_current_context(silent=True)
@@ -149,28 +163,28 @@ class ReadingOptions:
             del given["skip_rows"]
         return {name: value for name, value in given.items() if value is not None}
 
-    def as_typed(self) -> str:
-        """Return those that were given, for a command that is to be typed next.
+    def option_text(self) -> str:
+        """Return the given options as text, for the next command.
 
         Examples
         --------
         >>> from separable.cli.options.options import ReadingOptions
-        >>> ReadingOptions(delimiter=";", header=False, missing=("NA", "?")).as_typed()
+        >>> ReadingOptions(delimiter=";", header=False, missing=("NA", "?")).option_text()
         " --delimiter ';' --no-header --missing NA --missing '?'"
         """
         import shlex
 
-        typed = []
+        parts = []
         for each in fields(self):
             value, name = getattr(self, each.name), each.name.replace("_", "-")
             if value == each.default and type(value) is type(each.default):
                 continue
             if isinstance(value, bool):
-                typed.append(f"--{name}" if value else f"--no-{name}")
+                parts.append(f"--{name}" if value else f"--no-{name}")
             else:
                 values = value if isinstance(value, tuple) else (value,)
-                typed += [f"--{name} {shlex.quote(str(one))}" for one in values]
-        return "".join(f" {each}" for each in typed)
+                parts += [f"--{name} {shlex.quote(str(one))}" for one in values]
+        return "".join(f" {each}" for each in parts)
 
 
 _READING = (
@@ -206,3 +220,40 @@ def reading_options(command: F) -> F:
     decorated: Any = with_reading
     result: F = heading(READING, *_READING)(decorated)
     return result
+
+
+def command_line_of(ctx: click.Context) -> str:
+    """Return the command line of a context: its arguments, and the options that were given.
+
+    Parameters
+    ----------
+    ctx : click.Context
+        Of a command.
+
+    Returns
+    -------
+    str
+        Without the folders of files, and without what has no say in the outcome.
+    """
+    words = ["separable", str(ctx.info_name)]
+    for param in ctx.command.params:
+        name, given = str(param.name), ParameterSource.COMMANDLINE
+        if name in NO_MATTER or ctx.get_parameter_source(name) is not given:
+            continue
+        value = ctx.params[name]
+        for one in value if isinstance(value, tuple) else (value,):
+            words += _words(param, one)
+    return " ".join(words)
+
+
+def _words(param: click.Parameter, value: Any) -> list[str]:
+    if param.name in FILES and value != "-":
+        value = data_name(str(value))
+    if param.param_type_name == "argument":
+        return [shlex.quote(str(value))]
+    flags = [*param.opts, *param.secondary_opts]
+    if isinstance(value, bool):
+        shown = param.opts if value or not param.secondary_opts else param.secondary_opts
+        return [shown[-1]]
+    long = next((flag for flag in flags if flag.startswith("--")), flags[0])
+    return [long, shlex.quote(str(value))]

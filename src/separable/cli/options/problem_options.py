@@ -40,7 +40,7 @@ COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
 
 @dataclass(frozen=True)
 class ProblemOptions:
-    """What the user asked for, as typed.
+    """The values of the problem options, as the user gave them.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def _models(
     tasks = {LEARNERS[name].task for name in names}
     if len(tasks) > 1:
         kinds = {"classification": "classes", "regression": "numbers"}
-        told = ", ".join(f"{name} ({kinds[LEARNERS[name].task]})" for name in names)
-        raise click.BadParameter(f"Name learners that predict the same: {told}.")
+        listed = ", ".join(f"{name} ({kinds[LEARNERS[name].task]})" for name in names)
+        raise click.BadParameter(f"Name learners that predict the same: {listed}.")
     return names
 
 
@@ -230,14 +230,14 @@ _OPTIONS = {
 
 
 def problem_options(command: F) -> F:
-    """Add these options; the command gets them as ``asked``."""
+    """Add these options; the command gets them as ``options``."""
 
     @wraps(command)
-    def with_problem(*args: Any, **options: Any) -> Any:
-        columns = {kind: list(options.pop(kind)) for kind in COLUMN_KINDS}
+    def with_problem(*args: Any, **others: Any) -> Any:
+        columns = {kind: list(others.pop(kind)) for kind in COLUMN_KINDS}
         own = [each.name for each in fields(ProblemOptions) if each.name != "columns"]
-        given = {name: options.pop(name) for name in own}
-        return command(*args, asked=ProblemOptions(columns=columns, **given), **options)
+        given = {name: others.pop(name) for name in own}
+        return command(*args, options=ProblemOptions(columns=columns, **given), **others)
 
     decorated: Any = reading_options(threads_option(seed_option(with_problem)))
     for title, options in reversed(_OPTIONS.items()):

@@ -1,4 +1,4 @@
-"""What the shell can complete behind the arguments and options of the commands."""
+"""Shell completion of arguments and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of ``separable train --stream``, and the way from them to the learning."""
+"""Options of ``separable train --stream``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 @dataclass(frozen=True)
 class Every:
-    """How often something is done: after so many rows, or after so many seconds."""
+    """An interval between repeated actions, in rows or in seconds."""
 
     rows: int | None = None
     seconds: float | None = None

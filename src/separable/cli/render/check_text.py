@@ -1,4 +1,4 @@
-"""What ``separable check`` found, as text and as JSON values."""
+"""Results of ``separable check`` as text and as JSON values."""
 
 from __future__ import annotations
 
@@ -55,39 +55,45 @@ HEADINGS = {
 class Checked:
     """What was found, and what each column is taken for."""
 
-    asked: dict[str, Any]
+    options: dict[str, Any]
     reading: ReadingOptions
     columns: list[dict[str, Any]]
     findings: Findings
 
 
-def checked(data: str, asked: dict[str, Any], reading: ReadingOptions) -> Checked:
+def checked(data: str, options: dict[str, Any], reading: ReadingOptions) -> Checked:
     """Read and check a file.
 
     Parameters
     ----------
     data : str
         The file.
-    asked : dict
+    options : dict
         What the user said: ``target``, ``task``, the columns of each of `TYPES`, ``drop``,
         ``weight``, ``group`` and ``time``.
     reading : ReadingOptions
     """
-    types = {name: TYPES[kind] for kind in TYPES for name in asked[kind]}
+    types = {name: TYPES[kind] for kind in TYPES for name in options[kind]}
     table = table_of(data, types, reading)
-    apart = {option: asked[option] for option in APART if asked[option] is not None}
-    require_columns([*apart.values(), *types, *asked["drop"]], table.column_names, file_name(data))
+    apart = {option: options[option] for option in APART if options[option] is not None}
+    require_columns(
+        [*apart.values(), *types, *options["drop"]], table.column_names, file_name(data)
+    )
     with naming_file(data), step(f"Checking {file_name(data)}"):
-        findings = check(table, **apart, task=asked["task"], drop=asked["drop"], asked=tuple(types))
-        columns = _columns(table, asked, apart)
-    return Checked(asked, reading, columns, findings)
+        findings = check(
+            table, **apart, task=options["task"], drop=options["drop"], asked=tuple(types)
+        )
+        columns = _columns(table, options, apart)
+    return Checked(options, reading, columns, findings)
 
 
-def _columns(table: pa.Table, asked: dict[str, Any], apart: dict[str, str]) -> list[dict[str, Any]]:
+def _columns(
+    table: pa.Table, options: dict[str, Any], apart: dict[str, str]
+) -> list[dict[str, Any]]:
     """Return what each column is taken for, and why."""
     known = {name: (option, "asked for") for option, name in apart.items()}
     for kind in (*TYPES, "drop"):
-        known |= {name: (kind, "asked for") for name in asked[kind] if name not in known}
+        known |= {name: (kind, "asked for") for name in options[kind] if name not in known}
     names = table.column_names
     known |= guessed_kinds([name for name in names if name not in known], as_columns(table))
     missing = missing_counts(table)
@@ -98,48 +104,48 @@ def _columns(table: pa.Table, asked: dict[str, Any], apart: dict[str, str]) -> l
     return result
 
 
-def check_dict(found: Checked) -> dict[str, Any]:
+def check_dict(result: Checked) -> dict[str, Any]:
     """Return what was found as plain JSON values."""
-    told = found.findings.to_dict()
+    record = result.findings.to_dict()
     return {
-        "target": found.asked["target"],
-        "rows": told["rows"],
-        "rows_sampled": told["rows_sampled"],
-        "columns": found.columns,
-        "warnings": len(found.findings.warnings),
-        "findings": told["findings"],
+        "target": result.options["target"],
+        "rows": record["rows"],
+        "rows_sampled": record["rows_sampled"],
+        "columns": result.columns,
+        "warnings": len(result.findings.warnings),
+        "findings": record["findings"],
     }
 
 
-def check_text(found: Checked, data: str) -> str:
+def check_text(result: Checked, data: str) -> str:
     """Return what was found as text for a terminal."""
-    findings = found.findings
-    sections = [_columns_text(found, data)]
+    findings = result.findings
+    sections = [_columns_text(result, data)]
     for severity, each in (("warning", findings.warnings), ("note", findings.notes)):
         if each:
             sections.append(_section(severity, each))
     if not findings:
         sections.append("No problems found.")
-    if found.asked["target"] is not None and data != "-":
-        sections.append(f"Next:\n  {_command(found, data)}")
+    if result.options["target"] is not None and data != "-":
+        sections.append(f"Next:\n  {_command(result, data)}")
     return "\n\n".join(sections)
 
 
-def _columns_text(found: Checked, data: str) -> str:
-    findings = found.findings
+def _columns_text(result: Checked, data: str) -> str:
+    findings = result.findings
     sampled = ""
     if findings.n_sampled < findings.n_rows:
         sampled = f"; columns compared on a sample of {findings.n_sampled}"
     lines = [f"{file_name(data)}: {counted(findings.n_rows, 'row')}{sampled}"]
-    told = []
-    for column in found.columns[:LISTED]:
+    cells = []
+    for column in result.columns[:LISTED]:
         why = "" if column["why"] == "asked for" else shown(column["why"], 60)
         lost = f"{column['missing']} missing" if column["missing"] else ""
         notes = "; ".join(filter(None, (why, lost)))
-        told.append((shown(column["name"]), column["type"], notes))
-    lines += column_lines(told)
-    if len(found.columns) > LISTED:
-        lines.append(f"  ... and {len(found.columns) - LISTED} more columns")
+        cells.append((shown(column["name"]), column["type"], notes))
+    lines += column_lines(cells)
+    if len(result.columns) > LISTED:
+        lines.append(f"  ... and {len(result.columns) - LISTED} more columns")
     return "\n".join(lines)
 
 
@@ -169,16 +175,16 @@ def options_text(findings: Iterable[Finding]) -> str:
     return " ".join(dict.fromkeys(pairs))
 
 
-def _command(found: Checked, data: str) -> str:
+def _command(result: Checked, data: str) -> str:
     """Return the command to type next: as this one, with what the warnings ask for."""
     given = [
         f"--{option} {shlex.quote(value)}"
         for option in ("target", "task", *APART[1:], *TYPES, "drop")
-        for value in _values(found.asked[option])
+        for value in _values(result.options[option])
     ]
-    parts = [f"separable train {shlex.quote(data)}", *given, options_text(found.findings.warnings)]
-    return " ".join(filter(None, parts)) + found.reading.as_typed()
+    parts = [f"separable train {shlex.quote(data)}", *given, options_text(result.findings.warnings)]
+    return " ".join(filter(None, parts)) + result.reading.option_text()
 
 
-def _values(asked: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return (asked,) if isinstance(asked, str) else asked or ()
+def _values(options: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (options,) if isinstance(options, str) else options or ()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MEAN_WEIGHTS", "TOP_WEIGHTS", "column_lines", "saved_text", "weights_text"]
 
-#: So many weights are shown of each group, and of so many groups: two a class.
+#: Weights shown per group, and groups shown: two per class.
 TOP_WEIGHTS = 5
 WEIGHT_GROUPS = 2 * SHOWN_CLASSES
 

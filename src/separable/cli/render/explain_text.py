@@ -1,4 +1,4 @@
-"""One prediction taken apart, as text and as JSON.
+"""Explanation of one prediction as text and as JSON.
 
 Texts with their most important words in color, or marked without colors: [great +0.42].
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ExplainedRow", "in_colour", "legend", "shown_text"]
 
 
-#: Words whose share of the strongest one is so large are bold, and underlined too.
+#: Fractions of the largest contribution from which words are bold, and underlined.
 BOLD, UNDERLINED = 0.4, 0.75
 
 #: So much of a text is shown.
@@ -35,16 +35,16 @@ LONGEST = 6000
 def shown_text(highlighted: HighlightedText, *, colour: bool) -> str:
     """Return a text for a terminal: nothing in it can steer that."""
     largest = max(map(abs, highlighted.contributions), default=0.0)
-    text, parts, place = highlighted.text, [], 0
+    text, parts, end = highlighted.text, [], 0
     for span, fraction in highlighted.marked():
         if span.end > LONGEST:
             break
         word = _safe(text[span.start : span.end])
-        parts.append(_safe(text[place : span.start]))
+        parts.append(_safe(text[end : span.start]))
         parts.append(_coloured(word, fraction / largest) if colour else _marked(word, fraction))
-        place = span.end
-    parts.append(_safe(text[place : max(LONGEST, place)]))
-    more = len(text) - max(LONGEST, place)
+        end = span.end
+    parts.append(_safe(text[end : max(LONGEST, end)]))
+    more = len(text) - max(LONGEST, end)
     return "".join(parts) + (f" ... {more} more characters" if more > 0 else "")
 
 
@@ -65,17 +65,17 @@ def legend(explanation: Explanation, terms: Terms, *, colour: bool) -> str:
     return f"{click.style('green', fg='green')} {what[0]}, {click.style('red', fg='red')} {what[1]}"
 
 
-def _coloured(word: str, share: float) -> str:
+def _coloured(word: str, fraction: float) -> str:
     return click.style(
         word,
-        fg="green" if share > 0 else "red",
-        bold=abs(share) >= BOLD or None,
-        underline=abs(share) >= UNDERLINED or None,
+        fg="green" if fraction > 0 else "red",
+        bold=abs(fraction) >= BOLD or None,
+        underline=abs(fraction) >= UNDERLINED or None,
     )
 
 
-def _marked(word: str, share: float) -> str:
-    return f"[{word} {signed(float(f'{share:.2g}'))}]"
+def _marked(word: str, fraction: float) -> str:
+    return f"[{word} {signed(float(f'{fraction:.2g}'))}]"
 
 
 def _safe(text: str) -> str:
@@ -94,7 +94,7 @@ class ExplainedRow:
         Of one row.
     raw : mapping of str to object
         The row in the table, by column.
-    place : str
+    where : str
         What to call it.
     row : int or None
         Its number, counted from 1.
@@ -102,22 +102,22 @@ class ExplainedRow:
 
     explanation: Explanation
     raw: Mapping[str, Any]
-    place: str
+    where: str
     row: int | None = None
 
     def to_dict(self, top: int) -> dict[str, Any]:
         """Return plain values for JSON, with the largest terms."""
-        told = self.explanation.to_dict(n=top)
-        row = {**told["rows"][0], "row": self.row, "raw": dict(self.raw)}
+        record = self.explanation.to_dict(n=top)
+        row = {**record["rows"][0], "row": self.row, "raw": dict(self.raw)}
         texts = self._texts(self.explanation.terms())
         if texts:
             row["texts"] = {each.column: each.to_dict() for each in texts}
-        return {**told, "rows": [row]}
+        return {**record, "rows": [row]}
 
     def text(self, top: int) -> str:
         """Return a table of the largest terms, and texts with their most important words marked."""
         terms = self.explanation.terms(n=top)
-        lines = [f"{shown(self.place, 500)}: {headline(self.explanation, terms)}"]
+        lines = [f"{shown(self.where, 500)}: {headline(self.explanation, terms)}"]
         lines += [table(self._lines(terms)), scores_line(self.explanation), *self._marked()]
         return "\n".join(filter(None, lines))
 

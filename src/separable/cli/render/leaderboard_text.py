@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from separable.model.metrics.evaluation_text import figure, is_share
+from separable.model.metrics.evaluation_text import figure, is_fraction
 from separable.model.metrics.metric_registry import METRICS
 from separable.model.words import number, shown, table
 
@@ -24,7 +24,7 @@ __all__ = [
     "with_error",
 ]
 
-#: Why a learner failed is shown up to so many characters.
+#: Maximum characters of the reason why a learner failed.
 REASON = 100
 
 
@@ -52,8 +52,8 @@ def board_text(comparison: Comparison, *, marked: bool = False) -> str:
         for each in board
         if each.failed is not None
     ]
-    told = [_title(comparison, board), table(lines, left=3), *_beyond_noise(board), *failed]
-    return "\n".join(told)
+    sections = [_title(comparison, board), table(lines, left=3), *_beyond_noise(board), *failed]
+    return "\n".join(sections)
 
 
 def _beyond_noise(board: Leaderboard) -> list[str]:
@@ -62,8 +62,10 @@ def _beyond_noise(board: Leaderboard) -> list[str]:
     if not others:
         return []
     apart = [each.name for each in others if each.differs]
-    told = f"Significantly worse (5 %): {', '.join(apart) or 'none'}."
-    return [fill(told, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)]
+    sentence = f"Significantly worse (5 %): {', '.join(apart) or 'none'}."
+    return [
+        fill(sentence, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    ]
 
 
 def _title(comparison: Comparison, board: Leaderboard) -> str:
@@ -96,15 +98,15 @@ def choice_text(comparison: Comparison) -> str:
 def why_taken(board: Leaderboard, taken: Standing) -> str:
     """Return why a learner was taken, in sentences."""
     why = " ".join(_why(board, taken).split())
-    told = f"{taken.name} was chosen{': ' * bool(why)}{why}."
-    return " ".join([told, *_remarks(board, taken)])
+    sentence = f"{taken.name} was chosen{': ' * bool(why)}{why}."
+    return " ".join([sentence, *_remarks(board, taken)])
 
 
 def _remarks(board: Leaderboard, taken: Standing) -> list[str]:
-    """Return which others are as good, and whether the strength is at the edge."""
+    """Return the others that are as good, and a remark if the value is at the edge of its grid."""
     alike = [each.name for each in board.as_good() if each is not taken]
-    told = f"Others within one standard error: {', '.join(alike)}."
-    return [*[told] * bool(alike), *filter(None, [_edge(taken)])]
+    sentence = f"Others within one standard error: {', '.join(alike)}."
+    return [*[sentence] * bool(alike), *filter(None, [_edge(taken)])]
 
 
 def _why(board: Leaderboard, taken: Standing) -> str:
@@ -120,7 +122,7 @@ def _why(board: Leaderboard, taken: Standing) -> str:
 
 
 def _edge(best: Standing) -> str:
-    """Say whether the strength is at the edge of those tried."""
+    """Return a remark if the regularization is at the edge of its grid."""
     if len(best.params) != 1 or len(best.tried) < 2:
         return ""
     ((name, value),) = best.params.items()
@@ -152,7 +154,7 @@ def with_error(metric: str, value: float, error: float) -> str:
 
 
 def _short(metric: str, value: float) -> str:
-    return figure(metric, value) if is_share(metric) else f"{value:.3g}"
+    return figure(metric, value) if is_fraction(metric) else f"{value:.3g}"
 
 
 def _difference(metric: str, each: Standing) -> str:

@@ -1,7 +1,7 @@
-"""What the commands say on standard error: notes, warnings, details, and how far a step is.
+"""Messages on standard error: notes, warnings, details and progress.
 
 ``-q`` leaves notes and progress out, ``-v`` adds details and the time of each step. Warnings and
-errors are always told.
+errors are always shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERBOSITY", "Step", "detail", "note", "printable", "say", "step", "verbosity", "warn"]
 
-#: Where the context of a command keeps how much is told: -1 with -q, 0, 1 with -v.
+#: Key of the verbosity in the context of a command: -1 with -q, 0, 1 with -v.
 VERBOSITY = "separable.verbosity"
 
 #: What is not plain text of one byte a character.
@@ -33,7 +33,7 @@ PATIENCE = 0.3
 
 
 def verbosity() -> int:
-    """Return how much the user wants to be told: -1, 0 or 1."""
+    """Return the verbosity: -1, 0 or 1."""
     context = click.get_current_context(silent=True)
     return 0 if context is None else int(context.meta.get(VERBOSITY, 0))
 
@@ -47,7 +47,7 @@ def printable(text: str) -> str:
     a\x1b[2Jb
     """
     return _NOT_ASCII.sub(
-        lambda found: found[0] if found[0].isprintable() else _escaped(found[0]), text
+        lambda match: match[0] if match[0].isprintable() else _escaped(match[0]), text
     )
 
 

@@ -1,4 +1,4 @@
-"""Predictions as columns of a table, and these as CSV, JSON lines and Parquet.
+"""Predictions as columns of a table, written as CSV, JSON lines or Parquet.
 
 The strongest contributions to each of many predictions, as a column.
 """
@@ -265,13 +265,13 @@ def reasons(explanation: Explanation, n: int) -> pa.Array[Any]:
     row, feature, value, part = _strongest(explanation, n)
     names, raw = explanation.feature_names, getattr(explanation.model.encoder, "shown", None)
     features = feature.tolist()
-    told = [feature_name(names, j) for j in features]
+    labels = [feature_name(names, j) for j in features]
     values: list[Any] = [f"{each:.6g}" for each in value.tolist()]
     if raw is not None:
         pairs = zip(features, value.tolist(), values, strict=True)
         values = [raw(j, each) or text for j, each, text in pairs]
     terms = pa.StructArray.from_arrays(
-        [strings(told), strings(values), number_array(part)],
+        [strings(labels), strings(values), number_array(part)],
         ["feature", "value", "contribution"],
     )
     ends = np.searchsorted(row, np.arange(len(explanation) + 1))
@@ -302,6 +302,6 @@ def _strongest(
     order = np.lexsort((-np.abs(part), row))
     order = order[part[order] != 0]
     counts = np.bincount(row[order], minlength=rows.n_rows)
-    place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    order = order[place < n]
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    order = order[rank < n]
     return row[order], feature[order], value[order].astype(np.float64), part[order]

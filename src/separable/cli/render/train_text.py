@@ -1,4 +1,4 @@
-"""What ``separable train`` found, as text and as JSON values."""
+"""Results of ``separable train`` as text and as JSON values."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from separable.model.words import number, shown
 
 if TYPE_CHECKING:
     from separable.cli.training.training import Training
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
     from separable.model.kinds import Model
 
 __all__ = ["training_dict", "training_text"]
 
-#: What a learner may set by itself, and how it is told.
+#: Parameters that a learner may choose itself, and their names in the output.
 CHOSEN = {
     "alpha": "alpha",
     "noise_precision": "noise precision",
     "condition_number": "condition number",
 }
 
-#: So many neighbouring columns of which the same is said are one line.
+#: Minimum run of neighbouring columns with equal descriptions that is shown as one line.
 ALIKE = 8
 
-#: What is told of columns that are not learned from.
+#: Descriptions of columns that are not features.
 ROLES = {
     "group": "not a feature: groups of rows",
     "time": "not a feature: time of the row",
@@ -46,7 +46,7 @@ def training_dict(training: Training) -> dict[str, Any]:
     return {
         "learner": model.learner,
         "task": problem.task,
-        "target": problem.asked.target,
+        "target": problem.options.target,
         **problem.target.summary().values,
         "rows": len(problem),
         "rows_without_target": problem.target.missing,
@@ -91,13 +91,13 @@ def _columns(training: Training) -> list[dict[str, Any]]:
     types = {row.column: row.type for row in training.encoder.columns_}
     dropped = training.encoder.dropped_
     problem = training.problem
-    apart = {name: option for option, name in problem.asked.apart.items()}
+    apart = {name: option for option, name in problem.options.apart.items()}
     missing = missing_counts(problem.whole)
     features = Counter(training.encoder.sources)
     columns: list[dict[str, Any]] = []
     for name in problem.whole.column_names:
         column: dict[str, Any] = {"name": name, "type": types.get(name, "dropped")}
-        if name == problem.asked.target:
+        if name == problem.options.target:
             column["type"] = "target"
         elif name in apart:
             column["type"] = apart[name]
@@ -112,11 +112,11 @@ def _columns(training: Training) -> list[dict[str, Any]]:
 
 def _columns_text(training: Training) -> str:
     problem = training.problem
-    told = [
+    cells = [
         (shown(each["name"]), each["type"], _about(problem, each)) for each in _columns(training)
     ]
     title = f"{file_name(problem.data)}: {counted(problem.whole.num_rows, 'row')}"
-    return "\n".join([title, *column_lines(_runs(told))])
+    return "\n".join([title, *column_lines(_runs(cells))])
 
 
 def _about(problem: Problem, column: dict[str, Any]) -> str:
@@ -139,10 +139,10 @@ def _about(problem: Problem, column: dict[str, Any]) -> str:
     return "; ".join(notes)
 
 
-def _runs(told: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Return one line for many neighbours of which the same is said."""
+def _runs(cells: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Merge long runs of neighbouring columns with equal descriptions into one line."""
     lines: list[tuple[str, str, str]] = []
-    for (kind, notes), group in groupby(told, key=lambda each: each[1:]):
+    for (kind, notes), group in groupby(cells, key=lambda each: each[1:]):
         names = [name for name, _, _ in group]
         if len(names) < ALIKE:
             lines += [(name, kind, notes) for name in names]
@@ -181,11 +181,11 @@ def _certificate(model: Model) -> str:
     gaps: Any = model.evidence["relative_gap"]
     if gaps is None:
         return f"certificate: {model.evidence['claim']}"
-    asked = f"(requested {model.evidence['tol']:.0e})"
+    requested = f"(requested {model.evidence['tol']:.0e})"
     if not isinstance(gaps, list):
-        return f"certificate: relative duality gap {gaps:.1e} {asked}"
+        return f"certificate: relative duality gap {gaps:.1e} {requested}"
     models = f"in each of {len(gaps)} one-vs-rest models"
-    return f"certificate: relative duality gap at most {max(gaps):.1e} {models} {asked}"
+    return f"certificate: relative duality gap at most {max(gaps):.1e} {models} {requested}"
 
 
 def _end(model: Model) -> str:
@@ -205,7 +205,7 @@ def _end(model: Model) -> str:
 def _next_text(training: Training, path: str, report: str | None) -> str:
     data = "DATA.csv" if training.problem.data == "-" else training.problem.data
     model, rows = shlex.quote(path), shlex.quote(data)
-    reading = training.problem.asked.reading.as_typed()
+    reading = training.problem.options.reading.option_text()
     return "\n".join(
         [
             f"{saved_text(path, report)} Next:",

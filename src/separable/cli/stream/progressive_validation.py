@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from separable.features.encoding_report import EncodingReport
     from separable.model.kinds import Model
 
-__all__ = ["PIECE", "SHARE", "Gauge", "Line", "Record", "is_mark", "next_cut"]
+__all__ = ["PIECE", "PIECE_DIVISOR", "Gauge", "Line", "Record", "is_mark", "next_cut"]
 
-#: At most so many rows, and at most this share of those before, are predicted by the same weights.
+#: Maximum rows predicted with the same weights: PIECE, and a fraction 1 / PIECE_DIVISOR of the
+#: rows before.
 PIECE = 1 << 14
-SHARE = 16
-#: So many levels that the first rows did not have are told of a column.
+PIECE_DIVISOR = 16
+#: Maximum unseen levels listed per column.
 EXAMPLES = 3
 
 
@@ -42,11 +43,11 @@ def next_cut(examples: int) -> int:
     """
     power = 1 << examples.bit_length()
     mark = power if examples == power - 1 else power - 1
-    return min(mark, examples + max(1, min(examples // SHARE, PIECE)))
+    return min(mark, examples + max(1, min(examples // PIECE_DIVISOR, PIECE)))
 
 
 def is_mark(examples: int) -> bool:
-    """Return whether a line is told after so many examples."""
+    """Return whether a line is printed after this many examples."""
     return examples.bit_count() == 1
 
 
@@ -138,8 +139,8 @@ class Record:
         self, y: NDArray[Any], weight: NDArray[np.float64], target: StreamTarget
     ) -> None:
         if target.classes is not None:
-            places = np.searchsorted(target.classes, y)
-            counts = np.bincount(places, weight, minlength=len(target.classes))
+            codes = np.searchsorted(target.classes, y)
+            counts = np.bincount(codes, weight, minlength=len(target.classes))
             known = np.array(self.constant or [0.0] * len(counts))
             self.constant = (known + counts).tolist()
             return

@@ -1,17 +1,25 @@
-"""The learning from a stream: rows in, a line now and then, checkpoints, Ctrl-C."""
+"""Learning from a stream of rows, with checkpoints.
+
+A checkpoint is a model file from which a stream continues to the same bits.
+"""
 
 from __future__ import annotations
 
 import signal
 import threading
 import time
+import warnings
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable.cli.io.output import counted, file_name
+from separable.cli.render.messages import warn
 from separable.cli.stream.progressive_validation import PIECE, Gauge, Record, is_mark, next_cut
+from separable.cli.training.training_warnings import fit_warning
 from separable.model.files.training_rows import TrainingRows
 
 if TYPE_CHECKING:
@@ -19,15 +27,29 @@ if TYPE_CHECKING:
 
     from separable.cli.options.stream_options import Every
     from separable.cli.stream.progressive_validation import Line
-    from separable.cli.stream.stream_rows import Batch, RowStream
+    from separable.cli.stream.stream_rows import Batch, RowStream, Source
     from separable.data.rows import Rows
     from separable.model.kinds import Model
 
-__all__ = ["Checkpoints", "Interrupts", "StreamLearner", "block_of"]
 
-#: Hashes of rows are kept in so many parts before they are joined.
+__all__ = [
+    "Checkpoint",
+    "Checkpoints",
+    "Interrupts",
+    "StreamLearner",
+    "block_of",
+    "read_checkpoint",
+    "refuse_changed_data",
+    "stream_model",
+    "write_checkpoint",
+]
+
+#: Maximum number of separate arrays of row hashes before they are joined.
 PARTS = 64
 NO_ROWS = TrainingRows(np.empty(0, np.uint64), 0)
+
+#: Where the evidence of a model has it.
+KEY = "checkpoint"
 
 
 class Interrupts:
@@ -79,7 +101,7 @@ class Checkpoints:
         self._row, self._time = 0, time.monotonic()
 
     def at(self, row: int) -> None:
-        """Write one if it is due after so many rows, those of earlier passes too."""
+        """Write one if it is due after this many rows, counting earlier passes."""
         if self._every.rows is not None:
             due = row - self._row >= self._every.rows
         else:
@@ -167,9 +189,9 @@ class StreamLearner:
     def _run_pass(self) -> None:
         record = self.record
         self._waiting = []
-        for batch in self.stream.batches(self._room, record.row):
+        for batch in self.stream.batches(self._rows_left, record.row):
             self._waiting.append(batch)
-            if self._room() == 0:
+            if self._rows_left() == 0:
                 self._learn()
                 if record.is_first_pass and is_mark(record.examples):
                     self._tell(record.add_line(self.gauge, self.estimator))
@@ -182,7 +204,7 @@ class StreamLearner:
             self._earlier += record.examples
             record.end_pass(self.gauge, self.estimator)
 
-    def _room(self) -> int:
+    def _rows_left(self) -> int:
         """Return how many rows are still to come before those that wait are learned from."""
         record = self.record
         cut = next_cut(record.examples) if record.is_first_pass else record.examples + PIECE
@@ -214,9 +236,11 @@ class StreamLearner:
         for batch in waiting:
             if batch.rows is not None:
                 began = self.estimator.__sklearn_is_fitted__()
-                told = {} if began else classes
+                new_classes = {} if began else classes
                 self.record.block = block_of(self.estimator, batch.rows)
-                self.estimator.partial_fit(batch.rows, batch.y, sample_weight=batch.weight, **told)
+                self.estimator.partial_fit(
+                    batch.rows, batch.y, sample_weight=batch.weight, **new_classes
+                )
                 if self.record.is_first_pass:
                     self._remember(batch)
         self.record.count(waiting, target)
@@ -228,3 +252,103 @@ class StreamLearner:
         self._seen.append(TrainingRows.of(batch.rows, batch.weight))
         if len(self._seen) > PARTS:
             self._seen = [TrainingRows.joined(self._seen)]
+
+
+@dataclass
+class Checkpoint:
+    """What a stream needs to go on, besides the model and its training state.
+
+    Parameters
+    ----------
+    asked : dict
+        What the user asked for.
+    files : list of dict
+        By what the files are known again; see `Source.prints`.
+    task : str
+    classes : list or None
+        The classes, in order.
+    announced : str
+        How they are known.
+    record : Record
+        How far it is, and what was counted.
+    """
+
+    asked: dict[str, Any]
+    files: list[dict[str, Any]]
+    task: str
+    classes: list[Any] | None
+    announced: str
+    record: Record
+
+
+def write_checkpoint(path: str, model: Model, checkpoint: Checkpoint) -> None:
+    """Write a model, its training state and a checkpoint to a file, wholly or not at all."""
+    evidence = {**model.evidence, KEY: asdict(checkpoint)}
+    replace(model, evidence=evidence).save(path, include_state=True)
+
+
+def read_checkpoint(path: str) -> tuple[Model, Checkpoint]:
+    """Read what `write_checkpoint` wrote."""
+    import msgspec
+
+    from separable.model.files.model_file import load
+
+    if not Path(path).exists():
+        raise ValueError(f"{path}: checkpoint not found. Check the path of --resume.")
+    model = load(path)
+    result = dict(model.evidence).get(KEY)
+    if result is None or model.state is None:
+        raise ValueError(
+            f"{path}: this is a model, not a checkpoint of --stream --checkpoint. To learn from "
+            f"more rows: separable update {path} DATA"
+        )
+    try:
+        return model, msgspec.convert(result, Checkpoint)
+    except msgspec.ValidationError as error:
+        raise ValueError(
+            f"{path}: the checkpoint cannot be read ({error}). Start again without --resume."
+        ) from None
+
+
+def refuse_changed_data(path: str, checkpoint: Checkpoint, source: Source) -> None:
+    """Refuse files that are not those of the checkpoint."""
+    now, then = source.prints(), checkpoint.files
+    where = file_name(source.data)
+    if len(now) != len(then):
+        raise ValueError(
+            f"{where}: {counted(len(now), 'file')} now, but {path} was made with {len(then)}. "
+            "Name the same files, or start again without --resume."
+        )
+    for new, old in zip(now, then, strict=True):
+        if new["bytes"] != old["bytes"]:
+            what = f"{new['name']} has {new['bytes']} bytes, but had {old['bytes']}"
+        elif new["start"] != old["start"]:
+            what = f"{new['name']} does not begin as it did"
+        else:
+            continue
+        raise ValueError(
+            f"{where}: {what} when {path} was made. A stream can only be resumed with the same "
+            f"data. Give it, or learn the new rows with separable update {path} {source.data}"
+        )
+
+
+def stream_model(learner: StreamLearner, n_rows: int, *, tells: bool = True) -> Model:
+    """Return the model of what was learned so far, with its encoder.
+
+    Parameters
+    ----------
+    learner : StreamLearner
+    n_rows : int
+        How many were learned from.
+    tells : bool
+        Whether to tell what solving it warns of.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model: Model = learner.estimator.model_
+    encoder = learner.stream.encoder
+    for one in caught if tells else ():
+        message = fit_warning(one.message, model, n_rows, encoder)
+        if message:
+            warn(message)
+    return replace(model, encoder=encoder, training_rows=learner.training_rows)

@@ -1,4 +1,4 @@
-"""What learning from a stream found: lines on the way, and a report at the end."""
+"""Output of learning from a stream: progress lines and the report at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from separable.cli.io.output import counted, file_name
 from separable.cli.render.columns_text import TOP_WEIGHTS, column_lines, saved_text, weights_text
 from separable.cli.render.messages import Step, say, verbosity
-from separable.cli.stream.progressive_validation import PIECE, SHARE
+from separable.cli.stream.progressive_validation import PIECE, PIECE_DIVISOR
 from separable.cli.training.classification_target import SHOWN_CLASSES
 from separable.model.words import number, shown
 from separable.model.words import table as aligned
@@ -101,8 +101,8 @@ class LineTable:
     def _row(self, cells: Sequence[str]) -> str:
         kept = [
             cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True))
-            if self._has_loss or place not in (1, 2)
+            for column, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True))
+            if self._has_loss or column not in (1, 2)
         ]
         return "".join(kept)
 
@@ -212,7 +212,7 @@ def trained(
         for line, before in zip(record.lines, befores, strict=True)
     ]
     tail = tail_figures(record, predicted)
-    told: dict[str, Any] = {
+    trained_on: dict[str, Any] = {
         "task": predicted.task,
         "target": target,
         "weight": weight,
@@ -232,8 +232,8 @@ def trained(
         "report": report,
     }
     if learner.stream.source.format == "svmlight":
-        told["index_base"] = learner.stream.source.index_base
-    evidence = {**model.evidence, "train": told}
+        trained_on["index_base"] = learner.stream.source.index_base
+    evidence = {**model.evidence, "train": trained_on}
     if "progressive" in evidence:  # of the first pass, in which rows are new
         evidence["progressive"] = {
             "examples": [line["examples"] for line in lines],
@@ -244,15 +244,15 @@ def trained(
 
 def stream_dict(run: StreamRun) -> dict[str, Any]:
     """Return what was found as plain JSON values."""
-    told: Any = run.model.evidence["train"]
+    record: Any = run.model.evidence["train"]
     evidence = {k: v for k, v in run.model.evidence.items() if k not in ("train", "progressive")}
     return {
         "learner": run.model.learner,
-        **{name: told[name] for name in ("task", "target", "weight", "rows", "constant")},
+        **{name: record[name] for name in ("task", "target", "weight", "rows", "constant")},
         "classes": None if run.model.classes is None else run.model.classes.tolist(),
         "columns": _columns(run),
         "n_features": run.model.n_features,
-        **told["stream"],
+        **record["stream"],
         "evidence": evidence,
         "top_weights": run.model.top_weights(TOP_WEIGHTS).to_dict(),
         "notes": list(run.stream.source.notes),
@@ -290,14 +290,14 @@ def _columns(run: StreamRun) -> list[dict[str, Any]] | None:
 
 
 def _rows_text(run: StreamRun) -> str:
-    record, told = run.record, run.stream.target
+    record, target = run.record, run.stream.target
     rows = f"{file_name(run.data)}: {counted(record.lines[-1].examples, 'row')}"
     if record.missing:
         rows += f", {record.missing} more without a target skipped"
     lines = [rows]
     columns = []
     if run.target_name is not None:
-        what = "numbers" if told.classes is None else _classes_text(told.classes.tolist())
+        what = "numbers" if target.classes is None else _classes_text(target.classes.tolist())
         columns.append((shown(run.target_name), "target", what))
     columns += [
         (shown(column["name"]), column["type"], _about(run, column))
@@ -325,9 +325,9 @@ def _about(run: StreamRun, column: dict[str, Any]) -> str:
 
 
 def _tail_text(run: StreamRun) -> str:
-    told: Any = run.model.evidence["train"]
-    tail = told["stream"]["tail"]
-    figure = "rmse" if told["task"] == "regression" else "accuracy"
+    record: Any = run.model.evidence["train"]
+    tail = record["stream"]["tail"]
+    figure = "rmse" if record["task"] == "regression" else "accuracy"
     of_what = "root mean squared error" if figure == "rmse" else figure
     rows = [("", "the model", f"always {shown(_value(tail['constant']))}")]
     rows.append((of_what, _cell(tail[figure]), _cell(tail[f"constant_{figure}"])))
@@ -335,7 +335,7 @@ def _tail_text(run: StreamRun) -> str:
         rows.append((f"{run.gauge}", _cell(tail["mean_loss"]), ""))
     title = (
         f"Rows {tail['first']} to {tail['last']}, each predicted before it was learned, by weights "
-        f"at most {min(PIECE, tail['last'] // SHARE)} rows old:"
+        f"at most {min(PIECE, tail['last'] // PIECE_DIVISOR)} rows old:"
     )
     return "\n".join([title, aligned(rows)])
 
@@ -344,8 +344,10 @@ def _passes_text(run: StreamRun) -> str:
     if run.passes == 1:
         return ", after one pass"
     losses = [loss for loss in run.record.pass_losses if loss is not None]
-    told = ", ".join(number(loss) for loss in losses)
+    listed = ", ".join(number(loss) for loss in losses)
     later = (
-        (f"; {run.gauge} per pass: {told} (rows were new in the first pass only)") if losses else ""
+        (f"; {run.gauge} per pass: {listed} (rows were new in the first pass only)")
+        if losses
+        else ""
     )
     return f", after {run.passes} passes{later}"

@@ -1,34 +1,137 @@
-"""The rows of a stream as learners take them: encoded, with their targets and weights."""
+"""Rows of a stream: chunks of the source, encoded rows with targets and weights."""
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from separable.cli.io.input_tables import in_options, skipped_text
 from separable.cli.render.messages import warn
 from separable.cli.stream.stream_target import order_warning
+from separable.data.io.formats import formats_of
+from separable.data.io.reading import checked_options, files_of
+from separable.data.io.sources import inputs_of
+from separable.data.table import NotANumberError, TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from separable.cli.stream.stream_source import Source
+    from separable.cli.options.options import ReadingOptions
     from separable.cli.stream.stream_target import StreamTarget
     from separable.cli.training.learners import Task
     from separable.data.dataset import Dataset
+    from separable.data.progress import Progress
     from separable.data.rows import Rows
+    from separable.data.table import ColumnType
     from separable.features.encoding_report import EncodingReport
     from separable.features.table.table_encoder import TableEncoder
 
-__all__ = ["Batch", "RowStream", "Targets", "Wanted"]
+
+__all__ = ["Batch", "RowStream", "Source", "Targets", "Wanted"]
+
+#: About how much text is read at a time.
+CHUNK_BYTES = 1 << 22
 
 #: The first part, by which columns are encoded, is not larger than this.
 FIRST_BYTES = 16_000_000
+
+
+class Source:
+    """Files that are read in chunks, once or several times.
+
+    Parameters
+    ----------
+    data : str
+        As the user named it.
+    reading : ReadingOptions
+        How to read it.
+    index_base : {"auto", 0, 1}
+        Where svmlight text counts columns from; once it was read, what was found.
+    """
+
+    def __init__(self, data: str, reading: ReadingOptions, index_base: Any = "auto") -> None:
+        self.data, self.index_base = data, index_base
+        self.inputs = inputs_of(data)
+        self._options = reading.for_read()
+        self.format: str = self._options.pop("format", None) or formats_of(self.inputs)
+        self.notes: list[str] = []
+        self.report: Any = None
+        self.progress: Callable[[Progress], None] | None = None
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are sparse and have no named columns."""
+        return self.format in ("svmlight", "vw")
+
+    @property
+    def again(self) -> bool:
+        """Whether it can be read more than once."""
+        return all(one.again for one in self.inputs)
+
+    def prints(self) -> list[dict[str, Any]]:
+        """Return what shows whether the files are still the same: size, and hash of the start.
+
+        Of what can be read only once, as standard input, nothing is known before.
+        """
+        return [
+            {
+                "name": Path(one.name).name,
+                "bytes": one.size,
+                "start": hashlib.sha256(one.head()).hexdigest()[:16] if one.again else None,
+            }
+            for one in self.inputs
+        ]
+
+    def chunks(
+        self, column_types: Mapping[str, ColumnType] | None = None, n_features: int | None = None
+    ) -> Iterator[Dataset]:
+        """Read from the start; give the rows some at a time.
+
+        Parameters
+        ----------
+        column_types : mapping of str to str, optional
+            The types of some columns.
+        n_features : int, optional
+            The number of columns of sparse rows.
+        """
+        options = checked_options(
+            column_types=column_types,
+            n_features=n_features,
+            index_base=self.index_base,
+            **self._options,
+        )
+        files: Any = files_of(self.inputs, None, self.format, options, self._tell)
+        try:
+            self.report = files.report
+            yield from files.datasets(CHUNK_BYTES, None)
+        except NotANumberError:
+            raise  # whoever asked for the type has a remedy of its own
+        except TableError as error:
+            raise TableError(in_options(str(error))) from None
+        finally:
+            self.index_base = getattr(files, "index_base", "auto")
+            self._note()
+
+    def _tell(self, progress: Progress) -> None:
+        if self.progress is not None:
+            self.progress(progress)
+
+    def _note(self) -> None:
+        """Keep what a reading found; the same is found by each."""
+        report = self.report
+        if report is None:
+            return
+        self.notes = [in_options(message) for message in report.notes]
+        if report.skipped:
+            self.notes.append(skipped_text(self.data, report.skipped, report.examples[0]))
 
 
 class Batch(NamedTuple):
@@ -59,7 +162,7 @@ class Batch(NamedTuple):
 class Targets(NamedTuple):
     """The targets of a chunk, for each row: which have one, which count, and theirs."""
 
-    there: NDArray[np.bool_]
+    is_present: NDArray[np.bool_]
     keep: NDArray[np.bool_]
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
@@ -130,12 +233,12 @@ class RowStream(ABC):
     ) -> tuple[Rows, EncodingReport | None]:
         """Return some rows of a chunk as numbers, and what the encoder met."""
 
-    def batches(self, room: Callable[[], int], done: int = 0) -> Iterator[Batch]:
+    def batches(self, rows_left: Callable[[], int], done: int = 0) -> Iterator[Batch]:
         """Give the rows of one pass, some at a time.
 
         Parameters
         ----------
-        room : callable
+        rows_left : callable
             Returns how many rows the next batch may have.
         done : int
             So many rows of the files were learned from already.
@@ -145,31 +248,31 @@ class RowStream(ABC):
         for chunk in chunks:
             skip = min(max(0, done - first_row), len(chunk))
             if skip < len(chunk):
-                yield from self._cut(chunk, skip, first_row, room)
+                yield from self._cut(chunk, skip, first_row, rows_left)
             first_row += len(chunk)
 
     def _cut(
-        self, chunk: Dataset, start: int, first_row: int, room: Callable[[], int]
+        self, chunk: Dataset, start: int, first_row: int, rows_left: Callable[[], int]
     ) -> Iterator[Batch]:
         """Cut a chunk into batches; rows without a target go with those before them."""
         targets, n = self._targets(chunk, first_row), len(chunk)
         kept = np.flatnonzero(targets.keep)
         at = int(np.searchsorted(kept, start))
         while start < n:
-            stop = min(at + room(), len(kept))
+            stop = min(at + rows_left(), len(kept))
             end = n if stop == len(kept) else int(kept[stop - 1]) + 1
             rows, report = None, None
             if stop > at:
                 rows, report = self._encoded(chunk, kept[at:stop], first_row)
             weight = None if targets.weight is None else targets.weight[at:stop]
-            missing = int(np.count_nonzero(~targets.there[start:end]))
+            missing = int(np.count_nonzero(~targets.is_present[start:end]))
             yield Batch(rows, targets.y[at:stop], weight, first_row + end, missing, report)
             start, at = end, stop
 
     def _tell_order(self, y: NDArray[Any]) -> None:
-        told = order_warning(self.target, y)
-        if told:
-            warn(told)
+        message = order_warning(self.target, y)
+        if message:
+            warn(message)
 
     def _first(self) -> list[Dataset]:
         """Return the first chunks; they will be given again."""

@@ -1,4 +1,4 @@
-"""What a stream is to predict: settled from its first rows, then read chunk by chunk."""
+"""Target of a stream: determined from the first rows, then read chunk by chunk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Labels", "Quantities", "StreamTarget", "order_warning", "settled_target", "target_of"]
 
-#: In so many rows, classes that change less than this share of what chance gives are in order.
+#: Minimum rows to judge their order, and the fraction of the expected changes of class below
+#: which rows count as sorted.
 ENOUGH_ROWS, ORDERED = 50, 0.2
 
 SHUFFLE = "A stream is learned in order: shuffle the rows if they are sorted by class."
@@ -55,11 +56,11 @@ class Labels:
         self, levels: tuple[str, ...], codes: NDArray[Any], first_row: int
     ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the label of each row that has one, and which rows have one."""
-        known = {str(label): place for place, label in enumerate(self.classes.tolist())}
+        known = {str(label): code for code, label in enumerate(self.classes.tolist())}
         labels = map(str, class_labels(self.classes, list(levels)).tolist())
-        place = np.array([*(known.get(label, -1) for label in labels), -1], dtype=np.int64)
+        code_of = np.array([*(known.get(label, -1) for label in labels), -1], dtype=np.int64)
         mask = codes >= 0
-        result = place[codes]
+        result = code_of[codes]
         odd = np.flatnonzero(mask & (result < 0))
         if len(odd):
             self._refuse(levels[codes[odd[0]]], first_row + int(odd[0]))
@@ -105,7 +106,7 @@ class Quantities:
         try:
             numbers = np.array((*levels, "nan"), dtype=np.str_).astype(np.float64)
         except ValueError:
-            odd = next(place for place, level in enumerate(levels) if not is_number(level))
+            odd = next(index for index, level in enumerate(levels) if not is_number(level))
             row = first_row + int(np.flatnonzero(codes == odd)[0])
             raise TableError(
                 f"{self.where} holds {levels[odd]!r} in data row {row + 1}, which is not a number, "
@@ -166,7 +167,7 @@ def settled_target(
     texts : bool
         Whether classes are texts whatever they look like.
     """
-    found, counts = values
+    distinct, counts = values
     rows = int(counts.sum())
     if not rows:
         raise TableError(f"{where} is empty in the first rows. Name another column with --target.")
@@ -175,8 +176,8 @@ def settled_target(
     if classes is not None:
         announced = [text.strip() for text in classes.split(",")]
         return Labels(where, _as_labels(announced, texts=texts), "named in --classes")
-    numbers = found.dtype.kind != "U" or all(is_number(level) for level in found.tolist())
-    if len(found) > most_classes(rows, numbers=numbers, sure=task is not None):
+    numbers = distinct.dtype.kind != "U" or all(is_number(level) for level in distinct.tolist())
+    if len(distinct) > most_classes(rows, numbers=numbers, sure=task is not None):
         if numbers and task is None:
             note(
                 f"{where} looks like a quantity, so the task is regression. For classification "
@@ -186,10 +187,11 @@ def settled_target(
         looks = "a quantity" if numbers else "an identifier or free text"
         instead = "predict numbers with --model sgd-regressor, " if numbers else ""
         raise TableError(
-            f"{where} looks like {looks}: {len(found)} different values in the first {rows} rows. "
-            f"For classification {instead}name another column, or name the classes with --classes."
+            f"{where} looks like {looks}: {len(distinct)} different values in the first {rows} "
+            f"rows. For classification {instead}name another column, or name the classes with "
+            "--classes."
         )
-    labels = _as_labels([_text(value) for value in found.tolist()], texts=texts)
+    labels = _as_labels([_text(value) for value in distinct.tolist()], texts=texts)
     if len(labels) == 1:
         raise TableError(
             f"{where} holds a single class, {labels.tolist()[0]!r}, in the first {rows} rows. "
@@ -211,8 +213,8 @@ def order_warning(target: StreamTarget, y: NDArray[Any]) -> str:
     if target.classes is None or len(y) < ENOUGH_ROWS:
         return ""
     changes = int(np.count_nonzero(y[1:] != y[:-1]))
-    shares = np.unique(y, return_counts=True)[1] / len(y)
-    expected = (len(y) - 1) * (1 - float((shares**2).sum()))
+    fractions = np.unique(y, return_counts=True)[1] / len(y)
+    expected = (len(y) - 1) * (1 - float((fractions**2).sum()))
     if changes >= ORDERED * expected:
         return ""
     return (

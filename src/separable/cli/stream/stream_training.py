@@ -19,28 +19,26 @@ from separable.cli.io.output import (
     json_bytes,
     write_data,
 )
-from separable.cli.io.saving import model_path, save_model
-from separable.cli.io.saving_report import check_report, write_report
+from separable.cli.io.saving import check_report, model_path, save_model, write_report
+from separable.cli.options.options import command_line_of
 from separable.cli.options.stream_options import Every
-from separable.cli.render.command_line import as_typed
 from separable.cli.render.messages import note, say
-from separable.cli.stream.checkpoint import (
+from separable.cli.stream.encoded_streams import SparseStream, TableStream
+from separable.cli.stream.stream_learning import (
     Checkpoint,
+    Checkpoints,
+    StreamLearner,
     read_checkpoint,
     refuse_changed_data,
     stream_model,
     write_checkpoint,
 )
-from separable.cli.stream.sparse_stream import SparseStream
-from separable.cli.stream.stream_learning import Checkpoints, StreamLearner
 from separable.cli.stream.stream_report import LineTable, stream_dict, stream_text, trained
-from separable.cli.stream.stream_rows import Wanted
-from separable.cli.stream.stream_source import Source
+from separable.cli.stream.stream_rows import Source, Wanted
 from separable.cli.stream.stream_target import Labels, Quantities
-from separable.cli.stream.table_stream import TableStream
 from separable.cli.training.candidates import checked_settings
-from separable.cli.training.encoded_rows import adds_counts
 from separable.cli.training.learners import LEARNERS, new_learner
+from separable.cli.training.training_data import adds_counts
 
 if TYPE_CHECKING:
     from separable.cli.options.problem_options import ProblemOptions
@@ -83,7 +81,7 @@ def train_stream(
     data: str,
     output: str | None,
     report: str | None,
-    asked: ProblemOptions,
+    options: ProblemOptions,
     as_json: bool,
     **others: Any,
 ) -> None:
@@ -95,15 +93,15 @@ def train_stream(
     if report is not None:
         kept = {} if stream.checkpoint is None else {"checkpoint": stream.checkpoint}
         check_report(report, "--report", model=path, data=data, **kept)
-    source = Source(data, asked.reading)
+    source = Source(data, options.reading)
     if (stream.passes or 1) > 1 and not source.again:
         raise click.UsageError(
             f"--passes {stream.passes}: {file_name(data)} can be read only once. Save it to a file."
         )
-    run = _Training(source, stream, asked, as_typed(ctx)).run()
+    run = _Training(source, stream, options, command_line_of(ctx)).run()
     save_model(run.model, path)
-    for told in source.notes:
-        note(told)
+    for message in source.notes:
+        note(message)
     if report is not None:
         from separable.report.training_record import recalled
 
@@ -118,14 +116,14 @@ class _Training:
     """One run of ``train --stream``: from what was asked to a model."""
 
     def __init__(
-        self, source: Source, given: StreamOptions, asked: ProblemOptions, command: str
+        self, source: Source, given: StreamOptions, options: ProblemOptions, command: str
     ) -> None:
-        self.source, self.given, self.asked, self.command = source, given, asked, command
-        if len(asked.models) > 1:
-            raise click.UsageError(f"--model {' --model '.join(asked.models)}: name one learner.")
-        self.settings = checked_settings(asked)
-        self.learner = asked.models[0] if asked.models else None
-        self.wishes = _wishes(given, asked)
+        self.source, self.given, self.options, self.command = source, given, options, command
+        if len(options.models) > 1:
+            raise click.UsageError(f"--model {' --model '.join(options.models)}: name one learner.")
+        self.settings = checked_settings(options)
+        self.learner = options.models[0] if options.models else None
+        self.wishes = _wishes(given, options)
 
     def run(self) -> StreamRun:
         start = time.monotonic()
@@ -154,14 +152,14 @@ class _Training:
             stream_model(learner, learner.record.lines[-1].examples),
             learner,
             data=data_name(self.source.data),
-            target=self.asked.target or None,
-            weight=self.asked.weight,
+            target=self.options.target or None,
+            weight=self.options.weight,
             passes=passes,
-            report={"commands": [self.command], "seed": self.asked.seed},
+            report={"commands": [self.command], "seed": self.options.seed},
         )
         return StreamRun(
             data=self.source.data,
-            target_name=self.asked.target or None,
+            target_name=self.options.target or None,
             learner=self.learner,
             stream=stream,
             record=learner.record,
@@ -186,22 +184,22 @@ class _Training:
         return stream, estimator, Record()
 
     def _go_on(self, path: str) -> tuple[RowStream, Any, Record, Model]:
-        model, found = read_checkpoint(path)
-        _refuse_other_wishes(path, found.asked, self.wishes)
-        refuse_changed_data(path, found, self.source)
+        model, checkpoint = read_checkpoint(path)
+        _refuse_other_wishes(path, checkpoint.asked, self.wishes)
+        refuse_changed_data(path, checkpoint, self.source)
         where = f"{file_name(self.source.data)}: the target"
         target: StreamTarget = Quantities(where)
-        if found.classes is not None:
-            target = Labels(where, np.array(found.classes), found.announced)
+        if checkpoint.classes is not None:
+            target = Labels(where, np.array(checkpoint.classes), checkpoint.announced)
         self.learner = self.learner or DEFAULTS[target.task]
         kind = LEARNERS[self.learner].load()
         stream = self._stream(kind(), target, model)
         estimator = kind.from_model(model)
         say(
-            f"Continuing from {path}: {counted(found.record.row, 'row')} of pass "
-            f"{found.record.passes + 1} done."
+            f"Continuing from {path}: {counted(checkpoint.record.row, 'row')} of pass "
+            f"{checkpoint.record.passes + 1} done."
         )
-        return stream, estimator, found.record, model
+        return stream, estimator, checkpoint.record, model
 
     def _stream(
         self, estimator: Any, target: StreamTarget | None = None, model: Model | None = None
@@ -216,8 +214,8 @@ class _Training:
         return TableStream(self.source, wanted, target, encoder)
 
     def _wanted(self, estimator: Any) -> Wanted:
-        asked, given = self.asked, self.given
-        task = asked.task
+        options, given = self.options, self.given
+        task = options.task
         if self.learner is not None:
             own = LEARNERS[self.learner].task
             if task is not None and task != own:
@@ -226,17 +224,17 @@ class _Training:
         if given.classes is not None and task == "regression":
             raise click.UsageError("--classes: the task is regression, which has no classes.")
         return Wanted(
-            target=asked.target or None,
+            target=options.target or None,
             task=task or ("classification" if given.classes is not None else None),
             classes=given.classes,
-            weight=asked.weight,
-            columns={kind: names for kind, names in asked.columns.items() if names},
+            weight=options.weight,
+            columns={kind: names for kind, names in options.columns.items() if names},
             encode_rows=given.encode_rows or Wanted.encode_rows,
             bits=given.bits,
             features=given.features,
             counts=estimator is not None and adds_counts(estimator),
             learner=self.learner,
-            threads=asked.threads,
+            threads=options.threads,
         )
 
     def _new(self, name: str) -> Any:
@@ -244,7 +242,7 @@ class _Training:
         given = dict(self.settings)
         if name == "sgd-classifier":
             given.setdefault("loss", "log_loss")  # a stream is judged by probabilities
-        made = new_learner(name, self.asked.seed, **given)
+        made = new_learner(name, self.options.seed, **given)
         if name == "voted-perceptron":
             raise click.UsageError(
                 f"--model {name} stores every misclassified row, so its memory is unbounded. Use "
@@ -256,7 +254,7 @@ class _Training:
                 f"--model {name} needs all rows at once and cannot learn from a stream. These "
                 f"can: {', '.join(each for each in can if each != 'voted-perceptron')}."
             )
-        online = LEARNERS[name].place.startswith("separable.online")
+        online = LEARNERS[name].import_path.startswith("separable.online")
         if (self.given.passes or 1) > 1 and not online:
             raise click.UsageError(
                 f"--passes {self.given.passes}: {name} needs only one pass. Leave it out."
@@ -299,37 +297,37 @@ class _Training:
             say(f"  --resume {path}")
 
 
-def _wishes(given: StreamOptions, asked: ProblemOptions) -> dict[str, Any]:
+def _wishes(given: StreamOptions, options: ProblemOptions) -> dict[str, Any]:
     """Return what decides the outcome, by option."""
     wishes: dict[str, Any] = {
-        "--target": asked.target or None,
-        "--model": asked.models[0] if asked.models else None,
-        "--set": sorted(asked.settings),
-        "--task": asked.task,
-        "--weight": asked.weight,
-        "--seed": asked.seed,
+        "--target": options.target or None,
+        "--model": options.models[0] if options.models else None,
+        "--set": sorted(options.settings),
+        "--task": options.task,
+        "--weight": options.weight,
+        "--seed": options.seed,
         "--passes": given.passes or 1,
         "--classes": given.classes,
         "--encode-rows": given.encode_rows or Wanted.encode_rows,
         "--bits": given.bits,
         "--features": given.features,
     }
-    wishes |= {f"--{kind}": list(names) for kind, names in asked.columns.items()}
-    reading = asked.reading.for_read().items()
+    wishes |= {f"--{kind}": list(names) for kind, names in options.columns.items()}
+    reading = options.reading.for_read().items()
     return wishes | {f"--{name.replace('_', '-')}": value for name, value in reading}
 
 
 def _refuse_other_wishes(path: str, then: dict[str, Any], now: dict[str, Any]) -> None:
     for option in {**then, **now}:
-        before, asked = then.get(option), now.get(option)
-        if before != asked:
+        before, current = then.get(option), now.get(option)
+        if before != current:
             raise click.UsageError(
-                f"{option} is {_told(asked)} now, but was {_told(before)} when {path} was made. "
-                "Give the same options, or start again without --resume."
+                f"{option} is {_shown(current)} now, but was {_shown(before)} when {path} was "
+                "made. Give the same options, or start again without --resume."
             )
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     return "not given" if value in (None, [], "") else str(value)
 
 

@@ -1,4 +1,4 @@
-"""The learners that are compared: those named, or all that suit the data, as they are asked for."""
+"""Candidates: the learners to compare, with the parameters set by the user and their grids."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.training.encoded_rows import adds_counts
 from separable.cli.training.learners import LEARNERS, learners_of, new_learner
+from separable.cli.training.training_data import adds_counts
 from separable.data.table import did_you_mean
 
 if TYPE_CHECKING:
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPARE_ROWS", "Candidate", "candidates_for", "checked_settings"]
 
-#: The relative gap that certified learners are asked for while they are compared: those with a
-#: smooth loss, and those with corners.
-COMPARE_TOL, CORNERS_TOL = 1e-4, 1e-3
+#: Tolerance of certified learners during comparison: with a smooth loss, and with a piecewise
+#: linear one.
+COMPARE_TOL, PIECEWISE_LINEAR_TOL = 1e-4, 1e-3
 
-#: Of more rows than this a random part is compared, unless the user says otherwise.
+#: Learners are compared on a random sample of at most this many rows, unless the user says
+#: otherwise.
 COMPARE_ROWS = 100_000
 
-#: Parameters with an option of their own, or that a command has no use for.
+#: Parameters that have an option of their own or no use in a command.
 ELSEWHERE = {
     "random_state": "use --seed",
     "n_jobs": "use --threads",
@@ -39,7 +40,7 @@ ELSEWHERE = {
 
 @dataclass(frozen=True)
 class Candidate:
-    """A learner, what was set of it, and what is searched.
+    """A learner with the parameters set by the user and the grid to search.
 
     Parameters
     ----------
@@ -80,14 +81,14 @@ class Candidate:
         learner = LEARNERS[self.name]
         if not issubclass(learner.load(), CertifiedEstimator) or "tol" in self.given:
             return self.learner(encoder, **params)
-        tol = COMPARE_TOL if learner.cost <= 1 else CORNERS_TOL
+        tol = COMPARE_TOL if learner.cost <= 1 else PIECEWISE_LINEAR_TOL
         return self.learner(encoder, **params, tol=tol)
 
 
-def checked_settings(asked: ProblemOptions) -> dict[str, Any]:
+def checked_settings(options: ProblemOptions) -> dict[str, Any]:
     """Return what --set gives, refused where a named learner has no such parameter."""
     settings: dict[str, Any] = {}
-    for text in asked.settings:
+    for text in options.settings:
         name, result, value = text.partition("=")
         if not result or not name:
             raise click.UsageError(f"--set {text}: write it as NAME=VALUE, such as C=1.")
@@ -96,7 +97,7 @@ def checked_settings(asked: ProblemOptions) -> dict[str, Any]:
         if name in settings:
             raise click.UsageError(f"--set {name} is given twice. Give it once.")
         settings[name] = _value(value)
-    for model in asked.models:
+    for model in options.models:
         _check_settings(model, settings)
     return settings
 
@@ -137,7 +138,7 @@ def _value(text: str) -> Any:
 
 
 def candidates_for(
-    task: Task, facts: Facts, asked: ProblemOptions, settings: Mapping[str, Any]
+    task: Task, facts: Facts, options: ProblemOptions, settings: Mapping[str, Any]
 ) -> list[Candidate]:
     """Return the learners to compare, in order of preference.
 
@@ -145,32 +146,32 @@ def candidates_for(
     ----------
     task : {"classification", "regression"}
     facts : Facts
-    asked : ProblemOptions
+    options : ProblemOptions
     settings : mapping of str to object
         As `checked_settings` returns them. Of auto those that lack one of them are left out.
     """
-    names = list(asked.models)
+    names = list(options.models)
     if not names:
         suited = learners_of(task, facts)
         names = [name for name in suited if set(settings) <= set(_parameters(name))]
     if not names:
-        told = ", ".join(settings)
+        unused = ", ".join(settings)
         raise click.UsageError(
-            f"--set {told}: no learner that suits the data has this parameter. Name one with "
+            f"--set {unused}: no learner that suits the data has this parameter. Name one with "
             "--model."
         )
     for name in names:
         _check_settings(name, settings)
-    return list(_made(names, asked, settings, facts))
+    return list(_made(names, options, settings, facts))
 
 
 def _made(
-    names: list[str], asked: ProblemOptions, settings: Mapping[str, Any], facts: Facts
+    names: list[str], options: ProblemOptions, settings: Mapping[str, Any], facts: Facts
 ) -> Iterator[Candidate]:
     rows = min(facts.rows, COMPARE_ROWS)
     for name in names:
-        strength = LEARNERS[name].strength
+        parameter = LEARNERS[name].regularization
         grid = {}
-        if strength is not None and strength.name not in settings:
-            grid = {strength.name: strength.grid(rows, facts.deviation, settings)}
-        yield Candidate(name, dict(settings), grid, asked.seed, asked.threads)
+        if parameter is not None and parameter.name not in settings:
+            grid = {parameter.name: parameter.grid(rows, facts.deviation, settings)}
+        yield Candidate(name, dict(settings), grid, options.seed, options.threads)

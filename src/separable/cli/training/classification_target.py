@@ -1,4 +1,4 @@
-"""Classification: the target column as class labels, and how many predictions are right."""
+"""Classification targets: a column of class labels and its metrics."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Classes(Target):
         """
         what = f"{where}: the target column {name!r}"
         levels, codes = _levels(table, name)
-        odd = next((place for place, level in enumerate(levels) if not is_plain(level)), None)
+        odd = next((index for index, level in enumerate(levels) if not is_plain(level)), None)
         if kind == "number" and odd is not None:
             row = int(np.flatnonzero(codes == odd)[0])
             raise TableError(
@@ -93,14 +93,14 @@ class Classes(Target):
                 "classifier needs at least two classes."
             )
 
-    def truth(self, table: pa.Table, name: str, where: str) -> Self:
+    def read_true_values(self, table: pa.Table, name: str, where: str) -> Self:
         """Return the labels of another table; see `Target.truth`."""
         levels, codes = _levels(table, name)
         labels: NDArray[Any]
         if self.values.dtype.kind != "i":
             labels = class_labels(np.unique(self.values), list(levels))
         else:
-            odd = next((place for place, level in enumerate(levels) if not is_plain(level)), None)
+            odd = next((index for index, level in enumerate(levels) if not is_plain(level)), None)
             if odd is not None:
                 row = int(np.flatnonzero(codes == odd)[0])
                 raise TableError(
@@ -134,7 +134,7 @@ class Classes(Target):
         )
 
     def split(self, test_size: float, seed: int) -> tuple[Rows, Rows]:
-        """Return the rows to train on and the rows to hold out, the same share of each class."""
+        """Return the rows to train on and to hold out, stratified by class."""
         return stratified_split(self.values, test_size, seed)
 
     def training(self, predicted: NDArray[Any]) -> Finding:
@@ -171,7 +171,7 @@ def is_plain(text: str) -> bool:
 def _refuse_quantity(
     levels: tuple[str, ...], codes: NDArray[np.int32], what: str, *, sure: bool
 ) -> None:
-    """Refuse so many different values that they are no classes."""
+    """Refuse a target with too many distinct values for classes."""
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
     rows, different = int(counts.sum()), int(np.count_nonzero(counts))
     if different <= MANY_CLASSES:

@@ -1,4 +1,4 @@
-"""Which rows are held out, and which folds the others are compared on."""
+"""Held-out rows, and the folds of the other rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.training.target import Rows
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
 
 __all__ = [
     "Folds",
@@ -43,9 +43,9 @@ def held_out_rows(problem: Problem, test_size: float, seed: int) -> tuple[Rows, 
 def how_held_out(problem: Problem) -> str:
     """Return in words how rows are held out."""
     if problem.times is not None:
-        return f"the latest by {problem.asked.time}"
+        return f"the latest by {problem.options.time}"
     if problem.groups is not None:
-        return f"no {problem.asked.group} in both training and test rows"
+        return f"no {problem.options.group} in both training and test rows"
     return "stratified by class" if problem.task == "classification" else "at random"
 
 
@@ -62,7 +62,7 @@ def _last_in_time(times: NDArray[Any], test_size: float) -> tuple[Rows, Rows]:
 
 
 def part_of(problem: Problem, chosen: Rows, most: int, seed: int) -> Rows:
-    """Return the places of at most so many of the chosen rows, at random; of all for 0."""
+    """Return the indices of a random sample of the chosen rows; 0 means all of them."""
     n = len(chosen)
     if not most or n <= most:
         return np.arange(n)

@@ -1,4 +1,4 @@
-"""The candidates on the same folds, and which of them is taken."""
+"""Comparison of candidates on the same folds, and the choice of one of them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from separable.cli.training.candidates import (
     candidates_for,
     checked_settings,
 )
-from separable.cli.training.encoded_rows import Encoded, facts_of, refuse_negative
 from separable.cli.training.holdout_splits import folds_of, part_of
 from separable.cli.training.learners import LEARNERS
-from separable.cli.training.training_table import read_problem
+from separable.cli.training.training_data import Encoded, facts_of, read_problem, refuse_negative
 from separable.data.table import TableError
 from separable.model.metrics.metric_registry import METRICS, metric_named
 
@@ -33,16 +32,16 @@ if TYPE_CHECKING:
     from separable.cli.training.holdout_splits import Folds
     from separable.cli.training.learners import Facts
     from separable.cli.training.target import Rows
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.metrics.metric_registry import Metric
     from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["Comparison", "Judge", "compare_all_rows", "compare_candidates", "rows_to_compare"]
+__all__ = ["Comparison", "Scoring", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 
-#: Without --compare-rows: at most so much work, about half a minute on two cores, but at least so
-#: many rows.
+#: Default of --compare-rows: rows for this much work, about half a minute on two cores, but at
+#: least LEAST_ROWS.
 COMPARE_WORK = 3e8
 LEAST_ROWS = 5000
 
@@ -55,7 +54,7 @@ CHOOSES = "log_loss"
 
 
 @dataclass(frozen=True)
-class Judge:
+class Scoring:
     """What decides, and the class that it is about.
 
     Parameters
@@ -64,7 +63,7 @@ class Judge:
     positive : object
         None: means over the classes.
     chooses : str or None
-        The metric that chooses among the strengths of a learner that gives probabilities.
+        The metric that selects the regularization of a learner with probabilities.
     """
 
     metric: Metric
@@ -72,21 +71,21 @@ class Judge:
     chooses: str | None = None
 
     @classmethod
-    def of(cls, problem: Problem, *, alone: bool = False) -> Judge:
-        """Return what the user asked for, or else the default; alone: it chooses strengths too."""
-        asked = problem.asked
-        name = asked.metric or DEFAULT_METRICS[problem.task]
+    def of(cls, problem: Problem, *, alone: bool = False) -> Scoring:
+        """Return the requested or default scoring; alone: it selects the regularization too."""
+        options = problem.options
+        name = options.metric or DEFAULT_METRICS[problem.task]
         try:
             metric = metric_named(name, problem.task)
         except ValueError as error:
             raise click.UsageError(f"--metric {name}: {error}") from None
-        by_default = asked.metric is None and problem.task == "classification" and not alone
+        by_default = options.metric is None and problem.task == "classification" and not alone
         return cls(metric, _positive(problem), CHOOSES if by_default else None)
 
 
 def _positive(problem: Problem) -> Any:
     """Return the class that precision and the like are of."""
-    given = problem.asked.positive
+    given = problem.options.positive
     if problem.task == "regression":
         if given is not None:
             raise click.UsageError("--positive names a class, and the task is regression.")
@@ -118,7 +117,7 @@ class Comparison:
         How many rows were compared on, of how many.
     """
 
-    score: Judge
+    score: Scoring
     candidate: Candidate
     params: Mapping[str, Any]
     board: Leaderboard | None
@@ -140,19 +139,21 @@ class Comparison:
 def compare_candidates(
     problem: Problem, encoded: Encoded, *, by_metric_alone: bool = False
 ) -> Comparison:
-    """Compare the candidates on folds of encoded rows; by one metric alone, strengths too.
+    """Compare the candidates on folds of encoded rows.
 
     Of more rows than --compare-rows a random part is taken. The encoder has seen all of these rows,
     so held-out figures, for which it has not, are the ones to trust.
     """
-    asked, chosen = problem.asked, encoded.chosen
-    score, settings = Judge.of(problem, alone=by_metric_alone), checked_settings(asked)
-    facts = facts_of(problem, *_any_rows(encoded, asked))
-    candidates = candidates_for(problem.task, facts, asked, settings)
+    options, chosen = problem.options, encoded.chosen
+    score, settings = Scoring.of(problem, alone=by_metric_alone), checked_settings(options)
+    facts = facts_of(problem, *_any_rows(encoded, options))
+    candidates = candidates_for(problem.task, facts, options, settings)
     detail(f"Comparing {', '.join(each.name for each in candidates)} ({facts})")
-    most = rows_to_compare(candidates, facts) if asked.compare_rows is None else asked.compare_rows
-    part = part_of(problem, chosen, most, asked.seed)
-    folds = folds_of(problem, chosen[part], asked.folds, asked.seed)
+    most = (
+        rows_to_compare(candidates, facts) if options.compare_rows is None else options.compare_rows
+    )
+    part = part_of(problem, chosen, most, options.seed)
+    folds = folds_of(problem, chosen[part], options.folds, options.seed)
     if folds is None:
         return Comparison(score, candidates[0], {}, None, 0, len(chosen))
     board = _board(problem, encoded, candidates, score, part, folds)
@@ -162,10 +163,10 @@ def compare_candidates(
 
 
 def compare_all_rows(
-    data: str, asked: ProblemOptions, *, by_metric_alone: bool = False
+    data: str, options: ProblemOptions, *, by_metric_alone: bool = False
 ) -> tuple[Encoded, Comparison]:
     """Compare on all rows of a file, refused where they are too few."""
-    problem = read_problem(data, asked)
+    problem = read_problem(data, options)
     encoded = Encoded(problem, np.arange(len(problem)))
     comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)
     if comparison.board is None:
@@ -176,9 +177,9 @@ def compare_all_rows(
     return encoded, comparison
 
 
-def _any_rows(encoded: Encoded, asked: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:
+def _any_rows(encoded: Encoded, options: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:
     """Return the rows as the first candidate named wants them, else as most do."""
-    counts = bool(asked.models) and Candidate(asked.models[0]).counts
+    counts = bool(options.models) and Candidate(options.models[0]).counts
     return encoded(counts=counts)
 
 
@@ -193,7 +194,7 @@ def _board(
     problem: Problem,
     encoded: Encoded,
     candidates: list[Candidate],
-    score: Judge,
+    score: Scoring,
     part: Rows,
     folds: Folds,
 ) -> Leaderboard:
@@ -213,16 +214,16 @@ def _board(
         "score_weight": weight,
     }
     standings: dict[str, Standing] = {}
-    with step("Comparing learners") as told:
+    with step("Comparing learners") as progress:
         for counts in (False, True):
-            mine = [each for each in candidates if each.counts == counts]
-            if not mine:
+            alike = [each for each in candidates if each.counts == counts]
+            if not alike:
                 continue
-            rows = _rows(problem, encoded, mine)
+            rows = _rows(problem, encoded, alike)
             matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
             encoder, _ = encoded(counts=counts)
-            estimators = {each.name: (each.for_comparing(encoder), each.grid) for each in mine}
-            result = standings_of(estimators, matrix, y, progress=told, **given)
+            estimators = {each.name: (each.for_comparing(encoder), each.grid) for each in alike}
+            result = standings_of(estimators, matrix, y, progress=progress, **given)
             standings |= {each.name: each for each in result}
     ordered = [standings[each.name] for each in candidates]
     return Leaderboard.of(ordered, score.metric.name, score.metric.greater_is_better)
@@ -232,14 +233,14 @@ def _rows(problem: Problem, encoded: Encoded, candidates: list[Candidate]) -> An
     """Return the rows as some candidates, all of one mind about numbers, want them."""
     counts = candidates[0].counts
     encoder, rows = encoded(counts=counts)
-    if counts and len(candidates) == len(problem.asked.models) == 1:
+    if counts and len(candidates) == len(problem.options.models) == 1:
         with naming_file(problem.data, problem.target.rows[encoded.chosen]):
             refuse_negative(rows, encoder, candidates[0].name)
     return rows
 
 
 def _coded(
-    problem: Problem, chosen: Rows, score: Judge
+    problem: Problem, chosen: Rows, score: Scoring
 ) -> tuple[NDArray[Any], NDArray[Any] | None, Any]:
     """Return the target, classes as numbers, which is quicker; the classes; the positive one."""
     values = problem.target.values[chosen]

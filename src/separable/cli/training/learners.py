@@ -1,8 +1,8 @@
-"""The learners that the commands know. A new one is one entry of `LEARNERS`.
+"""Registry of learners for the commands. A new learner is one entry of `LEARNERS`.
 
-The entry says what it predicts, where it lives, which parameter is its strength and which values of
-it are tried, and for which data it takes part in ``--model auto``. The commands ``train``,
-``compare`` and ``path``, their help and completion follow from it.
+An entry names the task, the class, the regularization parameter with the values to try, and the
+data for which ``--model auto`` tries it. The commands ``train``, ``compare`` and ``path``, their
+help and completion follow from it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = [
     "LEARNERS",
     "Facts",
     "Learner",
-    "Strength",
+    "Regularization",
     "Task",
     "classifier",
     "learners_of",
@@ -30,36 +30,36 @@ __all__ = [
 
 Task: TypeAlias = Literal["classification", "regression"]
 
-#: What --model is without a name: all learners that suit the data.
+#: Default of --model: all learners that suit the data.
 AUTO = "auto"
 
-#: Learners that hold a matrix of features x features take part in auto up to so many features.
+#: Maximum features for learners in auto that store a matrix of features x features.
 MANY_FEATURES = 600
 
-#: Up to so many features certified learners solve systems of them.
-FEW_FEATURES = 512
+#: Maximum features for which certified learners solve systems of features x features.
+SYSTEM_FEATURES = 512
 
-#: What comparing all strengths of a certified learner on one row costs, in products: with few
-#: features for each pair of non-zeros, with many for each non-zero.
+#: Products per row to compare a certified learner over its whole grid: for each pair of
+#: non-zeros up to SYSTEM_FEATURES features, for each non-zero beyond.
 PAIR, SINGLE = 1.0, 12.0
 
-#: Losses with corners (hinge, absolute) cost so much more with few features, and take part in auto
-#: up to so much work, which is about ten seconds.
-CORNERS = 20.0
+#: Relative cost of piecewise linear losses (hinge, absolute) up to SYSTEM_FEATURES features, and
+#: the maximum work for which auto tries them: about ten seconds.
+PIECEWISE_LINEAR_COST = 20.0
 MOST_WORK = 5e7
 MOST_WORK_MANY = 3e8
 
-#: No row costs less than one of so many non-zeros does.
+#: A row costs at least as much as one with this many non-zeros.
 LEAST_NONZEROS = 20.0
 
-#: Least squares takes part in auto up to so many features: beyond, ridge regression does as well,
-#: and columns that depend on each other cost much time.
+#: Maximum features for least squares in auto: beyond, ridge regression is as good, and dependent
+#: columns are slow.
 EXACT_FEATURES = 64
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What decides which learners suit some data, after encoding.
+    """Properties of encoded data that decide which learners suit it.
 
     Parameters
     ----------
@@ -86,16 +86,16 @@ class Facts:
 
     @property
     def work(self) -> float:
-        """What comparing all strengths of a certified learner with a smooth loss costs a row."""
+        """Cost per row of comparing a certified learner with a smooth loss over its whole grid."""
         models = self.classes if self.classes > 2 else 1
-        if self.features > FEW_FEATURES:
+        if self.features > SYSTEM_FEATURES:
             return models * SINGLE * self.nonzeros
         return models * PAIR * max(self.nonzeros, LEAST_NONZEROS) ** 2
 
 
 @dataclass(frozen=True)
-class Strength:
-    """The parameter that says how strong a penalty is, and the values to try.
+class Regularization:
+    """A regularization parameter and the values to try.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Strength:
     def grid(
         self, rows: int, deviation: float = 1.0, given: Mapping[str, Any] | None = None
     ) -> tuple[float, ...]:
-        """Return the values to try for so many rows and such numbers, of two digits."""
+        """Return the values to try, scaled to the rows and the target, with two digits."""
         if not self.per_row and self.unit is None:
             return self.values
         unit = 1.0 if self.unit is None else self.unit(deviation, given or {})
@@ -126,34 +126,35 @@ class Strength:
 
 
 def _deviation(deviation: float, given: Mapping[str, Any]) -> float:
-    """Of columns whose deviation is 1 or less, 1 is enough to make all weights 0."""
+    """Return the unit of alpha: at this alpha all weights of standardized columns are 0."""
     del given
     return deviation
 
 
 def _of_power(deviation: float, given: Mapping[str, Any]) -> float:
-    """Return the size of squares over that of the p-th power of weights."""
+    """Return the scale of squared errors divided by that of the p-th power of weights."""
     from separable.certified.estimators.lp_regression import exponent_of
 
     exponent = exponent_of(given.get("p", 1))
     return deviation if exponent is None else float(deviation ** (2.0 - exponent))
 
 
-C = Strength("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
-#: The hinge is done with smaller ones than the logistic loss, and large ones take long.
-HINGE_C = Strength("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6))
-#: Smaller ones hardly differ from least squares, and solving for them takes long where columns
-#: depend on each other.
-ALPHA = Strength("alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0), per_row=True)
+C = Regularization("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
+#: The hinge loss needs smaller values than the logistic loss, and large ones are slow.
+HINGE_C = Regularization("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6))
+#: Smaller values hardly differ from least squares and are slow if columns are dependent.
+ALPHA = Regularization(
+    "alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0), per_row=True
+)
 #: The largest leaves few weights, if any; the smallest hardly differs from least squares.
-SHARE = Strength(
+L1_ALPHA = Regularization(
     "alpha",
     (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
     unit=_deviation,
 )
-#: The same of any power of the weights.
-POWER_SHARE = Strength("alpha", SHARE.values, unit=_of_power)
-SMOOTHING = Strength("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
+#: The same for any power of the weights.
+LP_ALPHA = Regularization("alpha", L1_ALPHA.values, unit=_of_power)
+SMOOTHING = Regularization("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
 
 
 @dataclass(frozen=True)
@@ -164,64 +165,64 @@ class Learner:
     ----------
     task : {"classification", "regression"}
         Whether it predicts classes or numbers.
-    place : str
+    import_path : str
         Its module and class, ``module:Class``.
-    strength : Strength, optional
-        What is searched.
+    regularization : Strength, optional
+        The parameter to search.
     suits : callable, optional
         Whether it takes part in ``--model auto`` on such data; None: never, only by its name.
     cost : float, default 0
-        How many times the work of a smooth certified learner comparing it takes with few features;
-        0: so little that the number of rows does not matter.
+        Cost relative to a certified learner with a smooth loss, up to SYSTEM_FEATURES features;
+        0: so cheap that the number of rows does not matter.
     given : mapping of str to object
-        Parameters that are other than those of the class where they are not set.
+        Defaults that differ from those of the class.
     """
 
     task: Task
-    place: str
-    strength: Strength | None = None
+    import_path: str
+    regularization: Regularization | None = None
     suits: Callable[[Facts], bool] | None = None
     cost: float = 0.0
     given: Mapping[str, Any] = field(default_factory=dict)
 
     def work(self, facts: Facts) -> float:
-        """Return what comparing it costs a row."""
-        corners = self.cost if facts.features <= FEW_FEATURES else min(self.cost, 1.0)
-        return corners * facts.work
+        """Return the cost per row of comparing it."""
+        cost = self.cost if facts.features <= SYSTEM_FEATURES else min(self.cost, 1.0)
+        return cost * facts.work
 
     def load(self) -> Any:
         """Return its class."""
-        module, _, name = self.place.partition(":")
+        module, _, name = self.import_path.partition(":")
         return getattr(import_module(module), name)
 
 
 def classifier(
-    place: str,
-    strength: Strength | None = None,
+    import_path: str,
+    regularization: Regularization | None = None,
     suits: Callable[[Facts], bool] | None = None,
     cost: float = 0.0,
     **given: Any,
 ) -> Learner:
     """Return a learner of classes."""
-    return Learner("classification", place, strength, suits, cost, given)
+    return Learner("classification", import_path, regularization, suits, cost, given)
 
 
 def regressor(
-    place: str,
-    strength: Strength | None = None,
+    import_path: str,
+    regularization: Regularization | None = None,
     suits: Callable[[Facts], bool] | None = None,
     cost: float = 0.0,
     **given: Any,
 ) -> Learner:
     """Return a learner of numbers."""
-    return Learner("regression", place, strength, suits, cost, given)
+    return Learner("regression", import_path, regularization, suits, cost, given)
 
 
 def _always(facts: Facts) -> bool:  # noqa: ARG001
     return True
 
 
-def _few_features(facts: Facts) -> bool:
+def _matrix_fits(facts: Facts) -> bool:
     return facts.features <= MANY_FEATURES
 
 
@@ -237,17 +238,17 @@ def _no_text(facts: Facts) -> bool:
     return not facts.text
 
 
-def _quick_corners(facts: Facts) -> bool:
-    if facts.features > FEW_FEATURES:
+def _fast_piecewise_linear(facts: Facts) -> bool:
+    if facts.features > SYSTEM_FEATURES:
         return facts.work * facts.rows <= MOST_WORK_MANY
-    return CORNERS * facts.work * facts.rows <= MOST_WORK
+    return PIECEWISE_LINEAR_COST * facts.work * facts.rows <= MOST_WORK
 
 
 def _counts(facts: Facts) -> bool:
     return facts.nonnegative
 
 
-#: In the order in which they are preferred where they are equally good.
+#: In order of preference among equally good ones.
 LEARNERS = {
     "logistic-regression": classifier(
         "separable.certified.estimators.logistic_regression:LogisticRegression",
@@ -256,15 +257,18 @@ LEARNERS = {
         cost=1.0,
     ),
     "linear-svm": classifier(
-        "separable.certified.estimators.linear_svm:LinearSVM", HINGE_C, _quick_corners, cost=CORNERS
+        "separable.certified.estimators.linear_svm:LinearSVM",
+        HINGE_C,
+        _fast_piecewise_linear,
+        cost=PIECEWISE_LINEAR_COST,
     ),
     "group-lasso-classifier": classifier(
         "separable.certified.estimators.group_lasso_classifier:GroupLassoClassifier",
-        SHARE,
-        cost=CORNERS,
+        L1_ALPHA,
+        cost=PIECEWISE_LINEAR_COST,
         groups="columns",
     ),
-    "lda": classifier("separable.moments.discriminant.lda:LDA", None, _few_features),
+    "lda": classifier("separable.moments.discriminant.lda:LDA", None, _matrix_fits),
     "linear-gaussian-nb": classifier(
         "separable.moments.naive_bayes.linear_gaussian_nb:LinearGaussianNB", None, _no_text
     ),
@@ -287,23 +291,28 @@ LEARNERS = {
     "least-squares-classifier": classifier(
         "separable.moments.discriminant.least_squares_classifier:LeastSquaresClassifier"
     ),
-    "ridge": regressor("separable.moments.regression.ridge:Ridge", ALPHA, _few_features),
-    "lasso": regressor("separable.certified.estimators.lasso:Lasso", SHARE, _few_features),
-    "elastic-net": regressor("separable.certified.estimators.elastic_net:ElasticNet", SHARE),
+    "ridge": regressor("separable.moments.regression.ridge:Ridge", ALPHA, _matrix_fits),
+    "lasso": regressor("separable.certified.estimators.lasso:Lasso", L1_ALPHA, _matrix_fits),
+    "elastic-net": regressor("separable.certified.estimators.elastic_net:ElasticNet", L1_ALPHA),
     "group-lasso": regressor(
         "separable.certified.estimators.group_lasso:GroupLasso",
-        SHARE,
-        cost=CORNERS,
+        L1_ALPHA,
+        cost=PIECEWISE_LINEAR_COST,
         groups="columns",
     ),
     "lp-regression": regressor(
-        "separable.certified.estimators.lp_regression:LpRegression", POWER_SHARE, cost=CORNERS
+        "separable.certified.estimators.lp_regression:LpRegression",
+        LP_ALPHA,
+        cost=PIECEWISE_LINEAR_COST,
     ),
     "linear-svr": regressor(
-        "separable.certified.estimators.linear_svr:LinearSVR", C, _quick_corners, cost=CORNERS
+        "separable.certified.estimators.linear_svr:LinearSVR",
+        C,
+        _fast_piecewise_linear,
+        cost=PIECEWISE_LINEAR_COST,
     ),
     "bayesian-regression": regressor(
-        "separable.moments.regression.bayesian_regression:BayesianRegression", None, _few_features
+        "separable.moments.regression.bayesian_regression:BayesianRegression", None, _matrix_fits
     ),
     "least-squares": regressor(
         "separable.moments.regression.least_squares:LeastSquares", None, _more_rows_than_features

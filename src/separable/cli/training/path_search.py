@@ -1,4 +1,4 @@
-"""What ``separable path`` does: every strength on folds, and on all rows."""
+"""Regularization path of ``separable path``: scores on folds, weights from all rows."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
     from separable.cli.options.problem_options import ProblemOptions
     from separable.cli.training.candidates import Candidate
-    from separable.cli.training.encoded_rows import Encoded
     from separable.cli.training.learner_comparison import Comparison
+    from separable.cli.training.training_data import Encoded
     from separable.features.table.table_encoder import TableEncoder
     from separable.typing import Floats
 
 
-__all__ = ["PathFound", "PathStep", "strength_path"]
+__all__ = ["PathResult", "PathStep", "regularization_path"]
 
-#: The names of the largest features take up to so many characters of a line.
+#: Width of the names of the largest features, in characters.
 WIDEST = 60
 
 
 @dataclass(frozen=True)
 class PathStep:
-    """What one strength makes of a learner."""
+    """A learner at one value of its regularization parameter."""
 
     strength: float
     mean: float
@@ -50,8 +50,8 @@ class PathStep:
 
 
 @dataclass(frozen=True)
-class PathFound:
-    """All strengths of a learner, in order."""
+class PathResult:
+    """The regularization path of a learner, in order."""
 
     learner: str
     name: str
@@ -68,7 +68,7 @@ class PathFound:
         return {**asdict(self), "notes": list(self.notes)}
 
     def to_csv(self) -> bytes:
-        """Return one line a strength."""
+        """Return one line per value of the parameter."""
         given = ("mean", "standard_error", "norm", "nonzeros", "relative_gap")
         marks = ("is_best", "is_one_standard_error")
         lines = [
@@ -105,7 +105,7 @@ class PathFound:
             )
             for each in self.steps
         ]
-        width = max(len(strength) for strength, _ in largest)
+        width = max(len(value) for value, _ in largest)
         less = "" if self.greater_is_better else "; lower is better"
         of = rows_text(self.compared_rows, self.rows)
         return "\n".join(
@@ -116,27 +116,27 @@ class PathFound:
                 "  * best mean; + most regularized within one standard error of it",
                 "",
                 f"The largest features at each {self.name}",
-                *(f"  {strength.rjust(width)}  {names}" for strength, names in largest),
+                *(f"  {value.rjust(width)}  {names}" for value, names in largest),
             ]
         )
 
 
-def strength_path(data: str, asked: ProblemOptions, top: int) -> PathFound:
-    """Learn a file with every strength of a learner.
+def regularization_path(data: str, options: ProblemOptions, top: int) -> PathResult:
+    """Fit a learner to a file at every value of its regularization parameter.
 
     Parameters
     ----------
     data : str
-    asked : ProblemOptions
-        It names one learner with a strength.
+    options : ProblemOptions
+        It names one learner with a regularization parameter.
     top : int
         So many of the largest features are named.
     """
-    name = _learner(asked)
-    encoded, comparison = compare_all_rows(data, asked, by_metric_alone=True)
+    name = _learner(options)
+    encoded, comparison = compare_all_rows(data, options, by_metric_alone=True)
     problem = encoded.problem
     assert comparison.board is not None
-    return PathFound(
+    return PathResult(
         learner=name,
         name=next(iter(comparison.candidate.grid)),
         metric=comparison.board.metric,
@@ -149,25 +149,25 @@ def strength_path(data: str, asked: ProblemOptions, top: int) -> PathFound:
     )
 
 
-def _learner(asked: ProblemOptions) -> str:
-    """Return the learner, refused where it has no strength."""
+def _learner(options: ProblemOptions) -> str:
+    """Return the learner; raise if it has no regularization parameter."""
     have = [
         name
         for task in ("classification", "regression")
         for name in names_of(task)
-        if LEARNERS[name].strength is not None
+        if LEARNERS[name].regularization is not None
     ]
-    if len(asked.models) != 1:
+    if len(options.models) != 1:
         raise click.UsageError(f"Name one learner with --model: {', '.join(have)}.")
-    strength = LEARNERS[asked.models[0]].strength
-    if strength is None:
+    parameter = LEARNERS[options.models[0]].regularization
+    if parameter is None:
         raise click.UsageError(
-            f"--model {asked.models[0]} has no regularization to vary. These learners have: "
+            f"--model {options.models[0]} has no regularization to vary. These learners have: "
             f"{', '.join(have)}."
         )
-    if any(text.partition("=")[0] == strength.name for text in asked.settings):
-        raise click.UsageError(f"--set {strength.name}: path varies it. Leave it out.")
-    return asked.models[0]
+    if any(text.partition("=")[0] == parameter.name for text in options.settings):
+        raise click.UsageError(f"--set {parameter.name}: path varies it. Leave it out.")
+    return options.models[0]
 
 
 def _steps(encoded: Encoded, comparison: Comparison, top: int) -> list[PathStep]:
@@ -175,40 +175,40 @@ def _steps(encoded: Encoded, comparison: Comparison, top: int) -> list[PathStep]
     best = comparison.board.best
     assert best.tried_scores is not None
     candidate = comparison.candidate
-    ((name, strengths),) = candidate.grid.items()
+    ((name, values),) = candidate.grid.items()
     scores = best.tried_scores
     mean, error = scores.mean(axis=0), standard_errors(scores)
     sign = 1.0 if comparison.board.greater_is_better else -1.0
-    penalty = np.array([1 / each if name == "C" else each for each in strengths])
-    chosen = list(strengths).index(best.params[name])
+    penalty = np.array([1 / each if name == "C" else each for each in values])
+    chosen = list(values).index(best.params[name])
     simple = one_error_place(sign * mean, error, penalty)
-    fits = _fits(encoded, candidate, strengths)
+    fits = _fits(encoded, candidate, values)
     encoder, _ = encoded(counts=candidate.counts)
     return [
         PathStep(
-            strength=float(strength),
-            mean=float(mean[place]),
-            standard_error=None if np.isnan(error[place]) else float(error[place]),
+            strength=float(value),
+            mean=float(mean[index]),
+            standard_error=None if np.isnan(error[index]) else float(error[index]),
             norm=float(np.linalg.norm(weights)),
             nonzeros=int(np.count_nonzero(np.abs(weights).max(axis=0))),
             relative_gap=gap,
             largest=_largest(weights, encoder.feature_names, top),
-            is_best=place == chosen,
-            is_one_standard_error=place == simple,
+            is_best=index == chosen,
+            is_one_standard_error=index == simple,
         )
-        for place, (strength, (weights, gap)) in enumerate(zip(strengths, fits, strict=True))
+        for index, (value, (weights, gap)) in enumerate(zip(values, fits, strict=True))
     ]
 
 
 def _fits(
-    encoded: Encoded, candidate: Candidate, strengths: Sequence[float]
+    encoded: Encoded, candidate: Candidate, values: Sequence[float]
 ) -> list[tuple[Floats, float | None]]:
-    """Return the weights and the relative gap of each strength, from all rows."""
+    """Return the weights and the relative gap at each value, from all rows."""
     encoder, rows = encoded(counts=candidate.counts)
     y, weight = encoded.problem.target.values, encoded.problem.weight
-    with step(f"Fitting {len(strengths)} points of the path"), warnings.catch_warnings():
+    with step(f"Fitting {len(values)} points of the path"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return list(_learned(candidate, encoder, rows, y, weight, strengths))
+        return list(_learned(candidate, encoder, rows, y, weight, values))
 
 
 def _learned(
@@ -217,7 +217,7 @@ def _learned(
     rows: Any,
     y: Any,
     weight: Any,
-    strengths: Sequence[float],
+    values: Sequence[float],
 ) -> list[tuple[Floats, float | None]]:
     from separable.certified.estimators.base_block_penalty import BlockLearner
     from separable.certified.fold_lanes import has_lanes
@@ -225,15 +225,15 @@ def _learned(
 
     learner = candidate.for_comparing(encoder)
     if has_lanes(learner) or isinstance(learner, BlockLearner):
-        given: dict[str, Any] = {f"{next(iter(candidate.grid))}s": strengths}  # Cs or alphas
+        given: dict[str, Any] = {f"{next(iter(candidate.grid))}s": values}  # Cs or alphas
         result = path(learner, rows, y, sample_weight=weight, **given)
         assert result.certificates is not None
-        gaps = [sum(some[1:], some[0]).relative_gap for some in result.certificates]
+        gaps = [sum(parts[1:], parts[0]).relative_gap for parts in result.certificates]
         known = [gap if np.isfinite(gap) else None for gap in gaps]  # of a local optimum none is
         return list(zip(result.coefs, known, strict=True))
     name = next(iter(candidate.grid))
     more = {} if weight is None else {"sample_weight": weight}
-    fitted = [candidate.learner(encoder, **{name: each}).fit(rows, y, **more) for each in strengths]
+    fitted = [candidate.learner(encoder, **{name: each}).fit(rows, y, **more) for each in values]
     return [(each.model_.weights, None) for each in fitted]
 
 
@@ -243,9 +243,10 @@ def _largest(weights: Floats, names: Sequence[str], top: int) -> list[dict[str, 
     of = size.argmax(axis=0)
     largest = size.max(axis=0)
     count = min(top, len(largest))
-    places = np.argpartition(-largest, count - 1)[:count]
-    places = places[np.lexsort((places, -largest[places]))]
-    places = places[largest[places] > 0]
+    columns = np.argpartition(-largest, count - 1)[:count]
+    columns = columns[np.lexsort((columns, -largest[columns]))]
+    columns = columns[largest[columns] > 0]
     return [
-        {"feature": names[place], "weight": float(weights[of[place], place])} for place in places
+        {"feature": names[column], "weight": float(weights[of[column], column])}
+        for column in columns
     ]

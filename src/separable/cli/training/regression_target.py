@@ -1,4 +1,4 @@
-"""Regression: the target column as numbers, and how far predictions are from them."""
+"""Regression targets: a numeric column and its error metrics."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Numbers(Target):
         """Refuse what is the same in all rows; see `Target.check`."""
         _refuse(self.values, what)
 
-    def truth(self, table: pa.Table, name: str, where: str) -> Self:
+    def read_true_values(self, table: pa.Table, name: str, where: str) -> Self:
         """Return the numbers of another table; see `Target.truth`."""
         result = self._of(table, name, where)
         refuse_empty(f"{where}: the target column {name!r}", len(result.values))

@@ -1,29 +1,54 @@
-"""What a report says of a training, with what takes time to find."""
+"""Contents of the report of a training run or of a model file."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.io.output import data_name
+import numpy as np
+
+from separable.cli.io.model_rows import load_model, tell_reports
+from separable.cli.io.output import data_name, file_name
+from separable.cli.io.true_targets import (
+    constant_of,
+    positive_of,
+    refuse_several_targets,
+    rows_with_targets,
+    target_named,
+    true_targets_of,
+    weights_of_part,
+)
+from separable.cli.options.options import load_trusted
 from separable.cli.render.messages import step
-from separable.cli.training.report_facts import data_of, tried_of
+from separable.cli.training.report_facts import data_of, raw_values, tried_of
+from separable.data.stacking import stack_rows
+from separable.model.metrics.evaluation import evaluation
+from separable.model.metrics.metric_registry import predictions_of
 from separable.report.contents import Absent, Measured
 from separable.report.hardest_rows import hard_rows
 from separable.report.learning_curve_part import learning_curve_of
+from separable.report.reporting import growth_of, separability_part
+from separable.report.scored_rows import ScoredRows, seen_in_training
 from separable.report.separability_part import NUMBERS_PREDICTED, separability_of
 from separable.report.training_record import NOT_TESTED, recalled
 
 if TYPE_CHECKING:
+    from separable.cli.options.options import ReadingOptions
     from separable.cli.training.training import Training
+    from separable.model.kinds import Model
     from separable.report.contents import Contents
 
-__all__ = ["training_contents"]
 
-#: A learning curve takes so many seconds, or so much of the time of the training.
-LEAST_SECONDS, SHARE = 5.0, 0.4
+__all__ = [
+    "MeasuredOn",
+    "model_contents",
+    "training_contents",
+]
+
+#: Time for a learning curve: seconds, or a fraction of the training time if that is longer.
+LEAST_SECONDS, TIME_FRACTION = 5.0, 0.4
 
 
 def training_contents(training: Training, model_file: str, seconds: float) -> Contents:
@@ -58,8 +83,8 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
             measured=Measured(
                 held_out.how,
                 held_out.figures,
-                scored.truth,
-                scored.answers,
+                scored.y_true,
+                scored.predictions,
                 scored.weight,
                 held_out.caution,
                 is_new=held_out.is_new,
@@ -84,7 +109,7 @@ def _separability(training: Training) -> dict[str, Any]:
         problem.target.values[kept.trained.chosen],
         of_what=f" of {data_name(problem.data)}",
         feature_names=encoder.feature_names,
-        seed=problem.asked.seed,
+        seed=problem.options.seed,
     )
     return {"separability": verdict, "separability_rows": about}
 
@@ -100,11 +125,11 @@ def _learning_curve(training: Training, seconds: float) -> dict[str, Any]:
         candidate.for_comparing(encoder, **comparison.params),
         rows.to_matrix(),
         problem.target.values[chosen],
-        seconds=max(LEAST_SECONDS, SHARE * seconds),
+        seconds=max(LEAST_SECONDS, TIME_FRACTION * seconds),
         is_classifier=problem.task == "classification",
         weight=problem.weight_of(chosen),
         groups=None if problem.groups is None else problem.groups[chosen],
-        seed=problem.asked.seed,
+        seed=problem.options.seed,
         how=f"{held}, encoded once{in_time if problem.times is not None else ''}",
     )
     return {"learning_curve": curve, "learning_curve_rows": about}
@@ -116,3 +141,112 @@ def _sha256(data: str) -> str | None:
         return None
     with Path(data).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class MeasuredOn:
+    """The rows that a model is measured on, as the user named them."""
+
+    data: str
+    target: str | None
+    weight: str | None
+    positive: str | None
+    column: str | None
+    reading: ReadingOptions
+
+
+def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Contents:
+    """Return what a report of a model file says.
+
+    Parameters
+    ----------
+    path : str
+        The model file.
+    given : MeasuredOn or None
+        None: what the file remembers.
+    title : str or None
+
+    Returns
+    -------
+    Contents
+    """
+    if given is None:
+        return recalled(load_trusted(path), model_file=data_name(path), title=title)
+    model = load_model(path)
+    refuse_several_targets(model, path)
+    positive = positive_of(model, given.positive)
+    contents = recalled(model, model_file=data_name(path), title=title)
+    scored = _scored_rows(model, given)
+    figures = evaluation(
+        scored.predictions, scored.y_true, scored.weight, positive, constant_of(model)
+    )
+    rows, about = hard_rows(scored)
+    contents = replace(
+        contents,
+        measured=Measured(
+            f"{len(scored.y_true)} rows of {data_name(given.data)}",
+            figures,
+            scored.y_true,
+            scored.predictions,
+            scored.weight,
+            **seen_in_training(scored, model.training_rows),
+        ),
+        hard_rows=rows,
+        hard_rows_about=about,
+    )
+    of_what = f" of {data_name(given.data)}"
+    with step("Testing for separability"):
+        contents = replace(contents, **separability_part(scored, of_what))
+    with step("Measuring the learning curve"):
+        return replace(contents, **growth_of(scored, f"{of_what}, encoded as in training"))
+
+
+def _scored_rows(model: Model, given: MeasuredOn) -> ScoredRows:
+    """Return the rows of a file whose truth is known, and what the model answers."""
+    import pyarrow as pa
+
+    result, target = rows_with_targets(
+        model, given.data, given.target, given.weight, given.column, given.reading
+    )
+    rows, targets, weights, indices, tables, reports = [], [], [], [], [], []
+    for part in result:
+        reports.append(part.report)
+        y_true, mask = true_targets_of(model, part, target)
+        chosen = np.flatnonzero(mask)
+        weight = weights_of_part(part, mask, given.weight, given.data)
+        chosen, y_true, weight = chosen[weight > 0], y_true[weight > 0], weight[weight > 0]
+        rows.append(part.rows.take(chosen))
+        targets.append(y_true)
+        weights.append(weight)
+        indices.append(part.first_row + chosen)
+        if part.table is not None:
+            tables.append(part.table.take(chosen))
+    tell_reports(model, reports)
+    y_true = np.concatenate(targets)
+    if not len(y_true):
+        raise ValueError(
+            f"{file_name(given.data)}: no row has a {target_named(target)}, so there is nothing to "
+            "evaluate."
+        )
+    whole = stack_rows(rows, model.n_features)
+    raw = None
+    if tables and model.encoder is not None:
+        raw = raw_values(pa.concat_tables(tables), result.raw_columns, _renamed(model, result))
+    weight = np.concatenate(weights)
+    return ScoredRows(
+        model,
+        whole,
+        y_true,
+        predictions_of(model, whole),
+        np.concatenate(indices),
+        None if (weight == 1).all() else weight,
+        raw,
+    )
+
+
+def _renamed(model: Model, feed: Any) -> dict[str, str]:
+    """Return what the encoder calls a column where the file calls it otherwise."""
+    if getattr(model.encoder, "kind", None) != "text":
+        return {}
+    (name,) = feed.raw_columns
+    return {name: "text"}

@@ -1,4 +1,4 @@
-"""What a report says of a training without more work: the data, what was tried, which was best."""
+"""Facts for the report that ``train`` keeps in the model: data, learners tried, regularization."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from separable.cli.io.output import data_name
 from separable.cli.render.leaderboard_text import why_taken
 from separable.data.table import missing_counts
 from separable.model.metrics.metric_registry import METRICS
-from separable.report.column_summary import columns_of
 from separable.report.contents import Absent, Data, Standing, Tried
-from separable.report.facts import strength_curve, target_bins, target_counts
+from separable.report.facts import columns_of, regularization_curve, target_bins, target_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,25 +17,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from separable.cli.training.learner_comparison import Comparison
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
     from separable.model.kinds import Model
     from separable.report.contents import RegularizationCurve
 
-__all__ = ["data_of", "raw_values", "strengths_of", "tried_of"]
+__all__ = ["curve_of", "data_of", "raw_values", "tried_of"]
 
-TOO_FEW = "There are too few rows to compare learners or regularization by cross-validation."
+NOT_COMPARED = "There are too few rows to compare learners or regularization by cross-validation."
 
 
 def data_of(problem: Problem, model: Model) -> Data:
     """Return what was learned from."""
-    asked, values = problem.asked, problem.target.values
+    options, values = problem.options, problem.target.values
     is_number = problem.task == "regression"
-    roles = {asked.target: "target"} | {name: role for role, name in asked.apart.items()}
+    roles = {options.target: "target"} | {name: role for role, name in options.apart.items()}
     return Data(
         name=data_name(problem.data),
         rows=len(problem),
         columns=columns_of(model, roles, missing_counts(problem.whole), problem.whole.column_names),
-        target=asked.target,
+        target=options.target,
         task=problem.task,
         target_counts=() if is_number else target_counts(values),
         target_bins=target_bins(values) if is_number else (),
@@ -47,7 +46,7 @@ def tried_of(comparison: Comparison) -> Tried | Absent:
     """Return the learners that were compared, with the times they took."""
     board = comparison.board
     if board is None:
-        return Absent(TOO_FEW)
+        return Absent(NOT_COMPARED)
     names = ("params", "mean", "standard_error", "difference", "difference_error", "differs")
     return Tried(
         metric=board.metric,
@@ -69,13 +68,15 @@ def tried_of(comparison: Comparison) -> Tried | Absent:
     )
 
 
-def strengths_of(comparison: Comparison) -> RegularizationCurve | Absent:
-    """Return how the score of the learner that was taken depends on its strength."""
+def curve_of(comparison: Comparison) -> RegularizationCurve | Absent:
+    """Return the regularization curve of the chosen learner."""
     taken = comparison.taken
     if taken is None:
-        return Absent(TOO_FEW)
+        return Absent(NOT_COMPARED)
     better = {name: metric.greater_is_better for name, metric in METRICS.items()}
-    return strength_curve(taken, comparison.score.metric.name, comparison.score.chooses, better)
+    return regularization_curve(
+        taken, comparison.score.metric.name, comparison.score.chooses, better
+    )
 
 
 def raw_values(
@@ -83,4 +84,4 @@ def raw_values(
 ) -> Callable[[int], Mapping[str, Any]]:
     """Return what gives the raw values of a row by its place; some columns under other names."""
     names = {(renamed or {}).get(name, name): name for name in columns}
-    return lambda place: {name: table[column][place].as_py() for name, column in names.items()}
+    return lambda row: {name: table[column][row].as_py() for name, column in names.items()}

@@ -1,4 +1,4 @@
-"""What is to be predicted. All that differs between the tasks is a subclass of `Target`.
+"""Targets: column, task, validation. Each task is a subclass of `Target`.
 
 Each task has a file of its own, with the same few steps: read the column, split the rows, name the
 best constant answer, and tell what was found in words and as JSON values.
@@ -111,7 +111,7 @@ class Target(ABC):
         """Refuse what cannot be predicted; ``what`` begins the message."""
 
     @abstractmethod
-    def truth(self, table: pa.Table, name: str, where: str) -> Self:
+    def read_true_values(self, table: pa.Table, name: str, where: str) -> Self:
         """Return the same column of another table, to compare predictions with."""
 
     @abstractmethod

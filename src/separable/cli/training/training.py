@@ -1,4 +1,4 @@
-"""What ``separable train`` does: compare learners, test the best on rows held out, keep it."""
+"""Training of ``separable train``: compare learners, test the best one, refit it on all rows."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ import numpy as np
 from separable.cli.io.input_tables import table_of
 from separable.cli.io.output import data_name, file_name, naming_file
 from separable.cli.io.row_columns import refuse_no_weight, weights_of
-from separable.cli.render.learner_warnings import fit_warning
 from separable.cli.render.messages import step
-from separable.cli.training.data_warnings import data_warnings, shared_rows
-from separable.cli.training.encoded_rows import Encoded, notes_on_numbers
 from separable.cli.training.holdout_splits import held_out_rows, how_held_out, refuse_one_class
 from separable.cli.training.learner_comparison import compare_candidates
-from separable.cli.training.report_facts import data_of, raw_values, strengths_of, tried_of
-from separable.cli.training.training_table import read_problem, rows_of
+from separable.cli.training.report_facts import curve_of, data_of, raw_values, tried_of
+from separable.cli.training.training_data import Encoded, notes_on_numbers, read_problem, rows_of
+from separable.cli.training.training_warnings import data_warnings, fit_warning, shared_rows
 from separable.data.checks.dominant_values import DominantValueWarning
 from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.metric_registry import answers_of
+from separable.model.metrics.metric_registry import predictions_of
 from separable.report.contents import Reproduction
 from separable.report.scored_rows import ScoredRows
 from separable.report.training_record import memory_of
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from separable.cli.options.problem_options import ProblemOptions
     from separable.cli.training.learner_comparison import Comparison
     from separable.cli.training.target import Finding, Rows
-    from separable.cli.training.training_table import Problem
+    from separable.cli.training.training_data import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
@@ -123,7 +121,7 @@ def train_model(
     data: str,
     test: str | None,
     test_size: float,
-    asked: ProblemOptions,
+    options: ProblemOptions,
     command: str,
     *,
     keep: bool = False,
@@ -137,8 +135,8 @@ def train_model(
     test : str or None
         The file to test on; None: a part of the rows is held out.
     test_size : float
-        The share of rows to hold out.
-    asked : ProblemOptions
+        The fraction of rows to hold out.
+    options : ProblemOptions
     command : str
         What leads to the same model again, for its file to remember.
     keep : bool, default False
@@ -148,12 +146,12 @@ def train_model(
     -------
     Training
     """
-    problem = read_problem(data, asked)
-    told = data_warnings(problem)
+    problem = read_problem(data, options)
+    messages = data_warnings(problem)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DominantValueWarning)  # the check names rows of the file
         size = 0.0 if test is not None else test_size
-        train_rows, test_rows = held_out_rows(problem, size, asked.seed)
+        train_rows, test_rows = held_out_rows(problem, size, options.seed)
         refuse_one_class(problem, train_rows)
         encoded = _Blamed(problem, train_rows)
         comparison = compare_candidates(problem, encoded)
@@ -165,12 +163,14 @@ def train_model(
             whole = Encoded(problem, np.arange(len(problem)))
         kept = KeptRows(encoded, whole) if keep else None
         if held_out is not None:
-            told += filter(None, [held_out.caution])
+            messages += filter(None, [held_out.caution])
             held_out = held_out if keep else replace(held_out, scored=None)
         del encoded  # room for all rows, where they are not kept
         if len(test_rows):
             fitted = _fit(problem, whole, comparison)
-        training = _told(problem, comparison, fitted, held_out, constant, told, command)
+        training = _training_result(
+            problem, comparison, fitted, held_out, constant, messages, command
+        )
         return replace(training, kept=kept)
 
 
@@ -215,13 +215,13 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
     with step(f"Fitting {candidate.name}"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         learner.fit(rows, values, **given)
-    told = [
+    messages = [
         fit_warning(one.message, learner.model_, len(values), encoder)
         for one in caught
         if not issubclass(one.category, DominantValueWarning)
     ]
     model = replace(learner.model_, training_rows=TrainingRows.of(rows, weight))
-    return _Fitted(encoder, model, model.predict(rows), tuple(filter(None, told)))
+    return _Fitted(encoder, model, model.predict(rows), tuple(filter(None, messages)))
 
 
 def _test(
@@ -236,14 +236,14 @@ def _test(
     train_rows, test_rows = parts
     if test is not None:
         scored, table = _scored_file(problem, fitted, test)
-        how = f"Tested on {len(scored.truth)} rows of {data_name(test)}"
+        how = f"Tested on {len(scored.y_true)} rows of {data_name(test)}"
     elif len(test_rows):
         scored, table = _scored_part(problem, fitted, test_rows, len(train_rows))
         how = f"Held out {len(test_rows)} of {len(problem)} rows, {how_held_out(problem)}"
     else:
         return None
     positive = comparison.score.positive
-    figures = evaluation(scored.answers, scored.truth, scored.weight, positive, constant)
+    figures = evaluation(scored.predictions, scored.y_true, scored.weight, positive, constant)
     caution = next(iter(shared_rows(problem.take(train_rows), table)), None)
     known = fitted.model.training_rows
     is_new = True if known is not None and not known.find(scored.rows).seen else None
@@ -260,68 +260,72 @@ def _scored_part(
             encoded = fitted.encoder.encode(table)
     except TableError as error:
         raise _due_to_hold_out(error, n_train, len(problem)) from None
-    values, places = problem.target.values[rows], problem.target.rows[rows]
-    scored = _certified_solution(fitted, encoded, values, places, problem.weight_of(rows), table)
+    values, row_indices = problem.target.values[rows], problem.target.rows[rows]
+    scored = _scored_rows(fitted, encoded, values, row_indices, problem.weight_of(rows), table)
     return scored, table
 
 
 def _scored_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[ScoredRows, pa.Table]:
     """Ask for the rows of a file of its own, and return its table too."""
-    asked, where = problem.asked, file_name(test)
+    options, where = problem.options, file_name(test)
     types: dict[str, Any] = {
         **fitted.encoder.column_types,
-        asked.target: problem.target.column_type,
+        options.target: problem.target.column_type,
     }
-    if asked.weight is not None:
-        types[asked.weight] = "number"
-    table: pa.Table = table_of(test, types, asked.reading)
-    needed = [*fitted.encoder.column_types, asked.target]
-    require_columns([*needed, *filter(None, [asked.weight])], table.column_names, where)
-    y_true = problem.target.truth(table, asked.target, where)
+    if options.weight is not None:
+        types[options.weight] = "number"
+    table: pa.Table = table_of(test, types, options.reading)
+    needed = [*fitted.encoder.column_types, options.target]
+    require_columns([*needed, *filter(None, [options.weight])], table.column_names, where)
+    y_true = problem.target.read_true_values(table, options.target, where)
     with naming_file(test, y_true.rows):
         weight = None
-        if asked.weight is not None:
-            weight = weights_of(as_columns(table.select([asked.weight])), asked.weight, y_true.rows)
-            refuse_no_weight(asked.weight, weight)
+        if options.weight is not None:
+            weight = weights_of(
+                as_columns(table.select([options.weight])), options.weight, y_true.rows
+            )
+            refuse_no_weight(options.weight, weight)
         table = rows_of(table, y_true.rows)
         encoded = fitted.encoder.encode(table)
-    scored = _certified_solution(fitted, encoded, y_true.values, y_true.rows, weight, table)
+    scored = _scored_rows(fitted, encoded, y_true.values, y_true.rows, weight, table)
     return scored, table.select([name for name in problem.features.column_names if name in needed])
 
 
-def _certified_solution(
+def _scored_rows(
     fitted: _Fitted,
     rows: EncodedRows,
-    truth: NDArray[Any],
-    places: Rows,
+    y_true: NDArray[Any],
+    row_indices: Rows,
     weight: NDArray[np.float64] | None,
     table: pa.Table,
 ) -> ScoredRows:
     model = replace(fitted.model, encoder=fitted.encoder)
     raw = raw_values(table, fitted.encoder.column_types)
-    return ScoredRows(model, rows, truth, answers_of(fitted.model, rows), places, weight, raw)
+    return ScoredRows(
+        model, rows, y_true, predictions_of(fitted.model, rows), row_indices, weight, raw
+    )
 
 
-def _told(
+def _training_result(
     problem: Problem,
     comparison: Comparison,
     fitted: _Fitted,
     held_out: HeldOut | None,
     constant: Any,
-    data_told: list[str],
+    data_messages: list[str],
     command: str,
 ) -> Training:
     """Put together what was found, in the model too."""
-    asked, score = problem.asked, comparison.score
+    options, score = problem.options, comparison.score
     trained = problem.target.training(fitted.predicted)
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "task": problem.task,
-        "target": asked.target,
+        "target": options.target,
         "data": data_name(problem.data),
         "rows": len(problem),
         "metric": score.metric.name,
         "positive": score.positive,
-        **{option: getattr(asked, option) for option in ("weight", "group", "time")},
+        **{option: getattr(options, option) for option in ("weight", "group", "time")},
         "constant": constant,
         **trained.values,
         "held_out": None if held_out is None else held_out.figures.to_dict(),
@@ -331,23 +335,23 @@ def _told(
         *problem.notes,
         *notes_on_numbers(comparison.candidate.name, fitted.encoder, fitted.model),
     )
-    warned = tuple(dict.fromkeys([*data_told, *fitted.warnings]))
+    warned = tuple(dict.fromkeys([*data_messages, *fitted.warnings]))
     model = replace(
         fitted.model,
         encoder=fitted.encoder.set_params(n_jobs=None),
         parameters=_without_threads(fitted.model.parameters),
     )
-    told["report"] = memory_of(
+    record["report"] = memory_of(
         data_of(problem, model),
         tried_of(comparison),
-        strengths_of(comparison),
-        Reproduction((command,), (), asked.seed, None),
+        curve_of(comparison),
+        Reproduction((command,), (), options.seed, None),
         None if held_out is None else held_out.how,
         notes,
         warned,
         is_new=None if held_out is None else held_out.is_new,
     )
-    model = replace(model, evidence={**model.evidence, "train": told})
+    model = replace(model, evidence={**model.evidence, "train": record})
     return Training(
         problem=problem,
         comparison=comparison,

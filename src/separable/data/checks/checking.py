@@ -8,7 +8,6 @@ import numpy as np
 
 from separable.data.checks import (
     column_checks,
-    column_pairs,
     duplicate_rows,
     leakage,
     numbers,
@@ -37,7 +36,7 @@ CHECKS = (
     duplicate_rows.duplicate_rows,
     duplicate_rows.contradicting_rows,
     target_column.missing_target,
-    target_column.few_rows,
+    target_column.small_sample,
     target_column.imbalance,
     target_column.drifting_target,
     column_checks.groups,
@@ -52,7 +51,7 @@ CHECKS = (
     column_checks.codes,
     column_checks.constant_columns,
     column_checks.empty_columns,
-    column_pairs.duplicate_columns,
+    column_checks.duplicate_columns,
 )
 
 

@@ -64,20 +64,20 @@ class DominantValue:
         return f"{name(self.column)} holds {self.value:.3g} in row {self.row}{more}"
 
 
-def message(found: list[DominantValue], name: Callable[[int], str], effect: str = UNSEEN) -> str:
+def message(dominant: list[DominantValue], name: Callable[[int], str], effect: str = UNSEEN) -> str:
     """Return the warning about dominated columns.
 
     Parameters
     ----------
-    found : list of DominantValue
+    dominant : list of DominantValue
     name : callable
         Maps a column index to its name.
     effect : str, default `UNSEEN`
         Consequence, for the message.
     """
-    rest = f"; and {len(found) - NAMED} more columns" if len(found) > NAMED else ""
+    rest = f"; and {len(dominant) - NAMED} more columns" if len(dominant) > NAMED else ""
     return (
-        f"{'; '.join(one.text(name) for one in found[:NAMED])}{rest}: {effect}. Check "
+        f"{'; '.join(one.text(name) for one in dominant[:NAMED])}{rest}: {effect}. Check "
         "the value: correct it, mark it as missing, or leave out the row."
     )
 
@@ -105,10 +105,10 @@ def dominant_in(
         large = away > limit * top
         count = large.sum(axis=0)
         varied = ((away > 0) & ~large).any(axis=0)
-    found = []
+    dominant = []
     for j in np.flatnonzero((count <= FEW) & varied & (top > 0) & (top < np.inf)).tolist():
         row = int(np.nanargmax(away[:, j]))
         rest = float(np.max(away[:, j], where=(away[:, j] >= 0) & ~large[:, j], initial=0.0))
         column = j if columns is None else int(columns[j])
-        found.append(DominantValue(column, row, float(values[row, j]), int(count[j]), rest))
-    return found
+        dominant.append(DominantValue(column, row, float(values[row, j]), int(count[j]), rest))
+    return dominant

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.checks.findings import Finding, quoted
-from separable.data.checks.row_hashes import mixed, row_hashes
-from separable.data.checks.table_view import is_free_text
-from separable.data.column_blocks import blocks_of
-from separable.data.columns import Categories, as_columns
+from separable.data.checks.table_view import is_free_text, mixed, row_hashes
+from separable.data.columns import Categories, as_columns, blocks_of
 from separable.data.ingest.dates import typed_columns
 from separable.data.ingest.in_memory import table_or_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.data.checks.row_hashes import Hashes
-    from separable.data.checks.table_view import TableView, Target
+    from separable.data.checks.table_view import Hashes, TableView, Target
     from separable.data.columns import Columns
     from separable.data.ingest.dates import TypedColumn
 

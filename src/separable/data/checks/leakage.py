@@ -177,8 +177,8 @@ def _linear(view: TableView, names: list[str], rows: NDArray[np.int64]) -> Itera
     weights = _solved(X[:, large], y)
     if len(large) < 2 or _residual(X[:, large], y, weights) > MAX_RESIDUAL:
         return
-    found = [list(columns)[used[index]] for index in large]
-    yield _sum_finding(target.name, found, weights / scale[used][large])
+    dependent = [list(columns)[used[index]] for index in large]
+    yield _sum_finding(target.name, dependent, weights / scale[used][large])
 
 
 def _solved(X: Values, y: Values) -> Values:
@@ -220,14 +220,14 @@ def _term(name: str, weight: float) -> str:
 def _suspects(view: TableView, names: list[str]) -> Iterator[Finding]:
     target = view.target
     assert target is not None
-    found = [each for name in names if (each := _single_column(view, name)) is not None]
-    if not found:
+    tested = [each for name in names if (each := _single_column(view, name)) is not None]
+    if not tested:
         return
-    nearly = [each for each in found if _gives_away(each, target)]
-    if len(nearly) <= max(2, 0.1 * len(found)):  # if many columns qualify, the task is easy
+    nearly = [each for each in tested if _gives_away(each, target)]
+    if len(nearly) <= max(2, 0.1 * len(tested)):  # if many columns qualify, the task is easy
         for each in nearly:
             yield _suspect(each, target, severe=_is_severe(each, target))
-    best = max(found, key=lambda each: (each.auc or 0, each.explained))
+    best = max(tested, key=lambda each: (each.auc or 0, each.explained))
     if best not in nearly and words_of(best.name) & OUTCOME_WORDS and _is_strong(best, target):
         yield _outcome_finding(best)
 

@@ -53,12 +53,12 @@ def missing_as_numbers(view: TableView) -> Iterator[Finding]:
         if len(values) < 2:
             continue
         for value, is_low in ((values.min(), True), (values.max(), False)):
-            found = _sentinel_count(values, float(value), is_low)
-            if found:
+            count = _sentinel_count(values, float(value), is_low)
+            if count:
                 rows = first_rows(whole == value)
                 yield Finding(
                     "missing as a number", "warning", (name,), rows,
-                    f"{quoted(name)} is {value:g} in {found} rows (first in data row "
+                    f"{quoted(name)} is {value:g} in {count} rows (first in data row "
                     f"{rows[0] + 1}), far from its other values: it may mark missing values, and "
                     "would be treated as a number. If so, leave these cells empty in the file.",
                 )  # fmt: skip
@@ -122,8 +122,8 @@ def outliers(view: TableView) -> Iterator[Finding]:
         finite = np.isfinite(target.values)
         if np.count_nonzero(finite) >= MIN_VALUES:
             middle = float(np.median(target.values[finite]))
-            found = _dominant(target.name, target.values, finite, middle)
-            yield from [] if found is None else [found]
+            finding = _dominant(target.name, target.values, finite, middle)
+            yield from [] if finding is None else [finding]
     for name, values in view.numbers_where(_may_have_outliers):
         finite = np.isfinite(values)
         middle = float(np.median(values[finite]))
@@ -172,10 +172,10 @@ def _dominant(
 ) -> Finding | None:
     """Find up to three values beside which float64 loses the others, in a table of any size."""
     rows = np.flatnonzero(finite)
-    found = dominant_in(values[rows, None], middle)
-    if not found or 2 * found[0].count >= len(rows):
+    dominant = dominant_in(values[rows, None], middle)
+    if not dominant or 2 * dominant[0].count >= len(rows):
         return None
-    (one,) = found
+    (one,) = dominant
     row = int(rows[one.row])
     near = finite & (np.abs(values - middle) <= one.rest)
     more = f" (and {one.count - 1} more of its size)" if one.count > 1 else ""

@@ -5,35 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separable.data.checks.row_hashes import row_hashes
-from separable.data.column_blocks import blocks_of, stacked
-from separable.data.columns import Categories, Numbers
+from separable.data.columns import Categories, Numbers, blocks_of, stacked
 from separable.data.ingest.dates import Booleans, Dates, typed_column, typed_columns
 from separable.data.labels import most_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from separable.data.checks.row_hashes import Hashes
     from separable.data.columns import Columns
     from separable.data.ingest.dates import TypedColumn
 
     Codes = NDArray[np.int64]
     Values = NDArray[np.float64]
 
+    from collections.abc import Iterable
+
+
 __all__ = [
+    "Hashes",
     "TableView",
     "Target",
     "codes_of",
     "first_rows",
     "is_free_text",
+    "mixed",
     "numbers_in",
+    "row_hashes",
     "target_of",
 ]
 
@@ -42,6 +44,8 @@ SAMPLE_ROWS = 100_000
 
 #: Free text: more than half of the values are distinct, with at least this mean number of words.
 MIN_MEAN_WORDS = 3.0
+
+Hashes: TypeAlias = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ class TableView:
     names : list of str
         Columns to learn from.
     target : Target or None
-    typed_by_user : frozenset of str
+    given_types : frozenset of str
         Columns whose type was chosen by the user.
     split : frozenset of {"group", "time"}
         Splits that the user has already chosen.
@@ -100,13 +104,13 @@ class TableView:
         columns: Columns,
         names: list[str],
         target: Target | None,
-        typed_by_user: frozenset[str] = frozenset(),
+        given_types: frozenset[str] = frozenset(),
         split: frozenset[str] = frozenset(),
     ) -> None:
-        self.names, self.target, self.typed_by_user, self.split = (
+        self.names, self.target, self.given_types, self.split = (
             names,
             target,
-            typed_by_user,
+            given_types,
             split,
         )
         self.n_rows = columns.n_rows
@@ -209,9 +213,9 @@ def target_of(columns: Columns, name: str, task: str | None) -> Target:
         return Target(name, result, codes, tuple(labels_list), column.values)
     texts = column if isinstance(column, Categories) else column.as_categories()
     codes = texts.codes.astype(np.int64)
-    there = np.bincount(codes[codes >= 0], minlength=len(texts.levels)) > 0
-    new_codes = np.append(np.cumsum(there) - 1, -1)
-    levels = tuple(level for level, met in zip(texts.levels, there, strict=True) if met)
+    is_used = np.bincount(codes[codes >= 0], minlength=len(texts.levels)) > 0
+    new_codes = np.append(np.cumsum(is_used) - 1, -1)
+    levels = tuple(level for level, met in zip(texts.levels, is_used, strict=True) if met)
     return Target(name, "classification", new_codes[codes], levels, None)
 
 
@@ -257,8 +261,8 @@ def first_rows(where: NDArray[np.bool_], limit: int = 5) -> tuple[int, ...]:
 
 def is_free_text(column: Categories) -> bool:
     """Return whether the values of a column are sentences rather than levels."""
-    there = int(np.count_nonzero(column.codes >= 0))
-    if 2 * len(column.levels) <= there or len(column.levels) <= 10:
+    count = int(np.count_nonzero(column.codes >= 0))
+    if 2 * len(column.levels) <= count or len(column.levels) <= 10:
         return False
     levels = column.levels[:1000]
     return sum(level.count(" ") + 1 for level in levels) >= MIN_MEAN_WORDS * len(levels)
@@ -272,3 +276,42 @@ def is_present(column: TypedColumn) -> NDArray[np.bool_]:
         return ~np.isnat(column.values)
     assert isinstance(column, (Numbers, Booleans))
     return ~np.isnan(column.values)
+
+
+def row_hashes(columns: Iterable[TypedColumn], n_rows: int) -> Hashes:
+    """Return a hash of each row; equal rows have equal hashes within one process."""
+    total = np.zeros(n_rows, np.uint64)
+    start = 0
+    for block in blocks_of(list(columns), n_rows):
+        salts = mixed(np.arange(start, start + len(block), dtype=np.uint64))
+        values = mixed(_values(block))
+        total += mixed(values ^ salts[:, None]).sum(axis=0, dtype=np.uint64)
+        start += len(block)
+    return total
+
+
+def _values(columns: Sequence[TypedColumn]) -> Hashes:
+    """Return 64 bits for each value of the columns; missing values are equal."""
+    plain = [column.values for column in columns if isinstance(column, Numbers | Booleans)]
+    if len(plain) == len(columns):
+        values = stacked(plain) + 0.0  # no -0
+        values[np.isnan(values)] = np.nan
+        return values.view(np.uint64)
+    if len(columns) > 1:
+        return np.concatenate([_values([column]) for column in columns])
+    (column,) = columns
+    if isinstance(column, Categories):
+        levels = np.fromiter(map(hash, (*column.levels, "")), np.int64, len(column.levels) + 1)
+        levels[-1] = -1
+        return levels.view(np.uint64)[column.codes][None]
+    assert isinstance(column, Dates)
+    return column.values.astype(np.int64).view(np.uint64)[None]
+
+
+def mixed(bits: Hashes) -> Hashes:
+    """Mix bits: the finalizer of splitmix64."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Hashes = bits ^ (bits >> np.uint64(31))
+    return mixed

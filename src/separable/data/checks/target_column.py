@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from separable.data.checks.table_view import TableView, Target
 
-__all__ = ["drifting_target", "few_rows", "imbalance", "missing_target"]
+__all__ = ["drifting_target", "imbalance", "missing_target", "small_sample"]
 
 #: Fraction of rows without a target at which a note becomes a warning.
 WARN_MISSING = 0.2
@@ -68,7 +68,7 @@ def imbalance(view: TableView) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def few_rows(view: TableView) -> Iterator[Finding]:
+def small_sample(view: TableView) -> Iterator[Finding]:
     """Find classes with very few rows."""
     target = view.target
     if target is None or target.task != "classification" or len(target.labels) < 2:
@@ -97,13 +97,13 @@ def drifting_target(view: TableView) -> Iterator[Finding]:
     if len(known) < 20 * BLOCKS:
         return
     dates = next(view.of_type(Dates), None)
-    along, where, options = known, "along the file", {}
+    order, where, options = known, "along the file", {}
     if dates is not None:
         name, column = dates
-        along = known[np.argsort(column.values[known], kind="stable")]
+        order = known[np.argsort(column.values[known], kind="stable")]
         where, options = f"with the dates of {quoted(name)}", {"time": (name,)}
-    fraction = _between_blocks(target, along)
-    if fraction < DRIFT_FRACTION or _is_sorted(target, along):
+    fraction = _between_blocks(target, order)
+    if fraction < DRIFT_FRACTION or _is_sorted(target, order):
         return
     remedy = (
         "To predict later rows, hold out the latest."
@@ -112,38 +112,38 @@ def drifting_target(view: TableView) -> Iterator[Finding]:
     )
     yield Finding(
         "drift", "note", (target.name, *options.get("time", ())), (),
-        f"The target drifts {where}: the tenth of the rows explains {fraction:.0%} of its "
-        "variance. Rows held out at random then resemble their neighbours, and new rows may not. "
-        f"{remedy}",
+        f"The target drifts {where}: the position of a row, in tenths, explains {fraction:.0%} of "
+        "its variance. Rows held out at random then resemble their neighbours, and new rows may "
+        f"not. {remedy}",
         options,
     )  # fmt: skip
 
 
-def _between_blocks(target: Target, along: NDArray[np.int64]) -> float:
+def _between_blocks(target: Target, order: NDArray[np.int64]) -> float:
     """Return the between-block fraction of the target's variance, summed over classes."""
-    block = np.arange(len(along)) * BLOCKS // len(along)
+    block = np.arange(len(order)) * BLOCKS // len(order)
     sizes = np.bincount(block)
     if target.task == "regression":
         assert target.values is not None
-        y = target.values[along] - target.values[along].mean()
+        y = target.values[order] - target.values[order].mean()
         means = np.bincount(block, y) / sizes
         total = float(y @ y)
         return float(sizes @ means**2) / total if total else 0.0
     n_classes = len(target.labels)
-    counts = np.bincount(block * n_classes + target.codes[along], minlength=BLOCKS * n_classes)
+    counts = np.bincount(block * n_classes + target.codes[order], minlength=BLOCKS * n_classes)
     fractions = counts.reshape(BLOCKS, n_classes) / sizes[:, None]
-    overall = counts.reshape(BLOCKS, n_classes).sum(axis=0) / len(along)
+    overall = counts.reshape(BLOCKS, n_classes).sum(axis=0) / len(order)
     spread = float(np.sum(overall * (1 - overall)))
-    between = float(np.sum(sizes[:, None] * (fractions - overall) ** 2)) / len(along)
-    by_chance = spread * (BLOCKS - 1) / len(along)
+    between = float(np.sum(sizes[:, None] * (fractions - overall) ** 2)) / len(order)
+    by_chance = spread * (BLOCKS - 1) / len(order)
     return (between - by_chance) / spread if spread else 0.0
 
 
-def _is_sorted(target: Target, along: NDArray[np.int64]) -> bool:
+def _is_sorted(target: Target, order: NDArray[np.int64]) -> bool:
     """Return whether rows are sorted, or nearly sorted, by the target."""
     if target.task == "regression":
         assert target.values is not None
-        steps = np.diff(target.values[along])
+        steps = np.diff(target.values[order])
         return bool(np.mean(steps >= 0) > 0.95 or np.mean(steps <= 0) > 0.95)
-    changes = int(np.count_nonzero(np.diff(target.codes[along])))
+    changes = int(np.count_nonzero(np.diff(target.codes[order])))
     return changes <= 3 * len(target.labels)

@@ -57,7 +57,7 @@ DATES = (
 def mixed_types(view: TableView) -> Iterator[Finding]:
     """Find text columns that are numeric except for a few values or commas."""
     for name, column in view.of_type(Categories):
-        if name in view.typed_by_user:
+        if name in view.given_types:
             continue
         counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
         total = int(counts.sum())
@@ -127,9 +127,9 @@ def mojibake(view: TableView) -> Iterator[Finding]:
         if not column.levels:
             continue
         sample = list(column.levels[:MAX_TEXTS])
-        found: Any = compute.match_substring_regex(strings(sample), MOJIBAKE)
+        matches: Any = compute.match_substring_regex(strings(sample), MOJIBAKE)
         odd = np.zeros(len(column.levels) + 1, bool)
-        odd[: len(sample)] = _as_mask(found)
+        odd[: len(sample)] = _as_mask(matches)
         bad = odd[column.codes]
         rows = first_rows(bad)
         if rows:
@@ -144,23 +144,23 @@ def mojibake(view: TableView) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _as_mask(found: Any) -> NDArray[np.bool_]:
+def _as_mask(matches: Any) -> NDArray[np.bool_]:
     from separable.data.arrow_arrays import bits
 
-    return bits(found, 1) & ~nulls(found)
+    return bits(matches, 1) & ~nulls(matches)
 
 
 def _around(text: str) -> str:
     """Return the suspicious characters with their surroundings."""
-    found = re.search(MOJIBAKE, text)
-    start = max(found.start() - 12, 0) if found else 0
+    match = re.search(MOJIBAKE, text)
+    start = max(match.start() - 12, 0) if match else 0
     return quoted(text[start : start + 24])
 
 
 def dates_as_texts(view: TableView) -> Iterator[Finding]:
     """Find dates not written in ISO 8601."""
     for name, column in view.of_type(Categories):
-        if name not in view.typed_by_user and are_dates(column.levels):
+        if name not in view.given_types and are_dates(column.levels):
             yield Finding(
                 "date as text", "note", (name,), (),
                 f"{quoted(name)} holds dates ({quoted(column.levels[0])}) that are read as "

@@ -92,17 +92,17 @@ def _of_bsr(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 
 
 def _of_coo(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    return _of_places(np.asarray(X.data), _owned(X.row), _owned(X.col), X.shape)
+    return _of_coordinates(np.asarray(X.data), _owned(X.row), _owned(X.col), X.shape)
 
 
 def _of_dok(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     items = list(X.items())
     coordinates = np.array([bad for bad, _ in items], dtype=np.int64).reshape(-1, 2)
     values = np.array([value for _, value in items], dtype=X.dtype)
-    return _of_places(values, coordinates[:, 0], coordinates[:, 1], X.shape)
+    return _of_coordinates(values, coordinates[:, 0], coordinates[:, 1], X.shape)
 
 
-def _of_places(
+def _of_coordinates(
     values: NDArray[Any], row: NDArray[Any], column: NDArray[Any], shape: tuple[int, int]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     from scipy.sparse import coo_array

@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING
 
-from separable.data.table import TableError, at_place
+from separable.data.table import TableError, file_position
 
 if TYPE_CHECKING:
     from separable.data.io.sources import OpenInput
@@ -155,7 +155,7 @@ class Utf8Text:
             before = piece[: getattr(error, "start", 0)].decode(self.encoding, "ignore")
             line = self._lines + before.count("\n")
             raise TableError(
-                f"{at_place(self.name, line)}: not valid {self.encoding} ({error}). Give the "
+                f"{file_position(self.name, line)}: not valid {self.encoding} ({error}). Give the "
                 "encoding of the file: encoding=..."
             ) from None
         self._lines += data.count(b"\n")
@@ -173,7 +173,7 @@ def line_of_byte(data: bytes, offset: int) -> int:
 def _where(name: str, data: bytes, line: int, offset: int) -> str:
     """Return the location of a byte of a text that begins on the given line."""
     start = max(data.rfind(b"\n", 0, offset), data.rfind(b"\r", 0, offset)) + 1
-    return at_place(name, line + line_of_byte(data, offset) - 1, offset - start + 1)
+    return file_position(name, line + line_of_byte(data, offset) - 1, offset - start + 1)
 
 
 def is_utf8(data: bytes) -> bool:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from separable.data.io.sources import Input
 
-__all__ = ["Format", "checked_format", "format_by_name", "format_of", "formats_of"]
+
+__all__ = ["Format", "check_choice", "checked_format", "format_by_name", "format_of", "formats_of"]
 
 Format: TypeAlias = Literal["csv", "jsonl", "parquet", "svmlight", "vw"]
 
@@ -117,3 +118,24 @@ def _by_text(head: bytes) -> Format:
     if lines and all(_VW.fullmatch(line) for line in lines):
         return "vw"
     return "csv"
+
+
+def check_choice(name: str, value: object, choices: Sequence[object], owner: str = "") -> None:
+    """Raise if a value is not one of the choices.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter.
+    value : object
+    choices : sequence
+        Compared by type too: True is not 1.
+    owner : str, optional
+        Class that has the parameter.
+    """
+    if not any(value == choice and type(value) is type(choice) for choice in choices):
+        listed = ", ".join(map(repr, choices))
+        of = f" of {owner}" if owner else ""
+        raise ValueError(
+            f"The {name!r} parameter{of} must be one of {listed}. Got {value!r} instead."
+        )

@@ -21,8 +21,8 @@ from separable.data.io.compression import BrokenStreamError
 from separable.data.io.csv.csv_file import RetypeError, without_missing, wrong_texts
 from separable.data.io.encodings import Utf8Text, is_utf8, refuse_invalid_utf8
 from separable.data.io.tables import TableFiles, cut_off
-from separable.data.reading_report import ColumnFound
-from separable.data.table import NotANumberError, TableError, at_place, list_names
+from separable.data.reading_report import ColumnSource
+from separable.data.table import NotANumberError, TableError, file_position, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -144,7 +144,7 @@ class JsonlFiles(TableFiles):
         report.sources.append(text.name)
         report.compression = text.source.compression
         report.sniffed = f"the first {len(records)} lines"
-        report.columns = [ColumnFound(n, p.type, p.why) for n, p in self.plans.items()]
+        report.columns = [ColumnSource(n, p.type, p.why) for n, p in self.plans.items()]
 
     def _sample(self, name: str, head: bytes) -> list[dict[str, Any]]:
         lines = head.splitlines()
@@ -162,8 +162,8 @@ class JsonlFiles(TableFiles):
                 "object per line, or load it with json.load and pass a list of dicts to read."
             )
         records = []
-        for place, line in enumerate(lines, start=1):
-            record = self._decoded(name, place, line, report=False)
+        for line_number, line in enumerate(lines, start=1):
+            record = self._decoded(name, line_number, line, report=False)
             if record is not None:
                 records.append(record)
         if not records:
@@ -192,9 +192,9 @@ class JsonlFiles(TableFiles):
             return ColumnPlan("number", pa.float64(), why)
         if kinds == {"boolean"}:
             return ColumnPlan("boolean", pa.bool_(), "every value is true or false")
-        found = guess(texts)
-        if kinds == {"text"} and found.type == "date":
-            return found
+        guessed = guess(texts)
+        if kinds == {"text"} and guessed.type == "date":
+            return guessed
         return ColumnPlan("category", pa.string(), "text")
 
     # --- rows ---
@@ -236,8 +236,8 @@ class JsonlFiles(TableFiles):
 
         for name, plan in self.plans.items():
             if plan.type == "number" and not plan.given:
-                found = compute.min_max(table.column(name))
-                low, high = found["min"].as_py(), found["max"].as_py()
+                extremes = compute.min_max(table.column(name))
+                low, high = extremes["min"].as_py(), extremes["max"].as_py()
                 if low is not None and max(high, -low) >= 2**53:
                     return True
         return False
@@ -260,7 +260,7 @@ class JsonlFiles(TableFiles):
             key = f'"{late[0]}"'.encode()
             at = line + data[: data.find(key)].count(b"\n")
             raise TableError(
-                f"{at_place(name, at)}: new column {late[0]!r}, which the first lines do not "
+                f"{file_position(name, at)}: new column {late[0]!r}, which the first lines do not "
                 "have. Name the columns to read: columns=[...]."
             )
         note += ", and were ignored. Name them in columns=[...] to read them."
@@ -271,23 +271,23 @@ class JsonlFiles(TableFiles):
         """Replace missing markers by null, convert, and count."""
         import pyarrow as pa
 
-        plan, found = self.plans[name], self.report.found(name)
+        plan, column_report = self.plans[name], self.report.found(name)
         if column.null_count:
-            found.missing[None] += column.null_count
+            column_report.missing[None] += column.null_count
         if not pa.types.is_string(column.type):
             return column
         column, counts = without_missing(column, self.options.csv.missing)
-        found.missing.update(
+        column_report.missing.update(
             {marker: count for marker, count in counts.items() if marker is not None}
         )
         if plan.type == "category":
             return column
         out = converted(column, plan.arrow, given=plan.given)
         if out is None:
-            place = int(wrong_texts(column, plan, ".").argmax())
+            index = int(wrong_texts(column, plan, ".").argmax())
             raise NotANumberError(
-                f"{where}, object {place + 1} from line {line}, column {name!r}: "
-                f"{column[place].as_py()!r} is not {plan.type}. Correct it, or pass "
+                f"{where}, object {index + 1} from line {line}, column {name!r}: "
+                f"{column[index].as_py()!r} is not {plan.type}. Correct it, or pass "
                 f"column_types={{{name!r}: 'category'}}.",
                 name,
             )
@@ -328,8 +328,8 @@ class JsonlFiles(TableFiles):
             return None
         refuse_invalid_utf8(name, text, line, None)
         raise TableError(
-            f"{at_place(name, line, column)}: {problem}. The line begins {text[:40]!r}. Correct "
-            "or remove it, or skip such lines with on_error='skip'."
+            f"{file_position(name, line, column)}: {problem}. The line begins {text[:40]!r}. "
+            "Correct or remove it, or skip such lines with on_error='skip'."
         )
 
     def _without_wrong(
@@ -375,8 +375,9 @@ class JsonlFiles(TableFiles):
             wrong = _first_wrong(values, plan)
             if wrong is not None and (plan.given or not retype):
                 raise NotANumberError(
-                    f"{at_place(name, lines[wrong])}: column {column!r}: {values[wrong]!r} is not "
-                    f"{plan.type}. Correct it, or pass column_types={{{column!r}: 'category'}}.",
+                    f"{file_position(name, lines[wrong])}: column {column!r}: {values[wrong]!r} "
+                    f"is not {plan.type}. Correct it, or pass "
+                    f"column_types={{{column!r}: 'category'}}.",
                     column,
                 )
             if wrong is not None or "nested" in kinds:
@@ -396,7 +397,7 @@ def _first_wrong(values: list[Any], plan: ColumnPlan) -> int | None:
     """Return the first value that does not have the type of a plan; texts may be dates."""
     if plan.type == "date":
         return None
-    return next((place for place, value in enumerate(values) if _is_wrong(value, plan)), None)
+    return next((index for index, value in enumerate(values) if _is_wrong(value, plan)), None)
 
 
 def _is_wrong(value: Any, plan: ColumnPlan, missing: tuple[str, ...] = ()) -> bool:
@@ -438,8 +439,8 @@ def _key_twice(text: bytes, record: object) -> str | None:
         return None  # each pair has its own colon
     pairs: list[tuple[str, Any]] = []
 
-    def keep(found: list[tuple[str, Any]]) -> None:
-        pairs[:] = found  # the outermost object comes last
+    def keep(items: list[tuple[str, Any]]) -> None:
+        pairs[:] = items  # the outermost object comes last
 
     json.loads(text, object_pairs_hook=keep)
     seen: set[str] = set()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from separable.data.io.encodings import LineLimit
-from separable.data.table import TableError, at_place
+from separable.data.table import TableError, file_position
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +57,7 @@ class SkippedLine:
     @property
     def where(self) -> str:
         """File, line and byte, as ``train.svm:3:7``."""
-        return at_place(self.source, self.line, self.column)
+        return file_position(self.source, self.line, self.column)
 
     def __str__(self) -> str:
         byte = "" if self.column is None else f", byte {self.column}"
@@ -175,7 +175,9 @@ class LineReader:
         """Lines skipped so far."""
         if not self._skips:
             return SkippedLines()
-        return SkippedLines(self._stream.n_faults, tuple(map(self._told, self._stream.faults)))
+        return SkippedLines(
+            self._stream.n_faults, tuple(map(self._skipped_line, self._stream.faults))
+        )
 
     def _rows_to_take(self, max_rows: int | None) -> int:
         if max_rows is not None and max_rows < 1:
@@ -183,7 +185,7 @@ class LineReader:
         self._raise_fault()
         return self.n_waiting if max_rows is None else min(self.n_waiting, max_rows)
 
-    def _told(self, fault: tuple[int, int, int, bytes]) -> SkippedLine:
+    def _skipped_line(self, fault: tuple[int, int, int, bytes]) -> SkippedLine:
         line, column, number, text = fault
         kind, sentence = self.reasons[number]
         reason = self._sentence(sentence, shown(text))
@@ -194,7 +196,7 @@ class LineReader:
 
     def _raise_fault(self) -> None:
         if not self._skips and self._stream.n_faults:
-            raise LineError(self._told(self._stream.faults[0]), SKIP_ADVICE)
+            raise LineError(self._skipped_line(self._stream.faults[0]), SKIP_ADVICE)
 
 
 @dataclass(frozen=True, slots=True)

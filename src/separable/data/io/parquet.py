@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from separable.data.dataset import chosen_columns
-from separable.data.ingest.schema import column_type, count_nulls, with_given_types
+from separable.data.ingest.column_types import column_type, count_nulls, with_given_types
 from separable.data.io.compression import BrokenStreamError
 from separable.data.io.sources import copied
 from separable.data.io.tables import TableFiles

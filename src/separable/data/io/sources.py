@@ -237,11 +237,11 @@ class _FromStart(Stream):
     """The bytes of a one-time source, from its start."""
 
     def __init__(self, once: Once) -> None:
-        self._once, self._place = once, 0
+        self._once, self._offset = once, 0
 
     def read(self, size: int = -1) -> bytes:
-        data = self._once.read(self._place, size)
-        self._place += len(data)
+        data = self._once.read(self._offset, size)
+        self._offset += len(data)
         return data
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from separable._core import portable
-from separable.data.io.choices import check_choice
+from separable.data.io.formats import check_choice
 from separable.data.io.lines import LineReader, SparseBatch
 from separable.data.rows import Rows
-from separable.data.table import TableError, at_place
+from separable.data.table import TableError, file_position
 from separable.data.threads import n_threads
 
 __all__ = ["SvmlightReader"]
@@ -180,7 +180,7 @@ class SvmlightReader(LineReader):
         line = self._parser.edge_line
         if line:
             raise TableError(
-                f"{at_place(self._name, line)}: column {self._n_features} is outside the "
+                f"{file_position(self._name, line)}: column {self._n_features} is outside the "
                 f"{self._n_features} requested columns, because the file counts columns from 0: "
                 "another line has a column 0. Pass index_base=1 if that column 0 is a mistake, "
                 "or a larger n_features."

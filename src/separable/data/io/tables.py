@@ -10,7 +10,7 @@ from separable.data.dataset import Dataset, split_target
 from separable.data.io.csv.sniff import CsvOptions
 from separable.data.progress import Progress
 from separable.data.reading_report import ReadingReport
-from separable.data.table import TableError, at_place, list_names
+from separable.data.table import TableError, file_position, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -131,7 +131,7 @@ class TableFiles(Files):
 
 def cut_off(name: str, problem: object, rows: int, line: int | None = None) -> TableError:
     """Return the error about a truncated file."""
-    where = name if line is None else at_place(name, line)
+    where = name if line is None else file_position(name, line)
     return TableError(
         f"{where}: {problem}, after {rows} rows. Get the file again, or read the rows before that "
         "with on_error='skip'."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from separable._core import portable
-from separable.data.io.choices import check_choice
+from separable.data.io.formats import check_choice
 from separable.data.io.lines import LineReader, SparseBatch
 from separable.data.rows import Rows
 from separable.data.threads import n_threads

@@ -1,4 +1,4 @@
-"""Conversion of a model to a `Plan`."""
+"""Conversion of a model and its encoder to a `Plan`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from separable.data.missing import is_missing
+from separable.data.table import is_missing
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
@@ -18,8 +18,9 @@ from separable.export.plan.plan import (
     Plan,
     RecordStep,
     Step,
+    TextRules,
+    TextStep,
 )
-from separable.export.plan.text_rules import text_step
 from separable.features.dict_encoder import DictEncoder
 from separable.features.one_hot.one_hot_encoder import OneHotEncoder
 from separable.features.polynomial_encoder import PolynomialEncoder
@@ -37,6 +38,8 @@ from separable.model.voted.voted_model import VotedModel
 if TYPE_CHECKING:
     from separable.features.one_hot.levels import ColumnLevels
     from separable.features.table.column_states import ColumnEncoder
+    from separable.features.text.text_plan import TextPlan
+
 
 __all__ = ["plan_of"]
 
@@ -200,11 +203,11 @@ def _one_hot_steps(encoder: OneHotEncoder) -> tuple[Step, ...]:
 
 
 def _levels_step(name: str, levels: ColumnLevels, first: int, unknown: str) -> CategoryStep:
-    places = levels.indices(levels.levels, unknown_is_rare=False)[1:].tolist()
+    indices = levels.indices(levels.levels, unknown_is_rare=False)[1:].tolist()
     known: list[tuple[str | float, int]] = []
     missing: set[int] = set()
     all_levels = levels.levels.tolist()
-    for level, index in zip(all_levels, places, strict=True):
+    for level, index in zip(all_levels, indices, strict=True):
         at = first + index if index >= 0 else -1
         if is_missing(level):
             missing.add(at)
@@ -256,3 +259,72 @@ def _record_step(encoder: DictEncoder) -> RecordStep:
         tuple((str(key), index) for key, index in numbers.items()),
         tuple((str(key), tuple(texts.items())) for key, texts in levels.items()),
     )
+
+
+def text_step(name: str | None, encoder: TextEncoder, first: int, missing: int | None) -> TextStep:
+    """Return the step of a text encoder.
+
+    Parameters
+    ----------
+    name : str or None
+        The text column; None: the row itself is the text.
+    encoder : TextEncoder
+        Fitted.
+    first : int
+        Feature index of its first term.
+    missing : int or None
+        Feature index of a missing text.
+    """
+    plan, idf = encoder.plan, getattr(encoder, "idf_", None)
+    _check(plan)
+    if idf is not None and not np.isfinite(idf).all():
+        term = encoder.feature_names[int(np.flatnonzero(~np.isfinite(idf))[0])]
+        raise ExportError(
+            f"The idf of the term {term!r:.80} is infinite: no training text has it. Train with "
+            "smooth_idf=True."
+        )
+    hashed = plan.n_features
+    return TextStep(
+        name,
+        _rules(plan),
+        first,
+        () if hashed is not None else tuple(encoder.feature_names),
+        None if idf is None else tuple(idf.tolist()),
+        missing,
+    )
+
+
+def _rules(plan: TextPlan) -> TextRules:
+    return TextRules(
+        lowercase=plan.lowercase,
+        strip_accents=plan.strip_accents or None,
+        analyzer=plan.analyzer,
+        pattern=plan.token_pattern or "",
+        shortest=plan.shortest,
+        ngram_range=plan.ngram_range,
+        stop_words=plan.stop_words,
+        binary=plan.binary,
+        sublinear=plan.sublinear_tf and plan.n_features is None,
+        norm=plan.norm,
+        hashed=plan.n_features,
+        alternate_sign=plan.alternate_sign,
+    )
+
+
+def _check(plan: TextPlan) -> None:
+    for what in ("strip_accents", "preprocessor", "tokenizer", "analyzer"):
+        if callable(getattr(plan, what)):
+            raise ExportError(
+                f"The TextEncoder's {what!r} is a function, which cannot be written in another "
+                "language. Use the options that are words or patterns."
+            )
+    if plan.input != "content":
+        raise ExportError(
+            f"The TextEncoder takes input={plan.input!r}, and exported code opens no files. Train "
+            "with input='content'."
+        )
+    if plan.dtype != "float64":
+        raise ExportError(
+            f"The TextEncoder rounds to {plan.dtype}, which exported code does not. Train with "
+            "dtype=float64."
+        )

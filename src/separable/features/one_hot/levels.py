@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.missing import is_missing
+from separable.data.table import is_missing
 from separable.features.factors import Factors, sorted_levels
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.lazy_texts import ChainedTexts, DeferredTexts, RepeatedText
 from separable.data.rows import as_rows
+from separable.data.strings import ChainedTexts, DeferredTexts, RepeatedText
+from separable.features.base import Transformer
 from separable.features.factors import Factors, factors_of, factors_of_objects
 from separable.features.one_hot.levels import ColumnLevels, GivenCategories
 from separable.features.one_hot.one_hot_serialization import (
@@ -26,7 +27,6 @@ from separable.features.raw_columns import (
     saved_names,
 )
 from separable.features.row_assembly import OneHotSlot, rows_from_slots
-from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

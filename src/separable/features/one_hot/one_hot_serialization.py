@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.lazy_texts import is_texts
+from separable.data.strings import is_texts
 from separable.features.one_hot.levels import ColumnLevels, level_keys
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.data.columns import Categories, number_text
-from separable.data.lazy_texts import ChainedTexts, PrefixedTexts
+from separable.data.strings import ChainedTexts, PrefixedTexts
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import EXAMPLES, ColumnReport
 from separable.features.row_assembly import OneHotSlot, Slot
@@ -55,9 +55,9 @@ class CategoryState:
         categories = categories_of(column)
         counts = np.bincount(categories.codes + 1, minlength=len(categories.levels) + 1)
         present = np.flatnonzero(counts[1:])
-        found = counts[1:][present].tolist()
+        numbers = counts[1:][present].tolist()
         levels = [categories.levels[index] for index in present.tolist()]
-        return cls(dict(zip(levels, found, strict=True)), int(counts[0]))
+        return cls(dict(zip(levels, numbers, strict=True)), int(counts[0]))
 
     def merge(self, other: CategoryState) -> CategoryState:
         """Return the state for the rows of both."""
@@ -128,7 +128,7 @@ class CategoryColumn:
     missing: bool
     rare: Sequence[str] = ()
     unseen: str = "zero"
-    _places: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _index_of: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     kind: ClassVar[str] = "category"
 
@@ -140,7 +140,7 @@ class CategoryColumn:
 
     def _numbered(self) -> dict[str, int]:
         """Return the index of each level, computed on demand after loading."""
-        indices = self._places
+        indices = self._index_of
         if not indices:
             own = {level: index for index, level in enumerate(self.levels)}
             indices.update(own | dict.fromkeys(self.rare, len(self.levels)))
@@ -154,9 +154,9 @@ class CategoryColumn:
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
         """Return the slots of the column, and the missing and unseen values."""
         categories = categories_of(column)
-        places_of = self._numbered()
-        found = [places_of.get(level, -1) for level in categories.levels]
-        report = self._report(categories, found)
+        index_of = self._numbered()
+        numbers = [index_of.get(level, -1) for level in categories.levels]
+        report = self._report(categories, numbers)
         if report.unseen and self.unseen == "error":
             row, level = report.unseen_examples[0]
             raise CellError(
@@ -166,8 +166,8 @@ class CategoryColumn:
                 "with unseen='zero' or 'other'.",
             )
         if self.unseen == "other" and self.rare:
-            found = [len(self.levels) if index < 0 else index for index in found]
-        indices = np.array([self._missing_place, *found], dtype=np.int32)
+            numbers = [len(self.levels) if index < 0 else index for index in numbers]
+        indices = np.array([self._missing_index, *numbers], dtype=np.int32)
         return [OneHotSlot(categories.codes, indices, self.width)], report
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
@@ -177,12 +177,12 @@ class CategoryColumn:
         """
         if type(value) is not str:
             if value is None:
-                index = self._missing_place
+                index = self._missing_index
                 return [] if index < 0 else [(index, 1.0)]
             if type(value) not in (int, float, bool) or value != value or abs(value) > _LARGEST:
                 return None
             value = str(value) if type(value) is bool else number_text(float(value))
-        index = (self._places or self._numbered()).get(value, -1)
+        index = (self._index_of or self._numbered()).get(value, -1)
         return None if index < 0 else [(index, 1.0)]  # unseen: must be added to the ledger
 
     def shown(self, index: int, value: float) -> str | None:
@@ -191,12 +191,12 @@ class CategoryColumn:
         return None
 
     @property
-    def _missing_place(self) -> int:
+    def _missing_index(self) -> int:
         return len(self.levels) + bool(self.rare) if self.missing else -1
 
-    def _report(self, categories: Categories, found: list[int]) -> ColumnReport:
+    def _report(self, categories: Categories, numbers: list[int]) -> ColumnReport:
         codes = categories.codes
-        odd = np.flatnonzero(np.array(found, dtype=np.int64) < 0)
+        odd = np.flatnonzero(np.array(numbers, dtype=np.int64) < 0)
         missing = np.flatnonzero(codes < 0) if len(codes) and codes.min() < 0 else odd[:0]
         unseen = np.flatnonzero(np.isin(codes, odd)) if len(odd) else odd
         kinds, firsts, counts = np.unique(codes[unseen], return_index=True, return_counts=True)

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from separable.data.column_blocks import blocks_of
-from separable.data.columns import Categories, Numbers
+from separable.data.columns import Categories, Numbers, blocks_of
 from separable.data.ingest.dates import Booleans, Dates, is_date, typed_columns
 from separable.features.table.boolean_column import BooleanColumn, BooleanState
 from separable.features.table.category_column import CategoryColumn, CategoryState
@@ -209,13 +208,13 @@ def guessed_kinds(names: Sequence[str], columns: Columns) -> dict[str, tuple[str
     dict of str to (str, str)
         Type, ``"drop"`` for an uninformative column, and reason.
     """
-    found = {}
+    kinds = {}
     for block in blocks_of(names, columns.n_rows):
         parsed = dict(zip(block, typed_columns(columns, block), strict=True))
         numbers = _number_states(parsed)
         for name, column in parsed.items():
-            found[name] = _guessed_kind(name, column, numbers.get(name))
-    return found
+            kinds[name] = _guessed_kind(name, column, numbers.get(name))
+    return kinds
 
 
 def _guessed_kind(name: str, column: TypedColumn, number: NumberState | None) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.column_blocks import stacked
+from separable.data.columns import stacked
 from separable.data.ingest.dates import dates_from, read_date
 from separable.features.encoding_report import ColumnReport
 from separable.features.row_assembly import NumberSlot, OneHotSlot, Slot

@@ -10,8 +10,7 @@ import numpy as np
 
 from separable._core import portable
 from separable.data.checks.dominant_values import dominant_in
-from separable.data.column_blocks import stacked
-from separable.data.columns import Categories, Numbers
+from separable.data.columns import Categories, Numbers, stacked
 from separable.data.ingest.dates import Dates
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import ColumnReport
@@ -296,8 +295,8 @@ def _dominant(
         return {}
     chosen = columns[indices]
     middle = np.nanmedian(chosen, axis=1)
-    found = dominant_in(chosen.T, middle, columns=indices)
-    return {one.column: one for one in found if 2 * one.count < count[one.column]}
+    dominant = dominant_in(chosen.T, middle, columns=indices)
+    return {one.column: one for one in dominant if 2 * one.count < count[one.column]}
 
 
 def _parse(name: str, column: Categories) -> NDArray[np.float64]:

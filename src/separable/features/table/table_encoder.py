@@ -13,17 +13,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from separable.data.checks.dominant_values import DominantValueWarning, message
-from separable.data.column_blocks import blocks_of
-from separable.data.columns import Columns, as_columns
+from separable.data.columns import Columns, as_columns, blocks_of
 from separable.data.ingest.dates import TypedColumns
-from separable.data.lazy_texts import ChainedTexts, RepeatedText
+from separable.data.strings import ChainedTexts, RepeatedText
 from separable.data.table import ColumnType, TableError, list_names
 from separable.data.threads import in_threads, n_threads
+from separable.features.base import Transformer
 from separable.features.encoding_report import EncodingReport, UnseenLedger
 from separable.features.row_assembly import Slot, rows_from_slots
-from separable.features.table.column_specs import check_options, column_specs_of, unseen_policies
+from separable.features.table.column_specs import (
+    check_options,
+    column_specs_of,
+    names_of_numbers,
+    unseen_policies,
+)
 from separable.features.table.column_states import ColumnState, ColumnTable, columns_for
-from separable.features.table.feature_names import names_of_numbers
 from separable.features.table.number_column import NumberColumn, encode_numbers
 from separable.features.table.table_serialization import (
     Parts,
@@ -32,7 +36,6 @@ from separable.features.table.table_serialization import (
     values_of,
 )
 from separable.features.table.text_column import TextColumn
-from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

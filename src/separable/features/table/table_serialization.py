@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.lazy_texts import PackedTexts, is_texts
-from separable.data.strings import pack_strings
+from separable.data.strings import PackedTexts, is_texts, pack_strings
 from separable.features.table.boolean_column import BooleanColumn
 from separable.features.table.category_column import UNSEEN, CategoryColumn
 from separable.features.table.column_specs import PARAMETERS

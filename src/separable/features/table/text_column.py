@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.lazy_texts import ChainedTexts, PrefixedTexts
+from separable.data.strings import ChainedTexts, PrefixedTexts
 from separable.features.encoding_report import ColumnReport
 from separable.features.row_assembly import BlockSlot, NumberSlot, Slot
 from separable.features.table.category_column import categories_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.lazy_texts import LazyTexts, PackedTexts
-from separable.features.text.alphabet import tables_for
+from separable.data.strings import LazyTexts, PackedTexts
+from separable.features.text.analyzer import tables_for
 from separable.features.text.vocabulary import rows_of
 
 if TYPE_CHECKING:

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.lazy_texts import RepeatedText
+from separable.data.strings import RepeatedText
 from separable.data.threads import n_threads
+from separable.features.base import Transformer
 from separable.features.text.hashing import TextHashing
 from separable.features.text.parameter_checks import TOKEN_PATTERN
-from separable.features.text.spans import word_spans
-from separable.features.text.text_plan import TextPlan
+from separable.features.text.text_plan import TextPlan, word_spans
 from separable.features.text.text_serialization import parts_of, state_of
 from separable.features.text.vocabulary import TextVocabulary
-from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.features.base import Tensors, Values
-    from separable.features.text.spans import Span
+    from separable.features.text.text_plan import Span
     from separable.features.text.text_serialization import State
 
 __all__ = ["TextEncoder"]

@@ -1,17 +1,24 @@
-"""Validated parameters of a TextEncoder, resolved to processing steps."""
+"""Validated parameters of a TextEncoder, resolved to processing steps; spans of words in a text."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from separable._core import portable
-from separable.features.text.alphabet import SPECIAL, alphabet
-from separable.features.text.analyzer import preprocessor_of, tokenizer_of, word_ngrams
-from separable.features.text.documents import TextSource, documents_of
+from separable.features.text.analyzer import (
+    SPECIAL,
+    TextSource,
+    alphabet,
+    documents_of,
+    preprocessor_of,
+    tokenizer_of,
+    word_ngrams,
+)
 from separable.features.text.parameter_checks import (
     TOKEN_PATTERN,
     check_params,
@@ -26,7 +33,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["TextPlan"]
+
+__all__ = ["Span", "TextPlan", "contributions_of_words", "word_spans"]
 
 #: Texts tokenized at a time on the slow path.
 CHUNK = 1024
@@ -281,3 +289,88 @@ def _check_tokens(tokens: list[str], row: int) -> None:
                 f"The tokenizer or analyzer returned {token!r:.80} for the text in row {row}. It "
                 "must return str."
             )
+
+
+class Span(NamedTuple):
+    """A word of a text.
+
+    Parameters
+    ----------
+    start, end : int
+        Position in the original text.
+    word : str
+        The token, for example in lower case.
+    """
+
+    start: int
+    end: int
+    word: str
+
+
+def word_spans(plan: TextPlan, text: str) -> list[Span] | None:
+    """Return the tokens with their positions, without stop words.
+
+    Parameters
+    ----------
+    plan : TextPlan
+        Preprocessing and tokenization of the encoder.
+    text : str
+
+    Returns
+    -------
+    list of Span, or None
+        None if the encoder counts characters or the output of a function, or if positions cannot be
+        mapped back to the original text.
+    """
+    if plan.analyzer != "word" or plan.tokenizer is not None or plan.preprocessor is not None:
+        return None
+    prepare = preprocessor_of(None, plan.strip_accents, plan.lowercase)
+    prepared = text if prepare is None else prepare(text)
+    pieces = [len(c if prepare is None else prepare(c)) for c in text]
+    if sum(pieces) != len(prepared):
+        return None
+    origin = np.repeat(
+        np.arange(len(text)), pieces
+    )  # index in the text of each preprocessed character
+    pattern = re.compile(plan.token_pattern or TOKEN_PATTERN)
+    stop_words = frozenset(plan.stop_words)
+    group = pattern.groups
+    return [
+        Span(int(origin[match.start(group)]), int(origin[match.end(group) - 1]) + 1, match[group])
+        for match in pattern.finditer(prepared)
+        if match[group] and match[group] not in stop_words
+    ]
+
+
+def contributions_of_words(
+    spans: list[Span], ngram_range: tuple[int, int], parts: Mapping[str, float]
+) -> list[float]:
+    """Return the contribution of each word: that of an n-gram is split equally among its words.
+
+    Parameters
+    ----------
+    spans : list of Span
+    ngram_range : (int, int)
+    parts : mapping of str to float
+        Contribution of each term; an n-gram is its words joined by blanks.
+
+    Returns
+    -------
+    list of float
+        One per span. The sum equals the total of the terms that the text has.
+    """
+    words = [span.word for span in spans]
+    ranges_of: dict[str, list[range]] = {}
+    low, high = ngram_range
+    for n in range(low, min(high, len(words)) + 1):
+        for start in range(len(words) - n + 1):
+            term = " ".join(words[start : start + n])
+            if term in parts:
+                ranges_of.setdefault(term, []).append(range(start, start + n))
+    contributions = [0.0] * len(words)
+    for term, ranges in ranges_of.items():
+        each = parts[term] / sum(map(len, ranges))
+        for inside in ranges:
+            for origin in inside:
+                contributions[origin] += each
+    return contributions

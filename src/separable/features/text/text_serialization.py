@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from separable.data.lazy_texts import is_texts
-from separable.data.strings import unpack_strings
+from separable.data.strings import is_texts, unpack_strings
 from separable.features.text.hashing import TextHashing
-from separable.features.text.parameter_checks import MAX_STOP_WORDS
+from separable.features.text.parameter_checks import MAX_STOP_WORDS, refuse_slow_pattern
 from separable.features.text.text_plan import TextPlan
-from separable.features.text.token_patterns import refuse_slow_pattern
 from separable.features.text.vocabulary import TextVocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.data.lazy_texts import PackedTexts
+    from separable.data.strings import PackedTexts
     from separable.features.base import Tensors, Values
 
 __all__ = ["State", "parts_of", "state_of"]

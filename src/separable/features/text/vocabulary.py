@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.lazy_texts import PackedTexts
 from separable.data.rows import Rows
-from separable.data.strings import pack_strings
-from separable.features.text.alphabet import tables_for
+from separable.data.strings import PackedTexts, pack_strings
+from separable.features.text.analyzer import tables_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

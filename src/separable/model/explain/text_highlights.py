@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from separable.features.text.spans import Span, contributions_of_words
+from separable.features.text.text_plan import Span, contributions_of_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -119,13 +119,13 @@ def _sides(model: LinearModel, k: int) -> tuple[tuple[Any, str], tuple[Any, str]
 
 
 def _strongest(
-    model: LinearModel, strength: NDArray[np.float64], sign: int, n: int
+    model: LinearModel, sizes: NDArray[np.float64], sign: int, n: int
 ) -> tuple[tuple[str, float], ...]:
-    least = np.partition(strength, -n)[-n] if n < len(strength) else -np.inf
-    near = np.flatnonzero(strength >= least)  # few, except for ties
-    order = near[np.argsort(-strength[near], kind="stable")[:n]]
+    least = np.partition(sizes, -n)[-n] if n < len(sizes) else -np.inf
+    near = np.flatnonzero(sizes >= least)  # few, except for ties
+    order = near[np.argsort(-sizes[near], kind="stable")[:n]]
     return tuple(
-        (feature_name(model.feature_names, int(j)), sign * float(strength[j]))
+        (feature_name(model.feature_names, int(j)), sign * float(sizes[j]))
         for j in order
-        if strength[j] > 0
+        if sizes[j] > 0
     )

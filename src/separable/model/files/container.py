@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Tensors: TypeAlias = Mapping[str, NDArray[Any]]
-    from separable.data.lazy_texts import PackedTexts
+    from separable.data.strings import PackedTexts
 
 __all__ = [
     "DTYPES",
@@ -58,7 +58,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "BOOL": np.dtype("?"),
 }
 CODES = {dtype: code for code, dtype in DTYPES.items()}
-PLACES = {dtype: place for place, dtype in enumerate(CODES)}
+DTYPE_ORDER = {dtype: position for position, dtype in enumerate(CODES)}
 ALIGNED = 8
 #: Limits that keep the memory a file can claim near its size: header bytes, tensors, and values in
 #: the document, counted by delimiters.
@@ -98,7 +98,7 @@ def container_chunks(document: bytes, tensors: Tensors) -> Iterator[bytes | memo
             raise ValueError(f"{name} has dtype {tensor.dtype}, which a model file cannot hold.")
     _check_values(document)
     whole = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-    ordered = sorted(whole, key=lambda name: (PLACES[whole[name].dtype], name))
+    ordered = sorted(whole, key=lambda name: (DTYPE_ORDER[whole[name].dtype], name))
     sealed = document[:-1] + b',"sha256":"' + _digest(document[:-1], whole).encode() + b'"}'
     header = _header_of(sealed, {name: whole[name] for name in ordered})
     return iter([header, *(_bytes_of(whole[name]).data for name in ordered)])

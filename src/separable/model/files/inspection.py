@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from separable.model.files.container import DTYPES, check_seal, open_container, read_header
-from separable.model.files.document import read_format
 from separable.model.files.json_values import unpack
+from separable.model.files.model_file import read_format
 
 if TYPE_CHECKING:
     import os
@@ -202,7 +202,7 @@ def _values(tensors: dict[str, NDArray[Any]], name: str) -> Any:
 
 def _encoder(record: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Encoder | None:
     from separable.features.base import encoder_class
-    from separable.features.text.token_patterns import allowing_patterns
+    from separable.features.text.parameter_checks import allowing_patterns
     from separable.model.files.container import unpack_parts
 
     own = {name: tensor for name, tensor in tensors.items() if name.startswith("encoder/")}

@@ -14,11 +14,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import numpy as np
 
-from separable.data.lazy_texts import is_texts
+from separable.data.strings import is_texts
 from separable.features.base import ENCODERS, encoder_class
-from separable.features.text.token_patterns import allowing_patterns
+from separable.features.text.parameter_checks import allowing_patterns
 from separable.model.files.atomic import write_atomically
 from separable.model.files.container import (
     check_seal,
@@ -27,16 +28,9 @@ from separable.model.files.container import (
     pack_parts,
     unpack_parts,
 )
-from separable.model.files.document import (
-    Document,
-    EncoderRecord,
-    VotedRecord,
-    read_document,
-    read_format,
-)
-from separable.model.files.json_values import plain
+from separable.model.files.json_values import JSON, pack, plain, unpack
 from separable.model.files.training_rows import TrainingRows
-from separable.model.linear_model import LinearModel, TrainingState
+from separable.model.linear_model import Family, LinearModel, Link, TrainingState
 from separable.model.voted.voted_model import VotedModel
 from separable.model.voted.voters import VOTED, voted_model_parts, voted_parts
 
@@ -49,10 +43,14 @@ if TYPE_CHECKING:
     from separable.features.base import Encoder
     from separable.model.kinds import Model
 
-__all__ = ["ModelFileError", "check_regular", "load", "save"]
+
+__all__ = ["FORMAT_VERSION", "ModelFileError", "check_regular", "load", "read_format", "save"]
 
 COMMON = {"classes", "feature_names", "training_row_hashes", "training_row_counts"}
 LINEAR = {"weights", "intercept", "calibration"}
+
+FORMAT = "separable"
+FORMAT_VERSION = 1
 
 
 class ModelFileError(ValueError):
@@ -290,3 +288,84 @@ def _state(values: dict[str, Any] | None, tensors: dict[str, NDArray[Any]]) -> T
     if len(arrays) < len(parts):
         raise ValueError("its training state must be numbers, not text.")
     return TrainingState(arrays, values)
+
+
+class Format(msgspec.Struct):
+    """The two fields of every version, read first."""
+
+    format: str
+    format_version: int
+
+
+class EncoderRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """Kind and JSON values of the encoder."""
+
+    kind: str
+    values: dict[str, Any]
+
+
+class VotedRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """JSON part of a ``VotedModel``."""
+
+    n_features: int
+    fit_intercept: bool
+
+
+class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Everything of a model except tensors; ``voted`` is set for a ``VotedModel``."""
+
+    format: str = FORMAT
+    format_version: int = FORMAT_VERSION
+    separable_version: str
+    learner: str
+    parameters: dict[str, Any]
+    family: Family | None
+    link: Link
+    evidence: dict[str, Any]
+    encoder: EncoderRecord | None
+    state: dict[str, Any] | None
+    voted: VotedRecord | None = None
+    threshold: float | None = None
+
+    def to_json(self) -> bytes:
+        """Return the document as JSON with ordered keys; NaN and infinities are preserved."""
+        return msgspec.json.encode(pack(msgspec.to_builtins(self)), order="sorted")
+
+
+def read_format(text: bytes) -> None:
+    """Raise for another format or a newer version."""
+    header = _decode(text, Format)
+    if header.format != FORMAT:
+        raise ValueError(f"its format is {header.format!r:.80}, not {FORMAT!r}.")
+    if header.format_version > FORMAT_VERSION:
+        raise ValueError(
+            f"it has format version {header.format_version} and this separable reads up to "
+            f"{FORMAT_VERSION}. Upgrade separable."
+        )
+    if header.format_version < 1:
+        raise ValueError(f"its format version is {header.format_version}; there is none below 1.")
+
+
+def read_document(text: bytes) -> Document:
+    """Return the validated document, with NaN and infinities restored."""
+    document: Document = _decode(text, Document)
+    for name in ("parameters", "evidence", "state"):
+        value = getattr(document, name)
+        setattr(document, name, value if value is None else _restored(value, name))
+    if document.encoder is not None:
+        document.encoder.values = _restored(document.encoder.values, "encoder.values")
+    return document
+
+
+def _restored(value: dict[str, Any], name: str) -> Any:
+    restored: JSON = unpack(value)
+    if not isinstance(restored, dict):
+        raise ValueError(f"{name} must be an object, not a number.")
+    return plain(restored, name)
+
+
+def _decode(text: bytes, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"its document cannot be read ({error!s:.200}).") from error

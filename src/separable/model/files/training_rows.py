@@ -63,7 +63,7 @@ class SeenRows:
 
     @property
     def by_chance(self) -> bool:
-        """Whether the training data has so many duplicates that new data would look the same."""
+        """Whether duplicates are so common in training that new rows match by chance."""
         expected = self.checked * self.twins
         return self.seen <= expected + 3 * math.sqrt(expected * max(0.0, 1 - self.twins))
 

@@ -113,12 +113,14 @@ def row_values(name: str, case: ClassCase) -> Floats | None:
         right: Floats = (case.y_true == case.predicted).astype(np.float64)
         return right
     if name == "log_loss":
-        losses: Floats = -np.log(np.clip(_chance_of_truth(case), EPS, 1 - EPS))
+        losses: Floats = -np.log(np.clip(_true_class_probability(case), EPS, 1 - EPS))
         return losses
     if name == "brier":
         probabilities = _probabilities(case)
         halves = 0.5 if case.n_known == 2 else 1.0
-        squares: Floats = halves * ((probabilities**2).sum(axis=1) + 1 - 2 * _chance_of_truth(case))
+        squares: Floats = halves * (
+            (probabilities**2).sum(axis=1) + 1 - 2 * _true_class_probability(case)
+        )
         return squares
     return None
 
@@ -157,7 +159,7 @@ def _probabilities(case: ClassCase) -> Floats:
     return case.probabilities
 
 
-def _chance_of_truth(case: ClassCase) -> Floats:
+def _true_class_probability(case: ClassCase) -> Floats:
     """Return the probability of each row's true class, 0 for an unknown class."""
     probabilities, known = _probabilities(case), case.y_true < case.n_known
     indices = np.where(known, case.y_true, 0)
@@ -169,7 +171,7 @@ def _mean_of_classes(
 ) -> float:
     """Return a metric of the positive class against the rest, or its mean over the classes."""
     indices = range(case.n_known) if case.positive is None else [case.positive]
-    weight, found = (
+    weight, figures = (
         case.weight / case.weight.max(),
         [],
     )  # equal weights become 1, so their sums are exact
@@ -179,9 +181,9 @@ def _mean_of_classes(
             scores = case.score_of(index)
             if scores is None:
                 raise UndefinedMetric("the model gives no scores")
-            found.append(figure(case.y_true == index, scores, weight))
-    if found:
-        return float(np.mean(found))
+            figures.append(figure(case.y_true == index, scores, weight))
+    if figures:
+        return float(np.mean(figures))
     if both and len(case.present) == 1:
         raise UndefinedMetric(f"every row is {case.labels[case.present[0]]!r}")
     raise UndefinedMetric(f"no row is {case.labels[indices[0]]!r}")
@@ -205,5 +207,9 @@ def _area(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> float:
 
 def _average_precision(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> float:
     ours, others = _groups(positive, scores, weight)
-    found = np.cumsum(ours)
-    return float(min(ours @ (found / (found + np.cumsum(others))) / found[-1], 1.0))
+    true_positives = np.cumsum(ours)
+    return float(
+        min(
+            ours @ (true_positives / (true_positives + np.cumsum(others))) / true_positives[-1], 1.0
+        )
+    )

@@ -177,8 +177,8 @@ class Evaluation:
 
 
 def evaluation(
-    answers: Answers,
-    truth: ArrayLike,
+    predictions: Answers,
+    y_true: ArrayLike,
     weight: ArrayLike | None = None,
     positive: Any = None,
     constant: Any = None,
@@ -187,8 +187,8 @@ def evaluation(
 
     Parameters
     ----------
-    answers : Answers
-    truth : array-like, shape (n,), or (n, k) for k numbers a row
+    predictions : Answers
+    y_true : array-like, shape (n,), or (n, k) for k numbers a row
         True classes or values. A label that is not one of the classes counts as wrong.
     weight : array-like, shape (n,), optional
         Sample weights; rows of weight 0 are excluded.
@@ -212,7 +212,7 @@ def evaluation(
     >>> round(found.figures["r2"], 3), found.constant
     (0.5, 2.0)
     """
-    case = case_of(truth, answers, weight, positive)
+    case = case_of(y_true, predictions, weight, positive)
     figures, left_out = _figures(case)
     if isinstance(case, ClassCase):
         constant = _most_common(case) if constant is None else label_value(constant)
@@ -314,18 +314,18 @@ def _notes(case: ClassCase, classes: list[ClassFigures]) -> list[str]:
         count = sum(each.rows for each in strange)
         rows = f"{count} rows have" if count > 1 else "1 row has"
         notes.append(
-            f"{rows} a label that the model does not know ({_some([c.label for c in strange])}): "
+            f"{rows} a label that the model does not know ({_listed([c.label for c in strange])}): "
             "predicted wrongly, with probability 0."
         )
     if never:
-        notes.append(f"Never predicted, so of precision 0: {_some(never)}.")
+        notes.append(f"Never predicted, so of precision 0: {_listed(never)}.")
     if absent:
         means = ", so left out of means over classes" if case.positive is None else ""
-        notes.append(f"No row is of this class{means}: {_some(absent)}.")
+        notes.append(f"No row is of this class{means}: {_listed(absent)}.")
     return notes
 
 
-def _some(labels: list[Any]) -> str:
+def _listed(labels: list[Any]) -> str:
     from separable.model.words import shown
 
     more = f" and {len(labels) - MAX_SHOWN} more" if len(labels) > MAX_SHOWN else ""

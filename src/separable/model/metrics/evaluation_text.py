@@ -10,7 +10,7 @@ from separable.model.words import number, shown, table
 if TYPE_CHECKING:
     from separable.model.metrics.evaluation import ClassFigures, Evaluation
 
-__all__ = ["evaluation_text", "figure", "is_share"]
+__all__ = ["evaluation_text", "figure", "is_fraction"]
 
 #: Metrics shown, if defined; the others are in ``figures``.
 OF_ONE_CLASS = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc", "log_loss")
@@ -86,17 +86,17 @@ def _with_error(evaluation: Evaluation, name: str) -> str:
     text = figure(name, evaluation.figures[name])
     if error is None or evaluation.rows < 2:
         return text
-    return f"{text} +- {error:.4f}" if is_share(name) else f"{text} +- {error:.2g}"
+    return f"{text} +- {error:.4f}" if is_fraction(name) else f"{text} +- {error:.2g}"
 
 
 def figure(metric: str, value: float | None) -> str:
     """Return a metric as text, with four decimals if it has no unit."""
     if value is None:
         return "-"
-    return f"{value + 0.0:.4f}" if is_share(metric) and abs(value) < 1e4 else number(value)
+    return f"{value + 0.0:.4f}" if is_fraction(metric) and abs(value) < 1e4 else number(value)
 
 
-def is_share(metric: str) -> bool:
+def is_fraction(metric: str) -> bool:
     """Return whether a metric has no unit, so that four decimals suffice."""
     return METRICS[metric].task == "classification" or metric == "r2"
 
@@ -112,7 +112,7 @@ def _confusion(evaluation: Evaluation) -> str:
     if evaluation.positive is None:
         lines[0] = (*lines[0], "precision", "recall", "F1")
         lines[1:] = [
-            (*line, *_shares(each))
+            (*line, *_fractions(each))
             for line, each in zip(lines[1:], evaluation.classes, strict=True)
         ]
     return table(lines)
@@ -122,11 +122,11 @@ def _by_class(evaluation: Evaluation) -> str:
     lines: list[tuple[str, ...]] = [("class", "rows", "predicted", "precision", "recall", "F1")]
     for each in evaluation.classes[:TABLE_CLASSES]:
         label = shown(each.label, WIDEST_LABEL)
-        lines.append((label, str(each.rows), str(each.predicted), *_shares(each)))
+        lines.append((label, str(each.rows), str(each.predicted), *_fractions(each)))
     return f"{table(lines)}\n  ... {len(evaluation.classes) - TABLE_CLASSES} more classes"
 
 
-def _shares(each: ClassFigures) -> tuple[str, ...]:
+def _fractions(each: ClassFigures) -> tuple[str, ...]:
     return tuple(
         "-" if value is None else f"{value:.4f}" for value in (each.precision, each.recall, each.f1)
     )

@@ -109,14 +109,14 @@ class ClassCase:
 
 
 def case_of(
-    truth: ArrayLike, answers: Answers, weight: ArrayLike | None = None, positive: Any = None
+    y_true: ArrayLike, predictions: Answers, weight: ArrayLike | None = None, positive: Any = None
 ) -> ClassCase | NumberCase:
     """Return targets and predictions together, without rows of weight 0.
 
     Parameters
     ----------
     y_true : array-like, shape (n,) or (n, k)
-    answers : Answers
+    predictions : Answers
     weight : array-like, shape (n,), optional
     positive : object, optional
         A class of the predictions.
@@ -127,19 +127,20 @@ def case_of(
         If lengths differ, a value is missing, not finite or of the wrong type, there are no rows,
         or no label is one of the classes.
     """
-    n = len(answers.predicted)
-    target = np.asarray(truth)
+    n = len(predictions.predicted)
+    target = np.asarray(y_true)
     if target.ndim == 0 or len(target) != n:
-        _refuse(f"truth has {target.shape[0] if target.ndim else 'no'} rows and the answers {n}")
+        rows = len(target) if target.ndim else "no"
+        _refuse(f"the target has {rows} rows and the predictions {n}")
     weights = _weights(weight, n)
     keep = None if weights.all() else weights > 0
     if n == 0 or (keep is not None and not keep.any()):
         _refuse("there is no row to measure" + (" of a weight above 0" if n else ""))
-    if answers.classes is None:
+    if predictions.classes is None:
         if positive is not None:
-            _refuse(f"positive={positive!r} names a class, and the answers are numbers")
-        return _number_case(target, answers, weights, keep)
-    return _class_case(target, answers, weights, keep, positive)
+            _refuse(f"positive={positive!r} names a class, and the predictions are numbers")
+        return _number_case(target, predictions, weights, keep)
+    return _class_case(target, predictions, weights, keep, positive)
 
 
 def positive_index(classes: NDArray[Any], positive: Any) -> int | None:
@@ -159,14 +160,14 @@ def positive_index(classes: NDArray[Any], positive: Any) -> int | None:
 
 def _number_case(
     target: NDArray[Any],
-    answers: Answers,
+    predictions: Answers,
     weights: NDArray[np.float64],
     keep: NDArray[np.bool_] | None,
 ) -> NumberCase:
-    predicted = _finite(np.asarray(answers.predicted), "predicted")
-    y_true = _finite(target, "truth")
+    predicted = _finite(np.asarray(predictions.predicted), "predicted")
+    y_true = _finite(target, "the target")
     if y_true.shape != predicted.shape:
-        _refuse(f"truth has shape {y_true.shape} and the answers {predicted.shape}")
+        _refuse(f"the target has shape {y_true.shape} and the predictions {predicted.shape}")
     n = len(y_true)
     return NumberCase(
         *(_kept(each, keep) for each in (y_true.reshape(n, -1), predicted.reshape(n, -1), weights))
@@ -175,24 +176,24 @@ def _number_case(
 
 def _class_case(
     target: NDArray[Any],
-    answers: Answers,
+    predictions: Answers,
     weights: NDArray[np.float64],
     keep: NDArray[np.bool_] | None,
     positive: Any,
 ) -> ClassCase:
-    assert answers.classes is not None
-    classes = np.asarray(answers.classes)
+    assert predictions.classes is not None
+    classes = np.asarray(predictions.classes)
     index = positive_index(classes, positive)
     if target.ndim != 1:
-        _refuse(f"truth must be one label a row, shape (n,). Got shape {target.shape}")
+        _refuse(f"the target must be one label per row, shape (n,). Got shape {target.shape}")
     y_true, unknown = _codes(_kept(_labels(target), keep), classes)
-    predicted, strange = _codes(_kept(_labels(np.asarray(answers.predicted)), keep), classes)
+    predicted, strange = _codes(_kept(_labels(np.asarray(predictions.predicted)), keep), classes)
     if strange:
-        _refuse(f"the answer {strange[0]!r} is not one of the classes")
+        _refuse(f"the prediction {strange[0]!r} is not one of the classes")
     if (y_true >= len(classes)).all():
         known = ", ".join(repr(each) for each in classes[:MAX_SHOWN].tolist())
         raise ValueError(
-            "No label of the truth is a class of the model. The labels are "
+            "No true label is a class of the model. The labels are "
             f"{', '.join(repr(each) for each in unknown[:MAX_SHOWN])}; the classes {known}. Is it "
             "the right column, and of the right type?"
         )
@@ -203,8 +204,8 @@ def _class_case(
         predicted=predicted,
         weight=_kept(weights, keep),
         positive=index,
-        scores=_values(answers.scores, "scores", keep, len(y_true)),
-        probabilities=_values(answers.probabilities, "probabilities", keep, len(y_true)),
+        scores=_values(predictions.scores, "scores", keep, len(y_true)),
+        probabilities=_values(predictions.probabilities, "probabilities", keep, len(y_true)),
     )
 
 
@@ -274,7 +275,7 @@ def _values(
         return None
     kept = _kept(_finite(np.asarray(values), what), keep)
     if len(kept) != n:
-        _refuse(f"{what} has {len(kept)} rows and the answers {n}")
+        _refuse(f"{what} has {len(kept)} rows and the predictions {n}")
     return kept[:, 0] if kept.ndim == 2 and kept.shape[1] == 1 and what == "scores" else kept
 
 

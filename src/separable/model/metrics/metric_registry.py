@@ -21,9 +21,9 @@ __all__ = [
     "Answers",
     "Metric",
     "UndefinedMetric",
-    "answers_from",
-    "answers_of",
     "metric_named",
+    "predictions_from",
+    "predictions_of",
 ]
 
 Task: TypeAlias = Literal["classification", "regression"]
@@ -65,7 +65,7 @@ class Answers:
         return "regression" if self.classes is None else "classification"
 
 
-def answers_of(model: Model, X: Any) -> Answers:
+def predictions_of(model: Model, X: Any) -> Answers:
     """Return the predictions of a model for X; scores are computed once.
 
     Parameters
@@ -78,10 +78,10 @@ def answers_of(model: Model, X: Any) -> Answers:
     -------
     Answers
     """
-    return answers_from(model, model.decision_function(X))
+    return predictions_from(model, model.decision_function(X))
 
 
-def answers_from(model: Model, scores: NDArray[np.float64]) -> Answers:
+def predictions_from(model: Model, scores: NDArray[np.float64]) -> Answers:
     """Return the predictions of a model from its scores, shape (n,) or (n, k)."""
     from separable.model.predict.probability import classes_of, model_probabilities
 
@@ -155,11 +155,11 @@ class Metric:
         if case.task != self.task:
             kinds = {"classification": "classes", "regression": "numbers"}
             raise ValueError(
-                f"{self.name} is a figure of {kinds[self.task]}, and the answers are "
+                f"{self.name} is a figure of {kinds[self.task]}, and the predictions are "
                 f"{kinds[case.task]}. Use one of: {', '.join(_names(case.task))}."
             )
-        found: float = getattr(import_module(HOMES[self.task]), self.name)(case)
-        return found
+        value: float = getattr(import_module(HOMES[self.task]), self.name)(case)
+        return value
 
 
 def metric_named(name: str, task: Task | None = None) -> Metric:

@@ -48,7 +48,7 @@ def median_ae(case: NumberCase) -> float:
 
 def mape(case: NumberCase) -> float:
     """Return the mean absolute relative error."""
-    return float(weighted_mean(_shares(case), case.weight).mean())
+    return float(weighted_mean(_relative_errors(case), case.weight).mean())
 
 
 def row_values(name: str, case: NumberCase) -> Floats | None:
@@ -56,7 +56,7 @@ def row_values(name: str, case: NumberCase) -> Floats | None:
     if name == "mae":
         errors = np.abs(case.predicted - case.y_true)
     elif name == "mape":
-        errors = _shares(case)
+        errors = _relative_errors(case)
     else:
         return None
     means: Floats = errors.mean(axis=1)
@@ -69,7 +69,7 @@ def weighted_mean(values: Floats, weight: Floats) -> Floats:
     return mean
 
 
-def _shares(case: NumberCase) -> Floats:
+def _relative_errors(case: NumberCase) -> Floats:
     if not case.y_true.all():
         raise UndefinedMetric("a true value is 0, and an error is no share of that")
     with np.errstate(over="ignore"):

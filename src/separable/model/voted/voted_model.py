@@ -25,8 +25,13 @@ from separable.model.linear_model import Family, LinearModel, Link, TrainingStat
 from separable.model.predict.inputs import model_rows
 from separable.model.predict.probability import classes_of
 from separable.model.predict.scores import linear_scores, refuse_overflow
-from separable.model.voted.vote_contributions import mean_weights, shared_votes
-from separable.model.voted.voters import Voters, check_steps, checked_mistaken
+from separable.model.voted.voters import (
+    Voters,
+    check_steps,
+    checked_mistaken,
+    mean_weights,
+    shared_votes,
+)
 from separable.model.words import feature_name
 
 if TYPE_CHECKING:
@@ -163,9 +168,9 @@ class VotedModel:
     ) -> Evaluation:
         """Evaluate predictions; see ``LinearModel.evaluate``."""
         from separable.model.metrics.evaluation import evaluation
-        from separable.model.metrics.metric_registry import answers_of
+        from separable.model.metrics.metric_registry import predictions_of
 
-        return evaluation(answers_of(self, X), y, sample_weight, positive)
+        return evaluation(predictions_of(self, X), y, sample_weight, positive)
 
     def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
         """Return the contribution of each feature to each vote.

@@ -1,4 +1,4 @@
-"""The boundary between classes, with margins and the rows on them."""
+"""Decision boundary between classes, with margins and support vectors."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.plot.displays.boundary_scene import Scene, pair_of, scene_of
-from separable.plot.style.clipping import borders, box_around, line_in_box, regions
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import best_of, class_codes, is_pipeline
+from separable.plot.style.plane_geometry import borders, box_around, line_in_box, regions
 from separable.plot.style.points import marker_area, scatter_classes
 from separable.plot.style.theme import (
     DARK,
     GREY,
+    Display,
     add_legend,
     class_style,
     describe,
@@ -36,11 +36,11 @@ __all__ = ["BoundaryDisplay"]
 #: Points of a side of the grid on which curved boundaries are followed.
 GRID = 400
 #: Newton's steps from there to the curve itself; slopes are over this share of a cell.
-STEPS, SLOPE = 3, 0.01
+STEPS, DIFFERENCE = 3, 0.01
 TINY = 1e-300
 #: Scores so little above the margin, relative to it, are on it.
 ON = 1e-3
-#: Labels of axes have so many characters at most, over several lines.
+#: Maximum characters of an axis label, over several lines.
 LABEL_WIDTH = 80
 
 
@@ -284,11 +284,11 @@ class BoundaryDisplay(Display):
         for _ in range(STEPS):
             sides = [
                 score(points + side)[:, 0] - score(points - side)[:, 0]
-                for side in np.diag(SLOPE * cell)
+                for side in np.diag(DIFFERENCE * cell)
             ]
-            slope = np.stack(sides, axis=1) / (2 * SLOPE)  # by cell
-            steep = np.maximum((slope**2).sum(axis=1), TINY)
-            moved = points - np.clip((off / steep)[:, None] * slope, -1.0, 1.0) * cell
+            gradient = np.stack(sides, axis=1) / (2 * DIFFERENCE)  # by cell
+            steep = np.maximum((gradient**2).sum(axis=1), TINY)
+            moved = points - np.clip((off / steep)[:, None] * gradient, -1.0, 1.0) * cell
             left = score(moved)[:, 0] - level
             nearer = np.abs(left) < np.abs(off)
             points = np.where(nearer[:, None], moved, points)
@@ -390,11 +390,11 @@ def _with_labels(
 ) -> tuple[Scene, NDArray[np.int32]]:
     """Return the scene of the rows of its classes, and their classes as places."""
     codes = class_codes(y, len(scene.points), known, "BoundaryDisplay")
-    places = pair_of(known, pair)
-    if places is None:
+    chosen = pair_of(known, pair)
+    if chosen is None:
         return scene, codes
-    rows = np.isin(codes, places)
+    rows = np.isin(codes, chosen)
     if not rows.any():
         raise ValueError(f"No row of y is {pair[0]!r} or {pair[1]!r}.")  # type: ignore[index]
-    ours = (codes[rows] == places[1]).astype(np.int32)
+    ours = (codes[rows] == chosen[1]).astype(np.int32)
     return replace(scene, points=scene.points[rows]), ours

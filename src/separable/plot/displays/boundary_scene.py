@@ -1,4 +1,4 @@
-"""What a picture of a boundary shows: rows as points of a plane, and the scores of that plane."""
+"""Data of a boundary plot: rows as points of a plane, and scores on that plane."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def _count_columns(X: Any) -> int | None:
     return int(shape[1]) if len(shape) == 2 else None
 
 
-def _log_odds(shares: Floats) -> Floats:
+def _log_odds(probabilities: Floats) -> Floats:
     with np.errstate(divide="ignore"):
-        logs: Floats = np.clip(np.log(shares), -700.0, 0.0)
+        logs: Floats = np.clip(np.log(probabilities), -700.0, 0.0)
     return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs

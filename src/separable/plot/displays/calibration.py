@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from separable.plot.displays.one_vs_rest import case_from_estimator, case_from_scores
-from separable.plot.style.display import Display
-from separable.plot.style.theme import BLUE, GREY, LIGHT, add_legend, called, describe, text_size
+from separable.plot.style.theme import (
+    BLUE,
+    GREY,
+    LIGHT,
+    Display,
+    add_legend,
+    called,
+    describe,
+    text_size,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +37,7 @@ Z = 1.959963984540054
 
 @dataclass(eq=False)
 class CalibrationDisplay(Display):
-    """The share of a class among rows of nearly the same probability, with counts and intervals.
+    """Observed frequency of a class by predicted probability, with counts and intervals.
 
     Parameters
     ----------
@@ -160,14 +168,14 @@ class CalibrationDisplay(Display):
         chances = case.probabilities[:, case.positive]
         y_true = case.y_true == case.positive
         edges = _edges(chances, int(bins), strategy)
-        place = np.clip(np.searchsorted(edges, chances, side="right") - 1, 0, len(edges) - 2)
-        counts = np.bincount(place, minlength=len(edges) - 1)
+        bin_index = np.clip(np.searchsorted(edges, chances, side="right") - 1, 0, len(edges) - 2)
+        counts = np.bincount(bin_index, minlength=len(edges) - 1)
         mask = counts > 0
         n = counts[mask]
-        fraction = np.bincount(place, y_true, len(counts))[mask] / n
+        fraction = np.bincount(bin_index, y_true, len(counts))[mask] / n
         return cls(
             case.labels[case.positive],
-            np.bincount(place, chances, len(counts))[mask] / n,
+            np.bincount(bin_index, chances, len(counts))[mask] / n,
             fraction,
             *wilson(fraction, n),
             n,
@@ -213,12 +221,12 @@ class CalibrationDisplay(Display):
     def _draw_counts(self, axes: Any) -> None:
         """Draw how many rows each bin has, in a strip above."""
         strip = axes.inset_axes((0.0, 1.03, 1.0, 0.14), sharex=axes)
-        place = np.clip(
+        bin_index = np.clip(
             np.searchsorted(self.edges, self.probability, side="right") - 1, 0, len(self.edges) - 2
         )
-        widths = np.diff(self.edges)[place]
+        widths = np.diff(self.edges)[bin_index]
         strip.bar(
-            self.edges[place], self.counts, widths, align="edge", color=LIGHT, edgecolor="white"
+            self.edges[bin_index], self.counts, widths, align="edge", color=LIGHT, edgecolor="white"
         )
         strip.tick_params(labelbottom=False, bottom=False, labelsize=text_size(axes, 8.0))
         strip.spines[["top", "right"]].set_visible(False)
@@ -235,8 +243,8 @@ def _edges(chances: Floats, bins: int, strategy: str) -> Floats:
     return np.unique(np.concatenate([[0.0], inner, [1.0]]))
 
 
-def wilson(share: Floats, n: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def wilson(fraction: Floats, n: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the ends of 95 % intervals of shares of n rows."""
-    middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    middle = (fraction + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * np.sqrt(fraction * (1 - fraction) / n + Z**2 / (4 * n**2))
     return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)

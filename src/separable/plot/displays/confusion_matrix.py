@@ -1,4 +1,4 @@
-"""Which classes are taken for which."""
+"""Confusion matrix: true classes against predicted ones."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import best_of
-from separable.plot.style.theme import DARK, GREY, describe, room_of, short_names, text_size
+from separable.plot.style.theme import (
+    DARK,
+    GREY,
+    Display,
+    describe,
+    limits_of,
+    short_names,
+    text_size,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConfusionMatrixDisplay"]
 
-#: Up to so many classes the cells hold numbers; up to so many are named on an axis.
+#: Maximum classes with numbers in the cells, and with names on the axes.
 NUMBERED, NAMED = 16, 25
 
 
@@ -41,7 +48,7 @@ class ConfusionMatrixDisplay(Display):
     Attributes
     ----------
     accuracy, constant : float
-        The share of rows whose class is right, and that of always answering the most common one.
+        The accuracy, and that of always predicting the most common class.
     ax_, figure_
         What was drawn on.
 
@@ -150,7 +157,7 @@ class ConfusionMatrixDisplay(Display):
 
     @property
     def accuracy(self) -> float:
-        """The share of rows whose class is right."""
+        """The accuracy."""
         return float(np.trace(self.confusion) / self.confusion.sum())
 
     @property
@@ -188,8 +195,8 @@ class ConfusionMatrixDisplay(Display):
         k = len(self.labels)
         side = float(np.clip(3.6 + 0.32 * k, 4.4, 8.0))
         axes = self._open(ax, size=(side + 1.2, side))
-        shares = _shares(self.confusion, "true")
-        image = axes.imshow(shares, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
+        fractions = _fractions(self.confusion, "true")
+        image = axes.imshow(fractions, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
         self._name_classes(axes)
         describe(
             axes,
@@ -200,31 +207,31 @@ class ConfusionMatrixDisplay(Display):
         )
         axes.spines[:].set_visible(False)
         if values if values is not None else k <= NUMBERED:
-            self._write(axes, shares, normalize)
+            self._write(axes, fractions, normalize)
         self._name_classes(axes)
-        size, room = text_size(axes, 9.0), room_of(axes)
+        size, limits = text_size(axes, 9.0), limits_of(axes)
         bar = axes.figure.colorbar(image, ax=axes, fraction=0.045, pad=0.03)
         bar.set_label("fraction of the true class", fontsize=size)
         bar.ax.tick_params(labelsize=size)
         bar.outline.set_visible(False)
         if axes.figure.get_layout_engine() is None:
-            _make_room(axes, bar.ax, room)
+            _fit_inside(axes, bar.ax, limits)
         return self
 
-    def _write(self, axes: Any, shares: Floats, normalize: str | None) -> None:
-        written = self.confusion if normalize is None else _shares(self.confusion, normalize)
+    def _write(self, axes: Any, fractions: Floats, normalize: str | None) -> None:
+        written = self.confusion if normalize is None else _fractions(self.confusion, normalize)
         cell = axes.get_window_extent().height / axes.figure.figure.dpi * 72 / len(self.labels)
         longest = max(len(_amount(value)) for value in written.flat) if normalize is None else 4
         size = float(np.clip(min(0.4 * cell, 1.3 * cell / longest), 4.0, 11.0))
         for i, j in np.ndindex(*written.shape):
             text = f"{written[i, j]:.2f}" if normalize else _amount(written[i, j])
-            colour = "white" if shares[i, j] > 0.55 else DARK if written[i, j] else GREY
+            colour = "white" if fractions[i, j] > 0.55 else DARK if written[i, j] else GREY
             axes.text(j, i, text, ha="center", va="center", color=colour, fontsize=size)
 
     def _name_classes(self, axes: Any) -> None:
         k = len(self.labels)
         every = np.arange(0, k, -(-k // NAMED))
-        names = short_names((self.labels[place].tolist() for place in every), 16)
+        names = short_names((self.labels[index].tolist() for index in every), 16)
         size = text_size(axes, float(np.clip(130.0 / len(every), 6.0, 9.0)))
         flat = max(map(len, names)) <= 3
         turned = {} if flat else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
@@ -233,26 +240,26 @@ class ConfusionMatrixDisplay(Display):
         axes.tick_params(length=0)
 
 
-def _make_room(axes: Any, bar: Any, room: tuple[float, float, float, float]) -> None:
+def _fit_inside(axes: Any, bar: Any, limits: tuple[float, float, float, float]) -> None:
     """Move axes and the bar beside them so that all their words are in their room."""
     whole, around = axes.figure.figure.bbox, axes.get_tightbbox()
-    left, low = max(0.0, room[0] - around.x0), max(0.0, room[1] - around.y0)
-    right, up = max(0.0, bar.get_tightbbox().x1 - room[2]), max(0.0, around.y1 - room[3])
+    left, low = max(0.0, limits[0] - around.x0), max(0.0, limits[1] - around.y0)
+    right, up = max(0.0, bar.get_tightbbox().x1 - limits[2]), max(0.0, around.y1 - limits[3])
     for each, wide in ((axes, left + right), (bar, 0.0)):
-        place = each.get_position()
-        x = place.x0 + (left if each is axes else -right) / whole.width
-        y, high = place.y0 + low / whole.height, place.height - (low + up) / whole.height
-        each.set_position((x, y, place.width - wide / whole.width, high))
+        box = each.get_position()
+        x = box.x0 + (left if each is axes else -right) / whole.width
+        y, high = box.y0 + low / whole.height, box.height - (low + up) / whole.height
+        each.set_position((x, y, box.width - wide / whole.width, high))
 
 
-def _shares(confusion: NDArray[Any], of: str) -> Floats:
+def _fractions(confusion: NDArray[Any], of: str) -> Floats:
     """Return counts as shares; 0 where there is nothing to share."""
     axis = {"true": 1, "pred": 0, "all": None}[of]
     whole = confusion.sum(axis=axis, keepdims=True)
-    shares: Floats = np.divide(
+    fractions: Floats = np.divide(
         confusion, whole, out=np.zeros(confusion.shape), where=np.asarray(whole) > 0
     )
-    return shares
+    return fractions
 
 
 def _amount(value: Any) -> str:

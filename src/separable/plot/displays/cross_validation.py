@@ -1,4 +1,4 @@
-"""Scores of cross-validation by the value of a parameter, with the choices they lead to."""
+"""Cross-validation scores by the value of a parameter, with the selected values."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from separable.plot.displays.validation_scores import (
     lines_of_search,
     units_of,
 )
-from separable.plot.style.curves import DASHES
-from separable.plot.style.display import Display
+from separable.plot.style.curves import DASHES, penalty_label, penalty_positions
 from separable.plot.style.fitted import name_of
-from separable.plot.style.penalty_axis import strength_label, strength_places
 from separable.plot.style.theme import (
     BLUE,
     DARK,
     GREY,
     LIGHT,
     LINE_COLOURS,
+    Display,
     add_legend,
     describe,
     short_names,
@@ -181,9 +180,9 @@ class CrossValidationDisplay(Display):
         own = curve.train_scores
         train = None if own is None else inner * own.mean(axis=1)[order]
         made = cls(curve.learner, curve.name, [line], metric, sign, train)
-        place = {int(k): rank for rank, k in enumerate(order)}
-        made.best = place[curve.best_index]
-        made.one_se = None if curve.one_se_index is None else place[curve.one_se_index]
+        rank_of = {int(k): rank for rank, k in enumerate(order)}
+        made.best = rank_of[curve.best_index]
+        made.one_se = None if curve.one_se_index is None else rank_of[curve.one_se_index]
         return made.plot(ax, **look)
 
     def plot(self, ax: Axes | None = None, **look: Any) -> Self:
@@ -202,11 +201,12 @@ class CrossValidationDisplay(Display):
         """
         axes = self._open(ax, size=(7.6, 4.6))
         values = np.concatenate([line.values for line in self.lines])
-        places = np.split(
-            strength_places(axes, values), np.cumsum([len(line.values) for line in self.lines])[:-1]
+        positions = np.split(
+            penalty_positions(axes, values),
+            np.cumsum([len(line.values) for line in self.lines])[:-1],
         )
-        handles = self._draw_lines(axes, places, look)
-        handles += self._draw_train(axes, places[0]) + self._mark_choices(axes, places)
+        handles = self._draw_lines(axes, positions, look)
+        handles += self._draw_train(axes, positions[0]) + self._mark_choices(axes, positions)
         better = "lower is better" if self.sign < 0 else "higher is better"
         best = self.lines[self.best_line]
         folds = f"best {self.sign * best.mean[self.best]:.4g}"
@@ -214,13 +214,13 @@ class CrossValidationDisplay(Display):
         describe(
             axes,
             f"{learner}cross-validated {self.metric} by {shortened(self.name, 30)}; {folds}",
-            strength_label(self.name, values),
+            penalty_label(self.name, values),
             f"{self.metric} ({better})",
         )
         add_legend(axes, handles)
         return self
 
-    def _draw_lines(self, axes: Any, places: list[Floats], look: dict[str, Any]) -> list[Any]:
+    def _draw_lines(self, axes: Any, positions: list[Floats], look: dict[str, Any]) -> list[Any]:
         order = np.argsort([-line.mean.max() for line in self.lines], kind="stable").tolist()
         names = [textwrap.fill(name, 34) for name in short_names((x.label for x in self.lines), 96)]
         handles = []
@@ -235,9 +235,9 @@ class CrossValidationDisplay(Display):
                 "zorder": 3 - rank / len(order),
                 **look,
             }
-            (drawn,) = axes.plot(places[k], self.sign * line.mean, **style)
+            (drawn,) = axes.plot(positions[k], self.sign * line.mean, **style)
             if rank == 0:
-                self._draw_errors(axes, places[k], line, drawn.get_color())
+                self._draw_errors(axes, positions[k], line, drawn.get_color())
             if named:
                 drawn.set_label(names[k] or "mean over folds")
                 handles.append(drawn)
@@ -247,10 +247,10 @@ class CrossValidationDisplay(Display):
                 handles.append(drawn)
         return handles + self._error_handle()
 
-    def _draw_errors(self, axes: Any, places: Floats, line: Line, colour: Any) -> None:
+    def _draw_errors(self, axes: Any, positions: Floats, line: Line, colour: Any) -> None:
         low, high = (line.mean + side * line.standard_error for side in (-1, 1))
         axes.fill_between(
-            places, self.sign * low, self.sign * high, color=colour, alpha=0.18, linewidth=0
+            positions, self.sign * low, self.sign * high, color=colour, alpha=0.18, linewidth=0
         )
 
     def _error_handle(self) -> list[Any]:
@@ -260,20 +260,20 @@ class CrossValidationDisplay(Display):
             return []
         return [Patch(color=BLUE, alpha=0.18, label="± one standard error")]
 
-    def _draw_train(self, axes: Any, places: Floats) -> list[Any]:
+    def _draw_train(self, axes: Any, positions: Floats) -> list[Any]:
         if self.train is None:
             return []
         look = {"color": GREY, "linestyle": "--", "marker": "s", "markersize": 3}
-        return list(axes.plot(places, self.sign * self.train, label="training rows", **look))
+        return list(axes.plot(positions, self.sign * self.train, label="training rows", **look))
 
-    def _mark_choices(self, axes: Any, places: list[Floats]) -> list[Any]:
-        line, where = self.lines[self.best_line], places[self.best_line]
+    def _mark_choices(self, axes: Any, positions: list[Floats]) -> list[Any]:
+        line, where = self.lines[self.best_line], positions[self.best_line]
 
-        def mark(place: int, marker: str, what: str) -> Any:
-            label = f"{what}: {self.name.rpartition('__')[2]} = {line.values[place]:.3g}"
+        def mark(index: int, marker: str, what: str) -> Any:
+            label = f"{what}: {self.name.rpartition('__')[2]} = {line.values[index]:.3g}"
             return axes.scatter(
-                [where[place]],
-                [self.sign * line.mean[place]],
+                [where[index]],
+                [self.sign * line.mean[index]],
                 marker=marker,
                 s=90,
                 facecolors="white",

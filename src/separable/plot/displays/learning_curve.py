@@ -1,4 +1,4 @@
-"""Performance against the number of training rows, and where it goes."""
+"""Learning curve: score against the number of training rows, with a forecast."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from separable.plot.style.display import Display
-from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, add_legend, describe, shortened
+from separable.plot.style.theme import (
+    BLUE,
+    DARK,
+    GREY,
+    ORANGE,
+    Display,
+    add_legend,
+    describe,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,13 +175,13 @@ class LearningCurveDisplay(Display):
     def _draw_law(self, axes: Any) -> list[Any]:
         """Draw the power law, as far as it is within what is drawn already."""
         curve = self.curve
-        along = np.geomspace(curve.sizes[0], curve.forecast.sizes[-1], 100)
-        law = curve.curve_at(along)
+        sizes = np.geomspace(curve.sizes[0], curve.forecast.sizes[-1], 100)
+        law = curve.curve_at(sizes)
         if not np.isfinite(law).all():
             return []
         axes.set_ylim(axes.get_ylim())
         look = {"color": DARK, "linewidth": 1.0, "linestyle": "--"}
-        return list(axes.plot(along, law, label="power law fitted", **look))
+        return list(axes.plot(sizes, law, label="power law fitted", **look))
 
 
 def _count_ticks(axes: Any, sizes: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""How far rows are from the boundary, on the right side or the wrong one."""
+"""Histogram of margins: signed distances of rows to the boundary."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from separable.geometry import margins
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import best_of, class_codes, is_pipeline, linear_model
 from separable.plot.style.points import class_handles
-from separable.plot.style.theme import DARK, GREY, add_legend, class_style, describe, short_names
+from separable.plot.style.theme import (
+    DARK,
+    GREY,
+    Display,
+    add_legend,
+    class_style,
+    describe,
+    short_names,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -182,7 +189,7 @@ class MarginsDisplay(Display):
 
 
 def _from_zero(edges: Floats) -> Floats:
-    """Return edges of bins as wide, of which one is at 0 where 0 is between them."""
+    """Return edges of bins of equal width, one of them at 0 if 0 is in the range."""
     width = float(edges[1] - edges[0])
     if not edges[0] < 0.0 < edges[-1] or not width > 0.0:
         return edges

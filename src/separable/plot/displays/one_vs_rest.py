@@ -1,4 +1,4 @@
-"""Labels beside what a classifier says of them, for curves of one class against the rest."""
+"""Labels and scores of a classifier for one-vs-rest curves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["case_from_estimator", "case_from_scores", "checked", "places_of", "ranked"]
+__all__ = ["case_from_estimator", "case_from_scores", "checked", "ranked", "scored_classes"]
 
 
 def case_from_estimator(
@@ -28,9 +28,9 @@ def case_from_estimator(
 
     fitted = best_of(estimator)
     if hasattr(fitted, "evaluate") and not hasattr(fitted, "fit"):  # a LinearModel or VotedModel
-        from separable.model.metrics.metric_registry import answers_of
+        from separable.model.metrics.metric_registry import predictions_of
 
-        predictions = answers_of(fitted, X)
+        predictions = predictions_of(fitted, X)
     else:
         result = ask(fitted, X)
         predictions = Answers(
@@ -109,27 +109,27 @@ def checked(case: Any) -> ClassCase:
     return case
 
 
-def places_of(case: ClassCase) -> list[int]:
+def scored_classes(case: ClassCase) -> list[int]:
     """Return the classes that have a curve: the positive one, or all that rows are of."""
     if case.positive is not None:
         if not case.support[case.positive]:
             raise ValueError(f"No row is {case.labels[case.positive]!r}, the positive class.")
         return [case.positive]
-    return [place for place in range(case.n_known) if case.support[place]]
+    return [index for index in range(case.n_known) if case.support[index]]
 
 
-def ranked(case: ClassCase, place: int) -> tuple[Floats, Floats, Floats]:
+def ranked(case: ClassCase, index: int) -> tuple[Floats, Floats, Floats]:
     """Return thresholds, falling, and the weight of rows at or above each: of the class, of others.
 
     Of equal scores there is one threshold.
     """
-    scores = case.score_of(place)
+    scores = case.score_of(index)
     if scores is None:
         raise ValueError("The model gives neither scores nor probabilities, so there is no curve.")
     order = np.argsort(-scores, kind="stable")
     sorted_scores = scores[order]
     last = np.flatnonzero(np.append(sorted_scores[1:] != sorted_scores[:-1], True))
-    is_class = (case.y_true == place)[order]
+    is_class = (case.y_true == index)[order]
     weight = case.weight[order]
     ours = np.cumsum(np.where(is_class, weight, 0.0))[last]
     others = np.cumsum(np.where(is_class, 0.0, weight))[last]

@@ -1,4 +1,4 @@
-"""The regularisation path: each weight as the penalty changes."""
+"""The regularization path: each weight as the penalty changes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.model.words import feature_name, label_value
-from separable.plot.style.curves import DASHES
-from separable.plot.style.display import Display
-from separable.plot.style.penalty_axis import strength_label, strength_places
+from separable.plot.style.curves import DASHES, penalty_label, penalty_positions
 from separable.plot.style.theme import (
     DARK,
     LIGHT,
     LINE_COLOURS,
+    Display,
     add_legend,
     describe,
     short_names,
@@ -42,7 +41,7 @@ COUNTS = 8
 
 @dataclass(eq=False)
 class PathDisplay(Display):
-    """Weights against the strength of the penalty; the largest have names, the others are grey.
+    """Weights against the regularization parameter; the largest have names, the others are grey.
 
     Parameters
     ----------
@@ -197,20 +196,20 @@ class PathDisplay(Display):
         self
         """
         axes = self._open(ax, size=(7.6, 4.8))
-        places = strength_places(axes, self.strengths)
+        positions = penalty_positions(axes, self.strengths)
         axes.axhline(0.0, color=DARK, linewidth=0.8)
-        handles = self._draw_named(axes, places, look) + self._draw_others(axes, places)
+        handles = self._draw_named(axes, positions, look) + self._draw_others(axes, positions)
         describe(
             axes,
             f"Regularization path of {self.learner}: {self.what}",
-            strength_label(self.strength, self.strengths),
+            penalty_label(self.strength, self.strengths),
             "weight" if "norm" not in self.what else "norm of the weights",
         )
-        self._write_counts(axes, places)
+        self._write_counts(axes, positions)
         add_legend(axes, handles)
         return self
 
-    def _draw_named(self, axes: Any, places: Floats, look: dict[str, Any]) -> list[Any]:
+    def _draw_named(self, axes: Any, positions: Floats, look: dict[str, Any]) -> list[Any]:
         self.lines_ = []
         names = short_names(self.names)
         for rank, (j, name) in enumerate(zip(self.named, names, strict=True)):
@@ -219,15 +218,15 @@ class PathDisplay(Display):
                 "linestyle": DASHES[(rank + rank // 8) % 4],
                 "linewidth": 1.6,
                 "label": name,
-                "marker": "o" if len(places) == 1 else None,
+                "marker": "o" if len(positions) == 1 else None,
                 **look,
             }
-            self.lines_ += axes.plot(places, self.weights[:, j], zorder=3, **style)
+            self.lines_ += axes.plot(positions, self.weights[:, j], zorder=3, **style)
         last = self.weights[-1] if self.strength == "C" else self.weights[0]
         order = np.argsort(-last[self.named], kind="stable")
         return [self.lines_[k] for k in order]
 
-    def _draw_others(self, axes: Any, places: Floats) -> list[Any]:
+    def _draw_others(self, axes: Any, positions: Floats) -> list[Any]:
         """Draw the largest of the other weights in grey; all of them where they are few."""
         largest = np.abs(self.weights).max(axis=0)
         largest[self.named] = 0.0
@@ -235,20 +234,22 @@ class PathDisplay(Display):
         if not len(others):
             return []
         drawn = others[np.argsort(-largest[others], kind="stable")[:OTHERS]]
-        lines = axes.plot(places, self.weights[:, drawn], color=LIGHT, linewidth=0.7, zorder=1)
+        lines = axes.plot(positions, self.weights[:, drawn], color=LIGHT, linewidth=0.7, zorder=1)
         what = f"{len(others)} other columns"
         if len(drawn) < len(others):
             what = f"{len(drawn)} of {len(others)} other columns"
         lines[0].set_label(what if len(others) > 1 else "1 other column")
         return [lines[0]]
 
-    def _write_counts(self, axes: Any, places: Floats) -> None:
+    def _write_counts(self, axes: Any, positions: Floats) -> None:
         """Write how many weights are not 0 above the axes."""
-        every = np.unique(np.linspace(0, len(places) - 1, min(COUNTS, len(places))).astype(int))
+        every = np.unique(
+            np.linspace(0, len(positions) - 1, min(COUNTS, len(positions))).astype(int)
+        )
         upper = axes.secondary_xaxis("top")
         upper.minorticks_off()
         size = text_size(axes, 8.0)
-        upper.set_xticks(places[every], self.nonzeros[every].tolist(), fontsize=size)
+        upper.set_xticks(positions[every], self.nonzeros[every].tolist(), fontsize=size)
         what = "columns" if "norm" in self.what else "weights"
         upper.set_xlabel(f"nonzero {what}", fontsize=size)
         upper.tick_params(length=2)

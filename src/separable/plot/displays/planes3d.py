@@ -11,13 +11,13 @@ import numpy as np
 from separable.model.predict.inputs import model_rows
 from separable.plot.displays.boundary_scene import pair_of, scores_of_pair
 from separable.plot.displays.projection import View, columns_view, length, normal_view
-from separable.plot.style.clipping import box_around, plane_in_box
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import class_codes, linear_model, names_of_columns
+from separable.plot.style.plane_geometry import box_around, plane_in_box
 from separable.plot.style.points import scatter_classes
 from separable.plot.style.theme import (
     DARK,
     GREY,
+    Display,
     add_legend,
     describe,
     is_narrow,
@@ -170,7 +170,7 @@ class Planes3dDisplay(Display):
         """The corners of the plane of each score that is in the picture."""
         levels = [0.0] if self.margin is None else [0.0, self.margin, -self.margin]
         result = {s: plane_in_box(self.weights, self.intercept - s, self.box) for s in levels}
-        return {level: corners for level, corners in result.items() if corners is not None}
+        return {level: vertices for level, vertices in result.items() if vertices is not None}
 
     def plot(
         self,
@@ -216,14 +216,14 @@ class Planes3dDisplay(Display):
         describe(axes, self._title())
         for side, label in zip("xyz", self.view.labels, strict=True):
             words = textwrap.fill(shortened(label, 80), 30)
-            room = text_size(axes, 4 + 6 * (1 + words.count("\n"))) - 6 * is_narrow(axes)
-            getattr(axes, f"set_{side}label")(words, fontsize=text_size(axes), labelpad=room)
+            pad = text_size(axes, 4 + 6 * (1 + words.count("\n"))) - 6 * is_narrow(axes)
+            getattr(axes, f"set_{side}label")(words, fontsize=text_size(axes), labelpad=pad)
         axes.tick_params(pad=0)
         if legend:
-            corner = None if is_narrow(axes) else "upper left"  # which the cube leaves empty
-            if corner is None:  # only drawing says how far labels of three axes reach down
+            location = None if is_narrow(axes) else "upper left"  # which the cube leaves empty
+            if location is None:  # only drawing says how far labels of three axes reach down
                 axes.figure.figure.draw_without_rendering()
-            add_legend(axes, handles, loc=corner)
+            add_legend(axes, handles, loc=location)
         return self
 
     def _draw_planes(self, axes: Any, plane_kwargs: dict[str, Any]) -> list[Any]:
@@ -232,7 +232,7 @@ class Planes3dDisplay(Display):
         )
 
         handles = []
-        for level, corners in self.planes.items():
+        for level, vertices in self.planes.items():
             look: dict[str, Any] = {
                 "facecolor": DARK if level == 0 else GREY,
                 "alpha": 0.35 if level == 0 else 0.12,
@@ -241,7 +241,7 @@ class Planes3dDisplay(Display):
                 "linestyle": "-" if level == 0 else "--",
                 **plane_kwargs,
             }
-            plane = Poly3DCollection([corners], **look)
+            plane = Poly3DCollection([vertices], **look)
             axes.add_collection3d(plane)
             if level >= 0:
                 handles.append(_patch(look, level))

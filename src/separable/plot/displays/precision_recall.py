@@ -1,4 +1,4 @@
-"""Precision against recall: who is taken for a class and is of it, and who of it is found."""
+"""Precision-recall curves."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 from separable.plot.displays.one_vs_rest import (
     case_from_estimator,
     case_from_scores,
-    places_of,
     ranked,
+    scored_classes,
 )
 from separable.plot.style.curves import draw_curves
-from separable.plot.style.display import Display
-from separable.plot.style.theme import GREY, add_legend, called, describe
+from separable.plot.style.theme import GREY, Display, add_legend, called, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,10 +136,10 @@ class PrecisionRecallDisplay(Display):
     def from_case(cls, case: ClassCase) -> Self:
         """Return the curves of labels beside scores, not drawn."""
         made = cls([], [], [], [], [], [])
-        for place in places_of(case):
-            thresholds, ours, others = ranked(case, place)
+        for index in scored_classes(case):
+            thresholds, ours, others = ranked(case, index)
             recall, precision = ours / ours[-1], ours / (ours + others)
-            made.labels.append(case.labels[place])
+            made.labels.append(case.labels[index])
             made.recall.append(recall)
             made.precision.append(precision)
             made.thresholds.append(thresholds)
@@ -168,8 +167,8 @@ class PrecisionRecallDisplay(Display):
             for recall, precision in zip(self.recall, self.precision, strict=True)
         ]
         steps = {"drawstyle": "steps-pre", **look}
-        found = self.average_precision
-        self.lines_ = draw_curves(axes, curves, self.labels, found, "AP", steps)
+        scores = self.average_precision
+        self.lines_ = draw_curves(axes, curves, self.labels, scores, "AP", steps)
         one = len(self.labels) == 1
         handles = list(self.lines_)
         if one:
@@ -183,7 +182,7 @@ class PrecisionRecallDisplay(Display):
             f"Precision-recall curve of {name}"
             if one
             else f"Precision-recall curves of {len(self.labels)} classes, one-vs-rest; mean "
-            f"average precision {np.mean(found):.3f}",
+            f"average precision {np.mean(scores):.3f}",
             "recall" + f" (share of {name} found)" * one,
             "precision" + f" (share of predicted {name} that is right)" * one,
         )

@@ -1,4 +1,4 @@
-"""Two or three directions of a space of any number of columns, in which a hyperplane is a line.
+"""Projections of any number of columns to two or three axes in which a hyperplane is a line.
 
 A boundary w.x + b = 0 is a straight line in every plane that holds w. Of these planes, the one is
 drawn whose other direction has the largest spread of the rows. Rows are only multiplied with
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["View", "columns_view", "differences_view", "length", "normal_view"]
 
-#: What is left of the spread below this share of all is rounding.
+#: Remaining spread below this fraction of the total is rounding.
 NOTHING = 1e-12
 #: A direction is named after a column that makes up this share of it.
 MOSTLY = 0.5
@@ -127,8 +127,8 @@ def _largest_spread(X: Any, centre: Floats, taken: Floats) -> Floats:
 
     def spread(v: Floats) -> Floats:
         u = free(v.ravel())
-        along = (X @ u - centre @ u) / scale
-        return free(np.asarray(along @ X) / scale - along.sum() * (centre / scale))
+        projected = (X @ u - centre @ u) / scale
+        return free(np.asarray(projected @ X) / scale - projected.sum() * (centre / scale))
 
     d = len(centre)
     start = free(np.random.default_rng(0).standard_normal(d))
@@ -160,7 +160,7 @@ def _spread_label(direction: Floats, names: Sequence[str] | None, step: int) -> 
     if step > 1:
         label = "direction of next largest variance"
     most = int(np.argmax(np.abs(direction)))
-    share = float(direction[most] ** 2)
-    if share < MOSTLY:
+    fraction = float(direction[most] ** 2)
+    if fraction < MOSTLY:
         return label
-    return f"{label}, {share:.0%} of it {shortened(feature_name(names, most))}"
+    return f"{label}, {fraction:.0%} of it {shortened(feature_name(names, most))}"

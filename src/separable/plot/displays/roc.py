@@ -1,4 +1,4 @@
-"""The ROC curve: how many of a class are found against how many others are taken for it."""
+"""ROC curves: true positive rate against false positive rate."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 from separable.plot.displays.one_vs_rest import (
     case_from_estimator,
     case_from_scores,
-    places_of,
     ranked,
+    scored_classes,
 )
 from separable.plot.style.curves import draw_curves
-from separable.plot.style.display import Display
-from separable.plot.style.theme import GREY, add_legend, called, describe
+from separable.plot.style.theme import GREY, Display, add_legend, called, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,11 +134,11 @@ class RocDisplay(Display):
     def from_case(cls, case: ClassCase) -> Self:
         """Return the curves of labels beside scores, not drawn."""
         made = cls([], [], [], [], [])
-        for place in places_of(case):
-            thresholds, ours, others = ranked(case, place)
+        for index in scored_classes(case):
+            thresholds, ours, others = ranked(case, index)
             tpr = np.append(0.0, ours / ours[-1])
             fpr = np.append(0.0, others / others[-1])
-            made.labels.append(case.labels[place])
+            made.labels.append(case.labels[index])
             made.tpr.append(tpr)
             made.fpr.append(fpr)
             made.thresholds.append(np.append(np.inf, thresholds))

@@ -1,4 +1,4 @@
-"""Scores by the value of a parameter, read from the searches that there are."""
+"""Scores by the value of a parameter, read from finished searches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.fitting.best_candidate import best_place, one_error_place, standard_errors
-from separable.plot.style.penalty_axis import simplicity
+from separable.plot.style.curves import simplicity
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -69,7 +69,7 @@ def sorted_line(label: str, values: Any, mean: Floats, error: Floats) -> Line:
 
 
 def lines_of_learner(learner: Any) -> tuple[str, list[Line], str | None]:
-    """Return the parameter, the lines and the score of a learner that searched its own strength."""
+    """Return the parameter, the lines and the score of a learner that tuned itself."""
     table = getattr(learner, "cv_results_", None)
     name = None
     if isinstance(table, dict) and "mean_score" in table:
@@ -118,22 +118,24 @@ def lines_of_search(
 
 def _metric_of(search: Any, scoring: str | None) -> str:
     """Return the score to draw: that asked for, or the one that decided."""
-    there: list[str] = [key[10:] for key in search.cv_results_ if key.startswith("mean_test_")]
+    metrics: list[str] = [key[10:] for key in search.cv_results_ if key.startswith("mean_test_")]
     if scoring is not None:
-        if scoring not in there:
-            raise ValueError(f"scoring={scoring!r} is not a score of the search. Scores: {there}.")
+        if scoring not in metrics:
+            raise ValueError(
+                f"scoring={scoring!r} is not a score of the search. Scores: {metrics}."
+            )
         return scoring
-    decided = getattr(search, "refit", None) or getattr(search, "_scored", there)[0]
-    return next((each for each in there if each == decided), there[0])
+    decided = getattr(search, "refit", None) or getattr(search, "_scored", metrics)[0]
+    return next((each for each in metrics if each == decided), metrics[0])
 
 
 def _label(columns: dict[str, Any], names: list[str], k: int) -> str:
-    """Return what sets the line of candidate k apart; parameters it leaves alone are not told."""
+    """Return the label of candidate k: the parameters in which lines differ."""
     last = [name.rpartition("__")[2] for name in names]
     words = dict(zip(names, last if len(set(last)) == len(last) else names, strict=True))
     mask = [name for name in names if columns[name][k] is not np.ma.masked]
-    told = [f"{words[name]} = {columns[name][k]}" for name in mask]
-    return ", ".join(told) or "nothing else set" * bool(names)
+    parts = [f"{words[name]} = {columns[name][k]}" for name in mask]
+    return ", ".join(parts) or "nothing else set" * bool(names)
 
 
 def _axis_of(columns: dict[str, Any], name: str | None) -> str:

@@ -1,16 +1,26 @@
-"""The strongest weights as signed bars with names."""
+"""The largest weights as signed bars with names, and weights of pixels as images."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import textwrap
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from separable.model.words import feature_name, label_value
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import linear_model
-from separable.plot.style.theme import BLUE, DARK, ORANGE, called, describe, short_names, text_size
+from separable.plot.style.panels import panels_for
+from separable.plot.style.theme import (
+    BLUE,
+    DARK,
+    ORANGE,
+    Display,
+    called,
+    describe,
+    short_names,
+    text_size,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +32,15 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["WeightsDisplay"]
+__all__ = ["WeightImagesDisplay", "WeightsDisplay"]
 
 #: Bars of one score, of several together, and scores that are drawn at most, by default.
 BARS, BARS_TOGETHER, SCORES = 20, 36, 8
+
+#: Width of an image among several, and height of its title, in inches.
+WIDTH, TITLE = 1.7, 0.25
+#: Titles from this length on use a smaller font.
+LONG = 16
 
 
 @dataclass(eq=False)
@@ -119,8 +134,8 @@ class WeightsDisplay(Display):
             model.classes,
             scores,
             features,
-            [[feature_name(names, int(j)) for j in some] for some in features],
-            [model.weights[k][some] for k, some in zip(scores, features, strict=True)],
+            [[feature_name(names, int(j)) for j in indices] for indices in features],
+            [model.weights[k][indices] for k, indices in zip(scores, features, strict=True)],
             int(np.count_nonzero(model.weights.any(axis=0))),
             model.n_features,
         )
@@ -140,21 +155,21 @@ class WeightsDisplay(Display):
         -------
         self
         """
-        count = sum(max(len(some), 1) for some in self.weights) + len(self.weights) - 1
+        count = sum(max(len(values), 1) for values in self.weights) + len(self.weights) - 1
         axes = self._open(ax, size=(7.2, float(np.clip(1.4 + 0.23 * count, 2.6, 12.0))))
-        places, names, middles, at = [], [], [], 0.0
-        for some, words in zip(self.weights, self.names, strict=True):
-            rows = at + np.arange(len(some))
-            self._draw_bars(axes, rows, some, look)
-            places += rows.tolist()
+        positions, names, middles, at = [], [], [], 0.0
+        for values, words in zip(self.weights, self.names, strict=True):
+            rows = at + np.arange(len(values))
+            self._draw_bars(axes, rows, values, look)
+            positions += rows.tolist()
             names += short_names(words)
-            middles.append(at + (len(some) - 1) / 2)
-            at += max(len(some), 1) + 1
+            middles.append(at + (len(values) - 1) / 2)
+            at += max(len(values), 1) + 1
         axes.axvline(0.0, color=DARK, linewidth=0.8)
         axes.set_ylim(at - 1.3, -0.7)
         height = axes.get_window_extent().height / axes.figure.figure.dpi * 72
         size = float(np.clip(0.65 * height / max(count, 1), 3.0, text_size(axes, 9.0)))
-        axes.set_yticks(places, names, fontsize=size)
+        axes.set_yticks(positions, names, fontsize=size)
         to = "prediction" if self.classes is None else "score"
         what = f"weight: change of the {to} per unit of the feature"
         describe(axes, self._title(), f"{self._signs()}\n{what}", "")
@@ -163,29 +178,32 @@ class WeightsDisplay(Display):
             self._name_scores(axes, middles)
         return self
 
-    def _draw_bars(self, axes: Any, rows: Any, some: Floats, look: dict[str, Any]) -> None:
-        colours = [ORANGE if w > 0 else BLUE for w in some]
-        bars = axes.barh(rows, some, **{"color": colours, "height": 0.75, **look})
-        for bar, w in zip(bars, some, strict=True):
+    def _draw_bars(self, axes: Any, rows: Any, values: Floats, look: dict[str, Any]) -> None:
+        colours = [ORANGE if w > 0 else BLUE for w in values]
+        bars = axes.barh(rows, values, **{"color": colours, "height": 0.75, **look})
+        for bar, w in zip(bars, values, strict=True):
             bar.set_hatch("" if w > 0 else "////")
             bar.set_edgecolor("white")
             bar.set_linewidth(0.0)
 
     def _title(self) -> str:
         drawn = sum(map(len, self.weights))
-        few = self.n_nonzero < self.n_features
-        columns = f"{self.n_nonzero} columns" + f" not 0, of {self.n_features}" * few
+        is_sparse = self.n_nonzero < self.n_features
+        columns = f"{self.n_nonzero} columns" + f" not 0, of {self.n_features}" * is_sparse
         if not drawn:
             return f"{self.learner}: all {self.n_features} weights are 0"
         if self.classes is not None and len(self.classes) > 2:
             k, n = len(self.scores), len(self.classes)
-            some = f"{n} classes" if k == n else f"{k} of {n} classes"
-            return f"{self.learner}: largest weights of {some} ({columns})"
-        what = f" that {'are' if self.n_nonzero > 1 else 'is'} not 0 (of {self.n_features})" * few
-        some = f"the {drawn} largest of {self.n_nonzero}"
+            which = f"{n} classes" if k == n else f"{k} of {n} classes"
+            return f"{self.learner}: largest weights of {which} ({columns})"
+        what = (
+            f" that {'are' if self.n_nonzero > 1 else 'is'} not 0 (of {self.n_features})"
+            * is_sparse
+        )
+        which = f"the {drawn} largest of {self.n_nonzero}"
         if drawn == self.n_nonzero:
-            some = f"all {drawn}" if drawn > 1 else "the one"
-        return f"{self.learner}: {some} weight{'s' * (self.n_nonzero > 1)}{what}"
+            which = f"all {drawn}" if drawn > 1 else "the one"
+        return f"{self.learner}: {which} weight{'s' * (self.n_nonzero > 1)}{what}"
 
     def _name_scores(self, axes: Any, middles: list[float]) -> None:
         """Write the class of each group of bars beside it."""
@@ -235,3 +253,115 @@ def _strongest(w: Floats, top: int) -> NDArray[np.intp]:
     if len(far) > top:
         far = far[np.argsort(-np.abs(w[far]), kind="stable")[:top]]
     return far[np.argsort(-w[far], kind="stable")]
+
+
+@dataclass(eq=False, repr=False)
+class WeightImagesDisplay(Display):
+    """The weights of a model whose columns are the pixels of an image, one image a class.
+
+    Red speaks for the class, blue against it, white says nothing; all images have one scale, the
+    same on both sides of 0.
+
+    Parameters
+    ----------
+    images : ndarray of shape (k, height, width)
+    titles : tuple of str
+        What each image is of.
+    of_classes : bool, default True
+        Whether weights speak for and against classes; False: they raise or lower a prediction.
+
+    Attributes
+    ----------
+    limit : float
+        The largest weight in size; colours go from -limit to limit.
+    axes_ : ndarray of Axes
+    ax_ : Axes
+        The first.
+    figure_ : Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from separable import LDA
+    >>> from separable.plot import WeightImagesDisplay
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = LDA(shrinkage=0.1).fit(X, y)
+    >>> display = WeightImagesDisplay.from_estimator(model, (8, 8))
+    >>> display.images.shape, display.titles[:2]
+    ((10, 8, 8), ('0', '1'))
+    """
+
+    images: Floats
+    titles: tuple[str, ...]
+    of_classes: bool = True
+    axes_: Any = field(init=False)
+
+    @property
+    def limit(self) -> float:
+        """The largest weight in size."""
+        return float(np.abs(self.images).max()) or 1.0
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, shape: tuple[int, int], *, columns: int = 5, ax: Axes | None = None
+    ) -> Self:
+        """Draw the weights of a fitted linear model.
+
+        Parameters
+        ----------
+        estimator : fitted linear learner, search, pipeline or LinearModel
+        shape : (int, int)
+            Height and width; columns of X are pixels row by row.
+        columns : int, default 5
+            Images side by side.
+        ax : Axes, optional
+
+        Returns
+        -------
+        WeightImagesDisplay
+        """
+        model = linear_model(estimator)
+        weights = np.asarray(model.weights, dtype=np.float64)
+        height, width = shape
+        if height * width != weights.shape[1]:
+            raise ValueError(
+                f"shape={tuple(shape)} has {height * width} pixels, but the model has "
+                f"{weights.shape[1]} columns. Give the height and width of the images."
+            )
+        images = weights.reshape(len(weights), height, width)
+        made = cls(images, _titles(model.classes, len(images)), model.classes is not None)
+        return made.plot(ax, columns=columns)
+
+    def plot(self, ax: Axes | None = None, *, columns: int = 5) -> Self:
+        """Draw the images, in the place of ``ax`` or in a new figure; return self."""
+        count, (height, width) = len(self.images), self.images.shape[1:]
+        wide = WIDTH if count > 2 else 2 * WIDTH / count
+        size = wide, float(np.clip(wide * height / width, 0.5, 2 * wide)) + TITLE
+        self.figure_, self.axes_ = panels_for(ax, count, columns=columns, size=size, extra=1.2)
+        self.ax_ = self.axes_[0]
+        for panel, image, title in zip(self.axes_, self.images, self._short_titles(), strict=True):
+            drawn = panel.imshow(image, cmap="RdBu_r", vmin=-self.limit, vmax=self.limit)
+            panel.set_title(title, fontsize=10 if len(title) < LONG else 8)
+            panel.set(xticks=[], yticks=[])
+        bar: Any = self.figure_.colorbar(drawn, ax=list(self.axes_), fraction=0.05, aspect=30)
+        bar.set_label("weight of the pixel", fontsize=9)
+        bar.ax.tick_params(labelsize=8.5)
+        if ax is None:
+            width = int(15 * self.figure_.figure.get_size_inches()[0])
+            self.figure_.suptitle(textwrap.fill(self._words(), width), fontsize=11)
+        return self
+
+    def _short_titles(self) -> list[str]:
+        return short_names(self.titles, 2 * LONG if len(self.images) == 1 else LONG)
+
+    def _words(self) -> str:
+        if self.of_classes:
+            return "Weights as images (red: for the class, blue: against it)"
+        return "Weights as images (red raises the prediction, blue lowers it)"
+
+
+def _titles(classes: Any, count: int) -> tuple[str, ...]:
+    if classes is None:
+        return ("weights",) if count == 1 else tuple(f"target {k}" for k in range(count))
+    labels = [str(label) for label in np.asarray(classes).tolist()]
+    return (f"{labels[1]} against {labels[0]}",) if count == 1 else tuple(labels)

@@ -10,7 +10,6 @@ import numpy as np
 from separable._core import native
 from separable.model.parameters import ParameterError
 from separable.online.base_sgd import LOSSES
-from separable.plot.style.display import Display
 from separable.plot.style.theme import (
     AMBER,
     BLACK,
@@ -20,6 +19,7 @@ from separable.plot.style.theme import (
     ORANGE,
     PINK,
     SKY,
+    Display,
     add_legend,
     describe,
 )
@@ -112,10 +112,10 @@ class LossesDisplay(Display):
                 f"The loss {unknown[0]!r} is not known. There are: "
                 f"{', '.join([ZERO_ONE, *LOSSES])}."
             )
-        places = np.linspace(-3, 3, 601) if margins is None else np.array(margins, dtype=np.float64)
-        if places.ndim != 1 or not np.isfinite(places).all():
+        grid = np.linspace(-3, 3, 601) if margins is None else np.array(margins, dtype=np.float64)
+        if grid.ndim != 1 or not np.isfinite(grid).all():
             raise ValueError(f"margins must be a list of finite numbers. Got {margins!r}.")
-        return cls(places, {name: _values(name, places, epsilon) for name in losses}).plot(ax)
+        return cls(grid, {name: _values(name, grid, epsilon) for name in losses}).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it on ``ax`` or in a new figure; return self."""
@@ -136,8 +136,8 @@ class LossesDisplay(Display):
     def _step(self) -> tuple[Floats, Floats]:
         """Return the ends of the two parts of the 0-1 loss: it falls at 0, whatever the margins."""
         low, high = float(self.margins.min()), float(self.margins.max())
-        corner = min(max(0.0, low), high)
-        return np.array([low, corner, corner, high]), np.array([1.0, 1.0, 0.0, 0.0])
+        step = min(max(0.0, low), high)
+        return np.array([low, step, step, high]), np.array([1.0, 1.0, 0.0, 0.0])
 
 
 def _values(name: str, margins: Floats, epsilon: float) -> Floats:

@@ -1,4 +1,4 @@
-"""Balls of powers of two weights, and where they touch the ellipses of the squared error."""
+"""Balls of l_p penalties of two weights, and where they touch contours of the squared error."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from separable.fitting.targets import check_numbers
 from separable.model.parameters import ParameterError
 from separable.moments.regression.least_squares import LeastSquares
 from separable.penalties.lp import POWERS
-from separable.plot.style.display import Display
-from separable.plot.style.ellipse import check_covariance, ellipse
 from separable.plot.style.panels import describe_panel, panels_for
+from separable.plot.style.plane_geometry import check_covariance, ellipse
 from separable.plot.style.points import plane_points
-from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, SKY
+from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, SKY, Display
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +29,7 @@ __all__ = ["LpBallsDisplay", "LpSolution", "ball"]
 
 EIGHT = (0, "1/2", "2/3", 1, "4/3", "3/2", 2, "inf")
 #: Ellipses are drawn at these shares of the largest radius in sight.
-SHARES = (0.15, 0.35, 0.6, 0.85)
+FRACTIONS = (0.15, 0.35, 0.6, 0.85)
 
 
 class LpSolution(NamedTuple):
@@ -62,8 +61,8 @@ def ball(p: Any, size: float, n: int = 81) -> Floats:
     cosine, sine = np.maximum(np.cos(turn), 0.0), np.sin(turn)
     cosine[-1] = 0.0
     if power_value(p) == np.inf:
-        corner = size / np.maximum(cosine, sine)
-        first = np.stack([corner * cosine, corner * sine], axis=1)
+        radius = size / np.maximum(cosine, sine)
+        first = np.stack([radius * cosine, radius * sine], axis=1)
     else:
         scale = size ** (1 / power_value(p))
         first = scale * np.stack([cosine, sine], axis=1) ** (2 / power_value(p))
@@ -159,8 +158,8 @@ class LpBallsDisplay(Display):
             raise ValueError(f"minimum must be two finite numbers. Got {minimum!r}.")
         B = check_covariance(bowl, "bowl")
         X = np.sqrt(2.0) * np.linalg.cholesky(B).T  # two rows whose squared errors are the bowl
-        found = [_solve(p, alpha, X, X @ least, False) for p in powers]
-        return cls(least, B, float(alpha), found).plot(ax)
+        solutions = [_solve(p, alpha, X, X @ least, False) for p in powers]
+        return cls(least, B, float(alpha), solutions).plot(ax)
 
     @classmethod
     def from_data(
@@ -191,8 +190,8 @@ class LpBallsDisplay(Display):
         away = points - points.mean(axis=0)
         B = check_covariance(away.T @ away / len(away), "The covariance of X")
         least = np.asarray(LeastSquares().fit(points, numbers).coef_, dtype=np.float64)
-        found = [_solve(p, alpha, points, numbers, True) for p in powers]
-        return cls(least, B, float(alpha), found).plot(ax)
+        solutions = [_solve(p, alpha, points, numbers, True) for p in powers]
+        return cls(least, B, float(alpha), solutions).plot(ax)
 
     def error(self, weights: Any) -> Floats:
         """Return (w - minimum)'B (w - minimum) / 2 of weights, (..., 2)."""
@@ -211,11 +210,13 @@ class LpBallsDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw a panel a power, in the place of ``ax`` or in a new figure; return self."""
         count = len(self.solutions)
-        self.figure_, self.axes_ = panels_for(ax, count, columns=4, size=(2.9, 3.05), share=True)
+        self.figure_, self.axes_ = panels_for(
+            ax, count, columns=4, size=(2.9, 3.05), shared_axes=True
+        )
         self.ax_ = self.axes_[0]
-        reach = 1.45 * max(np.abs([self.minimum, *(s.weights for s in self.solutions)]).max(), 1e-9)
+        limit = 1.45 * max(np.abs([self.minimum, *(s.weights for s in self.solutions)]).max(), 1e-9)
         for axes, solution in zip(self.axes_, self.solutions, strict=True):
-            self._draw(axes, solution, reach)
+            self._draw(axes, solution, limit)
         if ax is None:
             self.figure_.suptitle(
                 "L_p penalties: at the solution (●) the L_p ball (blue) touches a contour of the "
@@ -224,12 +225,12 @@ class LpBallsDisplay(Display):
             )
         return self
 
-    def _draw(self, ax: Axes, solution: LpSolution, reach: float) -> None:
+    def _draw(self, ax: Axes, solution: LpSolution, limit: float) -> None:
         inverse = self._inverse()
-        corners = reach * np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
-        far = float(np.sqrt(2 * self.error(corners).max()))
-        for share in SHARES:
-            ax.plot(*ellipse(self.minimum, inverse, share * far).T, color=GREY, linewidth=0.7)
+        vertices = limit * np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+        far = float(np.sqrt(2 * self.error(vertices).max()))
+        for fraction in FRACTIONS:
+            ax.plot(*ellipse(self.minimum, inverse, fraction * far).T, color=GREY, linewidth=0.7)
         for draw in (ax.axhline, ax.axvline):
             draw(0, color=GREY, linewidth=0.7)
         if power_value(solution.p) == 0 and solution.size == 1:
@@ -243,7 +244,7 @@ class LpBallsDisplay(Display):
         first, second = (f"{v:.2f}" if v else "0" for v in solution.weights)
         words = str(power_of(solution.p)).replace("inf", "∞")
         describe_panel(ax, f"p = {words}: w = ({first}, {second})", "$w_1$", "$w_2$")
-        ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+        ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
 
 
 def _solve(p: Any, alpha: float, X: Floats, y: Floats, fit_intercept: bool) -> LpSolution:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.model.parameters import COUNT, ParameterError
-from separable.plot.style.display import Display
-from separable.plot.style.ellipse import check_covariance, ellipse
-from separable.plot.style.panels import place_of
+from separable.plot.style.panels import subplot_spec
+from separable.plot.style.plane_geometry import check_covariance, ellipse
 from separable.plot.style.points import names_of, plane_points, span
-from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, pyplot
+from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, Display, pyplot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +28,8 @@ __all__ = ["NormalDisplay"]
 class NormalDisplay(Display):
     """A normal distribution in the plane: points, ellipses, marginals with histograms.
 
-    Its density is constant on the ellipses (z - m)'S^-1 (z - m) = r^2, inside of which a share
-    1 - exp(-r^2 / 2) of all points lies: 39 % for r = 1 and 98.9 % for r = 3.
+    Its density is constant on the ellipses (z - m)'S^-1 (z - m) = r^2, which
+    contain a fraction 1 - exp(-r^2 / 2) of all points: 39 % for r = 1 and 98.9 % for r = 3.
 
     Parameters
     ----------
@@ -206,7 +205,7 @@ def _three_axes(ax: Axes | None) -> tuple[Any, Any]:
         grid = figure.add_gridspec(2, 2, **ratios)
     else:
         figure = ax.figure
-        grid = place_of(ax).subgridspec(2, 2, **ratios)
+        grid = subplot_spec(ax).subgridspec(2, 2, **ratios)
     plane = figure.add_subplot(grid[1, 0])
     above = figure.add_subplot(grid[0, 0], sharex=plane)
     beside = figure.add_subplot(grid[1, 1], sharey=plane)

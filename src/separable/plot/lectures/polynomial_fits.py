@@ -12,10 +12,9 @@ from separable.fitting.targets import check_numbers
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.moments.regression.least_squares import LeastSquares
 from separable.moments.regression.ridge import Ridge
-from separable.plot.style.display import Display
 from separable.plot.style.panels import describe_panel, legend_of_panels, panels_for
 from separable.plot.style.points import names_of, plane_points, span
-from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE
+from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, Display
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,7 +106,7 @@ class PolynomialFitsDisplay(Display):
             Numbers.
         degrees : sequence of int, default (1, 3, 12)
         alpha : float, default 0.01
-            The strength of ridge.
+            Penalty level of ridge regression.
         truth : callable, optional
             The function that the points come from, to be drawn dashed; called with an array of
             places.
@@ -135,7 +134,9 @@ class PolynomialFitsDisplay(Display):
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw a panel a degree, in the place of ``ax`` or in a new figure; return self."""
-        self.figure_, self.axes_ = panels_for(ax, len(self.plain), size=(3.6, 3.9), share=True)
+        self.figure_, self.axes_ = panels_for(
+            ax, len(self.plain), size=(3.6, 3.9), shared_axes=True
+        )
         self.ax_ = self.axes_[0]
         low, high = span(self.y, 0.45)
         for axes, degree in zip(self.axes_, self.plain, strict=True):
@@ -172,8 +173,8 @@ def _fit(learner: Any, x: Floats, y: Floats, grid: Floats, degree: int) -> Polyn
     low, high = float(x.min()), float(x.max())
     encoder = PolynomialEncoder(degree)
 
-    def powers(places: Floats) -> Any:
-        scaled = (places - (low + high) / 2) * (2 / ((high - low) or 1.0))
+    def powers(values: Floats) -> Any:
+        scaled = (values - (low + high) / 2) * (2 / ((high - low) or 1.0))
         return encoder.fit_transform(scaled[:, None])
 
     fitted = learner.fit(powers(x), y)

@@ -1,4 +1,4 @@
-"""Lines drawn from the posterior of Bayesian regression, with the band of predictions."""
+"""Lines sampled from the posterior of Bayesian regression, with the predictive band."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from separable.fitting.targets import check_numbers
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
-from separable.plot.style.display import Display
 from separable.plot.style.fitted import like_given, names_of_columns
 from separable.plot.style.points import names_of, plane_points, span
-from separable.plot.style.theme import BLUE, DARK, ORANGE, SKY, add_legend, describe
+from separable.plot.style.theme import BLUE, DARK, ORANGE, SKY, Display, add_legend, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +95,7 @@ class PosteriorLinesDisplay(Display):
         deviations : float, default 2.0
             Half the width of the band.
         reach : float, default 0.5
-            How far the picture goes beyond the rows, as a share of their range.
+            How far the picture extends beyond the rows, as a fraction of their range.
         random_state : int, RandomState or None, default 0
         ax : Axes, optional
 
@@ -136,8 +135,8 @@ class PosteriorLinesDisplay(Display):
         ax.fill_between(
             self.grid, self.mean - half, self.mean + half, color=SKY, alpha=0.3, lw=0, label=band
         )
-        for place, line in enumerate(self.lines):
-            words = f"{len(self.lines)} posterior samples" if place == 0 else None
+        for index, line in enumerate(self.lines):
+            words = f"{len(self.lines)} posterior samples" if index == 0 else None
             ax.plot(self.grid, line, color=BLUE, linewidth=0.7, alpha=0.5, label=words)
         ax.plot(self.grid, self.mean, color=ORANGE, linewidth=2.2, label="posterior mean")
         ax.plot(self.X, self.y, "o", color=DARK, markersize=4.5, label="data")

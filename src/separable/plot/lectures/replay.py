@@ -1,4 +1,4 @@
-"""What an online learner does, update by update, on few rows."""
+"""Replay of an online learner, update by update, on a small data set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_PRESENTATIONS", "TrainingFrames", "replay"]
 
-#: Rows shown to the learner, in all epochs, of which a picture can be made.
+#: Maximum number of presented rows, over all epochs, for a picture.
 MOST_PRESENTATIONS = 20_000
 
 
@@ -45,7 +45,7 @@ class TrainingFrames:
         return len(self.row)
 
     def chosen(self, most: int) -> list[int]:
-        """Return at most so many frames: the first and the last, the early ones closer together.
+        """Return at most this many frames: the first, the last, and more early than late ones.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""How often random labels can be separated, by the number of columns."""
+"""Fraction of random labellings that are linearly separable, by the number of columns."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from separable.geometry import separability
 from separable.model.parameters import COUNT, ParameterError
-from separable.plot.style.display import Display
-from separable.plot.style.theme import GREY, add_legend, class_style, describe
+from separable.plot.style.theme import GREY, Display, add_legend, class_style, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,14 +22,14 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["SeparableShareDisplay", "cover_share"]
+__all__ = ["SeparableShareDisplay", "cover_fraction"]
 
 #: d / n at which sets are drawn, for each n.
 RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
-def cover_share(n: int, d: int) -> float:
-    """Return the share of the labellings of n points in d columns that a hyperplane separates.
+def cover_fraction(n: int, d: int) -> float:
+    """Return the fraction of the labellings of n points in d columns that a hyperplane separates.
 
     Of n points in general position, 2 (C(n-1, 0) + ... + C(n-1, d)) of the 2^n labellings can be
     separated with an intercept (Cover, 1965, "Geometrical and statistical properties of systems of
@@ -38,9 +37,9 @@ def cover_share(n: int, d: int) -> float:
 
     Examples
     --------
-    >>> cover_share(4, 2) * 16  # of four points in the plane, all but the two like "exclusive or"
+    >>> cover_fraction(4, 2) * 16  # four points in the plane: all labellings but the two of XOR
     14.0
-    >>> cover_share(22, 10)
+    >>> cover_fraction(22, 10)
     0.5
     """
     return float(Fraction(2 * sum(comb(n - 1, k) for k in range(min(d, n - 1) + 1)), 2**n))
@@ -48,7 +47,7 @@ def cover_share(n: int, d: int) -> float:
 
 @dataclass(eq=False, repr=False)
 class SeparableShareDisplay(Display):
-    """The share of sets with random labels that are separable, against d / n.
+    """The fraction of sets with random labels that are separable, against d / n.
 
     With enough columns anything can be separated, labels by a coin too: separable data say nothing
     of a separable problem. Lines are Cover's count, points are simulated sets that
@@ -63,7 +62,7 @@ class SeparableShareDisplay(Display):
     repeats : int
         Sets of each point.
     undecided : int
-        Sets of which no verdict was possible; they are not counted.
+        Sets without a verdict; they are not counted.
 
     Attributes
     ----------
@@ -90,7 +89,7 @@ class SeparableShareDisplay(Display):
     def expected(self) -> Floats:
         """Cover's share at each simulated point."""
         pairs = zip(self.n_rows.tolist(), self.n_columns.tolist(), strict=True)
-        return np.array([cover_share(n, d) for n, d in pairs])
+        return np.array([cover_fraction(n, d) for n, d in pairs])
 
     @classmethod
     def from_simulation(
@@ -124,12 +123,12 @@ class SeparableShareDisplay(Display):
         rng = np.random.default_rng(random_state)
         # of few rows several ratios are the same number of columns
         pairs = list(dict.fromkeys((n, max(1, round(n * r))) for n in n_rows for r in ratios))
-        found = [[_is_separable(n, d, rng) for _ in range(repeats)] for n, d in pairs]
-        decided = [[each for each in sets if each is not None] for sets in found]
-        shares = [np.mean(sets) if sets else np.nan for sets in decided]
+        verdicts = [[_is_separable(n, d, rng) for _ in range(repeats)] for n, d in pairs]
+        decided = [[each for each in sets if each is not None] for sets in verdicts]
+        fractions = [np.mean(sets) if sets else np.nan for sets in decided]
         undecided = repeats * len(pairs) - sum(map(len, decided))
         sizes = np.array(pairs, dtype=np.int64)
-        return cls(sizes[:, 0], sizes[:, 1], np.array(shares), int(repeats), undecided).plot(ax)
+        return cls(sizes[:, 0], sizes[:, 1], np.array(fractions), int(repeats), undecided).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it on ``ax`` or in a new figure; return self."""
@@ -137,24 +136,25 @@ class SeparableShareDisplay(Display):
         for k, n in enumerate(np.unique(self.n_rows).tolist()):
             look, own = class_style(k), self.n_rows == n
             d = np.arange(1, n)
-            line = [cover_share(n, int(each)) for each in d]
+            line = [cover_fraction(n, int(each)) for each in d]
             ax.plot(
                 d / n, line, color=look["color"], linewidth=1.6, label=f"n = {n}: Cover's count"
             )
-            share = self.shares[own]
+            fraction = self.shares[own]
             ax.errorbar(
-                self.n_columns[own] / n, share, yerr=np.sqrt(share * (1 - share) / self.repeats),
+                self.n_columns[own] / n, fraction,
+                yerr=np.sqrt(fraction * (1 - fraction) / self.repeats),
                 linestyle="", markersize=6, capsize=2, label=f"n = {n}: simulated", **look,
             )  # fmt: skip
         ax.axvline(0.5, color=GREY, linestyle="--", linewidth=1, label="d = n / 2")
         ax.set(xlim=(0, max(1.0, 1.05 * float(ratios.max()))), ylim=(-0.03, 1.03))
-        told = f", {self.undecided} undecided" if self.undecided else ""
+        remark = f", {self.undecided} undecided" if self.undecided else ""
         title = (
             f"Cover's theorem: separable random labellings ({self.repeats} simulations per "
-            f"point{told})"
+            f"point{remark})"
         )
-        share = "fraction of random labellings that are separable"
-        describe(ax, title, "columns per row, d / n", share)
+        y_label = "fraction of random labellings that are separable"
+        describe(ax, title, "columns per row, d / n", y_label)
         add_legend(ax)
         return self
 

@@ -1,4 +1,4 @@
-"""How the perceptron's answer depends on where it starts, the order of rows, and its step."""
+"""The perceptron's solution by starting point, order of rows and step."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from separable.online.perceptron import Perceptron
-from separable.plot.style.clipping import box_around
-from separable.plot.style.display import Display
 from separable.plot.style.panels import describe_panel, legend_below, panels_for
+from separable.plot.style.plane_geometry import box_around
 from separable.plot.style.points import (
     draw_boundary,
     draw_classes,
@@ -18,7 +17,7 @@ from separable.plot.style.points import (
     plane_points,
     two_classes,
 )
-from separable.plot.style.theme import AMBER, BLACK, GREEN, PINK, SKY
+from separable.plot.style.theme import AMBER, BLACK, GREEN, PINK, SKY, Display
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,12 +145,14 @@ class StartAndOrderDisplay(Display):
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw three panels, in the place of ``ax`` or in a new figure; return self."""
-        self.figure_, self.axes_ = panels_for(ax, len(self.answers), size=(3.6, 4.4), share=True)
+        self.figure_, self.axes_ = panels_for(
+            ax, len(self.answers), size=(3.6, 4.4), shared_axes=True
+        )
         self.ax_ = self.axes_[0]
         box = box_around(self.X)
         for axes, (what, predictions) in zip(self.axes_, self.answers.items(), strict=True):
             draw_classes(axes, self.X, self.y, self.classes)
-            lines = [self._draw(axes, place, each, box) for place, each in enumerate(predictions)]
+            lines = [self._draw(axes, index, each, box) for index, each in enumerate(predictions)]
             describe_panel(axes, TITLES[what], *self.names)
             legend_below(axes, lines)
         if ax is None:
@@ -159,9 +160,9 @@ class StartAndOrderDisplay(Display):
         return self
 
     @staticmethod
-    def _draw(ax: Axes, place: int, answer: PerceptronAnswer, box: Floats) -> Any:
-        told = f"{answer.words}: {answer.updates} updates, margin {answer.margin:.2g}"
-        look: Any = {"linewidth": 2, "label": told, **LINES[place % len(LINES)]}
+    def _draw(ax: Axes, index: int, answer: PerceptronAnswer, box: Floats) -> Any:
+        label = f"{answer.words}: {answer.updates} updates, margin {answer.margin:.2g}"
+        look: Any = {"linewidth": 2, "label": label, **LINES[index % len(LINES)]}
         return draw_boundary(ax, answer.coef, answer.intercept, box, **look)
 
 

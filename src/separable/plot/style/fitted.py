@@ -1,4 +1,4 @@
-"""What is drawn of a fitted estimator: its linear model, its classes, its scores."""
+"""Parts of a fitted estimator that are drawn: linear model, classes, scores."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def best_of(estimator: Any) -> Any:
 
 
 def is_pipeline(estimator: Any) -> bool:
-    """Say whether an estimator is steps, the last of which learns."""
+    """Return whether an estimator is a pipeline."""
     return hasattr(estimator, "steps") and hasattr(estimator, "__getitem__")
 
 

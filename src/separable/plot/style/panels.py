@@ -1,4 +1,4 @@
-"""Several panels in one figure, or in the place of one axes."""
+"""Several panels in one figure, or in place of one axes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["describe_panel", "legend_below", "legend_of_panels", "panels_for", "place_of"]
+__all__ = ["describe_panel", "legend_below", "legend_of_panels", "panels_for", "subplot_spec"]
 
 #: Width of a panel, in inches, from which on text has its full size; and the least share of it.
 FULL_WIDTH, LEAST = 1.9, 0.6
 #: Of a narrow panel, what is left for its title beside legends; width of a character, in sizes.
-ROOM, CHARACTER = 0.8, 0.52
+WIDTH_FRACTION, CHARACTER = 0.8, 0.52
 #: What the sign of a line in a legend takes, in characters.
 SIGN = 9
 #: Width of a panel from which on its own legend has letters of full size, in inches.
@@ -29,16 +29,16 @@ LEGEND_WIDTH = 2.4
 BELOW, GAIN = -0.16, 1.3
 
 
-def place_of(ax: Axes) -> Any:
+def subplot_spec(ax: Axes) -> Any:
     """Return where axes are, to be divided into panels; the axes themselves are hidden."""
-    place = ax.get_subplotspec()
-    if place is None:
+    spec = ax.get_subplotspec()
+    if spec is None:
         raise ValueError(
             "Axes that were placed by hand cannot be divided into panels. Use axes of "
             "plt.subplots or add_subplot."
         )
     ax.set_axis_off()
-    return place
+    return spec
 
 
 def panels_for(
@@ -47,8 +47,8 @@ def panels_for(
     *,
     columns: int = 3,
     size: tuple[float, float] = (3.2, 3.0),
-    room: float = 0.0,
-    share: bool = False,
+    extra: float = 0.0,
+    shared_axes: bool = False,
 ) -> tuple[Figure | SubFigure, Any]:
     """Return the figure and ``count`` axes in rows of at most ``columns``.
 
@@ -59,9 +59,9 @@ def panels_for(
     count, columns : int
     size : (float, float)
         Of one panel, in inches, for a new figure.
-    room : float
+    extra : float
         Inches of width beside the panels, for a legend or colour bar.
-    share : bool
+    shared_axes : bool
         Whether all panels have the same scales.
 
     Returns
@@ -72,16 +72,16 @@ def panels_for(
     columns = min(columns, count)
     rows = -(-count // columns)
     if ax is None:
-        width = columns * size[0] + room
+        width = columns * size[0] + extra
         figure: Any = pyplot().figure(figsize=(width, rows * size[1]), layout="constrained")
         grid = figure.add_gridspec(rows, columns)
     else:
         figure = ax.figure
-        grid = place_of(ax).subgridspec(rows, columns)
+        grid = subplot_spec(ax).subgridspec(rows, columns)
     made: list[Any] = []
-    for place in range(count):
-        same = made[0] if share and made else None
-        made.append(figure.add_subplot(grid[divmod(place, columns)], sharex=same, sharey=same))
+    for index in range(count):
+        same = made[0] if shared_axes and made else None
+        made.append(figure.add_subplot(grid[divmod(index, columns)], sharex=same, sharey=same))
     return figure, np.array(made, dtype=object)
 
 
@@ -89,9 +89,9 @@ def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
     """Write what a panel shows above it and along its axes; once for those of one scale."""
     inches = ax.figure.figure.get_size_inches()[0] * ax.get_position().width
     fraction = min(1.0, max(LEAST, inches / FULL_WIDTH))
-    gain = ROOM if fraction < 1 else GAIN
-    room = max(12, int(gain * inches * 72 / (CHARACTER * 10 * fraction)))
-    lines = [textwrap.fill(line, room) for line in title.split("\n")]
+    gain = WIDTH_FRACTION if fraction < 1 else GAIN
+    characters = max(12, int(gain * inches * 72 / (CHARACTER * 10 * fraction)))
+    lines = [textwrap.fill(line, characters) for line in title.split("\n")]
     ax.set_title("\n".join(lines), fontsize=10 * fraction, loc="left")
     ax.set_xlabel(x, fontsize=9.5 * fraction)
     ax.set_ylabel(y, fontsize=9.5 * fraction)

@@ -1,4 +1,4 @@
-"""Rows, labels and boundaries of two columns or one, as pictures draw them.
+"""Rows, labels and boundaries of one or two columns, as the pictures draw them.
 
 Rows of classes as points, each class with its colour and marker.
 """
@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, column_names
 from separable.fitting.targets import check_labels
-from separable.plot.style.clipping import line_in_box
 from separable.plot.style.fitted import names_of_columns
+from separable.plot.style.plane_geometry import line_in_box
 from separable.plot.style.theme import GREY, class_style, short_names, shortened, text_size
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ def draw_boundary(ax: Axes, w: Floats, b: float, box: Floats, **look: Any) -> An
 def span(values: NDArray[Any], margin: float = 0.08) -> tuple[float, float]:
     """Return the least and the largest value, with a margin on both sides."""
     low, high = float(np.min(values)), float(np.max(values))
-    room = margin * (high - low) if high > low else 1.0
-    return low - room, high + room
+    padding = margin * (high - low) if high > low else 1.0
+    return low - padding, high + padding
 
 
 #: Classes that a legend names.

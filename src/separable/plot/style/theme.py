@@ -1,4 +1,4 @@
-"""How every picture looks: colours that everyone can tell apart, axes, words, legends.
+"""Theme of all pictures: colours, axes, labels, legends, and the base class of displays.
 
 The colours are those of Okabe and Ito (2008), "Color universal design", which stay apart for
 people with colour-blindness; classes differ by marker, too, so that nothing hangs on colour alone.
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
 
+
 __all__ = [
     "CLASS_COLOURS",
     "DARK",
@@ -26,14 +27,15 @@ __all__ = [
     "LIGHT",
     "LINE_COLOURS",
     "MARKERS",
+    "Display",
     "add_legend",
     "axes_for",
     "called",
     "class_style",
     "describe",
     "is_narrow",
+    "limits_of",
     "pyplot",
-    "room_of",
     "short_names",
     "shortened",
     "text_size",
@@ -57,7 +59,7 @@ FULL_WIDTH, LEAST = 4.6, 0.7
 #: Width of a character, in sizes of its font, on average.
 CHARACTER = 0.58
 #: What axes that are alone take of a figure, in width and height, roughly.
-ROOM = 0.85, 0.75
+AXES_FRACTION = 0.85, 0.75
 #: Axes narrower than this, in inches, have their legend below.
 NARROW = 3.4
 #: What that leaves of their height.
@@ -117,7 +119,7 @@ def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
     long = [text for text in dict.fromkeys(texts) if len(text) > width]
     shown = {text: _cut(text, width) for text in long}
     if len(set(shown.values())) < len(long):
-        shown = _told_apart(long, width)
+        shown = _numbered(long, width)
     return [_drawn(shown.get(text, text)) for text in texts]
 
 
@@ -155,7 +157,7 @@ def _common(texts: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, together))
 
 
-def _told_apart(group: Sequence[str], width: int) -> dict[str, str]:
+def _numbered(group: Sequence[str], width: int) -> dict[str, str]:
     """Return what differs between texts of a common beginning and end."""
     start = _common(group)
     end = _common([text[start:][::-1] for text in group])
@@ -167,8 +169,8 @@ def _told_apart(group: Sequence[str], width: int) -> dict[str, str]:
         shown[text] = f"{'…' * (start > 0)}{_cut(middle, width - 2)}{'…' * (end > 0)}"
     if len(set(shown.values())) == len(group):
         return shown
-    room = width - 3 - len(str(len(group)))
-    return {text: f"{_cut(text, room)} ({k})" for k, text in enumerate(group, 1)}
+    width_left = width - 3 - len(str(len(group)))
+    return {text: f"{_cut(text, width_left)} ({k})" for k, text in enumerate(group, 1)}
 
 
 def text_size(ax: Axes, size: float = 10.0) -> float:
@@ -197,8 +199,8 @@ def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -
     large, small = text_size(ax, 11.0), text_size(ax, 10.0)
     ax.tick_params(labelsize=text_size(ax, 9.0))
     if y is not None:
-        room = LOW * height if is_narrow(ax) else height
-        ax.set_ylabel(_lines(y, room, small), fontsize=small)
+        limit = LOW * height if is_narrow(ax) else height
+        ax.set_ylabel(_lines(y, limit, small), fontsize=small)
     if len(ax.figure.figure.axes) == 1:
         width = min(width, float(ax.figure.figure.get_size_inches()[0]) - _beside(ax) - 0.15)
     if x is not None:
@@ -247,7 +249,7 @@ def add_legend(
     else:
         look |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     legend: Legend = ax.legend(handles=shown, title=title, **look)
-    if "bbox_transform" in look and _has_room(ax, 2.1 * legend.get_window_extent().width):
+    if "bbox_transform" in look and _fits_beside(ax, 2.1 * legend.get_window_extent().width):
         legend = ax.legend(handles=shown, title=title, ncols=2, **look)
     drawn: list[Any] = list(legend.legend_handles)
     for handle in drawn:
@@ -274,13 +276,13 @@ def _below(ax: Axes) -> float:
     return float(max(0.0, ax.bbox.y0 - result.y0) / ax.figure.figure.dpi)
 
 
-def _has_room(ax: Axes, pixels: float) -> bool:
-    """Say whether so many pixels fit below axes and what is to the left of them."""
+def _fits_beside(ax: Axes, pixels: float) -> bool:
+    """Return whether a width in pixels fits below the axes and their labels."""
     return pixels / ax.figure.figure.dpi < _inches(ax)[0]
 
 
 def _translation(ax: Axes, right: float, up: float) -> Any:
-    """Return the transform of shares of the axes, moved by so many inches."""
+    """Return the transform of axes fractions, shifted by inches."""
     from matplotlib.transforms import ScaledTranslation
 
     return ax.transAxes + ScaledTranslation(right, up, ax.figure.figure.dpi_scale_trans)
@@ -291,19 +293,19 @@ def _fit(ax: Axes) -> None:
     around = ax.get_tightbbox()
     if around is None:
         return
-    place, whole = ax.get_position(), ax.figure.figure.bbox
-    x0, y0, x1, y1 = room_of(ax)
+    box, whole = ax.get_position(), ax.figure.figure.bbox
+    x0, y0, x1, y1 = limits_of(ax)
     right_end = max(ax.bbox.x1, min(x1, ax.bbox.x1 + 0.03 * whole.width))
     left = max(0.0, x0 - around.x0) / whole.width
     right = max(0.0, around.x1 - right_end) / whole.width
     down = max(0.0, y0 - around.y0) / whole.height
     up = max(0.0, around.y1 - y1) / whole.height
-    width = max(place.width - left - right, 0.3 * place.width)
-    height = max(place.height - down - up, 0.3 * place.height)
-    ax.set_position((place.x0 + left, place.y0 + down, width, height))
+    width = max(box.width - left - right, 0.3 * box.width)
+    height = max(box.height - down - up, 0.3 * box.height)
+    ax.set_position((box.x0 + left, box.y0 + down, width, height))
 
 
-def room_of(ax: Axes) -> tuple[float, float, float, float]:
+def limits_of(ax: Axes) -> tuple[float, float, float, float]:
     """Return what axes may fill with all that is around them: left, low, right, high, in pixels.
 
     That is the figure, and towards axes beside them in a grid half of the gap.
@@ -329,14 +331,39 @@ def room_of(ax: Axes) -> tuple[float, float, float, float]:
 def _inches(ax: Axes) -> tuple[float, float]:
     """Return width and height of axes; of those alone in their figure, almost all of it."""
     figure = ax.figure.figure
-    whole, place = figure.get_size_inches(), ax.get_position()
+    whole, box = figure.get_size_inches(), ax.get_position()
     if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
-        return float(ROOM[0] * whole[0]), float(ROOM[1] * whole[1])
-    return float(whole[0] * place.width), float(whole[1] * place.height)
+        return float(AXES_FRACTION[0] * whole[0]), float(AXES_FRACTION[1] * whole[1])
+    return float(whole[0] * box.width), float(whole[1] * box.height)
 
 
 def _lines(text: str, inches: float, size: float) -> str:
-    """Break a text into lines of so many inches."""
+    """Break a text into lines of a width in inches."""
     width = max(12, int(inches * 72 / (CHARACTER * size)))
     parts = (textwrap.fill(part, width, break_long_words=False) for part in text.split("\n"))
     return "\n".join(parts)
+
+
+class Display:
+    """A picture that can be drawn again: its data are public, ``plot`` draws them.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        What was drawn on last.
+    figure_ : Figure
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def _open(
+        self,
+        ax: Axes | None,
+        *,
+        size: tuple[float, float] = (6.4, 4.8),
+        projection: str | None = None,
+    ) -> Any:
+        """Return the axes to draw on, and keep them."""
+        self.figure_, self.ax_ = axes_for(ax, size=size, projection=projection)
+        return self.ax_

@@ -1,4 +1,4 @@
-"""What charts are made of: figures with their tables, thinned data, specifications by altair."""
+"""Building blocks of charts: figures with tables, thinned data, Vega-Lite specifications."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = [
     "colour_scale",
     "dash",
     "data_of",
+    "fraction_axis",
     "histogram",
     "named",
     "number_format",
     "rounded",
-    "share_axis",
     "specification",
     "thinned",
 ]
@@ -188,7 +188,7 @@ def number_format(values: Any) -> Any:
 
 
 def rounded(values: Any, digits: int = 5) -> list[float | None]:
-    """Return numbers in so many digits; None where they are none, which JSON has no word for."""
+    """Return rounded numbers, with None for NaN, which JSON cannot express."""
     array = np.asarray(values, dtype=np.float64)
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in array.tolist()]
 
@@ -257,7 +257,7 @@ def named(chart: Any, fields: dict[str, str], names: list[str]) -> Any:
     return chart
 
 
-def share_axis(channel: Any, title: str, field: str | None = None, **more: Any) -> Any:
+def fraction_axis(channel: Any, title: str, field: str | None = None, **more: Any) -> Any:
     """Return an axis from 0 to 100 %, by default of the field x or y."""
     alt = altair()
     which = field or ("x:Q" if channel is alt.X else "y:Q")

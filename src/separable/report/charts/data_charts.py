@@ -1,4 +1,4 @@
-"""What is to be predicted, as a chart: rows of each class, or of each range of numbers."""
+"""Chart of the target: rows per class, or a histogram."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good predicted numbers are, as charts."""
+"""Charts of a regression model on test rows: predicted against true, residuals."""
 
 from __future__ import annotations
 
@@ -26,52 +26,56 @@ if TYPE_CHECKING:
 
 __all__ = ["predicted_and_true", "residuals"]
 
-#: Up to so many rows each is a point; more are counted in cells, so many a side.
+#: Maximum rows drawn as points; more are counted in CELLS x CELLS cells.
 POINTS, CELLS = 800, 40
 #: Bins of a histogram.
 BINS = 24
-#: Tables tell the mean truth of so many equal parts of the rows.
+#: Equal parts of the rows in the table of means.
 PARTS = 10
 DIFFERENCE = f"predicted {MINUS} true"
 
 
-def predicted_and_true(truth: Floats, predicted: Floats, target: str) -> Figure:
+def predicted_and_true(y_true: Floats, predicted: Floats, target: str) -> Figure:
     """Return predictions against what is true."""
     alt = altair()
-    low = float(min(truth.min(), predicted.min()))
-    high = float(max(truth.max(), predicted.max()))
+    low = float(min(y_true.min(), predicted.min()))
+    high = float(max(y_true.max(), predicted.max()))
     ends = [{"x": low, "y": low}, {"x": high, "y": high}]
     ideal = alt.Chart(data_of(ends)).mark_line(
         color="var(--grey)", strokeDash=[2, 3], strokeWidth=1
     )
-    few = len(truth) <= POINTS
+    is_scatter = len(y_true) <= POINTS
     name = shortened(target, 30)
     form = number_format([low, high])
-    drawn = (_points if few else _cells)(truth, predicted, name, form)
+    drawn = (_points if is_scatter else _cells)(y_true, predicted, name, form)
     return Figure(
         "predicted",
         "Predicted against true values",
         "On the dotted line predictions are exact; above it they are too high. "
-        + ("Each point is a row." if few else "Darker cells have more rows."),
+        + ("Each point is a row." if is_scatter else "Darker cells have more rows."),
         specification(alt.layer(ideal.encode(x="x:Q", y="y:Q"), drawn)),
-        _by_part(truth, predicted),
+        _by_part(y_true, predicted),
         (
-            Key("a row" if few else "many rows", "var(--c1)", "point" if few else "bar"),
+            Key(
+                "a row" if is_scatter else "many rows",
+                "var(--c1)",
+                "point" if is_scatter else "bar",
+            ),
             Key("predicted = true", "var(--grey)", dash="2 3"),
         ),
     )
 
 
-def residuals(truth: Floats, predicted: Floats) -> Figure:
+def residuals(y_true: Floats, predicted: Floats) -> Figure:
     """Return how far predictions are from what is true, as a histogram."""
     alt = altair()
-    off = predicted - truth
+    off = predicted - y_true
     low, high = _ends(off)
     counts, edges = np.histogram(np.clip(off, low, high), bins=BINS, range=(low, high))
     beyond = int(np.count_nonzero((off < low) | (off > high)))
     chart = histogram(list(pairwise(edges.tolist())), counts.tolist(), DIFFERENCE)
     zero = alt.Chart(data_of([{"a": 0}])).mark_rule(color="var(--ink)", strokeDash=[2, 3])
-    told = [
+    cells = [
         (f"{number(edges[k])} to {number(edges[k + 1])}", count(n))
         for k, n in enumerate(counts.tolist())
     ]
@@ -83,13 +87,13 @@ def residuals(truth: Floats, predicted: Floats) -> Figure:
         f"{number(float(np.quantile(off, 0.75)))}."
         + (f" The outermost bars include {plural(beyond, 'row')} beyond them." if beyond else ""),
         specification(alt.layer(chart, zero.encode(x="a:Q"))),
-        Table((DIFFERENCE, "rows"), tuple(told)),
+        Table((DIFFERENCE, "rows"), tuple(cells)),
     )
 
 
-def _points(truth: Floats, predicted: Floats, target: str, form: Any) -> Any:
+def _points(y_true: Floats, predicted: Floats, target: str, form: Any) -> Any:
     alt = altair()
-    pairs = zip(rounded(truth), rounded(predicted), rounded(predicted - truth), strict=True)
+    pairs = zip(rounded(y_true), rounded(predicted), rounded(predicted - y_true), strict=True)
     values = [{"x": t, "y": p, "d": off} for t, p, off in pairs]
     marks = alt.Chart(data_of(values)).mark_circle(color="var(--c1)", size=36, opacity=0.5)
     return marks.encode(
@@ -103,10 +107,10 @@ def _points(truth: Floats, predicted: Floats, target: str, form: Any) -> Any:
     )
 
 
-def _cells(truth: Floats, predicted: Floats, target: str, form: Any) -> Any:
+def _cells(y_true: Floats, predicted: Floats, target: str, form: Any) -> Any:
     """Return counts of rows in cells as rectangles."""
     alt = altair()
-    counts, across, up = np.histogram2d(truth, predicted, bins=CELLS)
+    counts, across, up = np.histogram2d(y_true, predicted, bins=CELLS)
     x, y = rounded(across), rounded(up)
     values = [
         {"x": x[i], "v": x[i + 1], "y": y[j], "w": y[j + 1], "n": int(counts[i, j])}
@@ -142,12 +146,12 @@ def _ends(values: Floats) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _by_part(truth: Floats, predicted: Floats) -> Table:
+def _by_part(y_true: Floats, predicted: Floats) -> Table:
     """Return means of rows in the order of their truth."""
-    order = np.argsort(truth, kind="stable")
+    order = np.argsort(y_true, kind="stable")
     rows = []
     for part in np.array_split(order, min(PARTS, len(order))):
-        t, p = truth[part], predicted[part]
+        t, p = y_true[part], predicted[part]
         away = float(np.abs(p - t).mean())
         cells = (f"{number(t[0])} to {number(t[-1])}", number(float(t.mean())))
         rows.append((*cells, number(float(p.mean())), number(away), count(len(part))))

@@ -1,4 +1,4 @@
-"""What was tried, as charts: learners, strengths, numbers of rows."""
+"""Charts of the training: learners compared, regularization curve, learning curve."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from separable.report.contents import RegularizationCurve, Tried
     from separable.select.curves.learning_results import LearningCurve
 
-__all__ = ["learners", "learning", "strengths"]
+__all__ = ["learners", "learning", "regularization"]
 
 #: Learners that are drawn, from the best on.
 LEARNERS = 20
@@ -78,8 +78,8 @@ def learners(tried: Tried) -> Figure | None:
     )
 
 
-def strengths(curve: RegularizationCurve) -> Figure:
-    """Return the score by the strength of the penalty."""
+def regularization(curve: RegularizationCurve) -> Figure:
+    """Return the score by the regularization parameter."""
     alt = altair()
     means, errors = np.asarray(curve.means), np.nan_to_num(np.asarray(curve.errors))
     columns = [rounded(each) for each in (means, means - errors, means + errors)]
@@ -98,10 +98,8 @@ def strengths(curve: RegularizationCurve) -> Figure:
             axis=alt.Axis(format="~g", grid=False, tickCount=6),
         )
     else:
-        places = [setting(value) for value in curve.values]
-        x = alt.X(
-            "v:O", title=curve.parameter, sort=places, axis=alt.Axis(grid=False, labelAngle=0)
-        )
+        order = [setting(value) for value in curve.values]
+        x = alt.X("v:O", title=curve.parameter, sort=order, axis=alt.Axis(grid=False, labelAngle=0))
     base = alt.Chart(data_of(values)).encode(
         x=x,
         tooltip=[
@@ -168,7 +166,7 @@ def learning(curve: LearningCurve) -> Figure:
         legend.append(Key(f"best constant: {number(curve.baseline)}", "var(--grey)", dash="2 3"))
     beyond = "" if near else f" The best constant prediction reaches {number(curve.baseline)}."
     layers += _measured(measured, curve, sizes)
-    rows = _told(curve) + (_told_ahead(curve) if known else [])
+    rows = _cells(curve) + (_forecast_cells(curve) if known else [])
     return Figure(
         "learning",
         "Learning curve: would more rows help?",
@@ -246,12 +244,12 @@ def _rows(sizes: Any, *columns: Any) -> list[dict[str, Any]]:
     return [dict(zip("xylh", row, strict=True)) for row in each]
 
 
-def _told(curve: LearningCurve) -> list[tuple[str, ...]]:
+def _cells(curve: LearningCurve) -> list[tuple[str, ...]]:
     rows = zip(curve.sizes.tolist(), curve.mean, curve.standard_error, strict=True)
     return [(count(n), number(m), f"± {number(e, 2)}", "measured") for n, m, e in rows]
 
 
-def _told_ahead(curve: LearningCurve) -> list[tuple[str, ...]]:
+def _forecast_cells(curve: LearningCurve) -> list[tuple[str, ...]]:
     ahead = curve.forecast
     rows = zip(ahead.sizes.tolist(), ahead.mean, ahead.low, ahead.high, strict=True)
     return [

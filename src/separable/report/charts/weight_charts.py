@@ -1,4 +1,4 @@
-"""The features that tell most, as bars."""
+"""Bar charts of the most important features."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["weights"]
 ALONE, TOGETHER = 12, 6
 #: Scores that are drawn, those that are listed beyond, and features of each of these.
 SCORES, LINES, LISTED = 6, 200, 4
-#: Shorter bars, as a share of the longest, are left out.
+#: Bars shorter than this fraction of the longest are left out.
 LEAST = 0.005
 
 

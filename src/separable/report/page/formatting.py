@@ -1,4 +1,4 @@
-"""Names, numbers and shares as a page shows them."""
+"""Names, numbers and percentages as the page shows them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ __all__ = [
 SPACE = "\u202f"
 #: The minus sign of numbers, and what stands where there is none.
 MINUS, NONE = "\u2212", "\u2013"
-#: The share of intervals that hold the truth, as it is told.
+#: Confidence level of intervals, as shown.
 LEVEL = f"95{SPACE}%"
-#: Metrics that are shares of all rows, told in percent.
+#: Metrics that are fractions of all rows, shown in percent.
 PERCENT = {"accuracy", "balanced_accuracy", "precision", "recall"}
 #: What learning curves measure.
 OF_LEARNING_CURVES = {
@@ -96,14 +96,14 @@ def distinct(names: Iterable[object], width: int = AXIS_WIDTH) -> list[str]:
     """
     result: list[str] = []
     taken: set[str] = set()
-    for name in names:
-        short, k = shortened(name, width), 1
-        told = short
-        while told in taken:
+    for each in names:
+        short, k = shortened(each, width), 1
+        name = short
+        while name in taken:
             k += 1
-            told = f"{short} ({k})"
-        taken.add(told)
-        result.append(told)
+            name = f"{short} ({k})"
+        taken.add(name)
+        result.append(name)
     return result
 
 
@@ -140,7 +140,7 @@ def plural(n: int, what: str, many: str | None = None) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    r"""Return a number in so many digits, with a true minus sign.
+    r"""Return a number with the given significant digits and a typographic minus sign.
 
     Examples
     --------
@@ -154,14 +154,14 @@ def number(value: float | None, digits: int = 4) -> str:
         return "∞" if value > 0 else f"{MINUS}∞"
     if value and (abs(value) < 1e-4 or abs(value) >= 1e9):
         return f"{value:.{digits}g}".replace("-", MINUS, int(value < 0))
-    places = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+    decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
     if value == int(value):
-        places = min(places, 0)
-    told = f"{round(value, places):,.{max(0, places)}f}"
-    return told.replace(",", SPACE).replace("-", MINUS)
+        decimals = min(decimals, 0)
+    text = f"{round(value, decimals):,.{max(0, decimals)}f}"
+    return text.replace(",", SPACE).replace("-", MINUS)
 
 
-def as_percent(share: float | None, digits: int = 1) -> str:
+def as_percent(fraction: float | None, digits: int = 1) -> str:
     r"""Return a share in percent.
 
     Examples
@@ -170,9 +170,9 @@ def as_percent(share: float | None, digits: int = 1) -> str:
     >>> as_percent(0.97123).replace("\u202f", "_")
     '97.1_%'
     """
-    if share is None or math.isnan(share):
+    if fraction is None or math.isnan(fraction):
         return NONE
-    return f"{100 * share:.{digits}f}{SPACE}%".replace("-", MINUS)
+    return f"{100 * fraction:.{digits}f}{SPACE}%".replace("-", MINUS)
 
 
 def setting(value: object) -> str:

@@ -1,34 +1,38 @@
-"""A report as one page of HTML that carries everything with it."""
+"""A report as one self-contained HTML page."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import zlib
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from separable.errors import require_packages
 from separable.report.contents import Absent
-from separable.report.page.assets import (
-    asset,
-    chart_library,
-    content_security_policy,
-    json_text,
-    packed,
-    packed_library,
-)
 from separable.report.page.formatting import LEVEL
 from separable.report.page.sections import gather
-from separable.report.what_if.form import DATA_ID, FORM_ID, what_if
+from separable.report.what_if import DATA_ID, FORM_ID, what_if
 
 if TYPE_CHECKING:
-    from separable.report.contents import Contents
-    from separable.report.what_if.form import WhatIf
+    import os
 
-__all__ = ["LARGEST", "render"]
+    from separable.report.contents import Contents
+    from separable.report.what_if import WhatIf
+
+
+__all__ = ["LARGEST", "check_extra", "page_of", "render", "write_page"]
 
 #: Bytes of a page, at most.
 LARGEST = 1_500_000
 #: The name of the script of the form among the parts that are packed.
 SCRIPT_ID = "what-if-script"
-NO_ROOM = "The what-if form would make this page too large."
+TOO_LARGE = "The what-if form would make this page too large."
+
+#: The optional packages of a page: import name and name on the package index.
+NEEDED = {"jinja2": "jinja2", "altair": "altair", "vl_convert": "vl-convert-python"}
 
 
 def render(contents: Contents, *, title: str | None = None) -> str:
@@ -50,7 +54,7 @@ def render(contents: Contents, *, title: str | None = None) -> str:
     form = what_if(contents.model)
     page = _page(contents, title, form)
     if _size(page) > LARGEST and not isinstance(form, Absent):
-        page = _page(contents, title, Absent(NO_ROOM))
+        page = _page(contents, title, Absent(TOO_LARGE))
     assert _size(page) <= LARGEST, f"A page of {_size(page)} bytes is too large."
     return page
 
@@ -107,5 +111,95 @@ def _markup(text: str) -> Any:
     return Markup(text)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * min(1.0, max(0.0, share)):.2f}%"
+def _percent(fraction: float) -> str:
+    return f"{100 * min(1.0, max(0.0, fraction)):.2f}%"
+
+
+def asset(name: str) -> str:
+    """Return a file that is part of this package."""
+    return (files("separable.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def chart_library() -> str:
+    """Return the script that draws charts: Vega, Vega-Lite and their embedding, with no names left.
+
+    It is made anew in each process, which takes seconds, and is the same each time.
+    """
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return f"(() => {{{bundle}}})();"
+
+
+@cache
+def packed_library() -> str:
+    """Return the same, packed."""
+    return packed(chart_library())
+
+
+def packed(text: str) -> str:
+    """Return text small, in letters that can stand anywhere: ``page.js`` unpacks it."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def json_text(value: Any) -> str:
+    """Return JSON that can stand in a script element: nothing in it can end that."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for char in "<>&":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def content_security_policy(scripts: list[str]) -> str:
+    """Return a policy that runs these scripts, styles of the page, and nothing else.
+
+    Parameters
+    ----------
+    scripts : list of str
+        The text of each script, unpacked.
+    """
+    allowed = " ".join(f"'sha256-{_hash(script)}'" for script in scripts) or "'none'"
+    rules = {
+        "default-src": "'none'",
+        "script-src": allowed,
+        "style-src": "'unsafe-inline'",
+        "connect-src": "'none'",
+        "form-action": "'none'",
+        "base-uri": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def check_extra() -> None:
+    """Raise ImportError if a package that a page needs is not installed."""
+    require_packages("A report", **NEEDED)
+
+
+def page_of(contents: Contents) -> str:
+    """Return a report as one HTML page."""
+    check_extra()
+    return render(contents)
+
+
+def write_page(contents: Contents, path: str | os.PathLike[str]) -> str:
+    """Write a report to a file, wholly or not at all, and return the page.
+
+    Parameters
+    ----------
+    contents : Contents
+    path : str or path
+
+    Returns
+    -------
+    str
+    """
+    from separable.model.files.atomic import write_atomically
+
+    page = page_of(contents)
+    write_atomically(path, page.encode())
+    return page

@@ -1,4 +1,4 @@
-"""What stands in each section of the page: values for the template, and the charts."""
+"""Sections of the page: values for the template, and charts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from separable.model.metrics.metric_case import case_of
 from separable.model.voted.voted_model import VotedModel
 from separable.plot.displays.one_vs_rest import checked
 from separable.report.charts import (
-    calibration_charts,
-    confusion_charts,
-    curve_charts,
+    classification_charts,
     regression_charts,
     training_charts,
 )
@@ -22,7 +20,7 @@ from separable.report.charts.weight_charts import weights
 from separable.report.contents import Absent
 from separable.report.page import report_tables
 from separable.report.page.formatting import MINUS, clean, count, number, plural, setting, shortened
-from separable.report.page.hardest_rows_table import OPEN, cards
+from separable.report.page.report_tables import OPEN, cards
 from separable.report.page.summary import certificate_text, headline, separability_text
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ __all__ = ["gather"]
 
 #: Notes and warnings that are shown, and commands; their characters.
 NOTES, COMMANDS, LONGEST = 40, 20, 600
-#: Parameters of the model that are told.
+#: Parameters of the model that are shown.
 PARAMETERS = 40
 #: Why there are no curves where figures are remembered.
 NO_ROWS = "Curves need labelled rows, and only the metrics are known here."
@@ -149,9 +147,9 @@ def _mistakes(contents: Contents) -> dict[str, Any]:
     if isinstance(measured, Absent):
         return values
     if measured.figures.task == "classification":
-        values["confusion"] = confusion_charts.confusion(measured.figures)
-        values["pairs"] = confusion_charts.confused_pairs(measured.figures)
-    if not len(measured.truth):
+        values["confusion"] = classification_charts.confusion(measured.figures)
+        values["pairs"] = classification_charts.confused_pairs(measured.figures)
+    if not len(measured.y_true):
         values["no_curves"] = [NO_ROWS]
     elif measured.figures.task == "classification":
         values["curves"], values["no_curves"] = _class_curves(measured)
@@ -163,15 +161,15 @@ def _mistakes(contents: Contents) -> dict[str, Any]:
 def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
     """Return the curves that there are, and why others are not."""
     case: Any = case_of(
-        measured.truth, measured.answers, measured.weight, measured.figures.positive
+        measured.y_true, measured.predictions, measured.weight, measured.figures.positive
     )
     result: list[Figure] = []
     reasons: list[str] = []
-    draw = [curve_charts.roc, curve_charts.precision_recall]
+    draw = [classification_charts.roc, classification_charts.precision_recall]
     if case.probabilities is None:
         reasons.append("The model has no probabilities, so there is no calibration curve.")
     else:
-        draw += [calibration_charts.calibration, calibration_charts.sureness]
+        draw += [classification_charts.calibration, classification_charts.sureness]
     for each in draw:
         try:
             result.append(each(checked(case)))
@@ -181,8 +179,8 @@ def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
 
 
 def _number_curves(contents: Contents, measured: Measured) -> list[Figure]:
-    y_true = np.asarray(measured.truth, dtype=np.float64)
-    predicted = np.asarray(measured.answers.predicted, dtype=np.float64)
+    y_true = np.asarray(measured.y_true, dtype=np.float64)
+    predicted = np.asarray(measured.predictions.predicted, dtype=np.float64)
     y_true, predicted = (each.reshape(len(each), -1)[:, 0] for each in (y_true, predicted))
     drawn = regression_charts.predicted_and_true(y_true, predicted, contents.data.target)
     return [drawn, regression_charts.residuals(y_true, predicted)]
@@ -243,7 +241,7 @@ def _hard(contents: Contents) -> dict[str, Any]:
 
 
 def _choice(contents: Contents) -> dict[str, Any]:
-    tried, curve = contents.tried, contents.strengths
+    tried, curve = contents.tried, contents.regularization
     values: dict[str, Any] = {
         "tried": not isinstance(tried, Absent),
         "no_tried": tried,
@@ -264,7 +262,7 @@ def _choice(contents: Contents) -> dict[str, Any]:
             f"{plural(tried.of_rows, 'row')}.",
         }
     if not isinstance(curve, Absent):
-        values["strengths"] = training_charts.strengths(curve)
+        values["strengths"] = training_charts.regularization(curve)
     return values
 
 

@@ -1,4 +1,4 @@
-"""What a reader takes home in ten seconds, and the verdicts, in sentences."""
+"""The summary at the top of the page, and the verdicts, in sentences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Headline", "certificate_text", "headline", "separability_text"]
 
 
-#: Errors that are at most this share of the constant answer's are none: numbers are rounded.
+#: Errors up to this fraction of those of the constant prediction count as 0: rounding.
 ROUNDING = 1e-9
 
 
@@ -73,23 +73,25 @@ def _which_rows(measured: Measured) -> str:
         return rows
     if measured.is_new:
         return f"{rows} that the model had not seen"
-    some = "" if measured.seen == measured.figures.rows else f" {measured.seen} of them"
-    return f"{rows},{some} seen in training,"
+    seen = "" if measured.seen == measured.figures.rows else f" {measured.seen} of them"
+    return f"{rows},{seen} seen in training,"
 
 
-def _of_classes(found: Evaluation, counted: bool, rows: str) -> Headline:
-    accuracy, constant = found.figures["accuracy"], found.constant_figures["accuracy"]
+def _of_classes(evaluation: Evaluation, counted: bool, rows: str) -> Headline:
+    accuracy, constant = evaluation.figures["accuracy"], evaluation.constant_figures["accuracy"]
     if counted:
-        low, high = (float(end[0]) for end in wilson(np.array([accuracy]), np.array([found.rows])))
+        low, high = (
+            float(end[0]) for end in wilson(np.array([accuracy]), np.array([evaluation.rows]))
+        )
     else:
-        error = found.standard_errors.get("accuracy", math.nan)
+        error = evaluation.standard_errors.get("accuracy", math.nan)
         low, high = max(0.0, accuracy - Z * error), min(1.0, accuracy + Z * error)
     return Headline(
         as_percent(accuracy),
         f"accuracy on {rows.rstrip(',')}",
         f"{LEVEL} interval: {as_percent(low)} to {as_percent(high)}.",
         as_percent(constant),
-        f"accuracy of always predicting {shortened(found.constant, 40)}",
+        f"accuracy of always predicting {shortened(evaluation.constant, 40)}",
         _conclusion(1 - accuracy, 1 - constant, (1 - high, 1 - low), "mistakes", "fewer"),
         _clear(1 - constant, (1 - high, 1 - low)),
         (accuracy, low, high, constant),
@@ -97,14 +99,14 @@ def _of_classes(found: Evaluation, counted: bool, rows: str) -> Headline:
     )
 
 
-def _of_numbers(found: Evaluation, target: str, rows: str) -> Headline:
-    error, constant = found.figures["mae"], found.constant_figures["mae"]
+def _of_numbers(evaluation: Evaluation, target: str, rows: str) -> Headline:
+    error, constant = evaluation.figures["mae"], evaluation.constant_figures["mae"]
     if error <= ROUNDING * constant:
         error = 0.0
-    deviation = found.standard_errors.get("mae", math.nan)
+    deviation = evaluation.standard_errors.get("mae", math.nan)
     low, high = max(0.0, error - Z * deviation), error + Z * deviation
     top = 1.08 * max(high if math.isfinite(high) else error, constant, 1e-300)
-    answer = found.constant
+    answer = evaluation.constant
     always = "constant means" if isinstance(answer, list) else f"the mean, {number(answer)}"
     known = math.isfinite(deviation) and error > 0
     return Headline(
@@ -138,12 +140,12 @@ def _conclusion(
         )
     if not error:
         return f"The model makes no {'mistake' if several else what} on these rows."
-    share = as_percent(abs(1 - error / constant), 0)
+    percent = as_percent(abs(1 - error / constant), 0)
     if error < constant:
         return (
-            f"The model makes {share} {less} {what} than the constant."
+            f"The model makes {percent} {less} {what} than the constant."
             if several
-            else f"The model's {what} is {share} {less} than that of the constant."
+            else f"The model's {what} is {percent} {less} than that of the constant."
         )
     return "The model is worse than the constant prediction."
 

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separable.data import read
-from separable.data.io.csv.parse import BLOCK_BYTES
-from separable.data.missing import MISSING
-from separable.data.table import NotANumberError, TableError, missing_counts
+from separable.data.io.csv.dialect import BLOCK_BYTES
+from separable.data.table import MISSING, NotANumberError, TableError, missing_counts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,7 +152,7 @@ def test_in_a_single_column_empty_lines_around_quoted_values():
 
 
 def test_in_a_single_column_empty_lines_are_counted_on_all_blocks(monkeypatch):
-    monkeypatch.setattr("separable.data.io.csv.parse.BLOCK_BYTES", 64)
+    monkeypatch.setattr("separable.data.io.csv.dialect.BLOCK_BYTES", 64)
     values = [None if i % 3 else float(i) for i in range(1000)]
     text = "".join("\n" if value is None else f"{value:g}\n" for value in values)
     assert table_of("x\n" + text).to_pydict() == {"x": values}

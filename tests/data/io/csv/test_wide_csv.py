@@ -11,7 +11,7 @@ import pytest
 
 import separable.data
 from separable.data import dataset as dataset_module
-from separable.data.io.csv import csv_file, csv_files, parse, sniff
+from separable.data.io.csv import csv_file, csv_files, dialect, sniff
 from separable.data.table import TableError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def test_a_sample_has_rows_however_long_lines_are(
     numbers, target = _wide(120, 90)
     path = tmp_path / "wide.csv"
     path.write_text(_text(numbers, target))
-    parsed = _counted(monkeypatch, parse._Call, "table")
+    parsed = _counted(monkeypatch, dialect._Call, "table")
 
     dataset = separable.data.read(path, target="y")
 
@@ -93,7 +93,7 @@ def test_many_columns_come_in_few_chunks() -> None:
     """Each block of the parser makes a chunk of every column."""
     numbers, target = _wide(12, 9000)
     text = _text(numbers * 1e-9, target).encode()
-    assert len(text) > parse.BLOCK_BYTES
+    assert len(text) > dialect.BLOCK_BYTES
 
     table = separable.data.read(io.BytesIO(text), target="y").table
 

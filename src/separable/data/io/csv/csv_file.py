@@ -17,8 +17,7 @@ import numpy as np
 
 from separable.data.arrow_arrays import integers, mask, nulls, strings
 from separable.data.ingest.column_types import converted
-from separable.data.io.csv.dialect import delimiter_name
-from separable.data.io.csv.parse import parse, parse_texts
+from separable.data.io.csv.dialect import delimiter_name, parse, parse_texts
 from separable.data.io.csv.records import Records
 from separable.data.io.csv.sniff import without_comments
 from separable.data.io.encodings import (
@@ -28,7 +27,7 @@ from separable.data.io.encodings import (
     refuse_invalid_utf8,
     refuse_nul,
 )
-from separable.data.table import NotANumberError, TableError, at_place
+from separable.data.table import NotANumberError, TableError, file_position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -227,7 +226,7 @@ class CsvReader:
         fresh = np.flatnonzero(wrong & ~bad)
         examples = fresh[: self.report.n_free_examples]  # finding a line scans the block
         for record in examples.tolist():
-            line, text = self._place(block, record)
+            line, text = self._position(block, record)
             reason = f"column {name!r}: {_cut(texts[record].as_py())} is not {_NOUNS[plan.type]}"
             self.report.skip(block.name, line, reason, text)
         self.report.skipped += len(fresh) - len(examples)
@@ -385,7 +384,7 @@ class CsvReader:
             if wrong.any():
                 record = int(np.flatnonzero(wrong)[0])
                 first = "header" if dialect.header else "first line"
-                where = at_place(block.name, line + records.line_of(record))
+                where = file_position(block.name, line + records.line_of(record))
                 raise TableError(
                     f"{where}: expected {width} values (as in the {first}), found "
                     f"{records.widths[record]}. Put quotes around values that contain the "
@@ -408,7 +407,7 @@ class CsvReader:
             value = trimmed[record].as_py()
             if not self.retype:
                 raise self._not_of_type(block, name, record, value)
-            line, _ = self._place(block, record)
+            line, _ = self._position(block, record)
             plans[name] = replace(
                 plan,
                 type="category",
@@ -435,7 +434,7 @@ class CsvReader:
         half = len(names) // 2
         return self._unparsable(texts, names[:half]) + self._unparsable(texts, names[half:])
 
-    def _place(self, block: Block, row: int) -> tuple[int, str]:
+    def _position(self, block: Block, row: int) -> tuple[int, str]:
         """Return the line and the text of a row."""
         records, line, record = self._record(block, row)
         return line + records.line_of(record), records.text_of(record)
@@ -475,7 +474,7 @@ class CsvReader:
 def _where(block: Block, records: Records, line: int, record: int) -> str:
     """Return the location of a byte of records that begin on the given line."""
     at = line + records.line_of_byte(record), records.column_of_byte(record) + 1
-    return at_place(block.name, *at)
+    return file_position(block.name, *at)
 
 
 def all_present(columns: Sequence[Any], markers: tuple[str, ...]) -> bool:

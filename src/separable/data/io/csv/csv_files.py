@@ -18,8 +18,8 @@ from separable.data.io.csv.sniff import (
 )
 from separable.data.io.encodings import LONGEST_LINE, Utf8Text, line_of_byte, refuse_nul
 from separable.data.io.tables import TableFiles, cut_off
-from separable.data.reading_report import ColumnFound
-from separable.data.table import TableError, at_place, list_names
+from separable.data.reading_report import ColumnSource
+from separable.data.table import TableError, file_position, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,7 +133,7 @@ class CsvFiles(TableFiles):
         report.format, report.dialect, report.sniffed = "csv", layout.dialect, sniffed
         report.compression = text.source.compression
         plans = layout.plans
-        report.columns = [ColumnFound(n, plans[n].type, plans[n].why) for n in self.columns]
+        report.columns = [ColumnSource(n, plans[n].type, plans[n].why) for n in self.columns]
 
     # --- in chunks ---
 
@@ -188,7 +188,7 @@ class CsvFiles(TableFiles):
                     if want > LONGEST_LINE:
                         refuse_nul(text.name, data, line, offset)
                         raise TableError(
-                            f"{at_place(text.name, line)}: a record of more than {len(data)} "
+                            f"{file_position(text.name, line)}: a record of more than {len(data)} "
                             "bytes. A quote may be unclosed: close it, or pass quoting=False if "
                             "quotes are text."
                         )

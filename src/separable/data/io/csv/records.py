@@ -163,10 +163,10 @@ class Records:
 
 def _among(values: NDArray[Any], *wanted: int) -> NDArray[np.bool_]:
     """Return which values are among a few; `numpy.isin` is slower and imports masked arrays."""
-    found: NDArray[np.bool_] = values == wanted[0]
+    mask: NDArray[np.bool_] = values == wanted[0]
     for each in wanted[1:]:
-        found |= values == each
-    return found
+        mask |= values == each
+    return mask
 
 
 def _spans_one_by_one(

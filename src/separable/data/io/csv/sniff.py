@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from separable.data.arrow_arrays import bits, strings, text_codes
-from separable.data.column_blocks import blocks_of
+from separable.data.columns import blocks_of
 from separable.data.ingest.column_types import ColumnPlan, arrow_type, guess, sure_guesses
 from separable.data.io.csv.dialect import (
     Dialect,
@@ -29,8 +29,7 @@ from separable.data.io.encodings import (
     refuse_invalid_utf8,
     refuse_nul,
 )
-from separable.data.missing import MISSING
-from separable.data.table import TableError, at_place, is_number, list_names
+from separable.data.table import MISSING, TableError, file_position, is_number, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -244,9 +243,9 @@ def _width(name: str, records: Records, first: int, line: int, options: CsvOptio
     mark = start[:1] if not start[:1].isalnum() and start[:1] not in ('"', "") else ""
     comment = f", or comment={mark!r} if it is a comment" if mark else ""
     raise TableError(
-        f"{at_place(name, line + records.line_of(first) + 1)}: {width} value(s), but the lines "
-        f"below it have {int(others[0])} (delimiter: {delimiter_name(records.delimiter)}). The "
-        f"line is {start!r}. Skip it with skip_rows=1{comment}, or correct it."
+        f"{file_position(name, line + records.line_of(first) + 1)}: {width} value(s), but the "
+        f"lines below it have {int(others[0])} (delimiter: {delimiter_name(records.delimiter)}). "
+        f"The line is {start!r}. Skip it with skip_rows=1{comment}, or correct it."
     )
 
 
@@ -257,7 +256,7 @@ def _texts(pieces: Sequence[bytes], dialect: Dialect, width: int) -> pa.Table:
     """Parse pieces of a file as text, without lines of another width."""
     import pyarrow as pa
 
-    from separable.data.io.csv.parse import parse_texts
+    from separable.data.io.csv.dialect import parse_texts
 
     names = [str(index) for index in range(width)]
     if len(pieces) > 1 and not any(b'"' in piece for piece in pieces):

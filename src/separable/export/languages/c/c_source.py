@@ -14,8 +14,8 @@ from separable.export.plan.plan import (
     ExportError,
     NumbersStep,
     NumberStep,
+    refuse_texts,
 )
-from separable.export.plan.refusals import refuse_texts
 from separable.export.plan.test_vectors import PRECISION
 
 if TYPE_CHECKING:

@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.export.languages.onnx.onnx_columns import (
+    Nodes,
     added,
     given_as,
     missing_text,
     numbers_added,
+    onnx_module,
     takes_text,
 )
-from separable.export.languages.onnx.onnx_nodes import Nodes, onnx_module
-from separable.export.plan.plan import BooleanStep, DateStep, NumbersStep
-from separable.export.plan.refusals import refuse_mixed_levels, refuse_nul_texts, refuse_texts
+from separable.export.plan.plan import (
+    BooleanStep,
+    DateStep,
+    NumbersStep,
+    refuse_mixed_levels,
+    refuse_nul_texts,
+    refuse_texts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

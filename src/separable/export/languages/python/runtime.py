@@ -149,16 +149,16 @@ def _category(step, value, cells):
         _put(cells, step["missing"], 1.0)
         return
     if step["typed"] and not isinstance(value, str):
-        place = step["numbers"].get(_typed(value), step["unseen"])
+        index = step["numbers"].get(_typed(value), step["unseen"])
         known = _typed(value) in step["numbers"]
     else:
         text = _text(step["name"], value)
-        place, known = step["levels"].get(text, step["unseen"]), text in step["levels"]
+        index, known = step["levels"].get(text, step["unseen"]), text in step["levels"]
     if not known and step["refuses"]:
         raise ValueError(
             "Column %r: %.80r is a level that the training data did not have." % (step["name"], value)
         )
-    _put(cells, place, 1.0)
+    _put(cells, index, 1.0)
 
 
 def _typed(value):
@@ -231,8 +231,8 @@ def _date(step, value, cells):
     date, moment = _microseconds(step["name"], value)
     for number, part in zip(step["numbers"], (moment / _DAY, date.year, date.day)):
         if number is not None:
-            mean, scale, place = number
-            _put(cells, place, (part - mean) / scale)
+            mean, scale, index = number
+            _put(cells, index, (part - mean) / scale)
     for cycle, part in zip(step["cycles"], (date.month - 1, date.weekday(), date.hour)):
         _put(cells, dict(cycle).get(part), 1.0)
 
@@ -296,25 +296,25 @@ def _text_cells(step, text, cells):
     counts = {}
     for term in _terms(step, text):
         if step["hashed"] is None:
-            place, one = step["terms"].get(term), 1
+            index, one = step["terms"].get(term), 1
         else:
             h = _hash(term)
-            place, one = abs(h) % step["hashed"], -1 if h < 0 and step["alternate_sign"] else 1
-        if place is not None:
-            counts[place] = counts.get(place, 0) + one
+            index, one = abs(h) % step["hashed"], -1 if h < 0 and step["alternate_sign"] else 1
+        if index is not None:
+            counts[index] = counts.get(index, 0) + one
     values = {}
-    for place, count in counts.items():
+    for index, count in counts.items():
         value = 1.0 if step["binary"] else float(count)
         if step["sublinear"]:
             value = math.log(value) + 1.0
-        values[place] = value if step["idf"] is None else value * step["idf"][place]
+        values[index] = value if step["idf"] is None else value * step["idf"][index]
     length = 0.0
     if step["norm"] == "l1":
         length = math.fsum(map(abs, values.values()))
     elif step["norm"] == "l2":
         length = math.sqrt(math.fsum(value * value for value in values.values()))
-    for place, value in values.items():
-        _put(cells, step["first"] + place, value / (length or 1.0))
+    for index, value in values.items():
+        _put(cells, step["first"] + index, value / (length or 1.0))
 
 
 def _text_column(step, value, cells):
@@ -340,11 +340,11 @@ def _numbers(step, row, cells):
     if step["products"] is None:
         cells.update(enumerate(values))
         return
-    for place, factors in enumerate(step["products"]):
+    for index, factors in enumerate(step["products"]):
         product = 1.0
         for factor in factors:
             product *= values[factor]
-        cells[place] = product
+        cells[index] = product
 
 
 # section record, for record
@@ -384,7 +384,7 @@ for _step in MODEL["steps"]:
         _step["numbers"] = dict(_step["numbers"])
 # section text tables
     if _step["kind"] == "text":
-        _step["terms"] = {term: place for place, term in enumerate(_step["terms"])}
+        _step["terms"] = {term: index for index, term in enumerate(_step["terms"])}
         _step["stop_words"] = frozenset(_step["stop_words"])
 # end of section
     if _step["kind"] != "record":
@@ -398,9 +398,9 @@ _WEIGHTS = dict(zip(MODEL["places"] or range(len(MODEL["weights"])), MODEL["weig
 # section main
 
 
-def _put(cells, place, value):
-    if place is not None and place >= 0:
-        cells[place] = cells.get(place, 0.0) + value
+def _put(cells, index, value):
+    if index is not None and index >= 0:
+        cells[index] = cells.get(index, 0.0) + value
 
 
 def _row(row):
@@ -431,12 +431,12 @@ def scores(row):
     """Return the scores of a row: w.x + b, one for two classes, one a class for more."""
     totals = list(MODEL["base"])
     threshold = MODEL["threshold"]
-    for place, value in sorted(encode(row).items()):
+    for index, value in sorted(encode(row).items()):
         if math.isinf(value) or value != value:
             raise ValueError("A value is too large for float64.")
         if threshold is not None:
             value = float(value > threshold) - float(0.0 > threshold)
-        for k, weight in enumerate(_WEIGHTS.get(place, ())):
+        for k, weight in enumerate(_WEIGHTS.get(index, ())):
             totals[k] += weight * value
     if any(math.isinf(total) or total != total for total in totals):
         raise ValueError("The score is too large for float64.")
@@ -458,8 +458,8 @@ def predict(row):
 
 def _softmax(scores):
     top = max(scores)
-    shares = [math.exp(score - top) for score in scores]
-    return [share / math.fsum(shares) for share in shares]
+    exponentials = [math.exp(score - top) for score in scores]
+    return [probability / math.fsum(exponentials) for probability in exponentials]
 
 
 def probabilities(row):
@@ -486,16 +486,16 @@ def self_test():
     wrong = []
     for number, test in enumerate(TESTS):
         row = dict(test["row"]) if MODEL["takes"] == "record" else test["row"]
-        found, said = scores(row), predict(row)
-        for score, expected, size in zip(found, test["scores"], test["sizes"]):
+        actual, said = scores(row), predict(row)
+        for score, expected, size in zip(actual, test["scores"], test["sizes"]):
             if not abs(score - expected) <= PRECISION * size:
                 wrong.append("row %d: the score is %r, not %r" % (number, score, expected))
         if CLASSES is not None and said != test["prediction"]:
             wrong.append("row %d: the prediction is %r, not %r" % (number, said, test["prediction"]))
         if test["probabilities"] is not None:
-            for share, expected in zip(probabilities(row), test["probabilities"]):
-                if not abs(share - expected) <= 1e-9 * (1.0 + max(test["sizes"])):
-                    wrong.append("row %d: a probability is %r, not %r" % (number, share, expected))
+            for probability, expected in zip(probabilities(row), test["probabilities"]):
+                if not abs(probability - expected) <= 1e-9 * (1.0 + max(test["sizes"])):
+                    wrong.append("row %d: a probability is %r, not %r" % (number, probability, expected))
     return wrong
 
 

@@ -1,10 +1,14 @@
-"""Columns of a plan in SQL: parsing, and contributions to the scores."""
+"""Columns of a plan in SQL.
+
+Columns with many levels are joined tables of contributions: a CASE over thousands of levels is a
+linear search in every row; a join uses an index.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from separable.export.languages.sql.sql_levels import added
 from separable.export.languages.sql.sql_syntax import identifier, literal, number, summed
 from separable.export.plan.plan import (
     BooleanStep,
@@ -17,13 +21,18 @@ from separable.export.plan.plan import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from separable.export.languages.sql.sql_levels import LevelTable
     from separable.export.plan.plan import Plan, Step
 
-__all__ = ["date_stages", "read_columns", "scores_of"]
+
+__all__ = ["date_stages", "level_joins", "level_tables", "read_columns", "scores_of"]
 
 _FLOAT = "DOUBLE PRECISION"
 _MONTH_STARTS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
+
+#: Columns with fewer levels stay a CASE.
+FEWEST = 50
+#: SQLite joins at most 64 tables.
+_MOST_JOINS = 60
 
 
 def read_columns(plan: Plan) -> list[str]:
@@ -250,3 +259,74 @@ def _weighted(plan: Plan, index: int, k: int, value: str) -> str:
         f"CASE WHEN {value} > {number(plan.threshold)} THEN {number(high)} ELSE {number(low)} END"
     )
     return f"CASE WHEN {value} IS NULL THEN NULL ELSE {above} END"
+
+
+@dataclass(frozen=True)
+class LevelTable:
+    """Contributions of the levels of a column to each score.
+
+    Parameters
+    ----------
+    name, alias : str
+        Names of the table and of its alias in the join.
+    column, key : str
+        The column of the levels and the expression to join on. It is an expression because SQLite
+        uses no index between a column with a type and one without.
+    head, rows : str
+        The table with the names of its columns, and the query for its rows.
+    """
+
+    name: str
+    alias: str
+    column: str
+    key: str
+    head: str
+    rows: str
+
+
+def level_tables(plan: Plan, prefix: str) -> dict[int, LevelTable]:
+    """Return the tables by the index of their column.
+
+    Parameters
+    ----------
+    plan : Plan
+    prefix : str
+        Beginning of the names of the tables.
+    """
+    many = {
+        at: len(step.levels)
+        for at, step in enumerate(plan.steps)
+        if isinstance(step, CategoryStep) and len(step.levels) >= FEWEST
+    }
+    most = sorted(many, key=lambda at: -many[at])[:_MOST_JOINS]
+    return {at: _table(plan, at, prefix) for at in sorted(most)}
+
+
+def _table(plan: Plan, at: int, prefix: str) -> LevelTable:
+    step = plan.steps[at]
+    assert isinstance(step, CategoryStep)
+    name = f"{prefix}_levels_{at}"
+    weights = ", ".join(f"w{k}" for k in range(plan.n_scores))
+    rows = ",\n    ".join(
+        f"({', '.join([literal(level), *(added(plan, index, k) for k in range(plan.n_scores))])})"
+        for level, index in step.levels
+    )
+    column = f"c{at}"
+    key = f"({column} || '')" if isinstance(step.levels[0][0], str) else f"({column} + 0.0)"
+    head = f"{name} (level, {weights})"
+    return LevelTable(name, f"j{at}", column, key, head, f"VALUES\n    {rows}")
+
+
+def level_joins(tables: Mapping[int, LevelTable]) -> str:
+    """Return the JOIN clauses of all tables of levels."""
+    return "".join(
+        f"\n  LEFT JOIN {each.name} AS {each.alias} ON {each.alias}.level = {each.key}"
+        for each in tables.values()
+    )
+
+
+def added(plan: Plan, index: int | None, k: int) -> str:
+    """Return the contribution of a 1 at a feature, relative to the 0 that `Plan.base` counts."""
+    if index is None or index < 0:
+        return "0.0"
+    return number(float(plan.weights[index, k]) * (plan.one - plan.zero))

@@ -8,18 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from separable.data.lazy_texts import (
+from separable.data.strings import (
     ChainedTexts,
     DeferredTexts,
     PackedTexts,
     PrefixedTexts,
     RepeatedText,
     groups_of,
+    pack_strings,
+    unpack_strings,
 )
-from separable.data.strings import pack_strings, unpack_strings
 
 if TYPE_CHECKING:
-    from separable.data.lazy_texts import LazyTexts
+    from separable.data.strings import LazyTexts
 
 texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), max_size=6)
 

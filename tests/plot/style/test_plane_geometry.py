@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from separable.plot.style.clipping import borders, box_around, line_in_box, plane_in_box, regions
+from separable.plot.style.plane_geometry import (
+    borders,
+    box_around,
+    line_in_box,
+    plane_in_box,
+    regions,
+)
 
 
 def inside(points, box):

@@ -1,4 +1,4 @@
-"""A stream of tables: encoded by what the first rows hold."""
+"""Streams of encoded rows: of tables, and of svmlight or Vowpal Wabbit text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from separable.cli.io.row_columns import weights_of
 from separable.cli.render.messages import step, warn
 from separable.cli.stream.stream_rows import RowStream, Targets
 from separable.cli.stream.stream_target import settled_target, target_of
-from separable.cli.training.encoded_rows import refuse_negative
+from separable.cli.training.training_data import refuse_negative
 from separable.data.columns import Categories, as_columns
 from separable.data.labels import text_array
 from separable.data.table import NotANumberError, TableError, require_columns
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.stream.stream_rows import Wanted
-    from separable.cli.stream.stream_source import Source
+    from separable.cli.stream.stream_rows import Source, Wanted
     from separable.cli.stream.stream_target import StreamTarget
     from separable.data.dataset import Dataset
     from separable.data.rows import Rows
@@ -34,7 +33,11 @@ if TYPE_CHECKING:
     from separable.features.encoding_report import EncodingReport
     from separable.features.table.table_encoder import TableEncoder
 
-__all__ = ["TableStream"]
+
+__all__ = ["SparseStream", "TableStream"]
+
+#: Vowpal Wabbit's own default.
+BITS = 18
 
 
 class TableStream(RowStream):
@@ -103,12 +106,12 @@ class TableStream(RowStream):
 
     def _check_columns(self, names: list[str]) -> None:
         where, wanted = file_name(self.source.data), self.wanted
-        asked = [self.name, *([wanted.weight] if wanted.weight else [])]
-        for each in (asked, *wanted.columns.values()):
+        required = [self.name, *([wanted.weight] if wanted.weight else [])]
+        for each in (required, *wanted.columns.values()):
             require_columns(each, names, where)
         if self.name in wanted.columns.get("drop", ()):
             raise click.UsageError(f"--drop {self.name}: the target cannot be dropped.")
-        if not set(names) - set(asked):
+        if not set(names) - set(required):
             raise TableError(
                 f"{where}: no feature columns: {', '.join(map(repr, names))} is all. Add the "
                 "columns to predict the target from."
@@ -180,14 +183,14 @@ class TableStream(RowStream):
         return rows, report
 
     def _weight(
-        self, table: pa.Table, there: NDArray[np.bool_], first_row: int
+        self, table: pa.Table, is_present: NDArray[np.bool_], first_row: int
     ) -> NDArray[np.float64] | None:
         """Return the weights of the rows that have a target."""
         name = self.wanted.weight
         if name is None:
             return None
         require_columns([name], table.column_names, file_name(self.source.data))
-        rows = np.flatnonzero(there)
+        rows = np.flatnonzero(is_present)
         with naming_file(self.source.data, rows + first_row):
             return weights_of(as_columns(table.select([name])), name, rows)
 
@@ -201,3 +204,84 @@ def _counts(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
         return text_array(column.levels)[met], counts[met]
     values = column.values[~np.isnan(column.values)]
     return np.unique(values, return_counts=True)
+
+
+class SparseStream(RowStream):
+    """Rows of svmlight or Vowpal Wabbit text, which are numbers already. See `RowStream`."""
+
+    def __init__(
+        self,
+        source: Source,
+        wanted: Wanted,
+        target: StreamTarget | None = None,
+        n_features: int | None = None,
+    ) -> None:
+        super().__init__(source, wanted, target)
+        self._width = n_features
+        named: dict[str, Any] = {"--target": wanted.target, "--weight": wanted.weight}
+        named |= {f"--{kind}": names for kind, names in wanted.columns.items()}
+        if source.format == "vw" and wanted.features is not None:
+            raise click.UsageError("--features is for svmlight files. Use --bits.")
+        if source.format == "svmlight" and wanted.bits is not None:
+            raise click.UsageError("--bits: the columns of svmlight files are numbers already.")
+        odd = next((option for option, given in named.items() if given), None)
+        if odd is not None:
+            raise click.UsageError(
+                f"{odd}: {source.format} text has no named columns, and each line begins with its "
+                "target. Leave the option out."
+            )
+
+    @property
+    def n_features(self) -> int:
+        """How many numbers a row has."""
+        assert self._width is not None
+        return self._width
+
+    def begin(self) -> None:
+        """Settle the width, and what is predicted by the first rows."""
+        if self.source.format == "vw":
+            self._width = 1 << (self.wanted.bits or BITS)
+        else:
+            self._width = self.wanted.features or self._counted_width()
+        result = [chunk.y for chunk in self._first() if chunk.y is not None]
+        values = np.concatenate(result) if result else np.zeros(0)
+        self._target = settled_target(
+            f"{file_name(self.source.data)}: the target of each line",
+            np.unique(values, return_counts=True),
+            self.wanted.task,
+            self.wanted.classes,
+        )
+        self._tell_order(values)
+
+    def _counted_width(self) -> int:
+        if not self.source.again:
+            raise click.UsageError(
+                f"The number of columns of {file_name(self.source.data)} must be known before "
+                "reading: give --features N."
+            )
+        with step(f"Counting the columns of {file_name(self.source.data)}"):
+            return max(chunk.rows.n_features for chunk in self.source.chunks() if chunk.rows)
+
+    def _chunks(self) -> Iterator[Dataset]:
+        return self.source.chunks(n_features=self._width)
+
+    def _targets(self, chunk: Dataset, first_row: int) -> Targets:
+        n = len(chunk)
+        if chunk.y is None:
+            none = np.zeros(n, dtype=np.bool_)
+            return Targets(none, none, np.zeros(0), None)
+        y, mask = self.target.of_values(chunk.y, first_row)
+        if chunk.weights is None:
+            return Targets(mask, mask, y, None)
+        weight = chunk.weights.astype(np.float64)
+        keep = weight > 0
+        return Targets(mask, keep, y[keep], weight[keep])
+
+    def _encoded(
+        self, chunk: Dataset, kept: NDArray[np.intp], first_row: int
+    ) -> tuple[Rows, EncodingReport | None]:
+        del first_row
+        assert chunk.rows is not None
+        start, stop = int(kept[0]), int(kept[-1]) + 1
+        rows = chunk.rows.slice(start, stop)
+        return (rows if len(kept) == stop - start else rows.take(kept - start)), None

@@ -1,7 +1,4 @@
-"""Exact pieces of lines, planes and regions of classes that lie within a box.
-
-Where, on a line, one class stops being the best one and another begins.
-"""
+"""Plane geometry of the pictures: lines, planes and regions within a box, and ellipses."""
 
 from __future__ import annotations
 
@@ -22,7 +19,9 @@ __all__ = [
     "borders",
     "borders_on_line",
     "box_around",
+    "check_covariance",
     "class_scores",
+    "ellipse",
     "line_in_box",
     "plane_in_box",
     "regions",
@@ -34,18 +33,18 @@ class _Part(NamedTuple):
 
     Parameters
     ----------
-    corners : ndarray, shape (m, 2)
+    vertices : ndarray, shape (m, 2)
         In order.
     beyond : ndarray of int, shape (m,)
         The class behind the side from each corner to the next, -1 where the box ends.
     """
 
-    corners: Floats
+    vertices: Floats
     beyond: NDArray[np.intp]
 
 
 #: Room around the data, as a share of its range.
-ROOM = 0.06
+MARGIN = 0.06
 
 
 def box_around(points: Floats) -> Floats:
@@ -53,16 +52,16 @@ def box_around(points: Floats) -> Floats:
     low, high = points.min(axis=0), points.max(axis=0)
     wide = high - low
     least = 1e-9 * np.maximum(np.abs(low), np.abs(high))
-    room = np.where(wide > least, ROOM * wide, np.maximum(np.abs(high) * 0.1, 1.0))
-    return np.array([low - room, high + room])
+    margin = np.where(wide > least, MARGIN * wide, np.maximum(np.abs(high) * 0.1, 1.0))
+    return np.array([low - margin, high + margin])
 
 
 def line_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
     """Return the two ends of w.z + b = 0 within a box of two sides, or None."""
-    corners = np.array([[box[i, 0], box[j, 1]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
-    scores = corners @ w + b
+    vertices = np.array([[box[i, 0], box[j, 1]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
+    scores = vertices @ w + b
     result = [
-        _crossing(corners[k], corners[k - 3], scores[k], scores[k - 3])
+        _crossing(vertices[k], vertices[k - 3], scores[k], scores[k - 3])
         for k in range(4)
         if (scores[k] > 0) != (scores[k - 3] > 0)
     ]
@@ -83,24 +82,24 @@ def borders(
     """
     for i, part in enumerate(_parts(weights, intercept, box)):
         for k in np.flatnonzero(part.beyond > i):
-            ends = part.corners[[k, (k + 1) % len(part.corners)]]
+            ends = part.vertices[[k, (k + 1) % len(part.vertices)]]
             yield (i, int(part.beyond[k])), ends
 
 
 def regions(weights: Floats, intercept: Floats, box: Floats) -> list[Floats]:
     """Return the polygon of each class within a box, empty for a class that has no point there."""
-    return [part.corners for part in _parts(weights, intercept, box)]
+    return [part.vertices for part in _parts(weights, intercept, box)]
 
 
 def _parts(weights: Floats, intercept: Floats, box: Floats) -> list[_Part]:
     """Return where each class has the largest weights.z + intercept."""
     (left, bottom), (right, top) = box
-    corners = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+    vertices = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
     result = []
     for i in range(len(weights)):
-        part = _Part(corners, np.full(4, -1))
+        part = _Part(vertices, np.full(4, -1))
         for j in range(len(weights)):
-            if i != j and len(part.corners):
+            if i != j and len(part.vertices):
                 w, b = weights[i] - weights[j], float(intercept[i] - intercept[j])
                 part = _half(part, w, b, j)
         result.append(part)
@@ -109,11 +108,11 @@ def _parts(weights: Floats, intercept: Floats, box: Floats) -> list[_Part]:
 
 def plane_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
     """Return the corners of w.z + b = 0 within a box of three sides, in order, or None."""
-    corners = np.array([[box[(k >> a) & 1, a] for a in range(3)] for k in range(8)])
+    vertices = np.array([[box[(k >> a) & 1, a] for a in range(3)] for k in range(8)])
     edges = [(k, k | 1 << a) for k in range(8) for a in range(3) if not k >> a & 1]
-    scores = corners @ w + b
+    scores = vertices @ w + b
     result = [
-        _crossing(corners[i], corners[j], scores[i], scores[j])
+        _crossing(vertices[i], vertices[j], scores[i], scores[j])
         for i, j in edges
         if (scores[i] > 0) != (scores[j] > 0)
     ]
@@ -136,16 +135,16 @@ def _around(points: Floats, w: Floats, sides: Floats) -> NDArray[np.intp]:
     return order
 
 
-def _crossing(here: Floats, there: Floats, score: float, other: float) -> Floats:
+def _crossing(here: Floats, end: Floats, score: float, other: float) -> Floats:
     """Return the point between two, of scores on both sides of 0, where it is 0."""
-    result: Floats = here + score / (score - other) * (there - here)
+    result: Floats = here + score / (score - other) * (end - here)
     return result
 
 
 def _half(part: _Part, w: Floats, b: float, rival: int) -> _Part:
     """Return what is left of a region where w.z + b >= 0; beyond the cut is the rival."""
-    corners, n = part.corners, len(part.corners)
-    scores = corners @ w + b
+    vertices, n = part.vertices, len(part.vertices)
+    scores = vertices @ w + b
     if scores.min() >= 0:
         return part
     kept: list[Floats] = []
@@ -153,10 +152,10 @@ def _half(part: _Part, w: Floats, b: float, rival: int) -> _Part:
     for k in range(n):
         here, mask = scores[k], scores[(k + 1) % n]
         if here >= 0:
-            kept.append(corners[k])
+            kept.append(vertices[k])
             beyond.append(int(part.beyond[k]))
         if (here >= 0) != (mask >= 0):
-            kept.append(_crossing(corners[k], corners[(k + 1) % n], here, mask))
+            kept.append(_crossing(vertices[k], vertices[(k + 1) % n], here, mask))
             beyond.append(rival if here >= 0 else int(part.beyond[k]))
     return _Part(np.array(kept).reshape(-1, 2), np.array(beyond, dtype=np.intp))
 
@@ -192,12 +191,41 @@ def borders_on_line(weights: Floats, intercept: Floats) -> Floats:
     [-2.0, 2.0]
     """
     w = weights[:, 0]
-    places = []
+    crossings = []
     for k, other in combinations(range(len(w)), 2):
         if w[k] == w[other]:
             continue
         x = (intercept[other] - intercept[k]) / (w[k] - w[other])
         scores = w * x + intercept
         if scores[k] >= scores.max() - SAME * max(1.0, np.abs(scores).max()):
-            places.append(x)
-    return np.unique(np.array(places, dtype=np.float64)) + 0.0  # no -0
+            crossings.append(x)
+    return np.unique(np.array(crossings, dtype=np.float64)) + 0.0  # no -0
+
+
+def ellipse(centre: Floats, covariance: Floats, radius: float, n: int = 241) -> Floats:
+    """Return n points z with (z - m)'S^-1 (z - m) = radius^2, the first again at the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ellipse(np.zeros(2), np.diag([1.0, 4.0]), 3.0, n=5).round(9) + 0.0
+    array([[ 3.,  0.],
+           [ 0.,  6.],
+           [-3.,  0.],
+           [ 0., -6.],
+           [ 3.,  0.]])
+    """
+    angle = np.linspace(0, 2 * np.pi, n)
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    points: Floats = centre + radius * circle @ np.linalg.cholesky(covariance).T
+    return points
+
+
+def check_covariance(covariance: object, name: str) -> Floats:
+    """Return a 2 x 2 matrix that is symmetric and positive definite, or refuse it."""
+    matrix = np.asarray(covariance, dtype=np.float64)
+    if matrix.shape != (2, 2) or not np.isfinite(matrix).all():
+        raise ValueError(f"{name} must be 2 x 2 finite numbers. Got {np.asarray(covariance)!r}.")
+    if matrix[0, 1] != matrix[1, 0] or matrix[0, 0] <= 0 or np.linalg.det(matrix) <= 0:
+        raise ValueError(f"{name} must be symmetric and positive definite. Got {matrix.tolist()}.")
+    return matrix

@@ -1,32 +1,59 @@
-"""The fields of the what-if form: what can be changed, and the values it starts with."""
+"""The what-if form of a report: values are changed, and the contributions move with them.
+
+The page computes nothing of its own. Its answers are those of the exported JavaScript
+(`export.languages.javascript.js_source.scorer`); ``what_if.js`` is the form around it. Code and
+data are apart: names and values of the data stand in the data alone, which the page holds as JSON.
+
+How a page takes it in, where ``made`` is a `WhatIf`::
+
+    <style>{made.style}</style>
+    <section><div id="what-if"></div></section>
+    <script type="application/json" id="what-if-data">{made.data, "<" escaped}</script>
+    <script>{made.script}</script>
+
+The script looks for the two ids when the page is there, and fills the first with the form. It sets
+no attribute ``style`` and no HTML, so a content policy needs the hash of script and style alone.
+The element stays empty where no script runs. Colours are ``--what-if-up`` and ``--what-if-down``.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
 from dataclasses import asdict, dataclass
+from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from separable.export.plan.example_rows import moment_text
-from separable.export.plan.given_rows import given_rows
+from separable.export.languages.javascript.js_source import model_data, scorer
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
     DateStep,
+    ExportError,
     NumbersStep,
     NumberStep,
     RecordStep,
     TextStep,
 )
+from separable.export.plan.planning import plan_of
+from separable.export.plan.test_vectors import given_rows, moment_text
+from separable.report.contents import Absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from separable.export.plan.plan import Plan, Step
 
-__all__ = ["Field", "fields_of", "start_of"]
+
+__all__ = ["DATA_ID", "FORM_ID", "MOST_BYTES", "WhatIf", "what_if"]
+
+#: The ids of the elements that the script looks for.
+FORM_ID, DATA_ID = "what-if", "what-if-data"
+
+#: Weights, of 8 bytes each, that a page may hold.
+MOST_BYTES = 300_000
 
 Kind = Literal["number", "category", "boolean", "date", "moment", "text", "levels", "either"]
 
@@ -35,6 +62,79 @@ MOST_FIELDS = 200
 
 #: So many words a text starts with.
 _WORDS = 6
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """A form that computes.
+
+    Parameters
+    ----------
+    script, style : str
+        JavaScript and CSS, to stand as they are in ``<script>`` and ``<style>``.
+    data : dict
+        For JSON: the model, its names and the values that the form starts with.
+    fields : tuple of Field
+        What can be changed.
+    """
+
+    script: str
+    style: str
+    data: dict[str, Any]
+    fields: tuple[Field, ...]
+
+
+def what_if(model: Any, start_row: Any = None) -> WhatIf | Absent:
+    """Return the form of a model, or why there is none.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    start_row : object, optional
+        A raw row to start with: a mapping by column, or the text. None: means, first levels and
+        the strongest words.
+    """
+    weights = getattr(model, "weights", None)
+    if weights is not None and weights.nbytes > MOST_BYTES:
+        return Absent(
+            f"The weights of this model take {weights.nbytes / 1000:,.0f} kB; the what-if form "
+            f"supports up to {MOST_BYTES // 1000} kB."
+        )
+    try:
+        plan = plan_of(model)
+        code = model_data(plan)
+    except ExportError as error:
+        return Absent(f"There is no what-if form. {error}")
+    fields = fields_of(plan, start_row)
+    data = {
+        "model": code,
+        "intercept": plan.intercept,
+        "names": _names(plan, model.feature_names),
+        "start": start_of(plan, start_row),
+        "fields": [field.to_dict() for field in fields],
+    }
+    return WhatIf(scorer(plan) + _file("what_if.js"), _file("what_if.css"), data, fields)
+
+
+def _names(plan: Plan, names: Any) -> list[tuple[int, str]]:
+    """Return places with their names, without those that the page finds by itself."""
+    known: dict[int, str] = {}
+    for step in plan.steps:
+        if isinstance(step, TextStep):
+            start = "" if step.name is None else f"{step.name}:"
+            known.update((step.first + i, start + term) for i, term in enumerate(step.terms))
+        elif isinstance(step, CategoryStep) and not step.typed:
+            known.update((column, f"{step.name}={level}") for level, column in step.levels)
+    feature_names = (
+        tuple(f"x{j}" for j in range(len(plan.weights))) if names is None else tuple(names)
+    )
+    if plan.takes == "numbers" and plan.columns == feature_names:
+        return []
+    return [(j, name) for j, name in enumerate(feature_names) if known.get(j) != name]
+
+
+def _file(name: str) -> str:
+    return resources.files("separable.report").joinpath(name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -85,14 +185,14 @@ def fields_of(plan: Plan, start_row: Any = None) -> tuple[Field, ...]:
         return (Field("text", "text", 0, start),)
     if isinstance(first, RecordStep):
         fields = _record_fields(first, dict(start))
-        places = _record_places(first)
-        sizes = [_largest(plan, places[field.name]) for field in fields]
+        columns = _record_columns(first)
+        sizes = [_largest(plan, columns[field.name]) for field in fields]
     elif isinstance(first, NumbersStep):
         fields = [Field(name, "number", j, start[j]) for j, name in enumerate(first.names)]
         sizes = _column_sizes(plan, first)
     else:
         fields = [_field(step, at, start[at]) for at, step in enumerate(plan.steps)]
-        sizes = [_largest(plan, _places(step)) for step in plan.steps]
+        sizes = [_largest(plan, _columns(step)) for step in plan.steps]
     strongest = np.argsort([-size for size in sizes], kind="stable")[:MOST_FIELDS]
     return tuple(fields[at] for at in sorted(strongest.tolist()))
 
@@ -144,7 +244,7 @@ def _usual(plan: Plan, step: Step) -> Any:
     if isinstance(step, NumberStep):
         return float(f"{step.mean:.6g}")
     if isinstance(step, CategoryStep):
-        return next((level for level, place in step.levels if place >= 0), None)
+        return next((level for level, column in step.levels if column >= 0), None)
     if isinstance(step, BooleanStep):
         return False
     if isinstance(step, DateStep):
@@ -204,11 +304,11 @@ def _text_start(plan: Plan, step: Step) -> str:
 
 def _record_fields(step: RecordStep, start: dict[str, Any]) -> list[Field]:
     numbers = dict(step.numbers)
-    places = {key: at for at, (key, _) in enumerate(step.levels)}
+    columns = {key: at for at, (key, _) in enumerate(step.levels)}
     out = []
-    for key in dict.fromkeys([*numbers, *places]):
-        kind: Kind = "levels" if key not in numbers else "either" if key in places else "number"
-        out.append(Field(key, kind, places.get(key, 0), start.get(key), True, "not there"))
+    for key in dict.fromkeys([*numbers, *columns]):
+        kind: Kind = "levels" if key not in numbers else "either" if key in columns else "number"
+        out.append(Field(key, kind, columns.get(key, 0), start.get(key), True, "not there"))
     return out
 
 
@@ -222,32 +322,32 @@ def _record_start(given: dict[str, Any]) -> list[tuple[str, Any]]:
     return kept
 
 
-def _record_places(step: RecordStep) -> dict[str, list[int]]:
-    places = {key: [place] for key, place in step.numbers}
+def _record_columns(step: RecordStep) -> dict[str, list[int]]:
+    columns = {key: [column] for key, column in step.numbers}
     for key, levels in step.levels:
-        places.setdefault(key, []).extend(place for _, place in levels)
-    return places
+        columns.setdefault(key, []).extend(column for _, column in levels)
+    return columns
 
 
 # --- which fields matter most ---
 
 
-def _places(step: Step) -> Iterable[int]:
+def _columns(step: Step) -> Iterable[int]:
     if isinstance(step, NumberStep):
-        return [place for place in (step.value, step.missing) if place is not None]
+        return [column for column in (step.value, step.missing) if column is not None]
     if isinstance(step, CategoryStep):
-        return [place for _, place in step.levels if place >= 0]
+        return [column for _, column in step.levels if column >= 0]
     if isinstance(step, BooleanStep):
         return [] if step.true is None else [step.true]
     if isinstance(step, DateStep):
         numbers = [each[2] for each in step.numbers if each is not None]
-        return numbers + [place for pairs in step.cycles for _, place in pairs]
+        return numbers + [column for pairs in step.cycles for _, column in pairs]
     assert isinstance(step, TextStep)
     return range(step.first, step.first + (step.rules.hashed or len(step.terms)))
 
 
-def _largest(plan: Plan, places: Iterable[int]) -> float:
-    result = np.abs(plan.weights[list(places)])
+def _largest(plan: Plan, columns: Iterable[int]) -> float:
+    result = np.abs(plan.weights[list(columns)])
     return float(result.max()) if result.size else 0.0
 
 

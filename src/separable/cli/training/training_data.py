@@ -1,0 +1,364 @@
+"""Training data: the table, its target, weights and groups, the encoder and the encoded rows."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from separable.cli.io.input_tables import table_of
+from separable.cli.io.output import counted, file_name, naming_file
+from separable.cli.io.row_columns import groups_of, refuse_no_weight, times_of, weights_of
+from separable.cli.render.messages import step
+from separable.cli.training.classification_target import QuantityError
+from separable.cli.training.learners import LEARNERS, Facts
+from separable.cli.training.target import target_class
+from separable.data.columns import Categories, as_columns
+from separable.data.table import CellError, NotANumberError, TableError, require_columns
+from separable.features.table.table_encoder import TableEncoder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.training.learners import Task
+    from separable.cli.training.target import Rows as RowIndices
+    from separable.cli.training.target import Target
+    from separable.data.rows import Rows
+    from separable.data.table import ColumnType
+    from separable.model.kinds import Model
+
+
+__all__ = [
+    "Encoded",
+    "Problem",
+    "adds_counts",
+    "facts_of",
+    "notes_on_numbers",
+    "read_problem",
+    "refuse_negative",
+    "rows_of",
+]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be learned: features and target of the rows that count.
+
+    Parameters
+    ----------
+    data : str
+        The file.
+    options : ProblemOptions
+        The target is taken out of its columns.
+    whole : pyarrow.Table
+        As it was read.
+    features : pyarrow.Table
+        Without the target and the columns of group, time and weight.
+    target : Target
+        Of the rows that have one, and a weight above 0.
+    weight : ndarray of float64, or None
+        One for each row of the target; so are the next two.
+    groups : ndarray of int, or None
+    times : ndarray, or None
+    notes : tuple of str
+        What was decided on the way.
+    """
+
+    data: str
+    options: ProblemOptions
+    whole: pa.Table
+    features: pa.Table
+    target: Target
+    weight: NDArray[np.float64] | None
+    groups: NDArray[np.int64] | None
+    times: NDArray[Any] | None
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.target.values)
+
+    @property
+    def task(self) -> Task:
+        """What is predicted: classes or numbers."""
+        return self.target.task
+
+    def take(self, chosen: RowIndices) -> pa.Table:
+        """Return the features of some rows of the target."""
+        if len(chosen) == self.features.num_rows:
+            return self.features
+        return rows_of(self.features, self.target.rows[chosen])
+
+    def weight_of(self, chosen: RowIndices) -> NDArray[np.float64] | None:
+        """Return the weights of some rows of the target."""
+        return None if self.weight is None else self.weight[chosen]
+
+
+def rows_of(table: pa.Table, rows: RowIndices) -> pa.Table:
+    """Return some rows of a table; `pyarrow.array` of NumPy's would import pandas."""
+    import pyarrow as pa
+
+    whole = np.ascontiguousarray(rows, dtype=np.int64)
+    buffers: Any = [None, pa.py_buffer(whole)]  # type: ignore[arg-type]  # an array is a buffer
+    indices: Any = pa.Array.from_buffers(pa.int64(), len(whole), buffers)
+    return table.take(indices)
+
+
+def read_problem(data: str, options: ProblemOptions) -> Problem:
+    """Return the table of a file, and its target.
+
+    Without a task the target is read as classes, or as numbers where these look like a quantity.
+    """
+    _refuse_two_splits(options)
+    task = options.task
+    if options.models:
+        task = LEARNERS[options.models[0]].task
+        _refuse_other_task(options, task)
+    types = _types(options)
+    kind = target_class(task or "classification")
+    table = _read(data, options, kind, types)
+    where = file_name(data)
+    _require(options, table, where)
+    options = _set_target_apart(options)
+    try:
+        sure = task is not None or options.target in types
+        target = kind.read(table, options.target, where, types.get(options.target), sure=sure)
+    except QuantityError:
+        if sure:
+            raise
+        table = _with_numbers(table, options.target)
+        target = target_class("regression").read(table, options.target, where)
+    features = table.drop_columns([options.target, *dict.fromkeys(options.apart.values())])
+    _refuse_no_columns(features, options, where)
+    problem = Problem(data, options, table, features, target, None, None, None, ())
+    return _with_row_columns(problem, [] if task else _notes_on_task(problem))
+
+
+def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
+    """Return the problem with groups, times and weights, and without rows of weight 0."""
+    options, rows = problem.options, problem.target.rows
+    columns = as_columns(problem.whole.select(list(dict.fromkeys(options.apart.values()))))
+    with naming_file(problem.data, rows):
+        weight = None
+        if options.weight is not None:
+            weight = weights_of(columns, options.weight, rows)
+            refuse_no_weight(options.weight, weight)
+        times = None if options.time is None else times_of(columns, options.time, rows)
+        groups = None if options.group is None else groups_of(columns, options.group, rows)
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        count = counted(len(weight) - len(kept), "row")
+        notes.append(f"{count} of weight 0 skipped.")
+        target = replace(problem.target, values=problem.target.values[kept], rows=rows[kept])
+        target.check(f"{file_name(problem.data)}: the target column {options.target!r}")
+        problem, weight = replace(problem, target=target), weight[kept]
+        times = None if times is None else times[kept]
+        groups = None if groups is None else groups[kept]
+    return replace(problem, weight=weight, times=times, groups=groups, notes=tuple(notes))
+
+
+def _notes_on_task(problem: Problem) -> list[str]:
+    """Tell where the values of the target decided what is predicted."""
+    name, values = problem.options.target, problem.target.values
+    if problem.task == "regression":
+        return [
+            f"The target {name!r} looks like a quantity, so the task is regression. For "
+            "classification use --task classification."
+        ]
+    if values.dtype.kind == "i" and (n := len(np.unique(values))) > 2:
+        return [
+            f"The {n} whole numbers of the target {name!r} are taken as classes. For regression "
+            "use --task regression."
+        ]
+    return []
+
+
+def _refuse_other_task(options: ProblemOptions, task: Task) -> None:
+    if options.task not in (None, task):
+        raise click.UsageError(
+            f"--task {options.task}: {options.models[0]} is for {task}. Leave one of the two out."
+        )
+
+
+def _refuse_two_splits(options: ProblemOptions) -> None:
+    if options.group is not None and options.time is not None:
+        raise click.UsageError(
+            f"--group {options.group} and --time {options.time}: rows are held out by one of "
+            "the two. Leave the other option out; --drop ignores its column."
+        )
+
+
+def _types(options: ProblemOptions) -> dict[str, ColumnType]:
+    """Return what columns are to be read as."""
+    types: dict[str, ColumnType] = dict.fromkeys(options.columns["text"], "category")
+    for kind in ("number", "category", "boolean", "date"):
+        types |= dict.fromkeys(options.columns[kind], kind)
+    if options.weight is not None:
+        types[options.weight] = "number"
+    return types
+
+
+def _read(
+    data: str, options: ProblemOptions, kind: type[Target], types: dict[str, ColumnType]
+) -> pa.Table:
+    target = options.target
+    try:
+        return table_of(data, {**types, target: kind.column_type}, options.reading)
+    except NotANumberError as error:
+        remedy = (
+            f"Or use it as a category: --category {shlex.quote(error.column)} instead of --number."
+        )
+        if error.column == options.weight:
+            remedy = "--weight is a column of numbers."
+        advice = kind.remedy if error.column == target else remedy
+        raise TableError(f"{error} {advice}") from None
+
+
+def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
+    """Refuse columns that are not there, and columns with two parts to play."""
+    present = table.column_names
+    for names in ([options.target], options.apart.values(), *options.columns.values()):
+        require_columns(names, present, where)
+    for option, name in options.apart.items():
+        if name == options.target:
+            raise click.UsageError(f"--{option} {name}: it is the target. Name another column.")
+
+
+def _with_numbers(table: pa.Table, name: str) -> pa.Table:
+    """Return a table whose column of texts that are numbers is one of numbers."""
+    import pyarrow as pa
+
+    column = as_columns(table.select([name]))[name]
+    assert isinstance(column, Categories)
+    values = np.append([float(level) for level in column.levels], np.nan)[column.codes]
+    index = table.column_names.index(name)
+    return table.set_column(index, name, pa.array(values, from_pandas=True))
+
+
+def _set_target_apart(options: ProblemOptions) -> ProblemOptions:
+    """Take the target, and columns that are no features, out of those that options name."""
+    target, columns = options.target, options.columns
+    if target in columns["drop"]:
+        raise click.UsageError(f"--drop {target}: the target cannot be dropped.")
+    if target in columns["number"] and target in columns["category"]:
+        raise click.UsageError(
+            f"The target {target} is named in --number and --category. Keep one."
+        )
+    for option in ("boolean", "date", "text"):
+        if target in columns[option]:
+            raise click.UsageError(
+                f"--{option} {target}: a target is --category (classes) or --number."
+            )
+    apart = {target, *options.apart.values()}
+    kept = {kind: [name for name in names if name not in apart] for kind, names in columns.items()}
+    return replace(options, columns=kept)
+
+
+def _refuse_no_columns(features: pa.Table, options: ProblemOptions, where: str) -> None:
+    if features.num_columns:
+        return
+    others = (
+        " and those of " + ", ".join(f"--{each}" for each in options.apart) if options.apart else ""
+    )
+    is_only = "are the only ones" if others else "is the only one"
+    raise TableError(
+        f"{where}: no feature columns: the target {options.target!r}{others} {is_only}. Add the "
+        "columns to predict it from."
+    )
+
+
+class Encoded:
+    """Some rows of a problem as numbers.
+
+    Parameters
+    ----------
+    problem : Problem
+    chosen : ndarray of int
+        Which rows of the target; the encoder is fitted to these alone.
+    """
+
+    def __init__(self, problem: Problem, chosen: RowIndices) -> None:
+        self.problem, self.chosen = problem, chosen
+        self._made: dict[bool, tuple[TableEncoder, Rows]] = {}
+
+    def __call__(self, *, counts: bool = False) -> tuple[TableEncoder, Rows]:
+        """Return the fitted encoder and the rows; with counts, numbers are left as they are."""
+        if counts not in self._made:
+            other = self._made.get(not counts)
+            same = other is not None and not _has_numbers(other[0])  # nothing to scale
+            self._made[counts] = other if other is not None and same else self._fit(counts)
+        return self._made[counts]
+
+    def _fit(self, counts: bool) -> tuple[TableEncoder, Rows]:
+        problem, options = self.problem, self.problem.options
+        encoder = TableEncoder(scale=not counts, n_jobs=options.threads)
+        encoder.set_params(**{kind: names or None for kind, names in options.columns.items()})
+        with step("Encoding"), naming_file(problem.data, problem.target.rows[self.chosen]):
+            columns = as_columns(problem.take(self.chosen))
+            rows = encoder.fit(columns).encode(columns)
+        return encoder, rows
+
+
+def _has_numbers(encoder: TableEncoder) -> bool:
+    return any(each.kind in ("number", "date") for each in encoder.column_encoders)
+
+
+def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
+    """Return what decides which learners suit the data."""
+    is_regression = problem.task == "regression"
+    classes = 0 if is_regression else len(np.unique(problem.target.values))
+    deviation = float(np.std(problem.target.values)) if is_regression else 0.0
+    return Facts(
+        rows=rows.n_rows,
+        features=rows.n_features,
+        classes=classes,
+        nonzeros=float(np.count_nonzero(rows.values)) / rows.n_rows,
+        nonnegative=not len(rows.values) or bool(rows.values.min() >= 0),
+        text=any(each.kind == "text" for each in encoder.column_encoders),
+        deviation=deviation if 0.0 < deviation < np.inf else 1.0,
+    )
+
+
+def adds_counts(estimator: Any) -> bool:
+    """Return whether a learner takes only values >= 0, so that numbers must not be centred."""
+    tags = getattr(estimator, "__sklearn_tags__", None)
+    return tags is not None and bool(tags().input_tags.positive_only)
+
+
+def refuse_negative(rows: Rows, encoder: TableEncoder, learner: str) -> None:
+    """Refuse the first number below 0, for a learner that adds up counts."""
+    negative = np.flatnonzero(rows.values.reshape(-1) < 0)
+    if not len(negative):
+        return
+    index = int(negative[0])
+    if rows.indptr is None or rows.indices is None:
+        row, feature = divmod(index, rows.n_features)
+    else:
+        row = int(np.searchsorted(rows.indptr, index, side="right")) - 1
+        feature = int(rows.indices[index])
+    column, name = encoder.sources[feature], LEARNERS[learner].load().__name__
+    quoted = shlex.quote(column)
+    raise CellError(
+        column,
+        row,
+        f"{rows.values.reshape(-1)[index]:g} is negative, and {name} models counts. Ignore the "
+        f"column (--drop {quoted}), use it as a category (--category {quoted}), or train with "
+        "--model bernoulli-nb, which only uses whether a number is above its mean.",
+    )
+
+
+def notes_on_numbers(learner: str, encoder: TableEncoder, model: Model) -> Iterator[str]:
+    """Tell how numbers are used where it is not as usual."""
+    if "number" not in encoder.column_types.values():
+        return
+    name = LEARNERS[learner].load().__name__
+    if not encoder.scale:
+        yield f"{name} models counts, so numbers are not standardized."
+    elif model.threshold is not None:
+        yield f"{name} only uses whether a number is above its training mean."

@@ -1,1 +1,0 @@
-"""The what-if form of the report."""
