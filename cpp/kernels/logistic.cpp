@@ -7,6 +7,7 @@
 #include "separable/certified/lbfgs.hpp"
 #include "separable/certified/logistic_newton.hpp"
 #include "separable/certified/logistic_objective.hpp"
+#include "separable/certified/softmax_certificate.hpp"
 
 namespace kernels::logistic {
 
@@ -143,9 +144,10 @@ void LogisticLanes::set_rows(std::int64_t first, ConstTable<double> x) {
 
 void LogisticLanes::solve(double C, Const<std::int32_t> held_out, Const<std::int32_t> target,
                           ConstTable<std::int32_t> code, ConstTable<double> basis,
-                          double intercept_scale, Const<double> decrement_tol, double gap_tol,
-                          std::int64_t max_evaluations, const Callback& callback,
-                          Mutable<double, 3> weights, Mutable<double, 2> results) const {
+                          double intercept_scale, Const<double> decrement_tol,
+                          double decrement_ratio, double gap_tol, std::int64_t max_evaluations,
+                          const Callback& callback, Mutable<double, 3> weights,
+                          Mutable<double, 2> results) const {
     const std::vector<LogisticLane> lanes = lanes_of(held_out, target, code);
     const std::size_t L = lanes.size();
     check(decrement_tol.size() == L && weights.shape(0) == L && results.shape(0) == L &&
@@ -159,7 +161,8 @@ void LogisticLanes::solve(double C, Const<std::int32_t> held_out, Const<std::int
             for (const LogisticLane& lane : lanes) check_lane(rows, lane, weights.shape(1));
             ReleasedGil no_gil;
             LbfgsOptions options;
-            options.gap_tol = gap_tol, options.max_evaluations = max_evaluations;
+            options.gap_tol = gap_tol, options.decrement_ratio = decrement_ratio,
+            options.max_evaluations = max_evaluations;
             minimise(rows, C, lanes, basis, intercept_scale, span_of(decrement_tol), options,
                      callback, weights, results.data());
         },
@@ -217,6 +220,38 @@ std::vector<double> LogisticLanes::newton_step(double C, ConstTable<double> basi
                                        static_cast<double>(result.products)};
         },
         state_->rows);
+}
+
+namespace {
+
+SoftmaxCertificate checked_certificate(Const<std::int32_t> label, Const<double> cost,
+                                       const Mutable<double, 2>& table) {
+    const std::size_t n = table.shape(0), K = table.shape(1);
+    check(label.size() == n && cost.size() == n, "one number a row is needed");
+    check(std::all_of(label.data(), label.data() + n,
+                      [&](std::int32_t k) { return k >= 0 && static_cast<std::size_t>(k) < K; }),
+          "labels are numbers of classes");
+    return {static_cast<std::int64_t>(n), static_cast<std::int64_t>(K), label.data(), cost.data()};
+}
+
+}  // namespace
+
+double expand_softmax(Const<std::int32_t> label, Const<double> cost, Mutable<double, 2> scores,
+                      Mutable<double, 1> totals, Mutable<double, 2> hessian) {
+    const SoftmaxCertificate certificate = checked_certificate(label, cost, scores);
+    const std::size_t K = scores.shape(1);
+    check(totals.size() == K && hessian.shape(0) == K && hessian.shape(1) == K,
+          "classes do not fit");
+    ReleasedGil no_gil;
+    return certificate.expand(scores.data(), totals.data(), hessian.data());
+}
+
+double softmax_dual_points(Const<std::int32_t> label, Const<double> cost, Mutable<double, 2> q,
+                           Const<double> change) {
+    const SoftmaxCertificate certificate = checked_certificate(label, cost, q);
+    check(change.size() == q.shape(1), "classes do not fit");
+    ReleasedGil no_gil;
+    return certificate.dual_points(q.data(), change.data());
 }
 
 }  // namespace kernels::logistic

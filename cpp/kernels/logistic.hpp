@@ -24,8 +24,8 @@ class LogisticLanes {
 
     void solve(double C, Const<std::int32_t> held_out, Const<std::int32_t> target,
                ConstTable<std::int32_t> code, ConstTable<double> basis, double intercept_scale,
-               Const<double> decrement_tol, double gap_tol, std::int64_t max_evaluations,
-               const Callback& callback, Mutable<double, 3> weights,
+               Const<double> decrement_tol, double decrement_ratio, double gap_tol,
+               std::int64_t max_evaluations, const Callback& callback, Mutable<double, 3> weights,
                Mutable<double, 2> results) const;
 
     // The value, the gradient and the mean curvature of each row, of one lane; the tiles keep what
@@ -45,5 +45,11 @@ class LogisticLanes {
    private:
     std::shared_ptr<State> state_;
 };
+
+// See certified/softmax_certificate.hpp.
+double expand_softmax(Const<std::int32_t> label, Const<double> cost, Mutable<double, 2> scores,
+                      Mutable<double, 1> totals, Mutable<double, 2> hessian);
+double softmax_dual_points(Const<std::int32_t> label, Const<double> cost, Mutable<double, 2> q,
+                           Const<double> change);
 
 }  // namespace kernels::logistic

@@ -38,11 +38,19 @@ class DenseTiles {
         values_.assign(static_cast<std::size_t>(n_tiles() * tile_rows_ * n_columns), T(0));
     }
 
-    // Write rows in C order, from row `first` on.
+    // Write rows in C order, from row `first` on; a few rows at a time, column by column.
     void set_rows(std::int64_t first, const double* x, std::int64_t count) {
-        for (std::int64_t i = first; i < first + count; ++i, x += n_columns_) {
-            T* to = values_.data() + i / tile_rows_ * tile_rows_ * n_columns_ + i % tile_rows_;
-            for (std::int64_t j = 0; j < n_columns_; ++j) to[j * tile_rows_] = static_cast<T>(x[j]);
+        constexpr std::int64_t kTogether = 16;
+        const std::int64_t end = first + count;
+        for (std::int64_t i = first; i < end;) {
+            const std::int64_t within = i % tile_rows_;
+            const std::int64_t rows = std::min({kTogether, end - i, tile_rows_ - within});
+            T* to = values_.data() + (i - within) * n_columns_ + within;
+            for (std::int64_t j = 0; j < n_columns_; ++j, to += tile_rows_)
+                for (std::int64_t r = 0; r < rows; ++r)
+                    to[r] = static_cast<T>(x[r * n_columns_ + j]);
+            x += rows * n_columns_;
+            i += rows;
         }
     }
 

@@ -26,7 +26,8 @@
 namespace separable {
 
 struct LbfgsOptions {
-    double gap_tol = 0;  // stop at this duality gap, relative to the value
+    double gap_tol = 0;          // stop at this duality gap, relative to the value
+    double decrement_ratio = 0;  // stop at this decrement, relative to the value
     std::int64_t max_evaluations = 1000;
     double value_rounding = 1e-15;  // relative rounding error of a value
     std::int64_t memory = 20;
@@ -155,7 +156,8 @@ class LbfgsLane {
             n_kept_ = 0, scale_ = 1.0;
         }
         result_.decrement = -0.5 * slope_;
-        const bool is_small = result_.decrement <= decrement_tol_;
+        const bool is_small = result_.decrement <= decrement_tol_ &&
+                              result_.decrement <= options_.decrement_ratio * result_.value;
         const bool is_proved = result_.gap <= options_.gap_tol * result_.value;
         constexpr std::int64_t kMostIdle = 4;
         if (is_small || is_proved || !(slope_ < 0) || idle_ >= kMostIdle) {

@@ -27,13 +27,16 @@ from separable._core import native
 from separable.certified.design.row_space import RowSpace
 from separable.certified.design.softmax_products import hessian_product
 from separable.certified.duality.l2_certifier import CertifiedSolution, certify
-from separable.certified.duality.softmax_l2_certifier import certify_softmax
+from separable.certified.duality.softmax_l2_certifier import (
+    certify_at_own_probabilities,
+    certify_softmax,
+)
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.dual_cd import Start
 from separable.certified.solvers.l2_driver import Solved, SolverOptions
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.linalg.blas import add_rows_to_scatter, fill_lower, one_blas_thread
-from separable.losses.softmax import best_intercepts, log_softmax, totals
+from separable.losses.softmax import log_softmax, totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -54,8 +57,10 @@ TOL = 1e-6
 #: Problems with at most this many products n d K go on to this gap, so that equal problems written
 #: in other ways (weights for repeated rows) agree to more digits than the solver's tolerance.
 TINY, TINY_TOL = 20_000, 1e-14
-#: Distance from the optimum at which a lane of a search stops, relative to its null loss.
-SEARCH_TOL = 1e-4
+#: Distances from the optimum at which a lane of a search stops: relative to its null loss, and to
+#: its objective, which keeps weights of large C from stopping early.
+SEARCH_TOL, SEARCH_RATIO = 1e-5, 3e-4
+TINY_SEARCH_TOL, TINY_SEARCH_RATIO = 1e-8, 1e-7
 #: Mean curvature of a loss in its score, for the preconditioner: binary (the maximum), multinomial.
 CURVATURE, JOINT_CURVATURE = 0.25, 0.15
 #: The preconditioner is estimated from about this many rows, and this many for each column.
@@ -64,6 +69,8 @@ SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN = 4096, 16
 FIRST_GAP = 0.5
 #: Passes of L-BFGS before Newton's method, in a fit and in a search.
 FALLBACK_PASSES, SEARCH_FALLBACK_PASSES = 60, 300
+#: Passes of Newton's method with conjugate gradients before the fallback.
+NEWTON_PASSES = 600
 #: A Newton step is certified if its predicted decrease, relative to the value, is below this.
 CERTIFIED_DECREASE = 1e-3
 #: Fraction of the requested gap that the residual of a Newton step may cause.
@@ -72,8 +79,6 @@ RESIDUAL_FRACTION = 0.25
 MIN_STEP, ROUNDING = 1e-10, 1e-15
 #: Newton steps without progress after which to stop.
 MAX_IDLE_STEPS = 3
-#: Cells of centred rows up to which they are kept in float64 for Gram matrices.
-KEPT_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ class DenseLogisticSolver:
     problem : Problem
     solver_options : SolverOptions
     fallback : Learns
-        Solver of lanes without a penalty.
+        Solver of lanes without a penalty, and of lanes that do not converge here.
     """
 
     problem: Problem
@@ -107,8 +112,12 @@ class DenseLogisticSolver:
         """The relative gap to solve for."""
         if self.solver_options.tol is not None:
             return self.solver_options.tol
+        return TINY_TOL if self._is_tiny else TOL
+
+    @property
+    def _is_tiny(self) -> bool:
         n, d = self.problem.rows.shape
-        return TINY_TOL if n * d * self._width <= TINY else TOL
+        return n * d * self._width <= TINY
 
     @property
     def _reported_tol(self) -> float:
@@ -131,7 +140,7 @@ class DenseLogisticSolver:
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
         """Yield the models of all lanes, one C at a time; the order depends on the lanes only."""
         penalised = [k for k, lane in enumerate(lanes) if math.isfinite(lane.C)]
-        with one_blas_thread():
+        with one_blas_thread(), np.errstate(over="ignore", under="ignore", invalid="ignore"):
             yield from self._solve_blocks(lanes, penalised, start)
         others = [k for k, lane in enumerate(lanes) if not math.isfinite(lane.C)]
         if others:
@@ -174,18 +183,20 @@ class DenseLogisticSolver:
                 if before is not None:
                     batch.weights[at] = before
                 elif start is not None:
-                    batch.set_weights(at, self._start_of(start, indices[at]))
+                    batch.set_weights(at, *self._start_of(start, indices[at]))
             yield self._solve_batch(batch, indices, end)
             for at, lane in enumerate(batch.lanes):
                 kept[lane.fold, lane.target] = batch.weights[at].copy()
 
-    def _start_of(self, start: Start, index: int) -> Floats:
-        """Return the starting weights of a lane, for the columns of the tiles, (m, K)."""
+    def _start_of(self, start: Start, index: int) -> tuple[Floats, Floats]:
+        """Return the starting weights of a lane, (m, K) in the columns of the tiles, and b."""
         K = self._width
         one = start.take(list(range(index * K, (index + 1) * K)))
         weights = self.problem.rmatvec(one.dual) if one.weights is None else one.weights
         weights = np.asarray(weights, dtype=np.float64)
-        return weights if self._space is None else self._space.starts(weights.T).T
+        if self._space is None:
+            return weights, one.intercept
+        return self._space.starts(weights.T).T, np.zeros(len(one.intercept))
 
     # ------------------------------------------------------------------ one C
 
@@ -208,7 +219,12 @@ class DenseLogisticSolver:
         """Solve for a duality gap by L-BFGS; continue with Newton steps where that misses."""
         most = self.solver_options.max_iter
         results = self._minimise(
-            self._tiles, batch, 0.0, FIRST_GAP * self.tol, min(FALLBACK_PASSES, most), on_pass
+            self._tiles,
+            batch,
+            (0.0, 0.0),
+            FIRST_GAP * self.tol,
+            min(FALLBACK_PASSES, most),
+            on_pass,
         )
         passes = results[:, 3].astype(np.int64)
         solvers = ["lbfgs"] * len(indices)
@@ -219,8 +235,12 @@ class DenseLogisticSolver:
             if results[k, 4] or not can_continue:
                 best = self._certify(one)
             if can_continue and (best is None or best.certificates[0].relative_gap > self.tol):
-                best, more = self._newton(one, best, most - int(passes[k]), on_pass)
+                left = min(most - int(passes[k]), NEWTON_PASSES)
+                best, more = self._newton(one, best, left, on_pass)
                 passes[k], solvers[k] = passes[k] + more, "newton-cg"
+                if not best.certificates[0].converged and not end.stop_requested.is_set():
+                    best, more, solvers[k] = self._fall_back_from(best, one.lanes[0])
+                    passes[k] += more
             assert best is not None
             parts.append(best if self._is_certified else _without_certificate(best))
         return Solved(indices, CertifiedSolution.side_by_side(parts), passes, solvers)
@@ -230,7 +250,9 @@ class DenseLogisticSolver:
     ) -> Solved | None:
         """Solve in float32 for an estimated distance from the optimum; None: not all lanes did."""
         most = min(SEARCH_FALLBACK_PASSES, self.solver_options.max_iter)
-        results = self._minimise(self._tiles32, batch, SEARCH_TOL, 0.0, most, on_pass)
+        tiles = (self._float64 if self._is_tiny else self._float32)[0]
+        tols = (TINY_SEARCH_TOL, TINY_SEARCH_RATIO) if self._is_tiny else (SEARCH_TOL, SEARCH_RATIO)
+        results = self._minimise(tiles, batch, tols, 0.0, most, on_pass)
         if not results[:, 4].all() and most < self.solver_options.max_iter:
             return None
         weights, b, scores = self._scores(batch)
@@ -294,7 +316,7 @@ class DenseLogisticSolver:
         self,
         tiles: Any,
         batch: _Batch,
-        decrement_tol: float,
+        decrement_tols: tuple[float, float],
         gap_tol: float,
         most: int,
         on_pass: Callable[[int, float], bool],
@@ -313,7 +335,8 @@ class DenseLogisticSolver:
             batch.code,
             self._basis(curvature * C),
             scale,
-            decrement_tol * C * batch.null_loss,
+            decrement_tols[0] * C * batch.null_loss,
+            decrement_tols[1],
             gap_tol,
             most,
             reporter,
@@ -321,6 +344,16 @@ class DenseLogisticSolver:
             results,
         )
         return results
+
+    def _fall_back_from(
+        self, best: CertifiedSolution, lane: Lane
+    ) -> tuple[CertifiedSolution, int, str]:
+        """Solve one lane by the fallback, started from a solution; return the better one."""
+        start = Start(np.zeros(best.scores.shape), best.intercept, best.weights)
+        other = next(iter(self.fallback.solve([lane], start)))
+        if not other.solution.is_better_than(best):
+            return best, int(other.passes[0]), "newton-cg"
+        return other.solution, int(other.passes[0]), other.solvers[0]
 
     def _fall_back(
         self, lanes: Sequence[Lane], chosen: list[int], start: Start | None
@@ -341,22 +374,15 @@ class DenseLogisticSolver:
         """Certify the weights of one lane with the dual point of their own probabilities."""
         problem, lane, tol = self.problem, batch.lanes[0], self._reported_tol
         weights, b, scores = self._scores(batch)
-        c = problem.costs(lane)
         if self._is_joint:
-            if problem.fit_intercept:
-                label = problem.target.astype(np.int32, copy=False)
-                present = np.isfinite(b)
-                scores[:, present] -= b[present]
-                b = best_intercepts(label, scores, c, b)
-                scores[:, present] += b[present]
-            p = np.exp(log_softmax(scores)[0])
-            return certify_softmax(problem, [lane], p, tol, weights, b)
-        y, used = problem.targets(lane), c > 0
-        if problem.fit_intercept:
-            scores -= b
-            scores += problem.loss.best_intercept(y[used], scores[used, 0], c[used])
-        z = c * y * (0.5 * (1.0 - np.tanh(0.5 * y * scores[:, 0])))
-        return certify(problem, [lane], z[:, None], tol, weights)
+            return certify_at_own_probabilities(problem, lane, weights, b, scores, tol)
+        y, c = problem.targets(lane), problem.costs(lane)
+        p = 0.5 * (1.0 - np.tanh(0.5 * y * scores[:, 0]))
+        z, curvature = c * y * p, c * p * (1.0 - p)
+        if problem.fit_intercept and curvature.any():  # to first order, the dual of the best b
+            z -= curvature * (z.sum() / curvature.sum())
+            z = problem.loss.clip_dual(y, c, z)
+        return certify(problem, [lane], z[:, None], tol, weights, b)
 
     def _certify_step(self, batch: _Batch, step: Floats) -> CertifiedSolution:
         """Certify the end of a Newton step with the dual point of the linearised gradient."""
@@ -405,75 +431,61 @@ class DenseLogisticSolver:
 
     def _blocks(self) -> Iterator[tuple[int, Floats]]:
         """Yield the first row and the values of each block, centred and scaled."""
-        if self._whole is not None:
-            yield 0, self._whole
-        else:
-            yield from self._made_blocks()
-
-    def _made_blocks(self) -> Iterator[tuple[int, Floats]]:
+        if self._space is not None:
+            yield 0, self._space.rows(np.arange(self.problem.rows.n_rows))
+            return
         scale = self.problem.columns.scale
         for start, block in self.problem.blocks():
             yield start, np.ascontiguousarray(block if scale is None else block * scale)
-
-    @cached_property
-    def _whole(self) -> Floats | None:
-        """All rows at once, if they are few; in the row space if there are fewer than columns."""
-        n, d = self.problem.rows.shape
-        if self._space is not None:
-            return self._space.rows(np.arange(n))
-        if n * d > KEPT_CELLS:
-            return None
-        whole = np.empty((n, d))
-        for start, block in self._made_blocks():
-            whole[start : start + len(block)] = block
-        return whole
 
     @property
     def _size(self) -> int:
         return self.problem.rows.n_features if self._space is None else self._space.size
 
-    def _tiled(self, *, is_float32: bool) -> native.LogisticLanes:
-        problem = self.problem
+    def _tiled(self, *, is_float32: bool) -> tuple[native.LogisticLanes, Floats]:
+        """Return the rows in tiles, and Z'Z with the weights of the rows.
+
+        Correlations are estimated from a sample if there are many rows.
+        """
+        problem, m = self.problem, self._size
         label = np.ascontiguousarray(problem.target, dtype=np.int32)
-        tiles = native.LogisticLanes(self._size, label, problem.weight, problem.fold, is_float32)
-        for start, block in self._blocks():
-            tiles.set_rows(start, block)
-        return tiles
-
-    @cached_property
-    def _tiles(self) -> native.LogisticLanes:
-        return self._tiled(is_float32=False)
-
-    @cached_property
-    def _tiles32(self) -> native.LogisticLanes:
-        return self._tiled(is_float32=True)
-
-    @cached_property
-    def _gram(self) -> Floats:
-        """Z'Z with the weights of the rows, estimated from a sample if there are many."""
-        n, m = self.problem.rows.n_rows, self._size
-        step = max(1, n // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN * m))
+        tiles = native.LogisticLanes(m, label, problem.weight, problem.fold, is_float32)
+        step = max(1, problem.rows.n_rows // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN * m))
         gram, squares = np.zeros((m, m)), np.zeros(m)
         for start, block in self._blocks():
-            weight = self.problem.weight
-            if weight is not None:
-                block = block * np.sqrt(weight[start : start + len(block), None])
+            tiles.set_rows(start, block)
+            weighted = block
+            if problem.weight is not None:
+                weighted = block * np.sqrt(problem.weight[start : start + len(block), None])
             if step > 1:
-                squares += np.einsum("ij,ij->j", block, block)
-            first = -start % step
-            sample = block if step == 1 else np.ascontiguousarray(block[first::step])
-            if len(sample):
-                add_rows_to_scatter(gram, sample)
+                squares += np.einsum("ij,ij->j", weighted, weighted)
+                weighted = np.ascontiguousarray(weighted[-start % step :: step])
+            if len(weighted):
+                add_rows_to_scatter(gram, weighted)
         fill_lower(gram)
-        if step > 1:  # correlations of the sample, squares of all rows
-            diagonal = gram.diagonal().copy()
-            root = np.sqrt(
-                np.divide(squares, diagonal, out=np.ones_like(squares), where=diagonal > 0)
-            )
+        if step > 1:
+            sampled = gram.diagonal().copy()
+            root = np.sqrt(np.divide(squares, sampled, out=np.ones(m), where=sampled > 0))
             gram *= root
             gram *= root[:, None]
             gram[np.diag_indices(m)] = squares
-        return gram
+        return tiles, gram
+
+    @cached_property
+    def _float64(self) -> tuple[native.LogisticLanes, Floats]:
+        return self._tiled(is_float32=False)
+
+    @cached_property
+    def _float32(self) -> tuple[native.LogisticLanes, Floats]:
+        return self._tiled(is_float32=True)
+
+    @property
+    def _tiles(self) -> native.LogisticLanes:
+        return self._float64[0]
+
+    @property
+    def _gram(self) -> Floats:
+        return (self._float64 if self._is_certified or self._is_tiny else self._float32)[1]
 
     def _weighted_gram(self, c: Floats) -> Floats:
         """Return Z'diag(c)Z."""
@@ -555,13 +567,12 @@ class _Batch:
         one = slice(at, at + 1)
         return _Batch(self.lanes[one], self.code[one], self.null_loss[one], self.weights[one])
 
-    def set_weights(self, at: int, weights: Floats) -> None:
-        """Write the weights of a lane, (m, K); its intercepts stay 0."""
-        if self.code.shape[1] == 0:
-            self.weights[at, 0, :-1] = weights[:, 0]
-            return
-        present = self.code[at] >= 0
-        self.weights[at, : int(present.sum()), :-1] = weights[:, present].T
+    def set_weights(self, at: int, weights: Floats, intercept: Floats) -> None:
+        """Write the weights of a lane, (m, K), and its intercepts."""
+        present = np.ones(1, np.bool_) if self.code.shape[1] == 0 else self.code[at] >= 0
+        end = int(present.sum())
+        self.weights[at, :end, :-1] = weights[:, present].T
+        self.weights[at, :end, -1] = np.where(np.isfinite(intercept), intercept, 0.0)[present]
 
     def columns(self, width: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return weights, (m, L K), intercepts and which classes are present."""

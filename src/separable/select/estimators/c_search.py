@@ -199,7 +199,8 @@ class CSearch(Searched[Table], CertifiedClassifier):
         assert classes is not None
         scorers = None if self.scoring is None else read_scoring(self.scoring, self._plain())
         solver_options = self._solver_options()
-        if self.tol is None:
+        gives_models = scorers is not None and scorers[0].metric is None
+        if self.tol is None and not gives_models:
             solver_options = replace(solver_options, tol=TOL, certified=False)
         F, S = len(splits), len(strengths)
         k = 1 if len(classes) == 2 else len(classes)
