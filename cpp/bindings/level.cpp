@@ -12,6 +12,7 @@ void bind_moments(nb::module_& m);
 void bind_certified(nb::module_& m);
 void bind_coordinates(nb::module_& m);
 void bind_gram(nb::module_& m);
+void bind_logistic(nb::module_& m);
 void bind_groups(nb::module_& m);
 void bind_multinomial(nb::module_& m);
 
@@ -28,6 +29,7 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     bind_certified(m);
     bind_coordinates(m);
     bind_gram(m);
+    bind_logistic(m);
     bind_groups(m);
     bind_multinomial(m);
 }

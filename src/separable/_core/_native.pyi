@@ -376,6 +376,41 @@ def gram_path(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), o
     The elastic net from the Gram matrix, for many penalty levels, each warm-started from the level before and the first from weights; see certified/gram_descent.hpp. Writes weights, (primal, gap) and steps of each level.
     """
 
+class LogisticLanes:
+    """
+    Dense rows in tiles, with labels, sample weights and folds, for l2-penalised logistic regression of many lanes.
+    """
+
+    def __init__(self, n_columns: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, is_float32: bool) -> None: ...
+
+    def set_rows(self, first: int, x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Write rows, from row `first` on."""
+
+    def solve(self, C: float, held_out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], basis: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept_scale: float, decrement_tol: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], decrement_ratio: float, gap_tol: float, max_evaluations: int, callback: object | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], results: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """
+        Minimise the objectives of lanes by L-BFGS in the coordinates w = basis u; see certified/lbfgs.hpp. code has the weight vector of each class, -1 if it is absent, and no column for binary lanes. weights, (lanes, vectors, columns + 1) with the intercept last, are the start and the end; results are value, estimated gap, half the squared Newton decrement, evaluations and whether the lane converged.
+        """
+
+    def expand(self, C: float, held_out: int, target: int, code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float:
+        """
+        Write the gradient and the mean curvature of each row at the weights of one lane, and return its value.
+        """
+
+    def newton_step(self, C: float, basis: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept_scale: float, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: float, residual_tol: float, max_products: int, step: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> list[float]:
+        """
+        Write a truncated Newton step from the weights that were expanded; see certified/logistic_newton.hpp. Returns gradient.step, the squared norm of the residual and the number of Hessian products.
+        """
+
+def expand_softmax(label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> float:
+    """
+    Replace scores by their softmax, add class totals and the Hessian in the intercepts, and return the loss; see certified/softmax_certificate.hpp.
+    """
+
+def softmax_dual_points(label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], change: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """
+    Replace probabilities by dual points, after a first-order change of the intercepts, and return the gap of the rows.
+    """
+
 def lp_descent(power: str, h: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], penalty: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tol: float, max_passes: int, u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
     """
     Coordinate descent with an lp penalty; see certified/block_descent.hpp and certified/lp_step.hpp. Returns the passes, and how much the last one moved.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.estimators.base import FoldData
-    from separable.certified.problem import Problem
+    from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.l2_driver import SolverOptions
     from separable.data.rows import Rows
     from separable.typing import Floats
@@ -251,7 +251,7 @@ class FoldLanes:
                 place, s, target = plan[number]
                 test = self.splits[run[place]].test
                 certified_solution = solved.solution.lane(at)
-                published = publish(problem, [lanes[number]], certified_solution, is_final=False)
+                published = _published(problem, lanes[number], certified_solution)
                 where = f", learned without the rows of fold {run[place]}," if len(test) else ""
                 doubt = self.learner._check_lane(
                     problem, lanes[number], certified_solution, self.fold_data.classes, where
@@ -325,6 +325,13 @@ class FoldLanes:
                 "shuffle the rows."
             )
         return codes
+
+
+def _published(problem: Problem, lane: Lane, one: CertifiedSolution) -> Published:
+    """Return the weights of a lane for the raw columns, with a certificate if it has one."""
+    if one.certificates:
+        return publish(problem, [lane], one, is_final=False)
+    return Published(*problem.columns.raw(one.weights, one.intercept), [])
 
 
 def _joined(parts: list[Fitted]) -> Fitted:

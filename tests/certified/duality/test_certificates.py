@@ -92,7 +92,7 @@ def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
     for name in ("MAX_DENSE_SIZE", "MAX_DENSE_SIZE_SPARSE"):
         monkeypatch.setattr(f"separable.certified.solvers.second_order.{name}", 0)
     engine = check(seed, converges=False).learner.evidence_["engine"]
-    assert set(np.atleast_1d(engine)) <= {"descent", "newton-cg", "interior-point"}
+    assert set(np.atleast_1d(engine)) <= {"lbfgs", "descent", "newton-cg", "interior-point"}
 
 
 @pytest.mark.long

@@ -68,7 +68,8 @@ def by_hand(search, X, y, weight=None):
             alone = LogisticRegression(**{**plain, "C": C}).fit(X[train], y[train], each)
             mine = search.coefs_paths_[fold, place]
             far = np.linalg.norm(mine[:, : X.shape[1]] - alone.coef_, axis=1)
-            for k, certificate in enumerate(search.certificates_path_[fold, place]):
+            paths = search.certificates_path_[fold, place] if search.tol else ()
+            for k, certificate in enumerate(paths):
                 assert certificate.converged
                 assert certificate.dual <= alone.certificates_[k].primal * (1 + 1e-9)
                 assert alone.certificates_[k].dual <= certificate.primal * (1 + 1e-9)
@@ -96,9 +97,10 @@ def by_hand(search, X, y, weight=None):
         pytest.param(sp.csr_array, 2, marks=pytest.mark.long),
     ],
 )
-def test_lanes_equal_independent_fits(cv, k, form):
+@pytest.mark.parametrize("tol", [None, 1e-4])
+def test_lanes_equal_independent_fits(cv, k, form, tol):
     X, y = classes(k=k)
-    search = LogisticRegressionCV(CS, cv=cv).fit(form(X), y)
+    search = LogisticRegressionCV(CS, cv=cv, tol=tol).fit(form(X), y)
     by_hand(search, form(X), y)
 
 
@@ -277,7 +279,7 @@ def test_the_edge_of_the_grid_is_told():
 
 def test_what_is_found_is_told():
     X, y = classes(k=3)
-    search = LogisticRegressionCV(5, cv=4).fit(X, y)
+    search = LogisticRegressionCV(5, cv=4, tol=1e-4).fit(X, y)
     assert search.Cs_.tolist() == np.logspace(-4, 4, 5).tolist()
     assert search.scores_.shape == search.n_iter_.shape == (4, 5)
     assert search.certificates_path_.shape == (4, 5, 1)
@@ -292,10 +294,19 @@ def test_what_is_found_is_told():
     assert search.predict_proba(X).shape == (90, 3)
 
 
+def test_models_of_a_search_without_tol_have_no_certificates():
+    X, y = classes(k=3)
+    search = LogisticRegressionCV(5, cv=4).fit(X, y)
+    with pytest.raises(AttributeError, match="Give tol, such as tol=1e-4, to have each of them"):
+        _ = search.certificates_path_
+    assert search.evidence_["search"] == {"models": 20}
+    assert search.certificate_.converged
+
+
 def test_large_paths_are_not_kept(monkeypatch):
     monkeypatch.setattr(base_search, "MOST_PATHS", 100)
     X, y = classes()
-    search = LogisticRegressionCV(CS).fit(X, y)
+    search = LogisticRegressionCV(CS, tol=1e-4).fit(X, y)
     with pytest.raises(AttributeError, match="more than 100 numbers and is not kept"):
         _ = search.coefs_paths_
     assert search.certificates_path_.shape == (5, 3, 1)
@@ -357,7 +368,7 @@ def test_a_class_that_a_fold_has_not_learned():
     alone = LogisticRegression(1.0).fit(X[n_a:], y[n_a:])
     np.testing.assert_allclose(search.coefs_paths_[0, 1, 2, :-1], alone.coef_[0], rtol=1e-2)
     assert np.isnan(search.coefs_paths_[0, :, :2]).all()
-    apart = LogisticRegressionCV(CS, cv=cv, multi_class="ovr").fit(X, y)
+    apart = LogisticRegressionCV(CS, cv=cv, multi_class="ovr", tol=1e-4).fit(X, y)
     assert apart.certificates_path_[0, 0].tolist()[:2] == [None, None]
     np.testing.assert_allclose(search.scores_[0], np.log(np.finfo(float).eps))
     accuracy = LogisticRegressionCV(CS, cv=cv, scoring="accuracy").fit(X, y)

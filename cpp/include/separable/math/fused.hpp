@@ -45,4 +45,23 @@ inline void add_fused(Line<double>& sum, const Line<double>& a, const Line<doubl
     }
 }
 
+// a b + c, rounded once where the CPU level can, for one register.
+template <class Register>
+inline Register fused(Register a, Register b, Register c) {
+    [[maybe_unused]] constexpr bool is_float = sizeof(a[0]) == sizeof(float);
+#if defined(__FMA__) && defined(__AVX512F__)
+    if constexpr (is_float)
+        return (Register)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+    else
+        return (Register)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__FMA__) && defined(__AVX2__)
+    if constexpr (is_float)
+        return (Register)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+    else
+        return (Register)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+    return a * b + c;
+#endif
+}
+
 }  // namespace separable

@@ -105,6 +105,7 @@ def certify(
     z: Floats,
     tol: float,
     weights: Floats | None = None,
+    intercept: Floats | None = None,
 ) -> CertifiedSolution:
     """Compute the duality gap of weights and dual points, in float64 and from the rows alone.
 
@@ -119,15 +120,20 @@ def certify(
         The requested relative gap.
     weights : ndarray of float32 or float64, shape (d, k), or None
         Weights to certify, with as many columns as z; None: Z'z.
+    intercept : ndarray, shape (k,), or None
+        Intercepts to certify; None: the best ones.
     """
     k = len(lanes)
     dual = feasible(problem, lanes, z)
     v = problem.rmatvec(dual)
     u = v if weights is None else in_lines(weights)
     scores = problem.matvec(u)
+    if intercept is not None:
+        scores[:, :k] += intercept
+    finds_best = problem.fit_intercept and intercept is None
     b, loss, value, gap = (
         np.array(sums)
-        for sums in native.row_terms(problem.in_lanes(lanes), dual, scores, problem.fit_intercept)
+        for sums in native.row_terms(problem.in_lanes(lanes), dual, scores, finds_best)
     )
     norm, dual_norm, away = (np.array(sums)[:k] for sums in native.lane_norms(u, v))
     primal, bound, gap = 0.5 * norm + loss, value - 0.5 * dual_norm, gap + 0.5 * away
@@ -139,4 +145,5 @@ def certify(
     ]
     scores = scores[:, :k]
     scores += b
+    b = b if intercept is None else intercept
     return CertifiedSolution(u[:, :k], b, scores, certificates, dual[:, :k])

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RowClasses",
+    "certify_at_own_probabilities",
     "certify_softmax",
     "dual_points",
     "feasible_points",
@@ -196,6 +197,45 @@ def certify_softmax(
         )
         certificates.append(certificate.times(problem.value))
     return CertifiedSolution(u[:, : len(present)], intercept, scores, certificates, dual, K)
+
+
+def certify_at_own_probabilities(
+    problem: Problem, lane: Lane, weights: Floats, intercept: Floats, scores: Floats, tol: float
+) -> CertifiedSolution:
+    """Compute the duality gap of weights and intercepts at the softmax of their own scores.
+
+    The dual point is the softmax after a first-order change of the intercepts that makes the class
+    totals those of the labels.
+
+    Parameters
+    ----------
+    problem : Problem
+    lane : Lane
+    weights : ndarray, shape (d, K)
+    intercept : ndarray, shape (K,)
+        -inf for a class that is absent from the lane.
+    scores : ndarray, shape (n, K)
+        Of all rows, with the intercepts.
+    tol : float
+        The requested relative gap.
+    """
+    rows, K = RowClasses.of(problem, lane), problem.n_classes
+    label = rows.y if rows.present.all() else np.where(rows.c > 0, rows.y, rows.present.argmax())
+    label = np.ascontiguousarray(label, dtype=np.int32)
+    dual = np.array(scores, dtype=np.float64, order="C")
+    got, hessian, change = np.zeros(K), np.zeros((K, K)), np.zeros(K)
+    loss = native.expand_softmax(label, rows.c, dual, got, hessian)
+    if problem.fit_intercept:
+        lacking = totals(rows.y, rows.c, K) - got
+        change = np.asarray(np.linalg.lstsq(hessian, lacking, rcond=None)[0], dtype=np.float64)
+    gap = native.softmax_dual_points(label, rows.c, dual, change)
+    v = problem.rmatvec(_in_lines(problem, dual))
+    u = np.ascontiguousarray(weights)
+    norms = np.array(native.lane_norms(u, np.ascontiguousarray(v[:, :K]))).sum(axis=1)
+    primal = loss + 0.5 * float(norms[0])
+    gap += 0.5 * float(norms[2])
+    certificate = Certificate(primal, primal - gap, gap, tol).times(problem.value)
+    return CertifiedSolution(u, intercept, scores, [certificate], dual, K)
 
 
 def _in_lines(problem: Problem, numbers: NDArray[Any]) -> NDArray[Any]:

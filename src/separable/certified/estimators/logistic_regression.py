@@ -118,8 +118,7 @@ class LogisticRegression(Logits):
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     tol : float or None, default None
-        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
-        Small problems are always solved to rounding.
+        The requested relative gap. None: 1e-6 for dense rows and for few columns, else 1e-4.
     max_iter : int, default 1000
         Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
         few passes.

@@ -66,6 +66,9 @@ class SolverOptions:
     callback : callable, optional
         Called with the number of a pass and the relative gap so far; returning True stops the
         solver.
+    certified : bool, default True
+        False, in a search: lanes may stop at their estimated distance from the optimum, and have
+        no certificate.
     """
 
     tol: float | None = None
@@ -73,6 +76,7 @@ class SolverOptions:
     seed: int = 0
     n_jobs: int = 1
     callback: Callable[[int, float], Any] | None = None
+    certified: bool = True
 
 
 @dataclass(frozen=True)

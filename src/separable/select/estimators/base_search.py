@@ -120,18 +120,21 @@ def evidence_of_search(table: SearchTable, scoring: str) -> dict[str, Any]:
     """Return the evidence of the search that selected the regularization of a model."""
     error = float(table.standard_error[table.chosen])
     known = table.known_certificates()
+    search: dict[str, Any] = {"models": int(np.prod(table.certificates.shape))}
+    if known:
+        search = {
+            "models": len(known),
+            "converged": sum(one.converged for one in known),
+            "worst_relative_gap": max(one.relative_gap for one in known),
+            "tol": known[0].tol,
+        }
     return {
         "best_score": table.best_score,
         "standard_error": error if math.isfinite(error) else None,
         "scoring": scoring,
         "validation": f"{len(table.scores)} folds",
         "at_edge": table.edge,
-        "search": {
-            "models": len(known),
-            "converged": sum(one.converged for one in known),
-            "worst_relative_gap": max(one.relative_gap for one in known),
-            "tol": known[0].tol,
-        },
+        "search": search,
     }
 
 

@@ -199,8 +199,9 @@ class CSearch(Searched[Table], CertifiedClassifier):
         assert classes is not None
         scorers = None if self.scoring is None else read_scoring(self.scoring, self._plain())
         solver_options = self._solver_options()
-        if self.tol is None:
-            solver_options = replace(solver_options, tol=TOL)
+        gives_models = scorers is not None and scorers[0].metric is None
+        if self.tol is None and not gives_models:
+            solver_options = replace(solver_options, tol=TOL, certified=False)
         F, S = len(splits), len(strengths)
         k = 1 if len(classes) == 2 else len(classes)
         models = 1 if self._is_joint() else k
@@ -314,7 +315,14 @@ class CSearch(Searched[Table], CertifiedClassifier):
     @property
     def certificates_path_(self) -> NDArray[np.object_]:
         """The certificate of each fold, C and model, (F, S, k); one of classes learned together."""
-        return self._tabled().certificates
+        table = self._tabled()
+        if not table.known_certificates():
+            raise AttributeError(
+                f"The models of this search have no certificates: without tol, "
+                f"{type(self).__name__} stops them at their estimated distance from the optimum. "
+                "Give tol, such as tol=1e-4, to have each of them certified."
+            )
+        return table.certificates
 
     @property
     def coefs_paths_(self) -> Floats:
@@ -328,8 +336,9 @@ def _keep_models(table: Table, learned: Learned, fit_intercept: bool) -> None:
     k = table.certificates.shape[2]
     table.passes[fold, index] = fitted.passes.max()
     models = [0] if k == 1 else learned.columns
-    for model, certificate in zip(models, fitted.certificates, strict=True):
-        table.certificates[fold, index, model] = certificate
+    if fitted.certificates:
+        for model, certificate in zip(models, fitted.certificates, strict=True):
+            table.certificates[fold, index, model] = certificate
     if table.paths is not None:
         rows = [0] if table.paths.shape[2] == 1 else learned.columns
         d = len(fitted.published.weights)

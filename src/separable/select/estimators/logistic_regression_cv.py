@@ -55,9 +55,9 @@ def _score_of(table: Table) -> float:
 class LogisticRegressionCV(Logits, CSearch):
     """Logistic regression with the C that predicts best rows it has not seen.
 
-    All folds, strengths and classes are learned side by side, in one pass over the rows each time,
-    and each with its own certificate. Then all rows are learned with the best C, as
-    ``LogisticRegression`` does. Of strengths that tie, the smallest C is taken.
+    All folds, values of C and classes are learned side by side, in shared passes over the rows.
+    Then all rows are learned with the best C, as ``LogisticRegression`` does. Of values that tie,
+    the smallest C is taken.
 
     Parameters
     ----------
@@ -88,7 +88,9 @@ class LogisticRegressionCV(Logits, CSearch):
         Weights of the classes, multiplied into ``sample_weight``; "balanced" by the rows that a
         fold trains on.
     tol : float or None, default None
-        The relative gap asked for. None: 1e-4 in the search; in the last fit as
+        The requested relative gap of every model, each of which is then certified. None: models
+        of the search stop at an estimated distance from the optimum that does not change their
+        scores much, or at a gap of 1e-4 (sparse rows, l1); the last fit as in
         ``LogisticRegression``.
     max_iter : int, default 1000
         Most passes over the rows; with few columns, most steps, each of a few passes.
@@ -117,8 +119,8 @@ class LogisticRegressionCV(Logits, CSearch):
     cv_results_ : dict
         ``C``, ``mean_score``, ``standard_error``, one number a C, and ``fold_scores``, (S, F).
     certificates_path_ : ndarray of Certificate, shape (F, S, 1) or (F, S, k)
-        Of each fold, C and model, one for classes learned together; None for a class that a fold
-        has not learned.
+        With ``tol``: of each fold, C and model, one for classes learned together; None for a class
+        that a fold has not learned.
     coefs_paths_ : ndarray of shape (F, S, k, d + 1)
         Weights, then intercepts; up to 10 million numbers.
     n_iter_ : ndarray of shape (F, S)
@@ -128,8 +130,8 @@ class LogisticRegressionCV(Logits, CSearch):
     evidence_ : dict
         Those of ``LogisticRegression``, and ``C``, ``best_score``, ``standard_error``, ``scoring``,
         ``validation``, ``at_edge`` (whether the best C is the "smallest" or the "largest" that was
-        tried: a ``GridEdgeWarning`` too), and ``search``: how many models there were, how many
-        converged, and the worst gap.
+        tried: a ``GridEdgeWarning`` too), and ``search``: how many models there were, and with
+        ``tol`` how many converged, and the worst gap.
 
     Examples
     --------
