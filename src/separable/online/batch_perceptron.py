@@ -161,7 +161,7 @@ class BatchPerceptron(PerceptronBase):
         bounded = zero_start and batch.counted.weight is None
         double, n_rows = state.astype(DOUBLE), batch.n_counted
         model = self._with_margins(model, double, batch, run, bounded=bounded, factor=n_rows)
-        self._warn_of_mistakes(model, n_rows)
+        self._warn_of_mistakes(model, state.labels, n_rows)
         return self._keep(X, state, model, len(run.mistakes))
 
     @property
