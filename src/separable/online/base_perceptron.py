@@ -149,7 +149,7 @@ class PerceptronBase(OnlineClassifier):
 
     def _limit(self, run: Run) -> str:
         """Return the limit that ended a fit with mistakes left, or "overlap"."""
-        if (run.converged_models | run.overlaps).all():
+        if run.overlaps.any():
             return "overlap"
         reached = self.max_iter is not None and len(run.mistakes) >= self.max_iter
         return "max_iter" if reached else "max_work"

@@ -105,11 +105,7 @@ def describe_margins(
         "tied_rows": margins.tied_rows,
     }
     if run.pocket_mistakes:
-        stopped = run.overlaps if run.verdicts else np.ones(len(run.pocket_mistakes), np.bool_)
-        evidence["pocket_mistakes"] = [
-            count if best else None
-            for count, best in zip(run.pocket_mistakes, stopped.tolist(), strict=True)
-        ]
+        evidence["pocket_mistakes"] = run.pocket_mistakes
     evidence |= {"margin": None, "radius": None, "gamma": None, "bound": None}
     smallest = np.array(margins.smallest) + 0.0  # never -0.0
     if not converged or len(smallest) != len(model.weights):

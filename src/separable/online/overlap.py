@@ -22,6 +22,8 @@ from separable.model.predict.scores import linear_scores
 from separable.online.runs import Run, run_epochs
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from separable.online.runs import Rule, TrainingBatch
     from separable.online.state import OnlineState
     from separable.typing import Floats, Indices
@@ -30,10 +32,14 @@ __all__ = ["Separability", "check_separability", "run_until_decided"]
 
 #: Epochs before the check: so many, but at least the second number once so many values are read.
 CHECK_EPOCHS, MIN_EPOCHS, CHECK_VALUES = 20, 5, 2e7
-#: Epochs of the pocket after a proof of overlap, and values it may read to evaluate weights.
-POCKET_EPOCHS, POCKET_VALUES = 5, 2_000_000
-#: Rows of the first check; each further one has at least twice as many.
-FIRST_ROWS = 100
+#: Fraction of all epochs, 1 / OTHERS, for models beside one whose classes overlap.
+OTHERS = 50
+#: Epochs of the pocket at the end: between these, as many as read so many values. It may read as
+#: many to evaluate weights, in any case.
+MIN_POCKET, MAX_POCKET, POCKET_VALUES = 5, 100, 2_000_000
+#: Rows of the first check: so many, or so many times the non-zeros of a row. (Fewer than two rows
+#: a column are separable in general.) Each further check has at least twice as many.
+FIRST_ROWS, FIRST_TIMES = 100, 3
 #: Limit on rows x min(rows, columns) of a check.
 MAX_CHECK = 1_000_000
 #: Means coincide if they are so close, in units of the columns' ranges.
@@ -59,7 +65,9 @@ UNDECIDED = Separability("undecided")
 def run_until_decided(state: OnlineState, batch: TrainingBatch, rule: Rule) -> Run:
     """Run epochs until no mistake is left, overlap is proved, or the limit of the rule.
 
-    Models whose classes overlap end with the best weights of a few more epochs (the pocket).
+    If one class overlaps the rest, no number of epochs ends without a mistake, so the other models
+    get only a fraction of them. All models with mistakes left end with the best weights of the
+    last epochs (the pocket).
 
     Parameters
     ----------
@@ -80,21 +88,57 @@ def run_until_decided(state: OnlineState, batch: TrainingBatch, rule: Rule) -> R
         for model in range(state.n_models)
     ]
     overlaps = np.array([verdict is not None and verdict.kind == "overlap" for verdict in verdicts])
-    rest, presented = unconverged & ~overlaps, state.presented
-    later = rule._replace(first_epoch=rule.first_epoch + done, max_epochs=rule.max_epochs - done)
-    if overlaps.any():
-        pocket = later._replace(
-            max_epochs=min(POCKET_EPOCHS, later.max_epochs), pocket_values=POCKET_VALUES
-        )
-        run = run.followed_by(Run(run_epochs(state, batch, pocket, learning=overlaps)))
+    rest, left = unconverged & ~overlaps, rule.max_epochs - done
     if rest.any():
-        presented, state.presented = state.presented, presented
-        last = Run(run_epochs(state, batch, later, learning=rest))
-        state.presented = max(presented, state.presented)
-        run = run.beside(last, done) if overlaps.any() else run.followed_by(last)
-    run.converged &= not overlaps.any()
+        epochs = max(1, left // OTHERS if overlaps.any() else left - MIN_POCKET)
+        later = rule._replace(first_epoch=rule.first_epoch + done, max_epochs=epochs)
+        run = run.followed_by(Run(run_epochs(state, batch, later, learning=rest)))
+        rest, done = rest & (run.mistakes[-1] > 0), len(run.mistakes)
+    if (overlaps | rest).any() and done < rule.max_epochs:
+        later = rule._replace(
+            first_epoch=rule.first_epoch + done, max_epochs=rule.max_epochs - done
+        )
+        run = run.followed_by(_run_pocket(state, batch, later, overlaps | rest))
     run.verdicts, run.overlaps = verdicts, overlaps
+    run.converged = bool(run.converged_models.all())
     return run
+
+
+def _run_pocket(
+    state: OnlineState, batch: TrainingBatch, rule: Rule, learning: NDArray[np.bool_]
+) -> Run:
+    """Run the last epochs and keep the best weights met.
+
+    The best weights of two classes are looked for within each epoch. Of more classes they are those
+    after an epoch with which ``predict`` makes the fewest mistakes: the fewest of each one-vs-rest
+    model alone would favour models that never name their class.
+    """
+    values = max(1, batch.rows.values.size)
+    epochs = min(int(np.clip(POCKET_VALUES // values, MIN_POCKET, MAX_POCKET)), rule.max_epochs)
+    if state.n_models == 1:
+        pocket = rule._replace(max_epochs=epochs, pocket_values=POCKET_VALUES)
+        return Run(run_epochs(state, batch, pocket, learning=learning))
+    run: Run | None = None
+    fewest, best = _mistakes(state, batch), state.copy().lanes
+    for epoch in range(rule.first_epoch, rule.first_epoch + epochs):
+        one = rule._replace(first_epoch=epoch, max_epochs=1)
+        later = Run(run_epochs(state, batch, one, learning=learning))
+        run = later if run is None else run.followed_by(later)
+        mistakes = _mistakes(state, batch)
+        if mistakes < fewest:
+            fewest, best = mistakes, state.copy().lanes
+    assert run is not None
+    state.lanes.update(best)
+    run.pocket_mistakes = [fewest]
+    return run
+
+
+def _mistakes(state: OnlineState, batch: TrainingBatch) -> float:
+    """Return the weight of the rows that the models together predict wrongly."""
+    wrong = linear_scores(batch.rows, *state.weights()).argmax(axis=1) != batch.target
+    if batch.counted.weight is not None:
+        return float(batch.counted.weight[wrong].sum())
+    return float(np.count_nonzero(wrong if batch.present is None else wrong[batch.present]))
 
 
 def _check_model(
@@ -130,7 +174,8 @@ def check_separability(
     fit_intercept : bool
         Whether the hyperplane has an intercept.
     """
-    chosen = _smallest(distance, FIRST_ROWS)
+    size = max(FIRST_ROWS, FIRST_TIMES * rows.values.size // rows.n_rows)
+    chosen = _smallest(distance, size)
     while len(chosen) * min(len(chosen), rows.n_features) <= MAX_CHECK:
         part, columns = _occupied_columns(rows.take(chosen))
         result = _check_part(part, sign[chosen], fit_intercept)

@@ -125,15 +125,6 @@ class Run:
         later.mistakes = np.concatenate([self.mistakes, later.mistakes])
         return later
 
-    def beside(self, other: Run, start: int) -> Run:
-        """Return this run with another one, of other models, from epoch ``start`` on."""
-        epochs = max(len(self.mistakes), start + len(other.mistakes))
-        mistakes = np.zeros((epochs, self.mistakes.shape[1]), dtype=np.int64)
-        mistakes[: len(self.mistakes)] = self.mistakes
-        mistakes[start : start + len(other.mistakes)] += other.mistakes
-        self.mistakes, self.converged = mistakes, self.converged and other.converged
-        return self
-
 
 def run_epochs(
     state: OnlineState,
