@@ -182,7 +182,7 @@ class BatchPerceptron(PerceptronBase):
         return Rule(
             eta=float(self.eta0),
             fit_intercept=bool(self.fit_intercept),
-            max_epochs=max(1, int(min(self.max_iter, self.max_work / work))),
+            max_epochs=max(1, int(min(self._max_epochs(), self.max_work / work))),
             tie_target=self._tie_target,
         )
 

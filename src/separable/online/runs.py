@@ -118,7 +118,7 @@ class Run:
     @property
     def converged_models(self) -> NDArray[np.bool_]:
         """The models that made no mistake in their last epoch."""
-        return (self.mistakes[-1] == 0) & ~self.overlaps
+        return np.asarray((self.mistakes[-1] == 0) & ~self.overlaps)
 
     def followed_by(self, later: Run) -> Run:
         """Return both runs as one."""
