@@ -26,7 +26,8 @@ DescentRun run_epochs(const BoundRows& rows, const DescentPlan& plan, ProgressAr
     Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
     Progress moving = progress ? progress->of_block(block, Lane::kWidth) : Progress{};
     auto run = descend<Lane>(*x, plan.problem(first_class, n_lanes), *loss, descent, order,
-                             plan.first_epoch, plan.max_epochs, moving, plan.measure, heartbeat);
+                             plan.first_epoch, plan.max_epochs, plan.stopping, moving, plan.measure,
+                             heartbeat);
     if (progress) progress->examples = moving.examples, progress->weight = moving.weight;
     return run;
 }

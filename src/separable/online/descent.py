@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     from separable.online.runs import TrainingBatch
 
-__all__ = ["MAX_EXAMPLES", "MEANS", "DescentState", "Order", "Steps", "run_descent"]
+__all__ = [
+    "ALL_EPOCHS",
+    "MAX_EXAMPLES",
+    "MEANS",
+    "DescentState",
+    "Order",
+    "Steps",
+    "StoppingRule",
+    "run_descent",
+]
 
 #: Progressive validation: summed losses before each update, in all and after 1, 2, 4, ... rows.
 PROGRESS: Layout = {
@@ -58,6 +67,22 @@ class Order(NamedTuple):
     seed: int = 0
     first_epoch: int = 0
     epochs: int = 1
+
+
+class StoppingRule(NamedTuple):
+    """Stop when the mean loss was not below the best by more than ``least`` for some epochs.
+
+    ``patience`` is the number of these epochs, 0: never stop; ``best`` is the best loss so far and
+    ``total`` the weight of all rows and models. It needs all models in one block.
+    """
+
+    patience: int = 0
+    least: float = 0.0
+    best: float = 0.0
+    total: float = 1.0
+
+
+ALL_EPOCHS = StoppingRule()
 
 
 @dataclass
@@ -175,7 +200,8 @@ def run_descent(
     *,
     progressive: bool,
     measure: bool = True,
-) -> NDArray[np.float64]:
+    stopping: StoppingRule = ALL_EPOCHS,
+) -> tuple[NDArray[np.float64], bool]:
     """Train the state in place, block of lanes by block of lanes.
 
     Parameters
@@ -186,11 +212,15 @@ def run_descent(
         Whether the rows are new, so that their losses count as progressive validation.
     measure : bool
         Whether to sum the losses.
+    stopping : StoppingRule
+        When to stop before all epochs are made.
 
     Returns
     -------
-    ndarray of shape (epochs, models)
+    losses : ndarray of shape (epochs, models)
         Sums of weight x loss, each evaluated before the update.
+    converged : bool
+        Whether the stopping rule ended the run.
     """
     is_number = state.classes is None
     plan = native.DescentPlan(
@@ -213,6 +243,10 @@ def run_descent(
         seed=order.seed,
         first_epoch=order.first_epoch,
         max_epochs=order.epochs,
+        patience=stopping.patience,
+        least=stopping.least,
+        best=stopping.best,
+        total=stopping.total,
         measure=measure,
         given_start=state.start_given,
     )
@@ -233,7 +267,7 @@ def run_descent(
             clock |= {"examples": progress.examples, "weight": progress.weight}
         losses.append(np.array(run.losses))
     state.clock = state.clock | clock
-    return np.concatenate(losses, axis=1)
+    return np.concatenate(losses, axis=1), run.converged
 
 
 def _sum_of_models(array: NDArray[np.float64]) -> NDArray[np.float64]:
