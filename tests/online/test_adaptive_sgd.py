@@ -59,12 +59,12 @@ def quarters(loss, seed=2):
     return weight
 
 
-def assert_same(X, found, expected, tolerance=1e-9):
+def assert_same(X, actual, expected, tolerance=1e-9):
     """Compare w and b, each weight by how much it can move a score."""
     size = np.maximum(np.abs(X).max(axis=0), 1e-300)
     scale = np.abs(expected[0] * size).max() + abs(expected[1]) + 1
-    np.testing.assert_allclose(found[0] * size, expected[0] * size, rtol=0, atol=tolerance * scale)
-    np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=tolerance * scale)
+    np.testing.assert_allclose(actual[0] * size, expected[0] * size, rtol=0, atol=tolerance * scale)
+    np.testing.assert_allclose(actual[1], expected[1], rtol=0, atol=tolerance * scale)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

@@ -152,7 +152,11 @@ def test_rows_of_weight_0_prove_nothing():
 
 def test_columns_of_any_size_and_far_from_0_prove_overlap():
     X, y = overlapping(3)
-    for moved in (X * [1e-8, 1e8, 1, 1], X + [0, 1e6, 0, -1e3], np.hstack([X, X @ X[:4].T])):
+    for moved in (
+        X * [1e-8, 1e8, 1, 1],
+        X + np.array([0, 1e6, 0, -1e3]),
+        np.hstack([X, X @ X[:4].T]),
+    ):
         assert Perceptron().fit(moved, y).evidence_["stopped_by"] == "overlap"
 
 

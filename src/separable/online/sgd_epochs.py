@@ -126,7 +126,7 @@ class Epochs:
             return (
                 f"{name} ended with a mean loss of {losses[-1]:.4g}, which is worse than the "
                 f"{self._zero_loss():.4g} of weights that are all 0: the steps are too long "
-                f"({self._steps_told()}). Use learning_rate='adaptive', shorter steps, or scale "
+                f"({self._describe_steps()}). Use learning_rate='adaptive', shorter steps, or scale "
                 "the columns."
             )
         if self.learner.tol is not None and not self.converged:
@@ -185,7 +185,7 @@ class Epochs:
         losses = _losses(self.steps, np.zeros(len(numbers)), numbers)
         return float(np.average(losses, weights=self._present_weight()))
 
-    def _steps_told(self) -> str:
+    def _describe_steps(self) -> str:
         if self.steps.schedule == "optimal":
             return f"learning_rate='optimal', alpha={self.steps.alpha:g}"
         return f"learning_rate={self.steps.schedule!r}, eta0={self.steps.eta0:g}"
