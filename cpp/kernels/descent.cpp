@@ -68,14 +68,15 @@ DescentRun run_adaptive_sgd(const BoundRows& rows, const AdaptiveArrays& arrays,
     const auto chosen = rows_or_all(plan.rows, rows.n_rows);
     ReleasedGil no_gil;
     return with_lane(arrays.wa, [&]<class Lane>() {
-        const typename AdaptiveDescent<Lane>::Settings settings{plan.schedule.eta0,
-                                                                plan.l1,
-                                                                plan.l2,
-                                                                plan.mean_from,
-                                                                plan.fit_intercept,
-                                                                plan.number.has_value(),
-                                                                plan.given_start,
-                                                                plan.first_epoch > 0};
+        const typename AdaptiveDescent<Lane>::Settings settings{
+            plan.schedule.eta0,
+            plan.l1,
+            plan.l2,
+            plan.mean_from,
+            plan.fit_intercept,
+            plan.number.has_value(),
+            plan.given_start,
+            plan.shuffle && plan.first_epoch > 0};
         AdaptiveDescent<Lane> descent(arrays.of_block<Lane>(block),
                                       reinterpret_cast<Column*>(arrays.columns.data()),
                                       arrays.centred_columns(), settings, clock);

@@ -215,15 +215,19 @@ class AdaptiveSGD:
         return self.raw()
 
 
-def adaptive_sgd(X, y, loss, *, weight=None, epochs=1, mean_from=0, **settings):
-    """Return w, b, the mean of each over the steps after ``mean_from``, and the learner."""
+def adaptive_sgd(X, y, loss, *, weight=None, epochs=1, orders=None, mean_from=0, **settings):
+    """Return w, b, the mean of each over the steps after ``mean_from``, and the learner.
+
+    ``orders`` are those of the rows in each epoch of a shuffled fit, which measures columns in the
+    first only. Without them the epochs are a stream: the rows, over and over again.
+    """
     model = AdaptiveSGD(X.shape[1], loss, **settings)
     sum_w, sum_b, count = np.zeros(X.shape[1]), 0.0, 0
-    for epoch in range(epochs):
-        for i in range(len(X)):
+    for epoch, order in enumerate(orders or [range(len(X))] * epochs):
+        for i in order:
             left = 1.0 if weight is None else weight[i]
             while left > 0:
-                model.learn(X[i], y[i], min(left, 1.0), again=epoch > 0)
+                model.learn(X[i], y[i], min(left, 1.0), again=orders is not None and epoch > 0)
                 if model.columns.rows > mean_from:
                     w, b = model.raw()
                     sum_w, sum_b, count = sum_w + w, sum_b + b, count + 1
