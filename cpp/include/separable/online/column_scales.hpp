@@ -15,7 +15,8 @@
 //             5. when the number of rows is a power of two, columns that less than a quarter of
 //                the rows have are centred no more
 //             Rows that were all presented before (a later epoch of a fit) change none of this:
-//             their columns are known. (Epochs without shuffling are a stream, in which every row counts.)
+//             their columns are known. (Epochs without shuffling are a stream, in which every row
+//             counts.)
 //   source    online standardisation after Ross, Mineiro, Langford 2013 (Normalized online
 //             learning); means and squares: Welford 1962
 #pragma once
