@@ -126,8 +126,8 @@ class Epochs:
             return (
                 f"{name} ended with a mean loss of {losses[-1]:.4g}, which is worse than the "
                 f"{self._zero_loss():.4g} of weights that are all 0: the steps are too long "
-                f"({self._describe_steps()}). Use learning_rate='adaptive', shorter steps, or scale "
-                "the columns."
+                f"({self._describe_steps()}). Use learning_rate='adaptive', shorter steps, or "
+                "scale the columns."
             )
         if self.learner.tol is not None and not self.converged:
             return (
