@@ -41,7 +41,8 @@ void bind_descent(nb::module_& m) {
                std::optional<Const<std::int64_t>> rows, std::string loss, double epsilon, double l1,
                double l2, const std::string& schedule, double eta0, double power, double alpha,
                double t0, double mean_from, bool fit_intercept, bool shuffle, std::uint64_t seed,
-               std::int64_t first_epoch, std::int64_t max_epochs, bool measure, bool given_start) {
+               std::int64_t first_epoch, std::int64_t max_epochs, std::int64_t patience,
+               double least, double best, double total, bool measure, bool given_start) {
                 new (plan) DescentPlan{label,
                                        number,
                                        weight,
@@ -57,6 +58,7 @@ void bind_descent(nb::module_& m) {
                                        seed,
                                        first_epoch,
                                        max_epochs,
+                                       {patience, least, best, total},
                                        measure,
                                        given_start};
             },
@@ -65,6 +67,7 @@ void bind_descent(nb::module_& m) {
             nb::arg("l1"), nb::arg("l2"), nb::arg("schedule"), nb::arg("eta0"), nb::arg("power"),
             nb::arg("alpha"), nb::arg("t0"), nb::arg("mean_from"), nb::arg("fit_intercept"),
             nb::arg("shuffle"), nb::arg("seed"), nb::arg("first_epoch"), nb::arg("max_epochs"),
+            nb::arg("patience"), nb::arg("least"), nb::arg("best"), nb::arg("total"),
             nb::arg("measure"), nb::arg("given_start"));
 
     nb::class_<ProgressArrays>(
@@ -125,7 +128,8 @@ void bind_descent(nb::module_& m) {
     nb::class_<DescentRun>(m, "DescentRun", "What a run of epochs did.")
         .def_ro("losses", &DescentRun::losses, "Sums of weight x loss by epoch and model.")
         .def_ro("overflow_row", &DescentRun::overflow_row,
-                "The row whose score was not finite, or -1.");
+                "The row whose score was not finite, or -1.")
+        .def_ro("converged", &DescentRun::converged, "Whether the stopping rule ended it.");
 
     m.def("sgd", &run_sgd, nb::arg("rows"), nb::arg("weights"), nb::arg("q").none(),
           nb::arg("plan"), nb::arg("progress").none(), nb::arg("clock"), nb::arg("block"),

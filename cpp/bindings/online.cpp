@@ -35,16 +35,17 @@ void bind_online(nb::module_& m) {
             [](Plan* plan, Const<std::int32_t> label, std::optional<Const<double>> weight,
                std::optional<Const<std::int64_t>> rows, double eta, bool fit_intercept,
                bool shuffle, std::uint64_t seed, std::int64_t first_epoch, std::int64_t max_epochs,
-               double presented, bool pocket, bool record, int tie_target) {
-                new (plan)
-                    Plan{label,       weight,     rows,      eta,    fit_intercept, shuffle,   seed,
-                         first_epoch, max_epochs, presented, pocket, record,        tie_target};
+               double presented, std::int64_t pocket_values, bool record, int tie_target,
+               std::optional<Const<bool>> learning) {
+                new (plan) Plan{label,         weight, rows,        eta,        fit_intercept,
+                                shuffle,       seed,   first_epoch, max_epochs, presented,
+                                pocket_values, record, tie_target,  learning};
             },
             nb::kw_only(), nb::arg("label"), nb::arg("weight") = nb::none(),
             nb::arg("rows") = nb::none(), nb::arg("eta") = 1.0, nb::arg("fit_intercept") = true,
             nb::arg("shuffle") = false, nb::arg("seed") = 0, nb::arg("first_epoch") = 0,
-            nb::arg("max_epochs") = 1, nb::arg("presented") = 0.0, nb::arg("pocket") = false,
-            nb::arg("record") = false, nb::arg("tie_target") = 0);
+            nb::arg("max_epochs") = 1, nb::arg("presented") = 0.0, nb::arg("pocket_values") = -1,
+            nb::arg("record") = false, nb::arg("tie_target") = 0, nb::arg("learning") = nb::none());
 
     nb::class_<Weights>(m, "OnlineWeights",
                         "Weights [block][feature][lane], intercepts, and sums for their means; "

@@ -26,7 +26,8 @@ DescentRun run_epochs(const BoundRows& rows, const DescentPlan& plan, ProgressAr
     Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
     Progress moving = progress ? progress->of_block(block, Lane::kWidth) : Progress{};
     auto run = descend<Lane>(*x, plan.problem(first_class, n_lanes), *loss, descent, order,
-                             plan.first_epoch, plan.max_epochs, moving, plan.measure, heartbeat);
+                             plan.first_epoch, plan.max_epochs, plan.stopping, moving, plan.measure,
+                             heartbeat);
     if (progress) progress->examples = moving.examples, progress->weight = moving.weight;
     return run;
 }
@@ -68,8 +69,14 @@ DescentRun run_adaptive_sgd(const BoundRows& rows, const AdaptiveArrays& arrays,
     ReleasedGil no_gil;
     return with_lane(arrays.wa, [&]<class Lane>() {
         const typename AdaptiveDescent<Lane>::Settings settings{
-            plan.schedule.eta0,      plan.l1,         plan.l2, plan.mean_from, plan.fit_intercept,
-            plan.number.has_value(), plan.given_start};
+            plan.schedule.eta0,
+            plan.l1,
+            plan.l2,
+            plan.mean_from,
+            plan.fit_intercept,
+            plan.number.has_value(),
+            plan.given_start,
+            plan.shuffle && plan.first_epoch > 0};
         AdaptiveDescent<Lane> descent(arrays.of_block<Lane>(block),
                                       reinterpret_cast<Column*>(arrays.columns.data()),
                                       arrays.centred_columns(), settings, clock);

@@ -31,6 +31,7 @@ struct DescentPlan {
     bool fit_intercept, shuffle;
     std::uint64_t seed;
     std::int64_t first_epoch, max_epochs;
+    StoppingRule stopping;
     bool measure;
     bool given_start;
 

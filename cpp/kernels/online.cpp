@@ -53,12 +53,17 @@ PerceptronBlock<Lane> make_block(const Weights& weights, std::int64_t n_features
     return block;
 }
 
+// The pocket's weights, in the lanes that learn.
 template <class Lane>
-void copy_lane(const Pocket<Lane>& pocket, const PerceptronBlock<Lane>& block,
-               std::int64_t n_features, int lane) {
-    block.b[lane] = pocket.b[lane];
-    for (std::int64_t j = 0; j < n_features; ++j)
-        block.w[j * Lane::kWidth + lane] = pocket.w[j * Lane::kWidth + lane];
+void take_pocket(const Pocket<Lane>& pocket, const PerceptronBlock<Lane>& block,
+                 std::int64_t n_features, Result& result) {
+    for (int lane = 0; lane < block.n_lanes; ++lane) {
+        result.pocket_mistakes.push_back(pocket.mistakes[lane]);
+        if (!block.learns(lane)) continue;
+        block.b[lane] = pocket.b[lane];
+        for (std::int64_t j = 0; j < n_features; ++j)
+            block.w[j * Lane::kWidth + lane] = pocket.w[j * Lane::kWidth + lane];
+    }
 }
 
 }  // namespace
@@ -74,26 +79,33 @@ Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan&
     return weights.with_lane([&]<class Lane>() {
         const auto x = make_products<Lane>(rows.rows);
         auto block = make_block<Lane>(weights, rows.n_features, block_index, first_class, n_lanes);
+        if (plan.learning) {
+            const std::int64_t first = block_index * Lane::kWidth;
+            check(static_cast<std::int64_t>(plan.learning->size()) >= first + n_lanes,
+                  "one flag a model is needed");
+            block.learning = plan.learning->data() + first;
+            block.prepare();
+        }
         EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
         Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
-        std::optional<Pocket<Lane>> pocket;
-        if (plan.pocket)
-            pocket.emplace(
-                *x, problem, chosen,
-                [&](std::int64_t i) { return block.targets(problem.label[i]); }, n_lanes,
-                heartbeat);
-        std::optional<MistakeRecord<Lane>> record;
-        if (plan.record) record.emplace(n_lanes);
+        PerceptronEpochs<Lane> epochs(*x, problem, block, order, plan.first_epoch, plan.max_epochs,
+                                      plan.presented, heartbeat);
         Result result;
-        result.run = perceptron<Lane>(*x, problem, block, order, plan.first_epoch, plan.max_epochs,
-                                      plan.presented, pocket ? &*pocket : nullptr,
-                                      record ? &*record : nullptr, heartbeat);
-        if (record) result.mistakes = std::move(record->lanes);
-        if (pocket && result.run.overflow_row < 0)
-            for (int lane = 0; lane < n_lanes; ++lane) {
-                copy_lane(*pocket, block, rows.n_features, lane);
-                result.pocket_mistakes.push_back(pocket->mistakes[lane]);
-            }
+        if (plan.has_pocket()) {
+            const auto targets = [&](std::int64_t i) { return block.targets(problem.label[i]); };
+            Pocket<Lane> pocket(*x, problem, chosen, targets, n_lanes, plan.pocket_values,
+                                heartbeat);
+            result.run = pocket_perceptron<Lane>(epochs, pocket);
+            if (result.run.overflow_row < 0) take_pocket(pocket, block, x->n_features, result);
+        } else if (plan.record) {
+            MistakeRecord<Lane> record(n_lanes);
+            result.run = voted_perceptron<Lane>(epochs, record);
+            result.mistakes = std::move(record.lanes);
+        } else if (block.u) {
+            result.run = averaged_perceptron<Lane>(epochs, block.u, block.u_b);
+        } else {
+            result.run = perceptron<Lane>(epochs);
+        }
         return result;
     });
 }
@@ -182,7 +194,7 @@ Result run_argmax_perceptron(const BoundRows& rows, const Weights& weights, cons
         EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
         Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows, state.n_blocks());
         std::optional<ArgmaxPocket<Lane>> pocket;
-        if (plan.pocket) pocket.emplace(*x, problem, chosen, heartbeat);
+        if (plan.has_pocket()) pocket.emplace(*x, problem, chosen, plan.pocket_values, heartbeat);
         Result result;
         result.run =
             argmax_perceptron<Lane>(*x, problem, state, order, plan.first_epoch, plan.max_epochs,

@@ -31,9 +31,12 @@ struct Plan {
     std::uint64_t seed;
     std::int64_t first_epoch, max_epochs;
     double presented;
-    bool pocket;
+    std::int64_t pocket_values;  // numbers the pocket may read in any case; < 0: no pocket
     bool record;
     int tie_target;
+    std::optional<Const<bool>> learning;  // by model; false: it has stopped
+
+    bool has_pocket() const { return pocket_values >= 0; }
 
     OnlineProblem problem() const {
         OnlineProblem p;

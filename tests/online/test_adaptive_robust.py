@@ -275,8 +275,8 @@ def test_close_to_the_optimum(loss, seed):
     X, Z, y = raw_problem(loss, seed)
     mean = lambda theta: SMOOTH[loss](Z @ theta[:-1] + theta[-1], y).mean()  # noqa: E731
     best = scipy.optimize.minimize(mean, np.zeros(6), tol=1e-10).fun
-    found = reached(loss, SMOOTH[loss], X, y)
-    assert best * (1 - 1e-9) <= found < best * 1.002
+    objective_reached = reached(loss, SMOOTH[loss], X, y)
+    assert best * (1 - 1e-9) <= objective_reached < best * 1.002
     settled = {"max_iter": 100, "tol": None, "average": 50 * N}
     assert reached(loss, SMOOTH[loss], X, y, **settled) < best * (1 + 1e-5)
 

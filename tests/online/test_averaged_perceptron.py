@@ -14,9 +14,9 @@ from tests.reference import perceptron as reference
 pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 
-def assert_close(found, expected):
+def assert_close(actual, expected):
     scale = np.abs(expected).max() + 1
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * scale)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12 * scale)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

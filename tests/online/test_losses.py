@@ -47,10 +47,10 @@ def test_slope_is_the_derivative(name):
     s, y = points(name)
     h = 1e-6
     up, down = (evaluate(name, s + d, y, slope=False) for d in (h, -h))
-    slope, found = (up - down) / (2 * h), evaluate(name, s, y, slope=True)
+    slope, gradient = (up - down) / (2 * h), evaluate(name, s, y, slope=True)
     kink = np.abs(up - 2 * evaluate(name, s, y, slope=False) + down) > 0.1 * h
     assert kink.sum() < 8  # at a kink any slope between the two sides is one
-    np.testing.assert_allclose(found[~kink], slope[~kink], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(gradient[~kink], slope[~kink], rtol=1e-5, atol=1e-6)
 
 
 @each_loss
@@ -95,17 +95,17 @@ def test_implicit_step_ends_where_its_slope_is(name, gain):
 @pytest.mark.parametrize("gain", [*GAINS, 0.2, 0.249, 0.25, 3.0])
 def test_implicit_slope_of_the_log_loss(gain):
     s, y = points("log_loss")
-    found = np.abs(implicit("log_loss", s, y, gain))
+    gradient = np.abs(implicit("log_loss", s, y, gain))
     exact = np.array([
         scipy.optimize.brentq(lambda a: a - scipy.special.expit(-m - gain * a), 0, 1, xtol=1e-15)  # noqa: B023
         for m in y * s
     ])  # fmt: skip
     # one step of Newton's method where the gain is small, four elsewhere
-    assert np.abs(found - exact).max() < (2e-3 if gain < 0.25 else 5e-4)
+    assert np.abs(gradient - exact).max() < (2e-3 if gain < 0.25 else 5e-4)
     if gain >= 0.25:
-        assert (found <= exact + 1e-6).all()  # what is not exact is shorter
+        assert (gradient <= exact + 1e-6).all()  # what is not exact is shorter
     if 0.25 <= gain <= 3:
-        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(gradient, exact, rtol=0, atol=1e-9)
 
 
 def test_implicit_slope_of_the_sigmoid_is_between_zero_and_the_slope():

@@ -209,15 +209,15 @@ def outcome(learner, rows, y, weight):
 def test_a_fit_ends_in_a_good_model_or_says_why_not(learner, end):
     for case, (rows, numbers, weight) in enumerate(extreme_data(end)):
         y = (SCORE[:60] > 0).astype(int) if is_classifier(learner) else numbers
-        found, said = outcome(learner, rows, y, weight)
+        predicted, said = outcome(learner, rows, y, weight)
         assert not [str(each.message) for each in said if issubclass(each.category, RuntimeWarning)]
-        if isinstance(found, str):
-            assert any(each in found for each in ("cale", "ivide", "float64", "zero")), found
+        if isinstance(predicted, str):
+            assert any(x in predicted for x in ("cale", "ivide", "float64", "zero")), predicted
         elif is_classifier(learner):
-            assert said or (found == y).mean() > 0.8, case
+            assert said or (predicted == y).mean() > 0.8, case
         else:
-            found, y = found / np.abs(y).max(), y / np.abs(y).max()
-            assert said or np.square(found - y).mean() < 0.3 * y.var(), case
+            predicted, y = predicted / np.abs(y).max(), y / np.abs(y).max()
+            assert said or np.square(predicted - y).mean() < 0.3 * y.var(), case
 
 
 def stream(learner, rows):

@@ -167,8 +167,8 @@ def optimum(X, y, loss, l2):
         gradient = np.append(X.T @ slope / len(y) + l2 * theta[:-1], slope.mean())
         return out.mean() + l2 / 2 * theta[:-1] @ theta[:-1], gradient
 
-    found = scipy.optimize.minimize(objective, np.zeros(X.shape[1] + 1), jac=True, tol=1e-12)
-    return found.x, found.fun, lambda theta: objective(theta)[0]
+    optimum = scipy.optimize.minimize(objective, np.zeros(X.shape[1] + 1), jac=True, tol=1e-12)
+    return optimum.x, optimum.fun, lambda theta: objective(theta)[0]
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "squared_hinge", "squared_error"])
@@ -225,7 +225,7 @@ def test_heavy_weights_are_refused():
         SGDClassifier().fit(X, y, sample_weight=np.full(len(y), 1e9))
 
 
-def test_steps_that_are_too_long_are_told():
+def test_a_warning_names_steps_that_are_too_long():
     X, y = problem(n=120)
     with pytest.warns(ConvergenceWarning, match=r"worse than the 0\.5.*steps are too long"):
         SGDRegressor(learning_rate="constant", eta0=1.0, max_iter=3).fit(X, 2.0 * y - 1)
@@ -277,10 +277,10 @@ def test_progressive_validation_is_the_loss_before_learning():
         w, b = (np.zeros(7), 0.0) if i == 0 else (ours.coef_[0], ours.intercept_[0])
         losses.append(np.logaddexp(0, -(2 * y[i] - 1) * (X[i] @ w + b)))
         ours.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1] if i == 0 else None)
-    told = ours.evidence_["progressive"]
-    assert told["examples"] == [1, 2, 4, 8, 16, 32, 37]
-    means = [np.mean(losses[:k]) for k in told["examples"]]
-    np.testing.assert_allclose(told["mean_loss"], means, rtol=1e-12)
+    progressive = ours.evidence_["progressive"]
+    assert progressive["examples"] == [1, 2, 4, 8, 16, 32, 37]
+    means = [np.mean(losses[:k]) for k in progressive["examples"]]
+    np.testing.assert_allclose(progressive["mean_loss"], means, rtol=1e-12)
 
 
 def test_progressive_validation_covers_new_rows_only():
@@ -348,8 +348,8 @@ def test_chunks_rows_announced_files_and_fit_agree(tmp_path_factory, stream):
         paused = SGDClassifier.from_model(separable.load(path))
     assert_same_bits(whole, paused)
     if len(set(y.tolist())) > 1:
-        told = learn(SGDClassifier(**settings), X, y, cuts, weight, classes=np.unique(y))
-        assert_same_bits(whole, told)
+        announced = learn(SGDClassifier(**settings), X, y, cuts, weight, classes=np.unique(y))
+        assert_same_bits(whole, announced)
         fitted = SGDClassifier(**settings, shuffle=False, max_iter=1, tol=None)
         assert_same_bits(whole, fitted.fit(X, y, sample_weight=weight))
 
@@ -363,8 +363,8 @@ def test_a_ghost_in_a_block_of_its_own_changes_no_bit(n_classes, schedule):
     for dtype in (np.float32, np.float64):
         X = rng.normal(size=(40, 6)).astype(dtype)
         make = lambda: SGDClassifier("perceptron", learning_rate=schedule)  # noqa: E731
-        told = learn(make(), X, y, [0, 40], weight, classes=np.unique(y))
-        assert_same_bits(learn(make(), X, y, [0, 40], weight), told)
+        announced = learn(make(), X, y, [0, 40], weight, classes=np.unique(y))
+        assert_same_bits(learn(make(), X, y, [0, 40], weight), announced)
 
 
 @pytest.mark.parametrize("schedule", ["adaptive", "constant"])

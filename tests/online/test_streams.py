@@ -69,8 +69,8 @@ def test_chunks_rows_announced_and_fit_agree(cls, rule, stream, fit_intercept):
     assert_same_bits(by_row, learn(make(), X, y, [0, n], weight))
     present = y if weight is None else y[weight > 0]
     if len(set(present.tolist())) > 1:
-        told = learn(make(), X, y, cuts, weight, classes=np.unique(present))
-        assert_same_bits(by_row, told)
+        announced = learn(make(), X, y, cuts, weight, classes=np.unique(present))
+        assert_same_bits(by_row, announced)
         assert_same_bits(by_row, make().fit(X, y, sample_weight=weight))
     assert by_row.evidence_["rows_seen"] == len(present)
 

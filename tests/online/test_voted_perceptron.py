@@ -49,9 +49,9 @@ def arrays(model):
 
 def assert_same_bits(a, b):
     np.testing.assert_array_equal(a.classes_, b.classes_)
-    mine, theirs = arrays(a.model_), arrays(b.model_)
-    assert mine.keys() == theirs.keys()
-    for name, array in mine.items():
+    ours, theirs = arrays(a.model_), arrays(b.model_)
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
         assert array.dtype == theirs[name].dtype, name
         assert array.tobytes() == theirs[name].tobytes(), name
 
@@ -105,9 +105,9 @@ def test_one_vote_a_class(dtype, problem):
         voted_perceptron(X, np.where(y == c, 1, -1), 3, X_test, presentations=total)[0]
         for c in range(y.max() + 1)
     ]
-    found = ours.decision_function(X_test.astype(dtype))
-    np.testing.assert_array_equal(found, np.transpose(expected))
-    np.testing.assert_array_equal(ours.predict(X_test), ours.classes_[found.argmax(axis=1)])
+    votes = ours.decision_function(X_test.astype(dtype))
+    np.testing.assert_array_equal(votes, np.transpose(expected))
+    np.testing.assert_array_equal(ours.predict(X_test), ours.classes_[votes.argmax(axis=1)])
 
 
 @pytest.mark.filterwarnings("ignore:eta0=0.3 .* has no effect")
@@ -124,8 +124,8 @@ def test_real_numbers_differ_only_near_zero(form, dtype, seed):
     ours = in_order(max_iter=4, eta0=0.3).fit(FORMATS[form](X), y)
     Z = np.hstack([double_test, np.ones((25, 1))])
     near = np.abs(Z @ vectors.T) <= 1e-9 * (np.abs(Z) @ np.abs(vectors.T))
-    found = ours.decision_function(FORMATS[form](X_test))
-    assert (np.abs(found - expected) <= 2 * near.sum(axis=1)).all()
+    votes = ours.decision_function(FORMATS[form](X_test))
+    assert (np.abs(votes - expected) <= 2 * near.sum(axis=1)).all()
 
 
 @given(integer_problems(), st.integers(1, 12), st.booleans())
@@ -300,8 +300,8 @@ def test_explained_weights_are_those_of_all_voters_by_their_scores(most):
     explanation = in_order(max_iter=3, max_voters=most).fit(X, y).model_.explain(X)
     for i, x in enumerate(X):
         expected = vectors.T @ (1 / np.abs(vectors @ np.append(x, 1)))
-        found = explanation.contributions().values[i] / x
-        np.testing.assert_allclose(found, expected[:-1], rtol=1e-9)
+        weights = explanation.contributions().values[i] / x
+        np.testing.assert_allclose(weights, expected[:-1], rtol=1e-9)
         np.testing.assert_allclose(explanation.intercepts()[i], expected[-1], rtol=1e-9)
 
 

@@ -72,9 +72,9 @@ def test_whole_weights_are_repetitions_in_place(cls, rule, problem, data):
     weight = np.floor(draw_weights(data, y)).astype(int)
     learner = cls(shuffle=False, max_iter=4, multi_class=rule)
     weighted = learner.fit(X, y, sample_weight=weight)
-    found, seen = params(weighted), weighted.evidence_["mistakes"]
+    actual, seen = params(weighted), weighted.evidence_["mistakes"]
     repeated = learner.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(found, params(repeated), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(actual, params(repeated), rtol=1e-12, atol=1e-12)
     assert seen == repeated.evidence_["mistakes"]
 
 
@@ -100,9 +100,9 @@ def test_weight_zero_is_absent(cls, rule, shuffle):
     keep = weight > 0
     learner = cls(shuffle=shuffle, max_iter=5, multi_class=rule)
     weighted = learner.fit(X, y, sample_weight=weight)
-    found, classes = params(weighted), weighted.classes_
+    actual, classes = params(weighted), weighted.classes_
     dropped = learner.fit(X[keep], y[keep])
-    np.testing.assert_array_equal(found, params(dropped))
+    np.testing.assert_array_equal(actual, params(dropped))
     np.testing.assert_array_equal(classes, dropped.classes_)
 
 

@@ -135,8 +135,8 @@ def test_auto_equals_its_rule(form, fit_intercept):
     X[30:] *= 100
     learner = WidrowHoff(shuffle=False, max_iter=3, tol=None, fit_intercept=fit_intercept)
     w = widrow_hoff_auto(X, y, 3, fit_intercept)
-    found = params(learner.fit(FORMATS[form](X), y))
-    np.testing.assert_allclose(found if fit_intercept else found[:-1], w, rtol=1e-9, atol=1e-12)
+    actual = params(learner.fit(FORMATS[form](X), y))
+    np.testing.assert_allclose(actual if fit_intercept else actual[:-1], w, rtol=1e-9, atol=1e-12)
     Z = X if not fit_intercept else np.hstack([X, np.ones((len(X), 1))])
     assert learner.evidence_["eta"] == pytest.approx(1 / (4 * np.square(Z).sum(axis=1).max()))
     assert learner.evidence_["eta"] == pytest.approx(learner.evidence_["largest_safe_eta"] / 8)
@@ -258,11 +258,11 @@ def test_too_large_eta_is_refused_with_one_that_works(dtype, factor, max_iter):
     with pytest.raises(ValueError, match=message) as caught:
         learner.fit(X, y)
     assert not hasattr(learner, "coef_")
-    told = float(re.search(r"= (\S+), below", str(caught.value))[1])
-    assert 0.99 * 2 / 101 <= told <= 2 / 101 * (1 + 1e-6)
-    fitted = WidrowHoff(eta0=told, max_iter=max_iter, tol=None).fit(X, y)
+    largest_safe = float(re.search(r"= (\S+), below", str(caught.value))[1])
+    assert 0.99 * 2 / 101 <= largest_safe <= 2 / 101 * (1 + 1e-6)
+    fitted = WidrowHoff(eta0=largest_safe, max_iter=max_iter, tol=None).fit(X, y)
     assert np.isfinite(params(fitted)).all()
-    assert told <= fitted.evidence_["largest_safe_eta"]
+    assert largest_safe <= fitted.evidence_["largest_safe_eta"]
 
 
 def test_slow_growth_is_not_taken_for_convergence():

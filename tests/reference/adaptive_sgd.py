@@ -69,6 +69,19 @@ class Columns:
             else:
                 self.pass_by(j, x[j], earlier, model)
 
+    def present_again(self, x):
+        """Take a row in that was presented before: nothing new is known of its columns."""
+        self.rows += 1
+        d = len(x)
+        self.in_play = (x != 0) | self.centred
+        self.z = np.where(self.centred, x - self.mean, x)
+        self.before, self.drift, self.rate = self.z, np.zeros(d), np.zeros(d)
+        for j in np.flatnonzero(self.in_play):
+            if not self.centred[j]:
+                self.rate[j] = np.sqrt(self.count[j] / self.squares[j])
+            elif self.spread[j] / self.total > (1e-14 * self.mean[j]) ** 2:
+                self.rate[j] = np.sqrt(self.total / self.spread[j])
+
     def join(self, j, x, earlier_total, earlier, model):
         _, total, squares = earlier
         self.mean[j] = total / earlier_total if earlier_total > 0 else x
@@ -123,12 +136,16 @@ class AdaptiveSGD:
         self.y_mean = self.y_spread = 0.0
         self.joined, self.released = 0, 0  # so that a test can say that both have happened
 
-    def learn(self, x, y, share):
+    def learn(self, x, y, share, again=False):
+        """Learn from a row; ``again``: all rows were presented before, in an earlier epoch."""
         columns = self.columns
-        if self.number:
+        if self.number and not again:
             self.meet(y, share)
         was = columns.centred.copy()
-        columns.present(x, share, self)  # 1
+        if again:
+            columns.present_again(x)
+        else:
+            columns.present(x, share, self)  # 1
         self.joined += int((columns.centred & ~was).sum())
         self.penalise(np.flatnonzero(columns.in_play))
         s = self.w @ columns.before + self.b  # 2
@@ -137,7 +154,8 @@ class AdaptiveSGD:
         if g != 0:
             self.move(s, y, g, share)
         was = columns.centred.copy()
-        columns.release(self)
+        if not again:
+            columns.release(self)
         self.released += int((was & ~columns.centred).sum())
 
     def meet(self, y, share):
@@ -197,15 +215,19 @@ class AdaptiveSGD:
         return self.raw()
 
 
-def adaptive_sgd(X, y, loss, *, weight=None, epochs=1, mean_from=0, **settings):
-    """Return w, b, the mean of each over the steps after ``mean_from``, and the learner."""
+def adaptive_sgd(X, y, loss, *, weight=None, epochs=1, orders=None, mean_from=0, **settings):
+    """Return w, b, the mean of each over the steps after ``mean_from``, and the learner.
+
+    ``orders`` are those of the rows in each epoch of a shuffled fit, which measures columns in the
+    first only. Without them the epochs are a stream: the rows, over and over again.
+    """
     model = AdaptiveSGD(X.shape[1], loss, **settings)
     sum_w, sum_b, count = np.zeros(X.shape[1]), 0.0, 0
-    for _ in range(epochs):
-        for i in range(len(X)):
+    for epoch, order in enumerate(orders or [range(len(X))] * epochs):
+        for i in order:
             left = 1.0 if weight is None else weight[i]
             while left > 0:
-                model.learn(X[i], y[i], min(left, 1.0))
+                model.learn(X[i], y[i], min(left, 1.0), again=orders is not None and epoch > 0)
                 if model.columns.rows > mean_from:
                     w, b = model.raw()
                     sum_w, sum_b, count = sum_w + w, sum_b + b, count + 1

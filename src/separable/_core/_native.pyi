@@ -32,7 +32,7 @@ def lane_width(double_precision: bool) -> int:
 class OnlinePlan:
     """Labels, weights, order and stopping of an online run."""
 
-    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, eta: float = 1.0, fit_intercept: bool = True, shuffle: bool = False, seed: int = 0, first_epoch: int = 0, max_epochs: int = 1, presented: float = 0.0, pocket: bool = False, record: bool = False, tie_target: int = 0) -> None: ...
+    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, eta: float = 1.0, fit_intercept: bool = True, shuffle: bool = False, seed: int = 0, first_epoch: int = 0, max_epochs: int = 1, presented: float = 0.0, pocket_values: int = -1, record: bool = False, tie_target: int = 0, learning: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
 class OnlineWeights:
     """
@@ -171,7 +171,7 @@ def write_implicit_gradients(name: str, epsilon: float, s: Annotated[NDArray[num
 class DescentPlan:
     """Targets, loss, penalty, steps and order of a descent."""
 
-    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, number: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: str, epsilon: float, l1: float, l2: float, schedule: str, eta0: float, power: float, alpha: float, t0: float, mean_from: float, fit_intercept: bool, shuffle: bool, seed: int, first_epoch: int, max_epochs: int, measure: bool, given_start: bool) -> None: ...
+    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, number: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: str, epsilon: float, l1: float, l2: float, schedule: str, eta0: float, power: float, alpha: float, t0: float, mean_from: float, fit_intercept: bool, shuffle: bool, seed: int, first_epoch: int, max_epochs: int, patience: int, least: float, best: float, total: float, measure: bool, given_start: bool) -> None: ...
 
 class DescentProgress:
     """The losses of rows before they were learned from, and their counts."""
@@ -244,6 +244,10 @@ class DescentRun:
     @property
     def overflow_row(self) -> int:
         """The row whose score was not finite, or -1."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the stopping rule ended it."""
 
 def sgd(rows: separable._core.portable.Rows, weights: OnlineWeights, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None, plan: DescentPlan, progress: DescentProgress | None, clock: SgdClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
     """Descend with one step size for all weights, on one block of lanes."""

@@ -60,7 +60,7 @@ class AdaptiveState(DescentState):
             self.shared["last"] = np.zeros(self.n_features)
         self.clock |= dict.fromkeys(CLOCK, 0.0)
 
-    def make_room(self, batch: TrainingBatch) -> None:
+    def reserve_columns(self, batch: TrainingBatch) -> None:
         """Make sure that every column the rows may centre has a place."""
         if self.classes is None:
             self._refuse_large(float(np.abs(batch.target).max()))

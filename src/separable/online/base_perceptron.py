@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["DOUBLE", "TIE_TARGETS", "PerceptronBase"]
 
 DOUBLE = np.dtype(np.float64)
+#: Values that the pocket may read in any case to evaluate weights.
+POCKET_VALUES = 50_000_000
 #: The target for which a score of exactly 0 counts as correct, by tie rule.
 TIE_TARGETS = {"mistake": 0, "negative": -1, "positive": 1}
 
@@ -66,7 +68,7 @@ class PerceptronBase(OnlineClassifier):
         "warm_start": BOOL,
     }
 
-    max_iter: int
+    max_iter: int | None
     max_work: float
     shuffle: bool
     multi_class: str
@@ -118,7 +120,7 @@ class PerceptronBase(OnlineClassifier):
             # check claimed separation in float64
             looked_at = state.astype(DOUBLE) if run.converged else state
             model = self._with_margins(model, looked_at, batch, run, bounded=bounded)
-            self._warn_of_mistakes(model, batch.n_counted)
+            self._warn_of_mistakes(model, state.labels, batch.n_counted)
         self._keep(X, state, model, len(run.mistakes))
         if self._averaged:  # the others warn about remaining mistakes
             warn_of_poor_fit(self, model, original, state.labels[original.target])
@@ -146,8 +148,11 @@ class PerceptronBase(OnlineClassifier):
         return "no mistakes" if run.converged else self._limit(run)
 
     def _limit(self, run: Run) -> str:
-        """Return the limit that ended a fit with mistakes left."""
-        return "max_iter" if len(run.mistakes) >= self.max_iter else "max_work"
+        """Return the limit that ended a fit with mistakes left, or "overlap"."""
+        if run.overlaps.any():
+            return "overlap"
+        reached = self.max_iter is not None and len(run.mistakes) >= self.max_iter
+        return "max_iter" if reached else "max_work"
 
     def _with_margins(
         self,
@@ -171,11 +176,11 @@ class PerceptronBase(OnlineClassifier):
             evidence["stopped_by"] = "rounding"
         return replace(model, evidence={**model.evidence, **evidence})
 
-    def _warn_of_mistakes(self, model: LinearModel, n_rows: int) -> None:
+    def _warn_of_mistakes(self, model: LinearModel, labels: NDArray[Any], n_rows: int) -> None:
         """Warn of training rows that ``predict`` misclassifies."""
         evidence: dict[str, Any] = dict(model.evidence)
         if not evidence["converged"] and evidence["stopped_by"] != "eps":
-            message = unconverged_message(self, evidence, n_rows)
+            message = unconverged_message(self, evidence, labels, n_rows)
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         elif self.ties == "positive" and evidence["tied_rows"] > 0:
             warnings.warn(
@@ -285,12 +290,17 @@ class PerceptronBase(OnlineClassifier):
         return Rule(
             eta=float(self.eta0),
             fit_intercept=bool(self.fit_intercept),
-            max_epochs=max(1, int(min(self.max_iter, self.max_work / work))),
+            max_epochs=max(1, int(min(self._max_epochs(), self.max_work / work))),
             shuffle=bool(self.shuffle),
             seed=int(check_random_state(self.random_state).randint(0, 2**31 - 1)),
-            pocket=bool(getattr(self, "pocket", False)),
+            pocket_values=POCKET_VALUES if getattr(self, "pocket", False) else -1,
             tie_target=self._tie_target,
         )
+
+    def _max_epochs(self) -> float:
+        """Return the maximum number of epochs, whatever they cost."""
+        assert self.max_iter is not None
+        return self.max_iter
 
     def _confirm_in_double(
         self, state: OnlineState, run: Run, batch: TrainingBatch, rule: Rule

@@ -32,11 +32,10 @@ from separable.model.parameters import (
 )
 from separable.online.adaptive_state import AdaptiveState
 from separable.online.base import UNSHUFFLED, OnlineEstimator
-from separable.online.descent import DescentState, Order, Steps, run_descent
+from separable.online.descent import DescentState, Order, SgdState, Steps, run_descent
 from separable.online.poor_fit import warn_of_poor_fit
 from separable.online.runs import TrainingBatch, refuse_overflow
 from separable.online.sgd_epochs import Epochs, HeldOut
-from separable.online.sgd_state import SgdState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -251,10 +250,10 @@ class SGDBase(OnlineEstimator):
     def _steps(self) -> Steps:
         """Return loss, penalty and schedule from the parameters."""
         kind = self._penalty()
-        l1_share = {"l1": 1.0, "elasticnet": float(self.l1_ratio)}.get(kind or "", 0.0)
+        l1_fraction = {"l1": 1.0, "elasticnet": float(self.l1_ratio)}.get(kind or "", 0.0)
         level = 0.0 if kind is None else self._level()
         averages = bool(self.average)
-        if averages and l1_share * level > 0:
+        if averages and l1_fraction * level > 0:
             raise ParameterError(
                 f"The 'average' parameter of {type(self).__name__} must be False with an l1 "
                 "penalty: a mean of sparse weights is not sparse. Got "
@@ -270,8 +269,8 @@ class SGDBase(OnlineEstimator):
         return Steps(
             loss=self.loss,
             epsilon=float(self.epsilon),
-            l1=l1_share * level,
-            l2=(1 - l1_share) * level,
+            l1=l1_fraction * level,
+            l2=(1 - l1_fraction) * level,
             schedule=schedule,
             eta0=DEFAULT_ETA[schedule] if self.eta0 is None else float(self.eta0),
             power=float(self.power_t),

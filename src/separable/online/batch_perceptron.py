@@ -161,7 +161,7 @@ class BatchPerceptron(PerceptronBase):
         bounded = zero_start and batch.counted.weight is None
         double, n_rows = state.astype(DOUBLE), batch.n_counted
         model = self._with_margins(model, double, batch, run, bounded=bounded, factor=n_rows)
-        self._warn_of_mistakes(model, n_rows)
+        self._warn_of_mistakes(model, state.labels, n_rows)
         return self._keep(X, state, model, len(run.mistakes))
 
     @property
@@ -182,7 +182,7 @@ class BatchPerceptron(PerceptronBase):
         return Rule(
             eta=float(self.eta0),
             fit_intercept=bool(self.fit_intercept),
-            max_epochs=max(1, int(min(self.max_iter, self.max_work / work))),
+            max_epochs=max(1, int(min(self._max_epochs(), self.max_work / work))),
             tie_target=self._tie_target,
         )
 

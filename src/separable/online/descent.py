@@ -1,4 +1,4 @@
-"""Runs of stochastic gradient descent in the compiled core, and the base of their states."""
+"""Stochastic gradient descent in the compiled core: settings, states, runs of epochs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from separable._core import native
 from separable.online.runs import refuse_overflow
-from separable.online.state import Layout, ModelArray, OnlineState
+from separable.online.state import WEIGHTS, Layout, ModelArray, OnlineState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
     from separable.online.runs import TrainingBatch
 
-__all__ = ["MAX_EXAMPLES", "MEANS", "DescentState", "Order", "Steps", "run_descent"]
+__all__ = [
+    "ALL_EPOCHS",
+    "MAX_EXAMPLES",
+    "MEANS",
+    "DescentState",
+    "Order",
+    "SgdState",
+    "Steps",
+    "StoppingRule",
+    "run_descent",
+]
 
 #: Progressive validation: summed losses before each update, in all and after 1, 2, 4, ... rows.
 PROGRESS: Layout = {
@@ -32,6 +42,9 @@ MAX_EXAMPLES = 2.0**53
 PER_FEATURE = ("columns", "last")
 #: The sums from which the mean of all weights is computed.
 MEANS: Layout = {"u": ModelArray(None, double=True), "u_b": ModelArray(0, double=True)}
+#: The l1 penalty applied to each weight so far.
+TAKEN: Layout = {"q": ModelArray(None, double=True)}
+SGD_CLOCK = ("steps", "scale", "due", "mean_scale", "mean_count")
 
 
 class Steps(NamedTuple):
@@ -58,6 +71,22 @@ class Order(NamedTuple):
     seed: int = 0
     first_epoch: int = 0
     epochs: int = 1
+
+
+class StoppingRule(NamedTuple):
+    """Stop when the mean loss was not below the best by more than ``least`` for some epochs.
+
+    ``patience`` is the number of these epochs, 0: never stop; ``best`` is the best loss so far and
+    ``total`` the weight of all rows and models. It needs all models in one block.
+    """
+
+    patience: int = 0
+    least: float = 0.0
+    best: float = 0.0
+    total: float = 1.0
+
+
+ALL_EPOCHS = StoppingRule()
 
 
 @dataclass
@@ -125,7 +154,7 @@ class DescentState(OnlineState):
         for name, (where, values) in saved.items():
             self.shared[name][where] = values
 
-    def make_room(self, batch: TrainingBatch) -> None:
+    def reserve_columns(self, batch: TrainingBatch) -> None:
         """Allocate shared arrays for the rows."""
 
     def lanes_of(self, block: int) -> tuple[int, int]:
@@ -167,6 +196,67 @@ class DescentState(OnlineState):
         return {"examples": examples_at, "mean_loss": [loss / n_models for loss in losses]}
 
 
+@dataclass
+class SgdState(DescentState):
+    """Weights stored as scale x w, with the cumulative l1 penalty."""
+
+    @staticmethod
+    def layout_of(steps: Steps) -> Layout:
+        """Return the arrays of each model."""
+        means = {} if steps.mean_from is None else MEANS
+        return WEIGHTS | means | (TAKEN if steps.l1 > 0 else {})
+
+    def prepare(self, steps: Steps) -> None:
+        """Set the clock."""
+        del steps
+        self.clock |= dict.fromkeys(SGD_CLOCK, 0.0) | {"scale": 1.0}
+
+    def run_block(
+        self,
+        batch: TrainingBatch,
+        plan: native.DescentPlan,
+        progress: native.DescentProgress | None,
+        block: int,
+    ) -> tuple[native.DescentRun, dict[str, float]]:
+        """Train one block of lanes; return the run and the clock after it."""
+        clock = native.SgdClock(**{name: self.clock[name] for name in SGD_CLOCK})
+        run = native.sgd(
+            batch.core,
+            self.native_weights(),
+            self.lanes.get("q"),
+            plan,
+            progress,
+            clock,
+            block,
+            *self.lanes_of(block),
+        )
+        return run, {name: getattr(clock, name) for name in SGD_CLOCK}
+
+    def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
+        """Refuse impossible values."""
+        super().check_saved(tensors, clock)
+        if clock["scale"] == 0:
+            raise ValueError("scale is 0")
+
+    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return weights and intercepts, or their means, with all pending penalties applied."""
+        n_models, clock = self.n_models - self.n_ghosts or 1, self.clock
+        w, arrays = np.empty((n_models, self.n_features)), self.arrays()
+        b = arrays["b"][:n_models].astype(np.float64)
+        if self.averaged and clock["mean_count"]:
+            count = clock["mean_count"]
+            native.unpack(self.native_weights(), clock["mean_scale"] / count, count, w)
+            return self.as_model(w, b - arrays["u_b"][:n_models] / count)
+        last = native.OnlineWeights(self.lanes["w"], self.lanes["b"])
+        native.unpack(last, 1.0, 1.0, w)
+        if "q" in self.layout:  # the penalty still to be taken from weights no row has touched
+            left = clock["due"] + np.sign(w) * arrays["q"][:n_models]
+            w = np.copysign(np.maximum(np.abs(w) - left, 0.0), w)
+        w *= clock["scale"]
+        w += 0.0  # never -0.0
+        return self.as_model(w, b)
+
+
 def run_descent(
     state: DescentState,
     batch: TrainingBatch,
@@ -175,7 +265,8 @@ def run_descent(
     *,
     progressive: bool,
     measure: bool = True,
-) -> NDArray[np.float64]:
+    stopping: StoppingRule = ALL_EPOCHS,
+) -> tuple[NDArray[np.float64], bool]:
     """Train the state in place, block of lanes by block of lanes.
 
     Parameters
@@ -186,11 +277,15 @@ def run_descent(
         Whether the rows are new, so that their losses count as progressive validation.
     measure : bool
         Whether to sum the losses.
+    stopping : StoppingRule
+        When to stop before all epochs are made.
 
     Returns
     -------
-    ndarray of shape (epochs, models)
+    losses : ndarray of shape (epochs, models)
         Sums of weight x loss, each evaluated before the update.
+    converged : bool
+        Whether the stopping rule ended the run.
     """
     is_number = state.classes is None
     plan = native.DescentPlan(
@@ -213,11 +308,15 @@ def run_descent(
         seed=order.seed,
         first_epoch=order.first_epoch,
         max_epochs=order.epochs,
+        patience=stopping.patience,
+        least=stopping.least,
+        best=stopping.best,
+        total=stopping.total,
         measure=measure,
         given_start=state.start_given,
     )
     state.steps = steps
-    state.make_room(batch)
+    state.reserve_columns(batch)
     losses, clock = [], state.clock
     for block in range(state.n_blocks):
         # only the last block updates the shared arrays; the others restore them
@@ -233,7 +332,7 @@ def run_descent(
             clock |= {"examples": progress.examples, "weight": progress.weight}
         losses.append(np.array(run.losses))
     state.clock = state.clock | clock
-    return np.concatenate(losses, axis=1)
+    return np.concatenate(losses, axis=1), run.converged
 
 
 def _sum_of_models(array: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from separable.model.parameters import BOOL, Requirement
+from separable.model.parameters import BOOL, COUNT_OR_NONE, Requirement
 from separable.online.base_perceptron import PerceptronBase
+from separable.online.overlap import run_until_decided
+
+if TYPE_CHECKING:
+    from separable.online.runs import Rule, Run, TrainingBatch
+    from separable.online.state import OnlineState
 
 __all__ = ["Perceptron"]
+
+#: Epochs of fits without a limit: where separability is not asked, and where max_work ends them.
+#: (The second: epochs of tiny tables cost more than the numbers they read.)
+MAX_EPOCHS, MAX_DECIDED_EPOCHS = 10_000, 1_000_000
 
 
 class Perceptron(PerceptronBase):
@@ -16,7 +25,9 @@ class Perceptron(PerceptronBase):
     For each row in turn, if y (w.x + b) <= 0 then w += eta0 y x and b += eta0 y. Training stops
     after an epoch without a mistake. On linearly separable data this happens after at most
     (R / gamma)^2 updates, and the weights strictly separate the training rows. There is no early
-    stopping by tolerance.
+    stopping by tolerance: if mistakes are left after 20 epochs, each class is checked for linear
+    separability. If a proof shows that no hyperplane separates it from the rest, its model ends
+    with the best weights met; the others go on until no mistake is left.
 
     Parameters
     ----------
@@ -24,11 +35,12 @@ class Perceptron(PerceptronBase):
         The learning rate. From a zero start it scales the weights and changes no prediction.
     fit_intercept : bool, default True
         Whether to learn b.
-    max_iter : int, default 10000
-        Maximum number of epochs.
+    max_iter : int or None, default None
+        Maximum number of epochs of the textbook algorithm, which does not ask whether the classes
+        are separable. None: training ends without a mistake, with a proof that the classes
+        overlap, or by ``max_work``; with multi_class="argmax" or ``pocket``, after 10000 epochs.
     max_work : float, default 1e10
-        Limit on the numbers read, rows x non-zeros x epochs for each block of models. It ends
-        training on large data that is not separable.
+        Limit on the numbers read, rows x non-zeros x epochs for each block of models.
     shuffle : bool, default True
         Shuffle the rows before each epoch; otherwise take them in the given order.
     random_state : int, RandomState or None, default 0
@@ -58,9 +70,12 @@ class Perceptron(PerceptronBase):
     n_iter_ : int
         Number of epochs.
     evidence_ : dict
-        ``epochs``, ``stopped_by`` ("no mistakes", "max_iter", "max_work", or "rounding": no
-        mistake in training, but rows within rounding of the boundary), ``converged`` (stopped by
-        "no mistakes"), ``converged_models``, ``mistakes`` (per epoch), ``updates``,
+        ``epochs``, ``stopped_by`` ("no mistakes", "overlap": proved, "max_iter", "max_work", or
+        "rounding": no mistake in training, but rows within rounding of the boundary),
+        ``converged`` (stopped by "no mistakes"), ``converged_models``, ``mistakes`` (per epoch, of
+        the first 10000), ``separability`` (of each model that was checked: "separable", "overlap"
+        or "undecided", with a lower or upper bound on the margin), ``pocket_mistakes`` (of models
+        with the best weights met instead of the last), ``updates``,
         ``updates_per_model``, ``training_mistakes`` (misclassified rows, counted in float64),
         ``tied_rows`` (rows with a score of 0). After convergence also ``margin``
         (min y (w.x + b) / |w|), and, for a zero start and unit weights, ``gamma`` (the margin in
@@ -81,15 +96,18 @@ class Perceptron(PerceptronBase):
 
     _requirements: ClassVar[dict[str, Requirement]] = {
         **PerceptronBase._requirements,
+        "max_iter": COUNT_OR_NONE,
         "pocket": BOOL,
     }
+
+    pocket: bool
 
     def __init__(
         self,
         *,
         eta0: float = 1.0,
         fit_intercept: bool = True,
-        max_iter: int = 10_000,
+        max_iter: int | None = None,
         max_work: float = 1e10,
         shuffle: bool = True,
         random_state: Any = 0,
@@ -110,3 +128,25 @@ class Perceptron(PerceptronBase):
         self.ties = ties
         self.class_weight = class_weight
         self.warm_start = warm_start
+
+    # ------------------------------------------------------------------ steps
+
+    def _run(self, state: OnlineState, batch: TrainingBatch, rule: Rule) -> Run:
+        return (run_until_decided if self._decides() else super()._run)(state, batch, rule)
+
+    def _decides(self) -> bool:
+        """Return whether training asks if the classes are separable.
+
+        With another tie rule and no intercept, rows on the boundary can be right.
+        """
+        return (
+            self.max_iter is None
+            and not self.pocket
+            and self.multi_class == "ovr"
+            and (self.ties == "mistake" or bool(self.fit_intercept))
+        )
+
+    def _max_epochs(self) -> float:
+        if self.max_iter is not None:
+            return self.max_iter
+        return MAX_DECIDED_EPOCHS if self._decides() else MAX_EPOCHS

@@ -163,7 +163,7 @@ def _odd_numbers(model: Any, batch: TrainingBatch, y: NDArray[Any]) -> Iterator[
 def _odd_columns(learner: OnlineEstimator, rows: Rows, sample: Rows) -> Iterator[Oddity]:
     """Yield oddities of columns: a huge value, different scales, a mean far from 0."""
     columns = _dense_columns(sample) if sample.indices is None else _sparse_columns(sample)
-    if len(columns.column_index) == 0:
+    if not np.isfinite(columns.median).any():  # all values are 0
         return
     name = [learner._name(int(column)) for column in columns.column_index[_extremes(columns)]]
     result = _largest(rows, columns)

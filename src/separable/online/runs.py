@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
+    from separable.online.overlap import Separability
     from separable.online.state import OnlineState
 
     #: Learns in one block of lanes: (rows, weights, plan, block, first class, lanes in use).
@@ -87,7 +88,8 @@ class Rule(NamedTuple):
     shuffle: bool = False
     seed: int = 0
     first_epoch: int = 0
-    pocket: bool = False
+    #: Values that the pocket may read in any case to evaluate weights; negative: no pocket.
+    pocket_values: int = -1
     tie_target: int = 0
 
 
@@ -96,7 +98,8 @@ class Run:
 
     ``mistakes`` is (epochs, models); a block that stopped early has no further mistakes. Batch
     learners also have ``stop``, the reason why each model stopped ("" if it did not), and
-    ``delta_norm``.
+    ``delta_norm``. ``verdicts`` has the separability of each class that was checked, ``overlaps``
+    the models that stopped because their classes overlap.
     """
 
     def __init__(self, runs: list[native.OnlineRun]) -> None:
@@ -109,6 +112,13 @@ class Run:
         self.pocket_mistakes = [m for run in runs for m in run.pocket_mistakes]
         self.stop = [stop for run in runs for stop in run.stop]
         self.delta_norm = [norm for run in runs for norm in run.delta_norm]
+        self.verdicts: list[Separability | None] = []
+        self.overlaps = np.zeros(self.mistakes.shape[1], dtype=np.bool_)
+
+    @property
+    def converged_models(self) -> NDArray[np.bool_]:
+        """The models that made no mistake in their last epoch."""
+        return np.asarray((self.mistakes[-1] == 0) & ~self.overlaps)
 
     def followed_by(self, later: Run) -> Run:
         """Return both runs as one."""
@@ -117,9 +127,13 @@ class Run:
 
 
 def run_epochs(
-    state: OnlineState, batch: TrainingBatch, rule: Rule, kernel: BlockKernel = native.perceptron
+    state: OnlineState,
+    batch: TrainingBatch,
+    rule: Rule,
+    kernel: BlockKernel = native.perceptron,
+    learning: NDArray[np.bool_] | None = None,
 ) -> list[native.OnlineRun]:
-    """Train the state in place, block of lanes by block of lanes."""
+    """Train the state in place, block of lanes by block of lanes; ``learning`` is by model."""
     rows, weights = batch.core, state.native_weights()
     plan = native.OnlinePlan(
         label=batch.target,
@@ -132,9 +146,10 @@ def run_epochs(
         first_epoch=rule.first_epoch,
         max_epochs=rule.max_epochs,
         presented=state.presented,
-        pocket=rule.pocket,
+        pocket_values=rule.pocket_values,
         record=state.records,
         tie_target=rule.tie_target,
+        learning=learning,
     )
     if state.rule == "argmax":
         runs = [native.argmax_perceptron(rows, weights, plan, state.met)]

@@ -82,7 +82,7 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         weights with the smallest held-out loss.
     validation_fraction : float, default 0.1
         Fraction of the rows of each class to hold out.
-    n_iter_no_change : int, default 5
+    n_iter_no_change : int, default 3
         See ``tol``.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
@@ -139,7 +139,7 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         power_t: float = 0.5,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
+        n_iter_no_change: int = 3,
         class_weight: Any = None,
         warm_start: bool = False,
         average: bool | int = False,

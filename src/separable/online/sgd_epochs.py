@@ -8,7 +8,14 @@ import numpy as np
 
 from separable._core import native
 from separable.model.predict.scores import linear_scores
-from separable.online.descent import DescentState, Order, Steps, run_descent
+from separable.online.descent import (
+    ALL_EPOCHS,
+    DescentState,
+    Order,
+    Steps,
+    StoppingRule,
+    run_descent,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,17 +84,32 @@ class Epochs:
 
     def run(self) -> DescentState:
         """Run the epochs and return the state to keep."""
-        learner, best, waited = self.learner, np.inf, 0
-        if learner.tol is None and self.held is None:
-            self._run_epochs(0, 1)
+        learner = self.learner
+        self._run_epochs(0, 1)
+        if self.held is not None:
+            self._run_one_by_one()
+        elif learner.tol is None:
             self._run_epochs(1, learner.max_iter - 1)
-            return self.state
+        elif self.state.n_blocks == 1:
+            first = self.losses[0]
+            stopping = StoppingRule(
+                learner.n_iter_no_change, learner.tol * first, first, self._total_weight()
+            )
+            self._run_epochs(1, learner.max_iter - 1, stopping)
+        else:
+            self._run_one_by_one()
+        return self.state if self._best is None else self._best
+
+    def _run_one_by_one(self) -> None:
+        """Apply the stopping rule after each epoch: to held-out rows, or to several blocks."""
+        learner, best, waited = self.learner, np.inf, 0
+        tol = 0.0 if learner.tol is None else learner.tol
         for epoch in range(learner.max_iter):
-            self._run_epochs(epoch, 1)
+            if epoch > 0:
+                self._run_epochs(epoch, 1)
             if self.held is not None:
                 self.validation.append(self.held.loss(self.state))
             loss = self._followed()[-1]
-            tol = 0.0 if learner.tol is None else learner.tol
             waited = 0 if loss < best - tol * self._followed()[0] else waited + 1
             if loss < best:
                 best = loss
@@ -96,7 +118,6 @@ class Epochs:
             if waited >= learner.n_iter_no_change:
                 self.converged = True
                 break
-        return self.state if self._best is None else self._best
 
     def warning(self) -> str:
         """Return what should be said of a run that did not end well, or nothing."""
@@ -105,8 +126,8 @@ class Epochs:
             return (
                 f"{name} ended with a mean loss of {losses[-1]:.4g}, which is worse than the "
                 f"{self._zero_loss():.4g} of weights that are all 0: the steps are too long "
-                f"({self._steps_told()}). Use learning_rate='adaptive', shorter steps, or scale "
-                "the columns."
+                f"({self._describe_steps()}). Use learning_rate='adaptive', shorter steps, or "
+                "scale the columns."
             )
         if self.learner.tol is not None and not self.converged:
             return (
@@ -129,19 +150,24 @@ class Epochs:
             }
         return evidence
 
-    def _run_epochs(self, first: int, count: int) -> None:
+    def _run_epochs(self, first: int, count: int, stopping: StoppingRule = ALL_EPOCHS) -> None:
         """Run so many epochs and note their losses."""
         if count == 0:
             return
         order = Order(bool(self.learner.shuffle), self.seed, first, count)
-        sums = run_descent(
-            self.state, self.batch, self.steps, order, progressive=first == 0 and self._is_new()
+        progressive = first == 0 and self._is_new()
+        sums, self.converged = run_descent(
+            self.state, self.batch, self.steps, order, progressive=progressive, stopping=stopping
         )
+        total = self._total_weight()
+        # one by one: NumPy 1.26 warns of an overflow that is not there where these are near 1e-320
+        self.losses += [loss / total for loss in sums.sum(axis=1).tolist()]
+
+    def _total_weight(self) -> float:
+        """Return the weight of all rows and models."""
         present = self._present_weight()
         total = self.batch.n_counted if present is None else float(present.sum())
-        count_all = total * sums.shape[1]
-        # one by one: NumPy 1.26 warns of an overflow that is not there where these are near 1e-320
-        self.losses += [loss / count_all for loss in sums.sum(axis=1).tolist()]
+        return total * self.state.n_models
 
     def _present_weight(self) -> NDArray[np.float64] | None:
         """Return the weights of the rows that count, None if all are 1."""
@@ -159,7 +185,7 @@ class Epochs:
         losses = _losses(self.steps, np.zeros(len(numbers)), numbers)
         return float(np.average(losses, weights=self._present_weight()))
 
-    def _steps_told(self) -> str:
+    def _describe_steps(self) -> str:
         if self.steps.schedule == "optimal":
             return f"learning_rate='optimal', alpha={self.steps.alpha:g}"
         return f"learning_rate={self.steps.schedule!r}, eta0={self.steps.eta0:g}"

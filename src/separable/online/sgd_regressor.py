@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 from separable.data.rows import as_rows
 from separable.fitting.targets import check_numbers
 from separable.model.parameters import Requirement, one_of
-from separable.online.base_regressor import OnlineRegressor
+from separable.online.base import OnlineRegressor
 from separable.online.base_sgd import LOSSES, SGDBase, Targets
 
 __all__ = ["SGDRegressor"]
@@ -59,7 +59,7 @@ class SGDRegressor(SGDBase, OnlineRegressor):
         weights with the smallest held-out loss.
     validation_fraction : float, default 0.1
         Fraction of the rows to hold out.
-    n_iter_no_change : int, default 5
+    n_iter_no_change : int, default 3
         See ``tol``.
     warm_start : bool, default False
         ``fit`` continues from the previous fit.
@@ -110,7 +110,7 @@ class SGDRegressor(SGDBase, OnlineRegressor):
         power_t: float = 0.25,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
+        n_iter_no_change: int = 3,
         warm_start: bool = False,
         average: bool | int = False,
     ) -> None:

@@ -165,17 +165,17 @@ class VotedState(OnlineState):
         """Take over the weights and the steps of an earlier fit."""
         super().continue_from(previous)
         assert isinstance(previous, VotedState)
-        self._share(previous)
+        self._copy_records(previous)
         self.steps = previous._steps_by_class()[self.first_class :]
 
     def copy(self) -> Self:
         """Return a state of its own; what was noted is never changed, so it is shared."""
         other = super().copy()
-        other._share(self)
+        other._copy_records(self)
         other.steps = [list(each) for each in self.steps]
         return other
 
-    def _share(self, other: VotedState) -> None:
+    def _copy_records(self, other: VotedState) -> None:
         self.mistaken, self.n_mistaken = list(other.mistaken), other.n_mistaken
         self.n_unsettled = other.n_unsettled
 

@@ -23,7 +23,7 @@ from separable.model.parameters import (
     Requirement,
 )
 from separable.model.predict.scores import linear_scores
-from separable.online.base_regressor import OnlineRegressor
+from separable.online.base import OnlineRegressor
 from separable.online.poor_fit import warn_of_poor_fit
 from separable.online.runs import Rule, TrainingBatch
 from separable.online.state import WEIGHTS, OnlineState

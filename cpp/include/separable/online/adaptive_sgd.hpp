@@ -63,6 +63,7 @@ class AdaptiveDescent {
     struct Settings {
         double eta, l1, l2, mean_from;
         bool fit_intercept, regression, given_start;
+        bool known_columns;  // all rows were presented before
     };
 
     AdaptiveDescent(const Arrays& arrays, Column* columns, const CentredColumns& centred,
@@ -70,7 +71,8 @@ class AdaptiveDescent {
         : a_(arrays),
           set_(settings),
           clock_(clock),
-          columns_(columns, centred, settings.fit_intercept, clock.columns) {
+          columns_(columns, centred, settings.fit_intercept, settings.known_columns,
+                   clock.columns) {
         make_room(n_centred(), 0);
         for (std::size_t c = 0; c < n_centred(); ++c) centred_.bring(c, at(c));
         if (a_.u) raw_intercepts(raw_b_);
@@ -88,20 +90,22 @@ class AdaptiveDescent {
     }
 
     Score score(const Products<Lane>& x, std::int64_t i, const T* y, double fraction) {
-        if (set_.regression) meet(y[0], fraction);
+        if (set_.regression && !set_.known_columns) meet(y[0], fraction);
         x.non_zeros(i, row_);
         columns_.present(row_, fraction, *this);  // 1
         loose_.end(columns_.loose.size);
         if (a_.last) penalise();
         typename Lane::Sum sum, drift;  // 2
-        sum.add(columns_.centred.size, centred_.w.data(), columns_.before.data());
+        sum.add(columns_.centred.size, centred_.w.data(), columns_.z_before());
         sum.add(columns_.loose.size, loose_.w.data(), columns_.loose.z.data());
-        drift.add(columns_.centred.size, centred_.w.data(), columns_.drift.data());
-        T s[width], by[width];
-        Lane::store(sum.total(), s), Lane::store(drift.total(), by);
-        for (int lane = 0; lane < width; ++lane) {
-            s[lane] = static_cast<T>(a_.b[lane] + s[lane]);
-            a_.b[lane] += by[lane];  // the centres have moved with this row, and no score changes
+        T s[width];
+        Lane::store(sum.total(), s);
+        for (int lane = 0; lane < width; ++lane) s[lane] = static_cast<T>(a_.b[lane] + s[lane]);
+        if (columns_.centres_move()) {  // with this row, and no score changes
+            T by[width];
+            drift.add(columns_.centred.size, centred_.w.data(), columns_.drift.data());
+            Lane::store(drift.total(), by);
+            for (int lane = 0; lane < width; ++lane) a_.b[lane] += by[lane];
         }
         return Lane::load(s);
     }

@@ -223,11 +223,12 @@ class ArgmaxPocket {
     using T = typename Lane::T;
 
     ArgmaxPocket(const Products<Lane>& x, const OnlineProblem& problem,
-                 std::span<const std::int64_t> rows, Heartbeat& heartbeat)
+                 std::span<const std::int64_t> rows, std::int64_t cheap_values,
+                 Heartbeat& heartbeat)
         : x_(x),
           problem_(problem),
           rows_(rows),
-          budget_(rows.size(), x.n_values),
+          budget_(rows.size(), x.n_values, cheap_values),
           heartbeat_(heartbeat) {}
 
     void end_run(const ArgmaxState<Lane>& state) {

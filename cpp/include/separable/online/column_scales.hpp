@@ -14,6 +14,9 @@
 //                a scale learned from odd first rows does no harm
 //             5. when the number of rows is a power of two, columns that less than a quarter of
 //                the rows have are centred no more
+//             Rows that were all presented before (a later epoch of a fit) change none of this:
+//             their columns are known. (Epochs without shuffling are a stream, in which every row
+//             counts.)
 //   source    online standardisation after Ross, Mineiro, Langford 2013 (Normalized online
 //             learning); means and squares: Welford 1962
 #pragma once
@@ -123,17 +126,31 @@ template <class T>
     return jump != 0;
 }
 
+// z of n centred columns whose means are known; x is 0 then.
+template <class T>
+[[gnu::noinline]] void center_known(std::size_t n, double* __restrict x,
+                                    const double* __restrict mean, T* __restrict z) {
+    for (std::size_t c = 0; c < n; ++c) z[c] = static_cast<T>(x[c] - mean[c]), x[c] = 0;
+}
+
 template <class T>
 class ColumnScales {
    public:
-    ColumnScales(Column* columns, const CentredColumns& centred, bool centres, ColumnClock& clock)
-        : columns_(columns), c_(centred), centres_(centres), clock_(clock) {
+    // `known`: all rows were presented before.
+    ColumnScales(Column* columns, const CentredColumns& centred, bool centres, bool known,
+                 ColumnClock& clock)
+        : columns_(columns), c_(centred), centres_(centres), known_(known), clock_(clock) {
         make_room(0);
+        if (known_) find_centred_rates();
     }
 
     Strip<T> centred, loose;
     std::vector<std::int64_t> loose_index;
     LineVector<T> before, drift;  // of the centred ones: z from the centre before, how far it moved
+
+    // z of the centred columns from their centres before this row.
+    const T* z_before() const { return known_ ? centred.z.data() : before.data(); }
+    bool centres_move() const { return !known_; }
 
     const Column& operator[](std::int64_t j) const { return columns_[j]; }
     double rows() const { return clock_.rows; }
@@ -145,9 +162,10 @@ class ColumnScales {
     template <class Weights>
     void present(const NonZeros<T>& row, double k, Weights& weights) {
         clock_.rows += 1;
-        clock_.total += k;
+        if (!known_) clock_.total += k;
         make_room(row.size);
         weights.make_room(n_centred() + row.size, row.size);
+        if (known_) return place_known(row, weights);
         bring(row, weights);
         take(row, k, weights);
         centre(k, weights);
@@ -155,6 +173,7 @@ class ColumnScales {
 
     // Writes back the i-th loose column.
     void put_back(std::size_t i, double k) {
+        if (known_) return;
         Column& column = columns_[loose_index[i]];
         column.count = count_[i], column.squares = squares_[i];
         column.sum += k * loose_x_[i];
@@ -163,6 +182,7 @@ class ColumnScales {
     // Step 5, when the row has been learned from.
     template <class Weights>
     void release(Weights& weights) {
+        if (known_) return;
         const auto rows = static_cast<std::uint64_t>(clock_.rows);
         if ((rows & (rows - 1)) != 0) return;
         const std::size_t n = n_centred();
@@ -188,6 +208,42 @@ class ColumnScales {
     }
 
    private:
+    void find_centred_rates() {
+        centred.size = n_centred();
+        const T total = static_cast<T>(clock_.total);
+        for (std::size_t c = 0; c < centred.size; ++c) {
+            const double noise = kConstant * c_.mean[c];
+            const bool varies = c_.spread[c] > noise * noise * clock_.total;
+            centred.rate[c] = varies ? std::sqrt(total / static_cast<T>(c_.spread[c])) : T(0);
+        }
+    }
+
+    // The values of a row whose columns are known. Which ones are centred is the same in most rows,
+    // so a branch is foreseen.
+    template <class Weights>
+    void place_known(const NonZeros<T>& row, Weights& weights) {
+        const std::int64_t* from = row.index.data();
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < row.size; ++i) {
+            const std::int64_t j = from[i], ahead = from[i + row.kAhead];
+            __builtin_prefetch(columns_ + ahead), weights.prefetch(ahead);
+            const Column& column = columns_[j];
+            const double x = static_cast<double>(row.value[i]) * column.inverse;
+            if (column.centred()) {
+                x_[column.place()] = -x;
+                continue;
+            }
+            const T squares = static_cast<T>(column.squares);
+            loose_index[n] = j;
+            loose.z[n] = static_cast<T>(x);
+            loose.rate[n] = squares > 0 ? std::sqrt(static_cast<T>(column.count) / squares) : T(0);
+            weights.bring(j, n++);
+        }
+        loose.size = n;
+        std::fill_n(loose.z.data() + n, kPerLine<T>, T(0));
+        center_known<T>(centred.size, x_.data(), c_.mean, centred.z.data());
+    }
+
     std::size_t n_centred() const { return static_cast<std::size_t>(clock_.centred); }
     bool can_join() const { return centres_ && clock_.centred < static_cast<double>(c_.capacity); }
 
@@ -353,7 +409,7 @@ class ColumnScales {
 
     Column* columns_;
     CentredColumns c_;
-    bool centres_;
+    bool centres_, known_;
     ColumnClock& clock_;
     std::vector<double> x_;  // the row's values of the centred columns; zeros between rows
     // of the row's loose columns

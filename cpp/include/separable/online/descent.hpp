@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -70,10 +71,29 @@ struct Progress {
     }
 };
 
+// When epochs end: their mean loss was not below the best by more than `least` for `patience` of
+// them.
+struct StoppingRule {
+    std::int64_t patience = 0;  // 0: never
+    double least = 0;
+    double best = 0;    // mean loss so far
+    double weight = 1;  // of all rows and lanes
+    std::int64_t waited = 0;
+
+    bool ends(const std::vector<double>& losses) {
+        if (patience == 0) return false;
+        const double loss = std::accumulate(losses.begin(), losses.end(), 0.0) / weight;
+        waited = loss < best - least ? 0 : waited + 1;
+        if (loss < best) best = loss;
+        return waited >= patience;
+    }
+};
+
 // What a run of epochs returns.
 struct DescentRun {
     std::vector<std::vector<double>> losses;  // [epoch][lane], sums of weight x loss
     std::int64_t overflow_row = -1;           // the row whose score was not finite
+    bool converged = false;                   // the stopping rule ended it
 };
 
 // Step 2: the scores of some rows are noted, and their losses evaluated side by side.
@@ -130,15 +150,15 @@ class LossNotes {
 template <class Lane, class Descent>
 DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
                    const LanesLoss<Lane>& loss, Descent& descent, EpochOrder& order,
-                   std::int64_t first_epoch, std::int64_t max_epochs, Progress& progress,
-                   bool measure, Heartbeat& heartbeat) {
+                   std::int64_t first_epoch, std::int64_t max_epochs, StoppingRule stopping,
+                   Progress& progress, bool measure, Heartbeat& heartbeat) {
     using T = typename Lane::T;
     using Score = typename Lane::Score;
     constexpr int width = Lane::kWidth;
     DescentRun run;
     LossNotes<Lane> notes(loss, progress, measure);
     T s[width], y[width] = {};
-    for (std::int64_t epoch = 0; epoch < max_epochs; ++epoch) {
+    for (std::int64_t epoch = 0; epoch < max_epochs && !run.converged; ++epoch) {
         order.start(first_epoch + epoch);
         for (std::size_t t = 0; t < order.size(); ++t) {
             const std::int64_t i = order[t];
@@ -160,6 +180,7 @@ DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
             }
         }
         run.losses.push_back(notes.take(problem.n_lanes));
+        run.converged = stopping.ends(run.losses.back());
     }
     return run;
 }

@@ -1,15 +1,15 @@
-// The perceptron (Rosenblatt 1958), one model a lane, one-vs-rest.
+// The perceptron (Rosenblatt 1958), one model a lane, one-vs-rest; averaged, with a pocket, voted.
 //
 //   problem   find w, b with y_i (w.x_i + b) > 0 for every row i; in the lane of class c,
 //             y_i = +1 if row i is of class c, else -1
 //   given     rows x_i, labels, weights, eta; a start w, b
-//   returns   w, b and the number of mistakes in each epoch; with u the mean of all w as
-//             w - u / t (AveragedPerceptron); with a record the list of mistakes (VotedPerceptron)
+//   returns   w, b and the number of mistakes in each epoch; averaged: the mean of all w as
+//             w - u / t; with a pocket: the best w, b met; voted: the list of mistakes
 //   steps     for each row in the epoch's order:
 //             1. s = w.x + b
 //             2. a mistake is y s <= 0; with a tie target y', a score of 0 is right where y = y'
 //             3. on a mistake w += eta y x, b += eta y
-//             4. u += t eta y x, t being the presentations before this one
+//             4. averaged: u += t eta y x, t being the presentations before this one
 //             until an epoch makes no mistake
 //   source    Novikoff 1962 (at most (R / gamma)^2 mistakes); the lazy mean: Daume 2006, 2.3
 #pragma once
@@ -28,7 +28,8 @@
 namespace separable {
 
 // A block of lanes: lane l learns class first_class + l against the rest. A class that no row has
-// (the ghost) sees only negatives.
+// (the ghost) sees only negatives. Lanes not in use and lanes that have stopped have the target 0,
+// which is never a mistake.
 template <class Lane>
 struct PerceptronBlock {
     using T = typename Lane::T;
@@ -37,19 +38,24 @@ struct PerceptronBlock {
     double* u = nullptr;  // as w, for the mean; null: none is kept
     double* u_b = nullptr;
     std::int64_t first_class = 0;
-    int n_lanes = 1;  // lanes in use; the others stay 0
+    int n_lanes = 1;
+    const bool* learning = nullptr;  // [lane], false: stopped; null: none has
 
-    // y_i in each lane, and 0 in lanes not in use
+    bool learns(int lane) const { return !learning || learning[lane]; }
+
+    // y_i in each lane
     typename Lane::Score targets(std::int32_t label) const {
         auto y = negatives;
         const std::int64_t lane = label - first_class;
-        if (lane >= 0 && lane < n_lanes) Lane::set(y, static_cast<int>(lane), T(1));
+        if (lane >= 0 && lane < n_lanes && learns(static_cast<int>(lane)))
+            Lane::set(y, static_cast<int>(lane), T(1));
         return y;
     }
 
     void prepare() {
         negatives = Lane::broadcast(T(0));
-        for (int lane = 0; lane < n_lanes; ++lane) Lane::set(negatives, lane, T(-1));
+        for (int lane = 0; lane < n_lanes; ++lane)
+            if (learns(lane)) Lane::set(negatives, lane, T(-1));
     }
 
     typename Lane::Score negatives;
@@ -104,72 +110,158 @@ typename Lane::Score where_mistaken(const OnlineProblem& problem, const typename
     return wrong;
 }
 
-// b += step, and its share in the mean.
+// A row as it is presented: steps 1 and 2.
 template <class Lane>
-void add_to_intercept(typename Lane::Score& b, const PerceptronStep<Lane>& step, double* u_b) {
-    const auto before = b;
-    b = b + step.size;
-    if (!u_b) return;
-    for (int lane = 0; lane < Lane::kWidth; ++lane)
-        u_b[lane] += step.time[lane] * (static_cast<double>(Lane::get(b, lane)) -
-                                        static_cast<double>(Lane::get(before, lane)));
+struct PresentedRow {
+    using Score = typename Lane::Score;
+    std::int64_t i;
+    Score y, s;
+    Score wrong;    // eta y in the lanes that make a mistake, 0 in the others
+    double weight;  // sample weight: how often it is presented
+    double before;  // presentations before it
+
+    bool mistaken() const { return Lane::any(wrong); }
+};
+
+// The epochs that the four perceptrons share; each has its own way to learn from a row.
+template <class Lane>
+class PerceptronEpochs {
+   public:
+    using T = typename Lane::T;
+    using Score = typename Lane::Score;
+
+    PerceptronEpochs(const Products<Lane>& rows, const OnlineProblem& problem,
+                     PerceptronBlock<Lane> block, EpochOrder& order, std::int64_t first_epoch,
+                     std::int64_t max_epochs, double presented, Heartbeat& heartbeat)
+        : x(rows),
+          problem(problem),
+          w(block.w),
+          b(Lane::load(block.b)),
+          block_(block),
+          order_(order),
+          first_epoch_(first_epoch),
+          max_epochs_(max_epochs),
+          heartbeat_(heartbeat),
+          mistakes_(static_cast<std::size_t>(block.n_lanes)) {
+        block_.prepare();
+        run_.presented = presented;
+    }
+
+    const Products<Lane>& x;
+    const OnlineProblem& problem;
+    T* w;
+    Score b;
+
+    template <class Learn>
+    OnlineRun run(Learn learn) {
+        for (std::int64_t epoch = 0; epoch < max_epochs_ && !run_.converged; ++epoch) {
+            order_.start(first_epoch_ + epoch);
+            std::fill(mistakes_.begin(), mistakes_.end(), 0);
+            for (std::size_t t = 0; t < order_.size(); ++t) {
+                const auto row = present(t);  // 1, 2
+                if (!Lane::all_finite(row.s)) {
+                    run_.overflow_row = row.i;
+                    Lane::store(b, block_.b);
+                    return run_;
+                }
+                learn(row);  // 3, 4
+                run_.presented += row.weight == 1 ? 1 : Presentations::count(row.weight);
+                heartbeat_.row();
+            }
+            run_.converged =
+                std::all_of(mistakes_.begin(), mistakes_.end(), [](auto m) { return m == 0; });
+            run_.mistakes.push_back(mistakes_);
+        }
+        Lane::store(b, block_.b);
+        return run_;
+    }
+
+    // What the mistakes of a row do to each lane; they are counted.
+    PerceptronStep<Lane> step(const PresentedRow<Lane>& row) {
+        const auto step = row.weight == 1
+                              ? PerceptronStep<Lane>(row.wrong, row.before)
+                              : PerceptronStep<Lane>(row.y, row.s, problem, squared_norm(row),
+                                                     row.weight, row.before);
+        for (std::size_t lane = 0; lane < mistakes_.size(); ++lane)
+            mistakes_[lane] += step.mistakes[lane];
+        return step;
+    }
+
+    double squared_norm(const PresentedRow<Lane>& row) const {
+        return problem.squared_norm(x, row.i);
+    }
+
+   private:
+    PresentedRow<Lane> present(std::size_t t) const {
+        const std::int64_t i = order_[t];
+        if (order_.fetches(t)) x.prefetch(order_.to_fetch(t), order_[t + 1], w);
+        const Score y = block_.targets(problem.label[i]);
+        const Score s = x.dot(i, w) + b;
+        const Score eta = Lane::broadcast(static_cast<T>(problem.eta));
+        const Score wrong = where_mistaken<Lane>(problem, y, s, y * eta);
+        return {i, y, s, wrong, problem.weight_of(i), run_.presented};
+    }
+
+    PerceptronBlock<Lane> block_;
+    EpochOrder& order_;
+    std::int64_t first_epoch_, max_epochs_;
+    Heartbeat& heartbeat_;
+    std::vector<std::int64_t> mistakes_;  // of this epoch, by lane
+    OnlineRun run_;
+};
+
+template <class Lane>
+OnlineRun perceptron(PerceptronEpochs<Lane>& epochs) {
+    return epochs.run([&](const PresentedRow<Lane>& row) {
+        if (!row.mistaken()) return;
+        const auto step = epochs.step(row);
+        epochs.x.add(row.i, step.size, epochs.w);  // w += eta y x
+        if (epochs.problem.fit_intercept) epochs.b = epochs.b + step.size;
+    });
 }
 
 template <class Lane>
-OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
-                     PerceptronBlock<Lane> block, EpochOrder& order, std::int64_t first_epoch,
-                     std::int64_t max_epochs, double presented, Pocket<Lane>* pocket,
-                     MistakeRecord<Lane>* record, Heartbeat& heartbeat) {
-    using T = typename Lane::T;
-    using Score = typename Lane::Score;
-    block.prepare();
-    OnlineRun run;
-    run.presented = presented;
-    const Score eta = Lane::broadcast(static_cast<T>(problem.eta));
-    Score b = Lane::load(block.b);
+OnlineRun averaged_perceptron(PerceptronEpochs<Lane>& epochs, double* u, double* u_b) {
+    return epochs.run([&](const PresentedRow<Lane>& row) {
+        if (!row.mistaken()) return;
+        const auto step = epochs.step(row);
+        epochs.x.add_timed(row.i, step.size, step.time, epochs.w, u);  // and u += t eta y x
+        if (!epochs.problem.fit_intercept) return;
+        const auto before = epochs.b;
+        epochs.b = epochs.b + step.size;
+        for (int lane = 0; lane < Lane::kWidth; ++lane)
+            u_b[lane] += step.time[lane] * (static_cast<double>(Lane::get(epochs.b, lane)) -
+                                            static_cast<double>(Lane::get(before, lane)));
+    });
+}
 
-    for (std::int64_t epoch = 0; epoch < max_epochs && !run.converged; ++epoch) {
-        order.start(first_epoch + epoch);
-        std::vector<std::int64_t> mistakes(static_cast<std::size_t>(block.n_lanes), 0);
-        for (std::size_t t = 0; t < order.size(); ++t) {
-            const std::int64_t i = order[t];
-            if (order.fetches(t)) x.prefetch(order.to_fetch(t), order[t + 1], block.w);
-            const Score y = block.targets(problem.label[i]);
-            const Score s = x.dot(i, block.w) + b;  // 1
-            if (!Lane::all_finite(s)) {
-                run.overflow_row = i;
-                Lane::store(b, block.b);
-                return run;
-            }
-            const double weight = problem.weight_of(i);
-            const Score unit = where_mistaken<Lane>(problem, y, s, y * eta);  // 2
-            if (Lane::any(unit)) {
-                const auto step =
-                    weight == 1 ? PerceptronStep<Lane>(unit, run.presented)
-                                : PerceptronStep<Lane>(y, s, problem, problem.squared_norm(x, i),
-                                                       weight, run.presented);
-                for (int lane = 0; lane < block.n_lanes; ++lane)
-                    mistakes[lane] += step.mistakes[lane];
-                if (pocket) pocket->end_runs(unit, block.w, b);
-                if (record)
-                    record->note(i, y, s, problem, problem.squared_norm(x, i), weight,
-                                 run.presented);
-                if (block.u)
-                    x.add_timed(i, step.size, step.time, block.w, block.u);  // 3, 4
-                else
-                    x.add(i, step.size, block.w);  // 3
-                if (problem.fit_intercept) add_to_intercept<Lane>(b, step, block.u_b);
-            }
-            if (pocket) pocket->count_row(unit);
-            run.presented += weight == 1 ? 1 : Presentations::count(weight);
-            heartbeat.row();
+// The best weights met go into the pocket.
+template <class Lane>
+OnlineRun pocket_perceptron(PerceptronEpochs<Lane>& epochs, Pocket<Lane>& pocket) {
+    const auto run = epochs.run([&](const PresentedRow<Lane>& row) {
+        if (row.mistaken()) {
+            const auto step = epochs.step(row);
+            pocket.end_runs(row.wrong, epochs.w, epochs.b);
+            epochs.x.add(row.i, step.size, epochs.w);
+            if (epochs.problem.fit_intercept) epochs.b = epochs.b + step.size;
         }
-        run.converged = std::all_of(mistakes.begin(), mistakes.end(), [](auto m) { return !m; });
-        run.mistakes.push_back(std::move(mistakes));
-    }
-    Lane::store(b, block.b);
-    if (pocket) pocket->finish(block.w, b);
+        pocket.count_row(row.wrong);
+    });
+    if (run.overflow_row < 0) pocket.finish(epochs.w, epochs.b);
     return run;
+}
+
+// All weights met vote later: the mistakes that lead to them are recorded.
+template <class Lane>
+OnlineRun voted_perceptron(PerceptronEpochs<Lane>& epochs, MistakeRecord<Lane>& record) {
+    return epochs.run([&](const PresentedRow<Lane>& row) {
+        if (!row.mistaken()) return;
+        const auto step = epochs.step(row);
+        record.note(row.i, row.y, row.s, epochs.problem, epochs.squared_norm(row), row.weight,
+                    row.before);
+        epochs.x.add(row.i, step.size, epochs.w);
+        if (epochs.problem.fit_intercept) epochs.b = epochs.b + step.size;
+    });
 }
 
 }  // namespace separable

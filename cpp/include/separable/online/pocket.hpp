@@ -8,9 +8,9 @@
 //             3. fewer than the pocket's: the weights go into the pocket
 //             The last weights are evaluated too.
 //
-// Every run is evaluated while that is cheap: fifty million numbers read, or four times what the
-// training has read. So on small data all weights are evaluated; beyond that only runs that set
-// a record, which happens about log(n) times.
+// Every run is evaluated while that is cheap: so many numbers read as the caller allows, or four
+// times what the training has read. So on small data all weights are evaluated; beyond that only
+// runs that set a record, which happens about log(n) times.
 #pragma once
 
 #include <algorithm>
@@ -30,9 +30,10 @@ namespace separable {
 // When the pocket evaluates: step 2.
 class EvaluationBudget {
    public:
-    EvaluationBudget(std::size_t n_rows, std::int64_t n_values)
+    // `cheap_values`: numbers that may be read whatever the training has read.
+    EvaluationBudget(std::size_t n_rows, std::int64_t n_values, std::int64_t cheap_values)
         : n_rows_(static_cast<std::int64_t>(n_rows)),
-          cheap_rows_(kCheapValues / std::max<std::int64_t>(1, n_values) * n_rows_) {}
+          cheap_rows_(cheap_values / std::max<std::int64_t>(1, n_values) * n_rows_) {}
 
     void row_presented() { ++presented_; }
     void row_evaluated() { ++evaluated_; }
@@ -44,7 +45,7 @@ class EvaluationBudget {
     }
 
    private:
-    static constexpr std::int64_t kTimes = 4, kCheapValues = 50'000'000;
+    static constexpr std::int64_t kTimes = 4;
     std::int64_t n_rows_, cheap_rows_, presented_ = 0, evaluated_ = 0;
 };
 
@@ -57,13 +58,13 @@ class Pocket {
     // targets(i) gives y_i in each lane, 0 in lanes not in use.
     Pocket(const Products<Lane>& x, const OnlineProblem& problem,
            std::span<const std::int64_t> rows, std::function<Score(std::int64_t)> targets,
-           int n_lanes, Heartbeat& heartbeat)
+           int n_lanes, std::int64_t cheap_values, Heartbeat& heartbeat)
         : x_(x),
           problem_(problem),
           rows_(rows),
           targets_(std::move(targets)),
           n_lanes_(n_lanes),
-          budget_(rows.size(), x.n_values),
+          budget_(rows.size(), x.n_values, cheap_values),
           heartbeat_(heartbeat),
           run_(Lane::kWidth, 0),
           record_(Lane::kWidth, 0),
