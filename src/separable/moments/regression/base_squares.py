@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -71,12 +72,16 @@ class SquaresRegressor(MomentRegressor):
     def _solve_squares(self, sums: Moments, data: Data | None, alpha: float) -> Solution:
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
         kept = np.flatnonzero(~design.constant)
-        gram = design.gram[np.ix_(kept, kept)]
-        squared = _squared_condition(design, kept)
+        gram = design.gram_of(kept)
+        factor, squared = factor_from_gram(gram, design.cross[kept], design.target_squares)
+        is_estimate = squared < QR_CONDITION
+        if not is_estimate:
+            squared = _squared_condition(gram)
         if data is not None:
             data = data.present()
-        if squared < QR_CONDITION or (data is None and squared < MAX_CONDITION):
-            factor = factor_from_gram(gram, design.cross[kept], design.target_squares)
+        if factor is not None and (
+            squared < QR_CONDITION or (data is None and squared < MAX_CONDITION)
+        ):
             condition, rank, by = np.sqrt(squared), len(kept), "cholesky"
         elif data is None:
             return self._solve_dependent(design, kept, gram, alpha)
@@ -93,6 +98,8 @@ class SquaresRegressor(MomentRegressor):
         if alpha == 0 and (rank < len(kept) or design.constant.any()):
             self._warn(design, kept, factor, rank)
         solution = self._finish(design, kept, factor, data, float(condition), rank, by, alpha)
+        if is_estimate:
+            solution = replace(solution, deferred=partial(_exact_condition, gram))
         if data is None and sums.sums.precision is not None:
             error = _error_of_weights(
                 sums, design, kept, factor, solution.weights, about_mean=bool(self.fit_intercept)
@@ -273,7 +280,8 @@ class SquaresRegressor(MomentRegressor):
     ) -> Solution:
         """Return the fit to some rows, from their sums if these are precise enough."""
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
-        if _squared_condition(design, np.flatnonzero(~design.constant)) < REFINE_CONDITION:
+        gram = design.gram_of(np.flatnonzero(~design.constant))
+        if _squared_condition(gram) < REFINE_CONDITION:
             return self._solve_squares(sums, None, alpha)
         return self._fit_to(data, chosen, alpha)
 
@@ -300,10 +308,15 @@ class SquaresRegressor(MomentRegressor):
         )
 
 
-def _squared_condition(design: Design, kept: NDArray[np.intp]) -> float:
-    """Return the condition number of the Gram matrix of the standardized columns."""
-    values = eigvalsh(design.gram[np.ix_(kept, kept)]) if len(kept) else np.ones(1)
+def _squared_condition(gram: Floats) -> float:
+    """Return the condition number of a Gram matrix of standardized columns."""
+    values = eigvalsh(gram) if len(gram) else np.ones(1)
     return float(values[-1] / values[0]) if values[0] > 0 else np.inf
+
+
+def _exact_condition(gram: Floats) -> dict[str, float]:
+    """Return the condition number of standardized columns; it costs more than a fit."""
+    return {"condition_number": float(np.sqrt(_squared_condition(gram)))}
 
 
 def _error_of_weights(

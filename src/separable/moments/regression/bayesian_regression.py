@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -239,7 +240,7 @@ class BayesianRegression(SquaresRegressor):
             "posterior": posterior,
             "weight": marginal.weight,
         }
-        return Solution(solution.weights, solution.intercept, evidence, learned)
+        return replace(solution, evidence=evidence, learned=learned)
 
     # ------------------------------------------------------------------ predicting
 

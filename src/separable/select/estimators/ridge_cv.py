@@ -342,7 +342,7 @@ class RidgeCV(SquaresRegressor):
                 "validation": "leave-one-out" if folds is None else f"{folds.shape[1]} folds",
                 "at_edge": scores.edge,
             }
-        return Solution(solution.weights, solution.intercept, evidence, learned)
+        return replace(solution, evidence=evidence, learned=learned)
 
     # ------------------------------------------------------------------ going on
 
