@@ -35,7 +35,7 @@ void row_residuals(const F& rows, std::int64_t first, std::int64_t count, const 
         r[k] = DoubleDouble::sum(y[first + k], -b);
         r[k] += -b_low;
     }
-    if constexpr (requires { rows.row(0).x; }) {
+    if constexpr (requires { typename F::DenseRow; }) {
         if (count == kResidualRows) {
             constexpr std::int64_t kColumns = 64;
             double x[kColumns][kResidualRows], high[kResidualRows], low[kResidualRows];

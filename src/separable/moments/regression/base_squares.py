@@ -39,9 +39,12 @@ if TYPE_CHECKING:
 __all__ = ["SquaresRegressor"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Squared condition number from which the weights are refined; small data always are, ...
-REFINE_CONDITION = 1e3
+#: Squared condition number, as estimated, from which the weights are refined; small data always
+#: are, ...
+REFINE_CONDITION = 1e2
 SMALL_SIZE = 10_000
+#: ... up to which sums replace the rows of a fold, ...
+SUMS_CONDITION = 1e3
 #: ... from which R comes from a QR decomposition of the rows instead of the Gram matrix, ...
 QR_CONDITION = 1e7
 #: ... and from which the Gram matrix alone has too little precision to solve at all.
@@ -179,7 +182,7 @@ class SquaresRegressor(MomentRegressor):
         zero = values <= 10 * len(values) * EPS * values[-1]
         doubtful = ~zero & (values < values[-1] / MAX_CONDITION)
         least = values[0] if alpha > 0 else values[~zero][0]
-        if alpha > 0 or doubtful.any() or least < REFINE_CONDITION * values[-1] / MAX_CONDITION:
+        if alpha > 0 or doubtful.any() or least < SUMS_CONDITION * values[-1] / MAX_CONDITION:
             raise ValueError(
                 "The columns are so close to linearly dependent (condition number above "
                 f"{np.sqrt(values[-1] / max(least, EPS)):.1e}) that the sums of their "
@@ -281,7 +284,7 @@ class SquaresRegressor(MomentRegressor):
         """Return the fit to some rows, from their sums if these are precise enough."""
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
         gram = design.gram_of(np.flatnonzero(~design.constant))
-        if _squared_condition(gram) < REFINE_CONDITION:
+        if _squared_condition(gram) < SUMS_CONDITION:
             return self._solve_squares(sums, None, alpha)
         return self._fit_to(data, chosen, alpha)
 

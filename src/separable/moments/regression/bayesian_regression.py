@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 
 from separable.fitting.targets import check_numbers, weigh_rows
 from separable.model.parameters import BOOL, COUNT, POSITIVE_OR_NONE, ParameterError, Requirement
-from separable.moments.base import Solution
 from separable.moments.regression.base_squares import SquaresRegressor
 from separable.moments.regression.column_side import column_side
 from separable.moments.regression.marginal_likelihood import Marginal, Precisions
@@ -21,6 +20,7 @@ from separable.moments.regression.row_side import RowSide
 from separable.statistics.weighted_rows import Data, checked_rows
 
 if TYPE_CHECKING:
+    from separable.moments.base import Solution
     from separable.statistics.moments import Moments
     from separable.typing import Floats
 

@@ -16,7 +16,6 @@ from separable.fitting.folds import GIVE_SPLITTER, read_folds
 from separable.fitting.scorers import SCORING
 from separable.fitting.splits import CV
 from separable.model.parameters import BOOL, Requirement
-from separable.moments.base import Solution
 from separable.moments.loo.ridge_loo import score_left_out, score_left_out_wide
 from separable.moments.regression.base_squares import SquaresRegressor
 from separable.moments.regression.column_side import in_one_unit
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import LinearModel
+    from separable.moments.base import Solution
     from separable.moments.regression.ridge_folds import Scores
     from separable.statistics.moments import Moments
     from separable.statistics.weighted_rows import Data
