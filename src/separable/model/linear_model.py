@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -45,6 +45,7 @@ __all__ = ["Family", "LinearModel", "Link", "TrainingState"]
 
 Link: TypeAlias = Literal["score", "logistic", "softmax", "identity"]
 Family: TypeAlias = Literal["online", "moments", "certified"]
+LINKS, FAMILIES = get_args(Link), get_args(Family)
 
 
 @dataclass(frozen=True, eq=False)

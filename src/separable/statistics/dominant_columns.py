@@ -57,7 +57,9 @@ def dominant_values(
     values = rows.values
     sample = values[:: max(1, rows.n_rows // SAMPLE_ROWS)]
     with np.errstate(over="ignore", invalid="ignore"):
-        size = np.ptp(values, axis=0) if length is None else length
+        size = length
+        if size is None:
+            size = np.maximum.reduce(values, axis=0) - np.minimum.reduce(values, axis=0)
         columns = _close_pairs(sample, 8 * limit * size)
         if not len(columns):
             return []
@@ -83,7 +85,7 @@ def _close_pairs(sample: NDArray[Any], distance: Any) -> NDArray[np.intp]:
     """
     half = len(sample) // 2
     apart = np.abs(sample[:half] - sample[half : 2 * half]) > distance
-    return np.flatnonzero(np.count_nonzero(apart, axis=0) <= FEW)
+    return np.flatnonzero(np.add.reduce(apart, axis=0) <= FEW)
 
 
 def _candidates(

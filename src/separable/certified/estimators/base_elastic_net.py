@@ -161,15 +161,14 @@ class PenalisedSquares(CertifiedRegressor):
         problem = self._problem_of(training, gram)
         limits = limits_of(solver_options, is_small=problem.is_small)
         alpha = float(self.alpha)
-        path = gram.path(np.array([alpha]), self._penalty(), limits, start)
-        w, b = path.weights[0], float(path.intercept[0])
+        w, b, steps = gram.model(alpha, self._penalty(), limits, start)
         problem.alpha_lane(alpha)  # refuses an alpha that float64 cannot hold
         certified = None
         if training.rows.n_rows * training.rows.n_features <= MANY_NUMBERS:
             certified = certify_residuals(problem, gram, target, alpha, w, b, limits.tol)
         if certified is None:
             certified = certify_alpha(problem, alpha, w, limits.tol)
-        return Fitted(problem, *certified, path.steps, ["sums"])
+        return Fitted(problem, *certified, steps, ["sums"])
 
     def _problem_of(self, training: TrainingData, gram: GramProblem) -> Problem:
         """Return the problem for certificates, with means and deviations from the Gram matrix."""

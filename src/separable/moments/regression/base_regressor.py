@@ -35,6 +35,9 @@ class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
     def _new_sums(self) -> Moments:
         return Moments("numbers", owner=type(self).__name__, instead=self._instead)
 
+    def _sums_of(self, data: Data) -> Moments:
+        return self._new_sums().add_data(data, is_whole=True)
+
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         rows = checked_rows(X)
         numbers = check_targets(y, rows.n_rows, type(self).__name__)

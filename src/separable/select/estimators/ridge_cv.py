@@ -187,7 +187,7 @@ class RidgeCV(SquaresRegressor):
     def _sums_of(self, data: Data) -> Moments:
         self._folds: Folds | None = None
         if self.cv is None:
-            return self._new_sums().add_data(data)
+            return super()._sums_of(data)
         self._folds = folds_of(data, self._splits(data), self._new_sums)
         return self._folds.total
 
