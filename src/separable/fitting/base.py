@@ -77,7 +77,7 @@ class LinearEstimator(BaseEstimator):
     # ------------------------------------------------------------------ rows
 
     def _check_rows(self, X: Any) -> Rows:
-        """Turn X into rows, not yet known to be finite, with the columns learned from."""
+        """Turn X into rows with the columns learned from; scores show what is not finite."""
         rows = as_rows(X, check_values=False)
         if rows.n_features != self.n_features_in_:
             raise ValueError(
@@ -185,11 +185,11 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
-        return self._weights_only().decision_function(self._finite_rows(X))
+        return self._weights_only().decision_function(self._check_rows(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: by sign for two classes, else by the largest score."""
-        return self._weights_only().predict(self._finite_rows(X))
+        return self._weights_only().predict(self._check_rows(X))
 
 
 def _is_nameless(X: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from separable.data.rows import column_names
 from separable.model.arrays import (
     check_score_count,
     check_words,
@@ -23,7 +24,7 @@ from separable.model.arrays import (
     read_only,
 )
 from separable.model.files.json_values import JSON, plain
-from separable.model.predict.inputs import model_rows
+from separable.model.predict.inputs import encoded_rows, model_rows
 from separable.model.predict.one_record import WeightColumns, class_of_scores, record_scores
 from separable.model.predict.probability import classes_of, model_probabilities
 from separable.model.predict.scores import linear_scores
@@ -397,7 +398,11 @@ class LinearModel:
             scores = record_scores(self, X[0], self._columns)
             if scores is not None:
                 return np.array([scores])
-        return linear_scores(model_rows(self, X), self.weights, self.intercept)
+        if self.threshold is not None:
+            return linear_scores(model_rows(self, X), self.weights, self.intercept)
+        rows = encoded_rows(self, X, check_values=False)
+        names = None if self.encoder is not None else column_names(X) or self.feature_names
+        return linear_scores(rows, self.weights, self.intercept, names)
 
 
 def _checked_calibration(model: LinearModel, k: int) -> NDArray[np.float64] | None:

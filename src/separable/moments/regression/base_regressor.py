@@ -88,7 +88,7 @@ class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return w.x + b for each row: (n,), or (n, t) for several targets."""
-        return self._weights_only().predict(self._finite_rows(X))
+        return self._weights_only().predict(self._check_rows(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
