@@ -198,12 +198,13 @@ class SquaresRegressor(MomentRegressor):
         self._warn(design, kept, factor, rank)
         return self._finish(design, kept, factor, None, np.inf, rank, "eigenvalues", 0.0)
 
-    def _solve_wide(self, data: Data, alpha: float) -> Solution | None:
+    def _solve_wide(self, data: Data, alpha: float, side: RowSide | None = None) -> Solution | None:
         """Solve in the dual, n x n, if there are more columns than rows."""
         if not data.is_wide:
             return None
         data = data.present()
-        side = RowSide(data, fit_intercept=bool(self.fit_intercept))
+        if side is None:
+            side = RowSide(data, fit_intercept=bool(self.fit_intercept))
         if alpha > 0:
             weights, condition, squares = ridge_weights(side, alpha)
             return self._wide_solution(side, weights, condition, None, squares)

@@ -184,7 +184,7 @@ class BayesianRegression(SquaresRegressor):
             fit_intercept=bool(self.fit_intercept),
         )
         precisions = self._maximise(marginal)
-        solution = self._solve_wide(data, precisions.alpha / precisions.beta)
+        solution = self._solve_wide(data, precisions.alpha / precisions.beta, side)
         assert solution is not None
         posterior = RowPosterior(side, spectrum, precisions.alpha, precisions.beta)
         return self._with_evidence(solution, marginal, precisions, posterior)

@@ -289,17 +289,17 @@ class RidgeCV(SquaresRegressor):
         scaled = _with_scaled_target(data, exponent)
         present = scaled.present()
         side = RowSide(present, fit_intercept=intercept)
-        alphas = self._grid(side.squares() / side.rows.n_features, present)
+        alphas = self._grid(side.squares / side.rows.n_features, present)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
             if self.cv is None:
                 _refuse_one_row(data)
                 scores = score_left_out_wide(
                     present,
+                    side,
                     alphas,
                     self._scorer(),
                     lambda alpha: self._left_out_wide(present, alpha),
-                    fit_intercept=intercept,
                 )
             else:
                 scores = score_folds_wide(
@@ -312,7 +312,7 @@ class RidgeCV(SquaresRegressor):
                 )
         scores = scores.of_scaled_target(exponent)
         alpha = self._chosen(scores)
-        solution = self._solve_wide(data, alpha)
+        solution = self._solve_wide(data, alpha, side if exponent == 0 else None)
         assert solution is not None
         return self._told_solution(solution, alpha, scores)
 
