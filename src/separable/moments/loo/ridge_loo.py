@@ -9,11 +9,11 @@ import numpy as np
 from separable.moments.regression.column_side import ColumnSide, column_side
 from separable.moments.regression.leverage import MIN_LEFT, projections
 from separable.moments.regression.ridge_folds import Scores, score_predictions
-from separable.moments.regression.row_side import RowSide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from separable.moments.regression.row_side import RowSide
     from separable.statistics.moments import Moments
     from separable.statistics.weighted_rows import Data
     from separable.typing import Floats, Indices

@@ -32,6 +32,8 @@ from separable.moments.regression.row_side import RowSide
 from separable.statistics.sums import products_about
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from separable.model.linear_model import LinearModel
@@ -264,23 +266,23 @@ class RidgeCV(SquaresRegressor):
         lengths = np.diagonal(products_about(whole, d, mean=intercept)[0])[:d]
         with np.errstate(over="ignore"):
             alphas = self._grid(float(lengths.mean() / whole.scale[0] / whole.scale[0]), data)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
-            if folds is not None:
+        if folds is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RankWarning)
                 return score_folds(
                     data, folds, alphas, self._scorer(), self._fit_summed, fit_intercept=intercept
                 )
-            _refuse_one_row(data)
-            data = data.present()
-            return score_left_out(
-                data,
-                sums,
-                alphas,
-                self._scorer(),
-                lambda alpha: self._left_out_tall(sums, data, alpha),
-                lambda row, alpha: self._score_without(data, row, alpha),
-                fit_intercept=intercept,
-            )
+        _refuse_one_row(data)
+        data = data.present()
+        return score_left_out(
+            data,
+            sums,
+            alphas,
+            self._scorer(),
+            lambda alpha: _without_rank_warning(self._left_out_tall, sums, data, alpha),
+            lambda row, alpha: _without_rank_warning(self._score_without, data, row, alpha),
+            fit_intercept=intercept,
+        )
 
     def _solve_rows(self, data: Data) -> Solution | None:
         if not data.is_wide:
@@ -419,6 +421,13 @@ class RidgeCV(SquaresRegressor):
         if plain["alphas"] is not None:
             plain["alphas"] = np.asarray(plain["alphas"], dtype=np.float64).tolist()
         return plain
+
+
+def _without_rank_warning(scores: Callable[..., Floats], *given: Any) -> Floats:
+    """Return the scores of a refit; the final fit reports linearly dependent columns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        return scores(*given)
 
 
 def _refuse_one_row(data: Data) -> None:
