@@ -198,9 +198,9 @@ def _is_nameless(X: Any) -> bool:
 
 
 @cache
-def _parameter_names(learner: type[LinearEstimator]) -> tuple[str, ...]:
+def _parameter_names(learner: Any) -> tuple[str, ...]:
     """Return the constructor parameters; scikit-learn reads the signature again at every call."""
-    return tuple(learner._get_param_names())  # type: ignore[attr-defined]  # not in the stubs
+    return tuple(learner._get_param_names())
 
 
 def one_or_list(values: NDArray[np.float64]) -> float | list[float]:

@@ -83,7 +83,7 @@ def certify_residuals(
     inside = b - columns.level
     if columns.shift is not None:
         inside += float(columns.shift @ w)
-    scores = np.asarray(problem.target) - residuals.values
+    scores = np.asarray(problem.target, dtype=np.float64) - residuals.values
     solution = CertifiedSolution(u[:, None], np.array([inside]), scores[:, None], proof, z[:, None])
     return solution, Published(w[:, None], np.array([b]), proof)
 

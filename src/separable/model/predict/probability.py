@@ -42,7 +42,7 @@ def classes_of(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[An
     elif len(classes) == 2:
         is_second = scores[:, 0] > 0
         if classes.dtype.kind != "U":  # texts are not copied one by one
-            return np.where(is_second, classes[1], classes[0])
+            return np.asarray(np.where(is_second, classes[1], classes[0]))
         chosen = is_second.astype(np.intp)
     else:
         chosen = scores.argmax(axis=1)
