@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 
 __all__ = ["certify_residuals"]
 
+#: Passes until the intercept is at its optimum.
+MAX_INTERCEPTS = 3
+#: Squared step of the intercept, relative to the residuals, that changes their squares linearly.
+SMALL_MOVE = 1e-12
+
 
 def certify_residuals(
     problem: Problem, gram: GramProblem, y: Floats, alpha: float, w: Floats, b: float, tol: float
@@ -113,17 +118,23 @@ class _Residuals:
         values, g = np.empty(n), np.empty(d)
         none = np.zeros(d)
         mean = gram.mean if gram.fit_intercept else none
-        sums = native.residual_sums(problem.core, y, weight, w, none, b, 0.0, mean, g, values)
-        left, squares = sums[0] / total, sums[1] / total
-        moved = 0.0
-        if problem.fit_intercept:
+        for _ in range(MAX_INTERCEPTS):
+            sums = native.residual_sums(problem.core, y, weight, w, none, b, 0.0, mean, g, values)
+            left, squares, moved = sums[0] / total, sums[1] / total, 0.0
+            if not problem.fit_intercept:
+                left = 0.0
+                break
             best = b + left
             moved, b = best - b, best
-            values -= moved
-            squares -= moved * (2.0 * left - moved)
-            left = abs(left - moved) + 4 * UNIT * abs(left)
+            if moved * moved <= SMALL_MOVE * squares:
+                values -= moved
+                squares -= moved * (2.0 * left - moved)
+                left = abs(left - moved) + 4 * UNIT * abs(left)
+                break
+        else:  # one bit of the intercept is more than the residuals can bear
+            squares = math.nan
         g /= total
-        length = math.sqrt(max(squares, 0.0))
+        length = math.sqrt(squares)
         far = float(size.far @ np.abs(w)) + abs(b) + float(np.abs(y).max())
         score_error = UNIT_TWICE * (d + EXTRA_STEPS) * far
         error = 4 * UNIT * np.abs(g) + 2 * UNIT_TWICE * (n + EXTRA_STEPS) * length * size.far
@@ -138,7 +149,7 @@ class _Residuals:
         l1, l2 = alpha * penalty.l1_ratio, alpha * (1.0 - penalty.l1_ratio)
         v, error, size = self.correlation * unit, self.error * unit, np.abs(u)
         held = v if penalty.positive else np.abs(v)
-        total, length = float(size.sum()), math.sqrt(max(self.squares, 0.0))
+        total, length = float(size.sum()), math.sqrt(self.squares)
         primal = 0.5 * self.squares + l1 * total + 0.5 * l2 * float(u @ u)
         rounding = 4 * UNIT * l1 * total + 0.5 * self.mean**2 + 8 * UNIT * primal
         rounding += 2 * length * self.score_error
