@@ -140,6 +140,7 @@ class _Residuals:
         error = 4 * UNIT * np.abs(g) + 2 * UNIT_TWICE * (n + EXTRA_STEPS) * length * size.far
         # the intercept moves all rows alike, and the dual point is rounded to float64: by Cauchy
         error += (abs(moved) + left + score_error + 4 * UNIT * length) * gram.length
+        error += 4 * UNIT * length * np.abs(mean)  # its sum is 0 but for rounding
         return _Residuals(values, total, b, left, squares, g, error, score_error)
 
     def gap(
