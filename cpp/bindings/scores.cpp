@@ -23,6 +23,8 @@ void bind_scores(nb::module_& m) {
           nb::arg("out"),
           "Write X W' + b in a fixed order of sums; return a row that overflows, or -1.");
     m.def("sigmoid", &apply<apply_sigmoid>, nb::arg("values"), "1 / (1 + e^-s), in place.");
+    m.def("binary_probabilities", &write_binary, nb::arg("scores"), nb::arg("out"),
+          "Write the probabilities of two classes, sigma(-s) and sigma(s).");
     m.def("softplus", &apply<apply_softplus>, nb::arg("values"), "log(1 + e^s), in place.");
     m.def("softmax", &apply_softmax, nb::arg("scores"), "The softmax of each row, in place.");
     m.def("log_softmax", &apply_log_softmax, nb::arg("scores"),

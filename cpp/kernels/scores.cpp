@@ -58,6 +58,12 @@ void apply(std::span<double> values) {
 
 void apply_sigmoid(std::span<double> values) { apply<stable_sigmoid>(values); }
 
+void write_binary(Const<double> scores, Mutable<double, 2> out) {
+    check(out.shape(0) == scores.shape(0) && out.shape(1) == 2, "out must have shape (n, 2)");
+    ReleasedGil no_gil;
+    binary_rows(scores.data(), static_cast<std::int64_t>(scores.shape(0)), out.data());
+}
+
 void apply_softplus(std::span<double> values) { apply<softplus>(values); }
 
 void apply_softmax(Mutable<double, 2> scores) {

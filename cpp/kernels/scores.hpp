@@ -16,6 +16,8 @@ std::int64_t write_scores(const BoundRows& bound, ConstTable<double> weights,
 // In place.
 void apply_sigmoid(std::span<double> values);
 
+void write_binary(Const<double> scores, Mutable<double, 2> out);
+
 void apply_softplus(std::span<double> values);
 
 void apply_softmax(Mutable<double, 2> scores);

@@ -17,6 +17,9 @@ def linear_scores(rows: separable._core.portable.Rows, weights: Annotated[NDArra
 def sigmoid(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None:
     """1 / (1 + e^-s), in place."""
 
+def binary_probabilities(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """Write the probabilities of two classes, sigma(-s) and sigma(s)."""
+
 def softplus(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None:
     """log(1 + e^s), in place."""
 

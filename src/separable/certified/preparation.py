@@ -90,7 +90,9 @@ def level_target(problem: Problem) -> Problem:
     if problem.loss.name != "squared_error" or not problem.fit_intercept:
         return problem
     target = np.asarray(problem.target, dtype=np.float64)
-    level = float(target[0] + np.average(target - target[0], weights=problem.weight))
+    away, weight = target - target[0], problem.weight
+    mean = away.mean() if weight is None else np.average(away, weights=weight)
+    level = float(target[0] + mean)
     if not math.isfinite(level):
         return problem
     columns = replace(problem.columns, level=problem.columns.level + level)

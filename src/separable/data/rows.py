@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 __all__ = [
     "Rows",
     "as_rows",
+    "check_finite",
     "check_indices",
     "column_names",
     "is_scipy_sparse",
@@ -327,21 +330,30 @@ def largest_magnitude(rows: Rows, X: Any) -> float:
     largest = float(
         max(np.maximum.reduce(values, axis=None), -np.minimum.reduce(values, axis=None))
     )
-    if largest < np.inf:
-        return largest
+    if not largest < np.inf:
+        check_finite(rows, column_names(X))
+    return largest
+
+
+def check_finite(rows: Rows, names: Sequence[str] | None) -> None:
+    """Reject NaN and infinity, naming row and column."""
     flat = rows.values.reshape(-1)
     step = 1 << 20
     index = next(
-        start + int(np.argmin(np.isfinite(flat[start : start + step])))
-        for start in range(0, flat.size, step)
-        if not np.isfinite(flat[start : start + step]).all()
+        (
+            start + int(np.argmin(np.isfinite(flat[start : start + step])))
+            for start in range(0, flat.size, step)
+            if not np.isfinite(flat[start : start + step]).all()
+        ),
+        None,
     )
+    if index is None:
+        return
     if rows.indptr is None or rows.indices is None:
         row, column = divmod(index, rows.n_features)
     else:
         row = int(np.searchsorted(rows.indptr, index, side="right")) - 1
         column = int(rows.indices[index])
-    names = column_names(X)
     what = "NaN" if np.isnan(flat[index]) else "infinity"
     remedy = (
         "fill missing values first (for example with separable.TableEncoder or "

@@ -5,6 +5,7 @@ Evidence as a model keeps it.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -76,15 +77,14 @@ class LinearEstimator(BaseEstimator):
     # ------------------------------------------------------------------ rows
 
     def _check_rows(self, X: Any) -> Rows:
-        """Turn X into rows, not yet known to be finite, with the columns learned from."""
+        """Turn X into rows with the columns learned from; scores show what is not finite."""
         rows = as_rows(X, check_values=False)
         if rows.n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.n_features} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        nameless = type(X) is np.ndarray or type(X) is Rows or is_scipy_sparse(X)
-        if not nameless or "feature_names_in_" in self.__dict__:
+        if "feature_names_in_" in self.__dict__ or not _is_nameless(X):
             validate_data(self, X, reset=False, skip_check_array=True)
         return rows
 
@@ -108,7 +108,11 @@ class LinearEstimator(BaseEstimator):
         return f"column {column}" if names is None else repr(names[column])
 
     def _remember_columns(self, X: Any) -> None:
-        validate_data(self, X, reset=True, skip_check_array=True)
+        if _is_nameless(X):  # validate_data would ask every data frame library about X
+            self.n_features_in_ = int(X.shape[1])
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            validate_data(self, X, reset=True, skip_check_array=True)
         self._column_names = column_names(X)
         self._encoder = None
 
@@ -145,7 +149,7 @@ class LinearEstimator(BaseEstimator):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as a model file can keep them."""
-        parameters = {name: self._as_learned(name) for name in self.get_params(deep=False)}
+        parameters = {name: self._as_learned(name) for name in _parameter_names(type(self))}
         if not isinstance(parameters.get("random_state"), int | np.integer | None):
             parameters["random_state"] = None
         if not isinstance(parameters.get("cv"), int | None):  # splitters
@@ -181,11 +185,22 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
-        return self._weights_only().decision_function(self._finite_rows(X))
+        return self._weights_only().decision_function(self._check_rows(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: by sign for two classes, else by the largest score."""
-        return self._weights_only().predict(self._finite_rows(X))
+        return self._weights_only().predict(self._check_rows(X))
+
+
+def _is_nameless(X: Any) -> bool:
+    """Return whether X is of a type that has no column names."""
+    return type(X) is np.ndarray or type(X) is Rows or is_scipy_sparse(X)
+
+
+@cache
+def _parameter_names(learner: Any) -> tuple[str, ...]:
+    """Return the constructor parameters; scikit-learn reads the signature again at every call."""
+    return tuple(learner._get_param_names())
 
 
 def one_or_list(values: NDArray[np.float64]) -> float | list[float]:

@@ -6,7 +6,7 @@ Includes the checks of fields that all model types share.
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -158,14 +158,12 @@ def _text_classes(labels: list[str]) -> NDArray[Any]:
 
 def check_words(model: Model, classes: NDArray[Any] | None) -> None:
     """Raise for an invalid link, family, learner or state."""
-    from separable.model.linear_model import Family, Link, TrainingState
+    from separable.model.linear_model import FAMILIES, LINKS, TrainingState
 
-    if model.link not in get_args(Link):
-        raise ValueError(f"link must be one of {get_args(Link)}. Got {model.link!r:.80} instead.")
-    if model.family is not None and model.family not in get_args(Family):
-        raise ValueError(
-            f"family must be None or one of {get_args(Family)}. Got {model.family!r:.80}."
-        )
+    if model.link not in LINKS:
+        raise ValueError(f"link must be one of {LINKS}. Got {model.link!r:.80} instead.")
+    if model.family is not None and model.family not in FAMILIES:
+        raise ValueError(f"family must be None or one of {FAMILIES}. Got {model.family!r:.80}.")
     if (classes is None) != (model.link == "identity"):
         raise ValueError(
             "link must be 'identity' without classes and another with them. "

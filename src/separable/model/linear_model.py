@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from separable.data.rows import column_names
 from separable.model.arrays import (
     check_score_count,
     check_words,
@@ -23,7 +24,13 @@ from separable.model.arrays import (
     read_only,
 )
 from separable.model.files.json_values import JSON, plain
-from separable.model.predict.inputs import WeightColumns, class_of_scores, model_rows, record_scores
+from separable.model.predict.inputs import (
+    WeightColumns,
+    class_of_scores,
+    encoded_rows,
+    model_rows,
+    record_scores,
+)
 from separable.model.predict.probability import classes_of, model_probabilities
 from separable.model.predict.scores import linear_scores
 
@@ -44,6 +51,7 @@ __all__ = ["Family", "LinearModel", "Link", "TrainingState"]
 
 Link: TypeAlias = Literal["score", "logistic", "softmax", "identity"]
 Family: TypeAlias = Literal["online", "moments", "certified"]
+LINKS, FAMILIES = get_args(Link), get_args(Family)
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,7 +403,11 @@ class LinearModel:
             scores = record_scores(self, X[0], self._columns)
             if scores is not None:
                 return np.array([scores])
-        return linear_scores(model_rows(self, X), self.weights, self.intercept)
+        if self.threshold is not None:
+            return linear_scores(model_rows(self, X), self.weights, self.intercept)
+        rows = encoded_rows(self, X, check_values=False)
+        names = None if self.encoder is not None else column_names(X) or self.feature_names
+        return linear_scores(rows, self.weights, self.intercept, names)
 
 
 def _checked_calibration(model: LinearModel, k: int) -> NDArray[np.float64] | None:

@@ -23,6 +23,8 @@ from separable.statistics.dominant_columns import (
 from separable.statistics.precision import SignificanceError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from separable.statistics.weighted_rows import Data
@@ -80,12 +82,24 @@ class Solution:
         Evidence of the model.
     learned : dict
         Other fitted values, by attribute.
+    deferred : callable, optional
+        Returns evidence that costs as much as the fit; computed when it is first read.
     """
 
     weights: Floats
     intercept: Floats
     evidence: dict[str, Any] = field(default_factory=dict)
     learned: dict[str, Any] = field(default_factory=dict)
+    deferred: Callable[[], dict[str, Any]] | None = None
+
+    def complete(self) -> Solution:
+        """Return the solution with its deferred evidence."""
+        if self.deferred is None:
+            return self
+        more = self.deferred()
+        return replace(
+            self, evidence=self.evidence | more, learned=self.learned | more, deferred=None
+        )
 
 
 class MomentEstimator(LinearEstimator, Generic[AnySums]):
@@ -349,9 +363,24 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             self._model = self._build_model(solution, self._summed().classes)
         return self._model
 
+    def _complete(self) -> Solution:
+        """Return the solution with evidence that was deferred."""
+        solution, model = self._solved(), self._weights_only()
+        if solution.deferred is not None:
+            solution = self._solution = solution.complete()
+            self._model = replace(model, evidence=solution.evidence)
+        return solution
+
+    @property
+    def evidence_(self) -> dict[str, Any]:
+        """Evidence of the fit; see the class."""
+        self._complete()
+        return super().evidence_
+
     @property
     def model_(self) -> LinearModel:
         """The model, with the sums it was solved from, if any."""
+        self._complete()
         model = self._weights_only()
         if model.state is None and self._sums is not None:
             model = self._model = replace(model, state=self._sums.to_state())

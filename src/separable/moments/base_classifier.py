@@ -103,7 +103,7 @@ class BayesClassifier(MomentClassifier[AnySums]):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class by Bayes' rule, (n, K)."""
-        return self._weights_only().predict_proba(self._finite_rows(X))
+        return self._weights_only().predict_proba(self._check_rows(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return log-probabilities, (n, K), accurate also where a probability underflows."""

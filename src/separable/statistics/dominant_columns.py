@@ -55,18 +55,37 @@ def dominant_values(
     if rows.is_sparse:
         return _of_sparse(rows, limit, length, mean, weight)
     values = rows.values
-    step = max(1, rows.n_rows // SAMPLE_ROWS)
+    sample = values[:: max(1, rows.n_rows // SAMPLE_ROWS)]
     with np.errstate(over="ignore", invalid="ignore"):
+        size = length
+        if size is None:
+            size = np.maximum.reduce(values, axis=0) - np.minimum.reduce(values, axis=0)
+        columns = _close_pairs(sample, 8 * limit * size)
+        if not len(columns):
+            return []
         if length is None:
-            columns, middle = np.arange(rows.n_features), np.median(values, axis=0)
+            middle = np.median(values[:, columns], axis=0)
         else:
-            sample = np.asarray(values[::step], np.float64)
-            middle = np.median(sample, axis=0)
+            sample = np.asarray(sample[:, columns], np.float64)
+            middle, length = np.median(sample, axis=0), length[columns]
+            mean = None if mean is None else mean[columns]
             nearest = np.sort(np.abs(sample - middle), axis=0)[: max(1, len(sample) - FEW)]
-            columns = _candidates(nearest[-1] <= 4 * limit * length, middle, length, mean, weight)
+            close = nearest[-1] <= 4 * limit * length
+            kept = _candidates(close, middle, length, mean, weight)
+            columns, middle = columns[kept], middle[kept]
     if not len(columns):
         return []
-    return dominant_in(values[:, columns], middle[columns], limit, columns)
+    return dominant_in(values[:, columns], middle, limit, columns)
+
+
+def _close_pairs(sample: NDArray[Any], distance: Any) -> NDArray[np.intp]:
+    """Return the columns in which all but three pairs of values are close to each other.
+
+    All dominated columns are among them: each dominant value is in one pair.
+    """
+    half = len(sample) // 2
+    apart = np.abs(sample[:half] - sample[half : 2 * half]) > distance
+    return np.flatnonzero(np.add.reduce(apart, axis=0) <= FEW)
 
 
 def _candidates(

@@ -106,7 +106,7 @@ class Moments:
         self._sums: Sums | None = None
         self._pending: list[Block] = []
         self._n_pending = 0
-        self._settled: Sums | None = None
+        self._settled: Sums | None = None  # shared with callers: never changed
 
     # ------------------------------------------------------------------ adding rows
 
@@ -136,8 +136,14 @@ class Moments:
         counted = weigh_rows(sample_weight, None, np.empty(rows.n_rows) if y is None else y)
         return self.add_data(Data(rows, y, counted, X))
 
-    def add_data(self, data: Data, chosen: NDArray[np.intp] | None = None) -> Self:
-        """Add rows, or the chosen ones; all but their values is checked already."""
+    def add_data(
+        self, data: Data, chosen: NDArray[np.intp] | None = None, *, is_whole: bool = False
+    ) -> Self:
+        """Add rows, or the chosen ones; all but their values is checked already.
+
+        ``is_whole``: these are all rows of a fit. The last block is summed at once; otherwise a
+        copy of its rows waits until the block is full.
+        """
         rows, y, weight = data.rows, data.y, data.counted.weight
         chosen = data.counting(chosen)
         if rows.is_sparse:
@@ -149,13 +155,13 @@ class Moments:
         before = self._kept()
         try:
             self._check_shape(rows, y)
-            if self._sums is not None and self._n_pending + _length(rows, chosen) >= self._step(
-                rows
+            if self._sums is not None and (
+                is_whole or self._n_pending + _length(rows, chosen) >= self._step(rows)
             ):
                 self._sums = self._sums.copy()  # a failure leaves the sums unchanged
             self._pending = list(self._pending)
             group = self._groups(y, chosen)
-            for block in self._blocks(rows, y, group, weight, chosen):
+            for block in self._blocks(rows, y, group, weight, chosen, is_whole=is_whole):
                 self._add_block(self._start(), block)
         except BaseException as error:
             self.__dict__.update(before)
@@ -234,8 +240,10 @@ class Moments:
         group: NDArray[np.int32] | None,
         weight: Floats | None,
         chosen: NDArray[np.intp] | None,
+        *,
+        is_whole: bool,
     ) -> Iterator[Block]:
-        """Yield the full blocks and keep the remaining rows for later."""
+        """Yield the full blocks and keep the remaining rows for later, unless these are all."""
         targets = None
         if self.target == "numbers":
             assert y is not None
@@ -262,7 +270,7 @@ class Moments:
                 None if weight is None else weight[cut],
             )
             start = stop
-            if self._n_pending + block.rows.n_rows < step:
+            if self._n_pending + block.rows.n_rows < step and not is_whole:
                 block.refuse_not_finite()
                 self._pending.append(block.copy())
                 self._n_pending += block.rows.n_rows
@@ -301,6 +309,9 @@ class Moments:
     def _settle(self) -> Sums:
         if self._n_pending == 0 and self._sums is None:
             raise ValueError("These Moments have no rows yet. Call add first.")
+        if self._n_pending == 0 and self._sums is not None:
+            fill_lower(self._sums.scatter)
+            return self._sums  # adding rows copies it first
         sums = Sums.empty(0, 1, diagonal=True) if self._sums is None else self._sums.copy()
         if self._n_pending:
             kept, self._sums = self._sums, None if self._sums is None else sums

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,12 +33,32 @@ __all__ = [
 
 #: Numbers in a block, in float64: one megabyte, so that it stays in the cache.
 BLOCK_VALUES = 1 << 17
+#: Numbers up to which the memory for a centered block is kept.
+SCRATCH_VALUES = 2 * BLOCK_VALUES
 #: Range of values whose squares, and sums of squares, neither overflow nor underflow.
 SMALLEST, LARGEST = 2.0**-400, 2.0**400
 #: Columns of sparse rows with a larger fraction of non-zeros are multiplied as dense columns.
 DENSE_FRACTION = 0.25
 #: Smallest fraction of the raw sum of squares left after centering without loss of precision.
 MIN_FRACTION_LEFT = 1e-3
+
+
+class _Scratch(threading.local):
+    """Memory for one centered block per thread: fresh pages cost as much as the products."""
+
+    numbers: Floats = np.empty(0)
+
+    def take(self, n_rows: int, n_columns: int) -> Floats:
+        """Return an uninitialized array, valid until the next call in this thread."""
+        size = n_rows * n_columns
+        if size > SCRATCH_VALUES:
+            return np.empty((n_rows, n_columns))
+        if len(self.numbers) < size:
+            self.numbers = np.empty(size)
+        return self.numbers[:size].reshape(n_rows, n_columns)
+
+
+_scratch = _Scratch()
 
 
 class ScaleNeeded(Exception):  # noqa: N818  # no error: the caller chooses another scale
@@ -156,7 +177,7 @@ def add_block(sums: Sums, block: Block) -> None:
 
 def _dense(sums: Sums, block: Block, weight: Floats) -> tuple[Floats, Any]:
     n, d = block.rows.shape
-    buffer = np.empty((n + sums.n_groups, sums.n_columns))
+    buffer = _scratch.take(n + sums.n_groups, sums.n_columns)
     mean, largest = np.empty((sums.n_groups, sums.n_columns)), np.empty(sums.n_columns)
     _centre(sums, block, block.rows, weight, buffer, mean, largest, 0)
     if block.targets is not None:
@@ -202,6 +223,8 @@ def _centre(
 
 def _check_scale(sums: Sums, largest: Floats, mean: Floats, columns: Any) -> None:
     """Raise ScaleNeeded if squares overflow, or underflow with no larger value before."""
+    if largest.min() >= SMALLEST and largest.max() < LARGEST and np.isfinite(mean).all():
+        return
     large = ~(largest < LARGEST) | ~np.isfinite(mean).all(axis=0)
     small = (largest > 0) & (largest < SMALLEST)
     if not large.any() and not small.any():
@@ -232,12 +255,12 @@ def middle(block: Block) -> Floats:
     rows, n = block.rows, block.rows.n_rows
     with np.errstate(over="ignore", invalid="ignore"):
         if rows.indices is None:
-            centre = rows.values.mean(axis=0, dtype=np.float64)
+            centre = np.add.reduce(rows.values, axis=0, dtype=np.float64) / n
         else:
             centre = np.bincount(rows.indices, rows.values, minlength=rows.n_features) / n
             centre[np.bincount(rows.indices, minlength=rows.n_features) < DENSE_FRACTION * n] = 0.0
         if block.targets is not None:
-            centre = np.concatenate([centre, block.targets.mean(axis=0)])
+            centre = np.concatenate([centre, np.add.reduce(block.targets, axis=0) / n])
     return np.where(np.isfinite(centre), centre, 0.0)
 
 

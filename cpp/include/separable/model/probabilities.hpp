@@ -48,6 +48,15 @@ inline double stable_sigmoid(double s) {
     return (s >= 0 ? 1.0 : small) / (1.0 + small);
 }
 
+// sigma(-s) and sigma(s) of each score, from one exponential and with the bits of stable_sigmoid.
+inline void binary_rows(const double* scores, std::int64_t n, double* out) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double s = scores[i], small = exponential_of_negative(-std::abs(s));
+        out[2 * i] = (s <= 0 ? 1.0 : small) / (1.0 + small);
+        out[2 * i + 1] = (s >= 0 ? 1.0 : small) / (1.0 + small);
+    }
+}
+
 // log(1 + e^s)
 inline double softplus(double s) {
     return (s > 0 ? s : 0.0) + log_one_plus(exponential_of_negative(-std::abs(s)));

@@ -11,6 +11,7 @@
 //   (1996), 2.9
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,35 +24,86 @@ struct ResidualSums {
     double intercept = 0, squares = 0;
 };
 
+// Rows whose residuals are summed side by side: one sum waits for each of its additions.
+inline constexpr std::int64_t kResidualRows = 8;
+
+// Step 1 for `count` rows from `first` on; the order of additions in a row is that of its columns.
+template <RowFormat F>
+void row_residuals(const F& rows, std::int64_t first, std::int64_t count, const double* y,
+                   const double* w, const double* w_low, double b, double b_low, DoubleDouble* r) {
+    for (std::int64_t k = 0; k < count; ++k) {
+        r[k] = DoubleDouble::sum(y[first + k], -b);
+        r[k] += -b_low;
+    }
+    if constexpr (requires { typename F::DenseRow; }) {
+        if (count == kResidualRows) {
+            constexpr std::int64_t kColumns = 64;
+            double x[kColumns][kResidualRows], high[kResidualRows], low[kResidualRows];
+            for (int k = 0; k < kResidualRows; ++k) high[k] = r[k].high, low[k] = r[k].low;
+            for (std::int64_t start = 0; start < rows.n_features; start += kColumns) {
+                const std::int64_t n = std::min(kColumns, rows.n_features - start);
+                for (int k = 0; k < kResidualRows; ++k) {
+                    const auto* from = rows.row(first + k).x + start;
+                    for (std::int64_t j = 0; j < n; ++j) x[j][k] = static_cast<double>(from[j]);
+                }
+                for (std::int64_t j = 0; j < n; ++j) {
+                    const double wj = w[start + j], lowj = w_low[start + j];
+                    for (int k = 0; k < kResidualRows; ++k) {
+                        DoubleDouble s{high[k], low[k]};
+                        s += -DoubleDouble::product(wj, x[j][k]);
+                        s += -lowj * x[j][k];
+                        high[k] = s.high, low[k] = s.low;
+                    }
+                }
+            }
+            for (int k = 0; k < kResidualRows; ++k) r[k] = {high[k], low[k]};
+            return;
+        }
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto row = rows.row(first + i);
+        for (std::int64_t k = 0; k < row.size(); ++k) {
+            const std::int64_t j = row.index(k);
+            const double x = row.value(k);
+            r[i] += -DoubleDouble::product(w[j], x);
+            r[i] += -w_low[j] * x;
+        }
+    }
+}
+
 template <RowFormat F, class Poll>
 ResidualSums residual_sums(const F& rows, const double* y, const double* weight, const double* w,
                            const double* w_low, double b, double b_low, const double* m,
                            double* gradient, double* residuals, Poll&& poll) {
     const std::int64_t d = rows.n_features;
-    std::vector<DoubleDouble> g(static_cast<std::size_t>(d));
+    std::vector<double> sums(2 * static_cast<std::size_t>(d));  // high parts, then low parts
+    double* high = sums.data();
+    double* low = high + d;
     DoubleDouble total, squares;
+    DoubleDouble r[kResidualRows];
     std::int64_t since = 0;
-    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-        const auto row = rows.row(i);
-        DoubleDouble r = DoubleDouble::sum(y[i], -b);  // 1
-        r += -b_low;
-        for (std::int64_t k = 0; k < row.size(); ++k) {
-            const std::int64_t j = row.index(k);
-            const double x = row.value(k);
-            r += -DoubleDouble::product(w[j], x);
-            r += -w_low[j] * x;
+    for (std::int64_t first = 0; first < rows.n_rows; first += kResidualRows) {
+        const std::int64_t count = std::min(kResidualRows, rows.n_rows - first);
+        row_residuals(rows, first, count, y, w, w_low, b, b_low, r);  // 1
+        for (std::int64_t i = 0; i < count; ++i) {                    // 2
+            const auto row = rows.row(first + i);
+            if (residuals) residuals[first + i] = r[i].high;
+            const DoubleDouble c = weight ? r[i] * weight[first + i] : r[i];
+            for (std::int64_t k = 0; k < row.size(); ++k) {
+                const std::int64_t j = row.index(k);
+                DoubleDouble g{high[j], low[j]};
+                g += c * static_cast<double>(row.value(k));
+                high[j] = g.high, low[j] = g.low;
+            }
+            total += c;
+            squares += c * r[i].high;
+            if ((since += row.size()) > (std::int64_t{1} << 24)) poll(), since = 0;
         }
-        if (residuals) residuals[i] = r.high;
-        const DoubleDouble c = weight ? r * weight[i] : r;  // 2
-        for (std::int64_t k = 0; k < row.size(); ++k)
-            g[static_cast<std::size_t>(row.index(k))] += c * static_cast<double>(row.value(k));
-        total += c;
-        squares += c * r.high;
-        if ((since += row.size()) > (std::int64_t{1} << 24)) poll(), since = 0;
     }
     for (std::int64_t j = 0; j < d; ++j) {
-        g[static_cast<std::size_t>(j)] += -(total * m[j]);
-        gradient[j] = g[static_cast<std::size_t>(j)].high;
+        DoubleDouble g{high[j], low[j]};
+        g += -(total * m[j]);
+        gradient[j] = g.high;
     }
     return {total.high, squares.high};
 }

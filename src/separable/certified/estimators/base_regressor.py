@@ -38,4 +38,4 @@ class CertifiedRegressor(RegressorMixin, CertifiedEstimator):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return w.x + b for each row."""
-        return self._weights_only().predict(self._finite_rows(X))
+        return self._weights_only().predict(self._check_rows(X))

@@ -204,7 +204,7 @@ class LinearSVM(CertifiedClassifier):
         Three or more classes: the sigmoids divided by their sum. With two classes a probability
         above 1/2 is not always the class of a score above 0.
         """
-        return self._weights_only().predict_proba(self._finite_rows(X))
+        return self._weights_only().predict_proba(self._check_rows(X))
 
     @available_if(_is_calibrated)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:

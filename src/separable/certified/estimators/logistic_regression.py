@@ -76,7 +76,7 @@ class Logits(CertifiedClassifier):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, (n, K)."""
-        return self._weights_only().predict_proba(self._finite_rows(X))
+        return self._weights_only().predict_proba(self._check_rows(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""

@@ -67,7 +67,7 @@ def _data(rows: Rows, target: Floats, weight: Floats | None) -> Data:
 
 def sums_of(rows: Rows, target: Floats, weight: Floats | None) -> Moments:
     """Return the sums of all rows."""
-    return _no_sums().add_data(_data(rows, target, weight))
+    return _no_sums().add_data(_data(rows, target, weight), is_whole=True)
 
 
 class SummedFolds:

@@ -142,27 +142,53 @@ class GramProblem:
         start : ndarray, shape (d,), optional
             Weights that the first starts from.
         """
-        d, n = len(self.cross), len(alphas)
-        q = 1.0 if self.target_length > 0 else 0.0
         l1, l2 = self._factors()
         lam = alphas * penalty.l1_ratio, alphas * (1.0 - penalty.l1_ratio)
+        u, found, steps = self._descend(lam, (l1, l2), penalty, limits, start)
+        weights = self._raw_weights(u)
+        return GramPath(
+            weights,
+            self._intercepts(weights),
+            self._certificates(found, limits.tol, lam[1], self._rounding(u, weights)),
+            steps,
+            self._has_digits(u, found[:, 0], lam, (l1, l2), limits.tol),
+        )
+
+    def model(
+        self, alpha: float, penalty: Penalty, limits: Limits, start: Floats | None = None
+    ) -> tuple[Floats, float, NDArray[np.int64]]:
+        """Return weights, intercept and steps of one alpha, for a certificate from the rows."""
+        lam = np.array([alpha * penalty.l1_ratio]), np.array([alpha * (1.0 - penalty.l1_ratio)])
+        u, _, steps = self._descend(lam, self._factors(), penalty, limits, start)
+        weights = self._raw_weights(u)
+        return weights[0], float(self._intercepts(weights)[0]), steps
+
+    def _descend(
+        self,
+        lam: tuple[Floats, Floats],
+        factors: tuple[Floats, Floats],
+        penalty: Penalty,
+        limits: Limits,
+        start: Floats | None,
+    ) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """Return weights in the units of G, (K, d), their primals and gaps, (K, 2), and steps."""
+        d, n = len(self.cross), len(lam[0])
+        q = 1.0 if self.target_length > 0 else 0.0
         u, found, steps = np.zeros((n, d)), np.zeros((n, 2)), np.zeros(n, np.int64)
         if start is not None and q:
             u[0] = np.where(self.gram.diagonal() > 0, start * self.length / self.target_length, 0)
             if penalty.positive:
                 u[0] = np.maximum(u[0], 0.0)
         native.gram_path(
-            self.gram, self.cross, q, l1, l2, penalty.positive, *lam,
+            self.gram, self.cross, q, *factors, penalty.positive, *lam,
             limits.aim, limits.max_iter, limits.callback, u, found, steps,
         )  # fmt: skip
-        weights = self._raw_weights(u)
-        return GramPath(
-            weights,
-            self.target_mean - weights @ self.mean if self.fit_intercept else np.zeros(n),
-            self._certificates(found, limits.tol, lam[1], self._rounding(u, weights)),
-            np.maximum(steps, 1),
-            self._has_digits(u, found[:, 0], lam, (l1, l2), limits.tol),
-        )
+        return u, found, np.maximum(steps, 1)
+
+    def _intercepts(self, weights: Floats) -> Floats:
+        if not self.fit_intercept:
+            return np.zeros(len(weights))
+        return np.asarray(self.target_mean - weights @ self.mean)
 
     def _raw_weights(self, u: Floats) -> Floats:
         """Return weights of the raw columns, (K, d)."""

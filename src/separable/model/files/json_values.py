@@ -40,6 +40,8 @@ def plain(value: Any, where: str, depth: int = 0) -> JSON:
     """
     if depth > MAX_DEPTH:
         raise ValueError(f"{where} is nested more than {MAX_DEPTH} levels deep. Flatten it.")
+    if type(value) is float or type(value) is bool or value is None:  # most values of a fit
+        return value
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if value is None or isinstance(value, (bool, float)):
@@ -50,7 +52,7 @@ def plain(value: Any, where: str, depth: int = 0) -> JSON:
         return _plain_text(str(value), where)
     if isinstance(value, (list, tuple)):
         return [plain(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # dict first: the check of an abstract class is slow
         return {
             _plain_key(key, where): plain(item, f"{where}[{key!r}]", depth + 1)
             for key, item in value.items()

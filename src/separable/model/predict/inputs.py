@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.indicators import indicator_rows
-from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse
+from separable.data.rows import Rows, as_rows, check_indices, column_names, is_scipy_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,13 +41,15 @@ def model_rows(model: Model, X: Any) -> Rows:
     return rows if model.threshold is None else indicator_rows(rows, model.threshold)
 
 
-def encoded_rows(model: Model, X: Any) -> Rows:
-    """Return the rows before binarization."""
+def encoded_rows(model: Model, X: Any, *, check_values: bool = True) -> Rows:
+    """Return the rows before binarization; their values may be left to ``linear_scores``."""
     if model.encoder is not None and not _is_encoded(model.encoder, X):
-        rows = as_rows(model.encoder.encode(X))
+        rows = as_rows(model.encoder.encode(X), check_values=check_values)
     else:
         _check_names(model, column_names(X))
-        rows = as_rows(X)
+        rows = as_rows(X, check_values=check_values)
+    if not check_values:
+        check_indices(rows)
     expected = model.n_features
     if rows.n_features != expected:
         raise ValueError(

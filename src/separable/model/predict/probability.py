@@ -40,7 +40,10 @@ def classes_of(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[An
     if len(classes) == 1:
         chosen = np.zeros(len(scores), dtype=np.intp)
     elif len(classes) == 2:
-        chosen = (scores[:, 0] > 0).astype(np.intp)
+        is_second = scores[:, 0] > 0
+        if classes.dtype.kind != "U":  # texts are not copied one by one
+            return np.asarray(np.where(is_second, classes[1], classes[0]))
+        chosen = is_second.astype(np.intp)
     else:
         chosen = scores.argmax(axis=1)
     answer: NDArray[Any] = classes[chosen]
@@ -58,7 +61,9 @@ def probabilities(
     if n_classes == 1:
         return np.ones((len(scores), 1))
     if n_classes == 2:
-        return sigmoid(scores * [-1.0, 1.0])
+        both = np.empty((len(scores), 2))
+        native.binary_probabilities(scores[:, 0], both)
+        return both
     return softmax(scores) if link == "softmax" else one_vs_rest(scores)
 
 

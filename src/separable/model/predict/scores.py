@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from separable._core import native, portable
+from separable.data.rows import check_finite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,9 +29,14 @@ BLOCK = 1 << 16
 
 
 def linear_scores(
-    rows: Rows, weights: NDArray[np.float64], intercept: NDArray[np.float64]
+    rows: Rows,
+    weights: NDArray[np.float64],
+    intercept: NDArray[np.float64],
+    names: Sequence[str] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the scores X W' + b, shape (n, k).
+    """Return the scores X W' + b, shape (n, k); raise if values of X or scores are not finite.
+
+    A value that is not finite makes the score of its row so, whatever its weight.
 
     Parameters
     ----------
@@ -38,6 +44,8 @@ def linear_scores(
         X, n x d, dense or CSR.
     weights : ndarray of float64, shape (k, d)
     intercept : ndarray of float64, shape (k,)
+    names : sequence of str, optional
+        Names of the columns, for the message.
 
     Returns
     -------
@@ -47,6 +55,7 @@ def linear_scores(
     core = portable.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
     bad = native.linear_scores(core, weights, intercept, scores)
     if bad >= 0:
+        check_finite(rows, names)
         refuse_overflow(bad)
     return scores
 

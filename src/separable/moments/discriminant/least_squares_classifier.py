@@ -73,7 +73,7 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
     @property
     def condition_number_(self) -> float:
         """Condition number of the centered columns, scaled to norm 1."""
-        return float(self._learned("condition_number"))
+        return float(self._complete().learned["condition_number"])
 
     @property
     def rank_(self) -> int:

@@ -9,11 +9,11 @@ import numpy as np
 from separable.moments.regression.column_side import ColumnSide, column_side
 from separable.moments.regression.leverage import MIN_LEFT, projections
 from separable.moments.regression.ridge_folds import Scores, score_predictions
-from separable.moments.regression.row_side import RowSide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from separable.moments.regression.row_side import RowSide
     from separable.statistics.moments import Moments
     from separable.statistics.weighted_rows import Data
     from separable.typing import Floats, Indices
@@ -53,10 +53,11 @@ def score_left_out(
     fit_intercept : bool
     """
     side = column_side(total, fit_intercept=fit_intercept)
-    easy = np.flatnonzero(side.has_digits(alphas))
+    has_digits = side.has_digits(alphas)
+    easy = np.flatnonzero(has_digits)
     numbers = data.numbers
     gather = _Gather(numbers, data.counted.weight, len(alphas), scorer)
-    for which in np.flatnonzero(~side.has_digits(alphas)).tolist():
+    for which in np.flatnonzero(~has_digits).tolist():
         gather.add(which, numbers - left_out(float(alphas[which])))
     if len(easy):
         with np.errstate(over="ignore", invalid="ignore"):  # infinite scores are refused
@@ -104,16 +105,15 @@ def _leave_out(
 
 def score_left_out_wide(
     data: Data,
+    side: RowSide,
     alphas: Floats,
     scorer: Any,
     left_out: Callable[[float], Floats],
-    *,
-    fit_intercept: bool,
 ) -> Scores:
     """Return the leave-one-out scores of each alpha with more columns than rows."""
     numbers = data.numbers
     gather = _Gather(numbers, data.counted.weight, len(alphas), scorer)
-    spectrum = RowSide(data, fit_intercept=fit_intercept).spectrum()
+    spectrum = side.spectrum()
     for which, alpha in enumerate(alphas.tolist()):
         errors = spectrum.left_out_errors(alpha)
         gather.add(which, numbers - left_out(alpha) if errors is None else errors)

@@ -35,6 +35,9 @@ class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
     def _new_sums(self) -> Moments:
         return Moments("numbers", owner=type(self).__name__, instead=self._instead)
 
+    def _sums_of(self, data: Data) -> Moments:
+        return self._new_sums().add_data(data, is_whole=True)
+
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         rows = checked_rows(X)
         numbers = check_targets(y, rows.n_rows, type(self).__name__)
@@ -85,7 +88,7 @@ class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return w.x + b for each row: (n,), or (n, t) for several targets."""
-        return self._weights_only().predict(self._finite_rows(X))
+        return self._weights_only().predict(self._check_rows(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -38,9 +39,12 @@ if TYPE_CHECKING:
 __all__ = ["SquaresRegressor"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Squared condition number from which the weights are refined; small data always are, ...
-REFINE_CONDITION = 1e3
+#: Squared condition number, as estimated, from which the weights are refined; small data always
+#: are, ...
+REFINE_CONDITION = 1e2
 SMALL_SIZE = 10_000
+#: ... up to which sums replace the rows of a fold, ...
+SUMS_CONDITION = 1e3
 #: ... from which R comes from a QR decomposition of the rows instead of the Gram matrix, ...
 QR_CONDITION = 1e7
 #: ... and from which the Gram matrix alone has too little precision to solve at all.
@@ -71,12 +75,16 @@ class SquaresRegressor(MomentRegressor):
     def _solve_squares(self, sums: Moments, data: Data | None, alpha: float) -> Solution:
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
         kept = np.flatnonzero(~design.constant)
-        gram = design.gram[np.ix_(kept, kept)]
-        squared = _squared_condition(design, kept)
+        gram = design.gram_of(kept)
+        factor, squared = factor_from_gram(gram, design.cross[kept], design.target_squares)
+        is_estimate = squared < QR_CONDITION
+        if not is_estimate:
+            squared = _squared_condition(gram)
         if data is not None:
             data = data.present()
-        if squared < QR_CONDITION or (data is None and squared < MAX_CONDITION):
-            factor = factor_from_gram(gram, design.cross[kept], design.target_squares)
+        if factor is not None and (
+            squared < QR_CONDITION or (data is None and squared < MAX_CONDITION)
+        ):
             condition, rank, by = np.sqrt(squared), len(kept), "cholesky"
         elif data is None:
             return self._solve_dependent(design, kept, gram, alpha)
@@ -93,6 +101,8 @@ class SquaresRegressor(MomentRegressor):
         if alpha == 0 and (rank < len(kept) or design.constant.any()):
             self._warn(design, kept, factor, rank)
         solution = self._finish(design, kept, factor, data, float(condition), rank, by, alpha)
+        if is_estimate:
+            solution = replace(solution, deferred=partial(_exact_condition, gram))
         if data is None and sums.sums.precision is not None:
             error = _error_of_weights(
                 sums, design, kept, factor, solution.weights, about_mean=bool(self.fit_intercept)
@@ -172,7 +182,7 @@ class SquaresRegressor(MomentRegressor):
         zero = values <= 10 * len(values) * EPS * values[-1]
         doubtful = ~zero & (values < values[-1] / MAX_CONDITION)
         least = values[0] if alpha > 0 else values[~zero][0]
-        if alpha > 0 or doubtful.any() or least < REFINE_CONDITION * values[-1] / MAX_CONDITION:
+        if alpha > 0 or doubtful.any() or least < SUMS_CONDITION * values[-1] / MAX_CONDITION:
             raise ValueError(
                 "The columns are so close to linearly dependent (condition number above "
                 f"{np.sqrt(values[-1] / max(least, EPS)):.1e}) that the sums of their "
@@ -188,12 +198,13 @@ class SquaresRegressor(MomentRegressor):
         self._warn(design, kept, factor, rank)
         return self._finish(design, kept, factor, None, np.inf, rank, "eigenvalues", 0.0)
 
-    def _solve_wide(self, data: Data, alpha: float) -> Solution | None:
+    def _solve_wide(self, data: Data, alpha: float, side: RowSide | None = None) -> Solution | None:
         """Solve in the dual, n x n, if there are more columns than rows."""
         if not data.is_wide:
             return None
         data = data.present()
-        side = RowSide(data, fit_intercept=bool(self.fit_intercept))
+        if side is None:
+            side = RowSide(data, fit_intercept=bool(self.fit_intercept))
         if alpha > 0:
             weights, condition, squares = ridge_weights(side, alpha)
             return self._wide_solution(side, weights, condition, None, squares)
@@ -273,7 +284,8 @@ class SquaresRegressor(MomentRegressor):
     ) -> Solution:
         """Return the fit to some rows, from their sums if these are precise enough."""
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
-        if _squared_condition(design, np.flatnonzero(~design.constant)) < REFINE_CONDITION:
+        gram = design.gram_of(np.flatnonzero(~design.constant))
+        if _squared_condition(gram) < SUMS_CONDITION:
             return self._solve_squares(sums, None, alpha)
         return self._fit_to(data, chosen, alpha)
 
@@ -300,10 +312,15 @@ class SquaresRegressor(MomentRegressor):
         )
 
 
-def _squared_condition(design: Design, kept: NDArray[np.intp]) -> float:
-    """Return the condition number of the Gram matrix of the standardized columns."""
-    values = eigvalsh(design.gram[np.ix_(kept, kept)]) if len(kept) else np.ones(1)
+def _squared_condition(gram: Floats) -> float:
+    """Return the condition number of a Gram matrix of standardized columns."""
+    values = eigvalsh(gram) if len(gram) else np.ones(1)
     return float(values[-1] / values[0]) if values[0] > 0 else np.inf
+
+
+def _exact_condition(gram: Floats) -> dict[str, float]:
+    """Return the condition number of standardized columns; it costs more than a fit."""
+    return {"condition_number": float(np.sqrt(_squared_condition(gram)))}
 
 
 def _error_of_weights(

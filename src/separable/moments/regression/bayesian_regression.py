@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,6 @@ from sklearn.utils import check_random_state
 
 from separable.fitting.targets import check_numbers, weigh_rows
 from separable.model.parameters import BOOL, COUNT, POSITIVE_OR_NONE, ParameterError, Requirement
-from separable.moments.base import Solution
 from separable.moments.regression.base_squares import SquaresRegressor
 from separable.moments.regression.column_side import column_side
 from separable.moments.regression.marginal_likelihood import Marginal, Precisions
@@ -20,6 +20,7 @@ from separable.moments.regression.row_side import RowSide
 from separable.statistics.weighted_rows import Data, checked_rows
 
 if TYPE_CHECKING:
+    from separable.moments.base import Solution
     from separable.statistics.moments import Moments
     from separable.typing import Floats
 
@@ -183,7 +184,7 @@ class BayesianRegression(SquaresRegressor):
             fit_intercept=bool(self.fit_intercept),
         )
         precisions = self._maximise(marginal)
-        solution = self._solve_wide(data, precisions.alpha / precisions.beta)
+        solution = self._solve_wide(data, precisions.alpha / precisions.beta, side)
         assert solution is not None
         posterior = RowPosterior(side, spectrum, precisions.alpha, precisions.beta)
         return self._with_evidence(solution, marginal, precisions, posterior)
@@ -239,7 +240,7 @@ class BayesianRegression(SquaresRegressor):
             "posterior": posterior,
             "weight": marginal.weight,
         }
-        return Solution(solution.weights, solution.intercept, evidence, learned)
+        return replace(solution, evidence=evidence, learned=learned)
 
     # ------------------------------------------------------------------ predicting
 

@@ -55,6 +55,10 @@ class Design:
     target_squares: Floats
     target_unit: Floats
 
+    def gram_of(self, kept: NDArray[np.intp]) -> Floats:
+        """Return the Gram matrix of some columns; without a copy if these are all."""
+        return self.gram if len(kept) == len(self.gram) else self.gram[np.ix_(kept, kept)]
+
     def raw(self, standardised: Floats) -> Floats:
         """Return weights of raw columns, (t, d), from those of standardized columns, (d, t)."""
         with np.errstate(over="ignore"):

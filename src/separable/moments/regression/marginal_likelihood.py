@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -109,32 +110,44 @@ class Marginal:
         """N, the degrees of freedom of weights and noise."""
         return self.weight - 1.0 if self.fit_intercept else self.weight
 
+    @cached_property
+    def explained(self) -> Floats:
+        """Squares of the target that least squares explains, by eigenvector."""
+        return (self.projection / np.sqrt(self.values)) ** 2
+
     def penalised(self, ratio: float) -> float:
         """Return Q, the penalized residual sum of squares, without cancellation."""
-        part = (self.projection / np.sqrt(self.values)) ** 2 * (ratio / (self.values + ratio))
-        return self.residual_squares + float(part.sum())
+        return self.residual_squares + ratio * float(self.explained @ (1.0 / (self.values + ratio)))
 
     def residuals(self, ratio: float) -> float:
         """Return the squared residuals of the posterior mean."""
-        part = (self.projection / np.sqrt(self.values) * (ratio / (self.values + ratio))) ** 2
-        return self.residual_squares + float(part.sum())
+        shrunk = ratio / (self.values + ratio)
+        return self.residual_squares + float(self.explained @ (shrunk * shrunk))
 
     def size(self, ratio: float) -> float:
         """Return |w|^2 of the posterior mean."""
-        return float(((self.projection / (self.values + ratio)) ** 2).sum())
+        w = self.projection / (self.values + ratio)
+        return float(w @ w)
 
     def effective(self, ratio: float) -> float:
         """Return gamma = sum s / (s + lambda), the effective number of parameters."""
-        return float((self.values / (self.values + ratio)).sum())
+        return float(self.values @ (1.0 / (self.values + ratio)))
 
     def log_evidence(self, alpha: float, beta: float) -> float:
         """Return log p(y | alpha, beta)."""
-        ratio = alpha / beta
-        twice = self.n * math.log(beta / (2 * math.pi)) - beta * self.penalised(ratio)
-        twice += float((math.log(ratio) - np.log(self.values + ratio)).sum())
+        return float(self._log_evidences(np.array([alpha / beta]), beta)[0])
+
+    def _log_evidences(self, ratios: Floats, beta: Any) -> Floats:
+        """Return log p(y | beta ratio, beta) for several ratios; beta None: the best for each."""
+        shifted = self.values + ratios[:, None]
+        left = self.residual_squares + ratios * ((1.0 / shifted) @ self.explained)
+        if beta is None:
+            beta = self.n / left
+        twice = self.n * np.log(beta / (2 * math.pi)) - beta * left
+        twice += len(self.values) * np.log(ratios) - np.log(shifted).sum(axis=1)
         if self.fit_intercept:
             twice -= math.log(self.weight)
-        return 0.5 * twice
+        return np.asarray(0.5 * twice)
 
     # ------------------------------------------------------------------ maximising
 
@@ -161,9 +174,8 @@ class Marginal:
             ratio = math.exp(log_ratio)
             return self.effective(ratio) - noise(ratio) * ratio * self.size(ratio)
 
-        def height(log_ratio: float) -> float:
-            ratio = math.exp(log_ratio)
-            return self.log_evidence(noise(ratio) * ratio, noise(ratio))
+        def height(log_ratios: Floats) -> Floats:
+            return self._log_evidences(np.exp(log_ratios), beta)
 
         best = _highest(height, gradient, low, high) if len(self.values) else high
         ratio = math.exp(best)
@@ -179,8 +191,9 @@ class Marginal:
             ratio = alpha / beta
             return self.n - self.effective(ratio) - beta * self.residuals(ratio)
 
-        def height(log_beta: float) -> float:
-            return self.log_evidence(alpha, math.exp(log_beta))
+        def height(log_betas: Floats) -> Floats:
+            betas = np.exp(log_betas)
+            return self._log_evidences(alpha / betas, betas)
 
         best = _highest(height, gradient, least, most)
         edge = "noise_precision" if best >= most - 1e-6 else None
@@ -188,15 +201,15 @@ class Marginal:
 
 
 def _highest(
-    height: Callable[[float], float], gradient: Callable[[float], float], low: float, high: float
+    height: Callable[[Floats], Floats], gradient: Callable[[float], float], low: float, high: float
 ) -> float:
     """Return the maximizer of a function of one variable, by its gradient.
 
     Function values cannot resolve the maximum beyond rounding, so the gradient decides: from the
     best grid point follow it uphill until it changes its sign, or to the end of the grid.
     """
-    grid = np.linspace(low, high, GRID_SIZE).tolist()
-    best = int(np.argmax([height(each) for each in grid]))
+    points = np.linspace(low, high, GRID_SIZE)
+    grid, best = points.tolist(), int(np.argmax(height(points)))
     if gradient(grid[best]) > 0:
         while best + 1 < GRID_SIZE and gradient(grid[best + 1]) > 0:
             best += 1

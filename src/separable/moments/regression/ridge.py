@@ -63,7 +63,7 @@ class Ridge(SquaresRegressor):
     @property
     def condition_number_(self) -> float:
         """Condition number of the centered columns with the augmented rows, scaled to norm 1."""
-        return float(self._learned("condition_number"))
+        return float(self._complete().learned["condition_number"])
 
     def _penalty(self) -> float:
         return float(self.alpha)

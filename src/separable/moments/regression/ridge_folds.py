@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class Scores:
     folds: Floats | None = None
     chosen: int | None = None
 
-    @property
+    @cached_property
     def best(self) -> int:
         """Index of the best alpha; of tied alphas, the largest."""
         return best_place(self.mean, self.alphas) if self.chosen is None else self.chosen

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, svd
-from scipy.linalg.lapack import dpocon
+from scipy.linalg import eigh, qr, svd
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 from scipy.sparse import csr_array
 
 from separable._core import native, portable
@@ -33,6 +33,8 @@ ALTERNATIVES = "use SGDRegressor, which keeps one number a column"
 MAX_VALUE = 1e150
 #: Smallest reciprocal condition number for which the inner products are precise enough.
 MIN_RECIPROCAL_CONDITION = 1e-9
+#: The same for dense rows, of which a QR decomposition is the alternative.
+MIN_DENSE_RECIPROCAL = 1e-6
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -54,6 +56,7 @@ class RowSide:
         _refuse_large(largest_magnitude(rows, data.X), "X")
         _refuse_large(float(np.abs(numbers).max(initial=0.0)), "y")
         self.rows, self.fit_intercept = rows, fit_intercept
+        self.is_weighted = weight is not None
         self.root = np.ones(rows.n_rows) if weight is None else np.sqrt(weight)
         share = self.root**2 / (self.root**2).sum()
         self.matrix: Any = rows.to_matrix()
@@ -78,8 +81,15 @@ class RowSide:
 
     def centred(self) -> Floats:
         """Return U; only for dense rows."""
-        dense: Floats = self.root[:, None] * (self.rows.values - self.mean)
+        dense = self.about_means()
         self._take_out(dense)
+        return dense
+
+    def about_means(self) -> Floats:
+        """Return U up to the rounding error of the means; only for dense rows."""
+        dense: Floats = self.rows.values - self.mean
+        if self.is_weighted:
+            dense *= self.root[:, None]
         return dense
 
     def _take_out(self, u: Floats) -> None:
@@ -91,11 +101,11 @@ class RowSide:
         if self.fit_intercept:
             u -= np.multiply.outer(self.direction, self.direction @ u)
 
-    def products(self) -> Floats:
-        """Return UU', n x n; sparse rows stay sparse."""
+    def products(self, u: Floats | None = None) -> Floats:
+        """Return UU', n x n; sparse rows stay sparse. ``u``: dense rows about their means."""
         check_row_products(self.rows.n_rows, "A fit to more columns than rows", ALTERNATIVES)
         with np.errstate(over="ignore", invalid="ignore"):
-            whole = self._products()
+            whole = self._products(u)
         if not np.isfinite(whole).all():
             raise ValueError(
                 "Products of rows overflow float64: X holds values above 1e150. Scale its columns, "
@@ -103,13 +113,14 @@ class RowSide:
             )
         return whole
 
-    def _products(self) -> Floats:
-        if not self.rows.is_sparse:
-            u = self.centred()
-            return u @ u.T
-        whole = self._products_between(self._apart(self.rows), self._apart(self.rows))
-        whole *= self.root
-        whole *= self.root[:, None]
+    def _products(self, u: Floats | None) -> Floats:
+        if self.rows.is_sparse:
+            whole = self._products_between(self._apart(self.rows), self._apart(self.rows))
+            whole *= self.root
+            whole *= self.root[:, None]
+        else:
+            u = self.about_means() if u is None else u
+            whole = u @ u.T
         self._take_out(whole)
         self._take_out(whole.T)
         return whole
@@ -159,15 +170,14 @@ class RowSide:
 
         They come from the inner products if these are precise enough, else from a QR of U'.
         """
-        check_row_products(self.rows.n_rows, "A fit to more columns than rows", ALTERNATIVES)
-        if self.rows.is_sparse:
-            products = self.products()
-            if extra:
-                products += extra * np.multiply.outer(self.direction, self.direction)
-            values, vectors = eigh(products)
-            zero = values <= len(values) * EPS * values[-1]
-            if values[~zero].min(initial=values[-1]) > MIN_RECIPROCAL_CONDITION * values[-1]:
-                return np.where(zero, 0.0, values), vectors
+        products = self.products()
+        if extra:
+            products += extra * np.multiply.outer(self.direction, self.direction)
+        values, vectors = eigh(products, driver="evd", overwrite_a=True, check_finite=False)
+        zero = values <= len(values) * EPS * values[-1]
+        least = MIN_RECIPROCAL_CONDITION if self.rows.is_sparse else MIN_DENSE_RECIPROCAL
+        if values[~zero].min(initial=values[-1]) > least * values[-1]:
+            return np.where(zero, 0.0, values), vectors
         vectors, sizes, _ = svd(self._triangle(extra).T)
         return sizes**2, vectors
 
@@ -190,16 +200,17 @@ class RowSide:
 
     def spectrum(self, *, apart: bool = True) -> Spectrum:
         """Return the spectrum of UU'; ``apart``: with the eigenvalue of v moved away from 0."""
-        extra = (self.squares() or 1.0) if apart and self.fit_intercept else 0.0
+        extra = (self.squares or 1.0) if apart and self.fit_intercept else 0.0
         values, vectors = self.decomposed(extra)
         values[values < len(values) * EPS * values.max()] = 0.0
         projection = vectors.T @ self.targets
         return Spectrum(values, vectors, projection, self.root, self.direction, extra)
 
+    @cached_property
     def squares(self) -> float:
-        """Return the sum of squares of U."""
+        """The sum of squares of U."""
         if not self.rows.is_sparse:
-            u = self.centred()
+            u = self.about_means()
             return float(np.einsum("ij,ij->", u, u))
         return float((self.root**2) @ self.squared_distances(self.rows))
 
@@ -214,11 +225,14 @@ class RowSide:
             squares = (own - 2 * (thin @ mean) + mean @ mean) + squares
         return squares
 
-    def back(self, dual: Floats) -> Floats:
+    def back(self, dual: Floats, u: Floats | None = None) -> Floats:
         """Return U'a for a of shape (n, t), as (t, d)."""
-        scaled = self.root[:, None] * dual
-        sums = np.asarray(self.matrix.T @ scaled).T
-        weights: Floats = sums - np.multiply.outer(scaled.sum(axis=0), self.mean)
+        if u is not None:
+            weights: Floats = np.ascontiguousarray((u.T @ dual).T)
+        else:
+            scaled = self.root[:, None] * dual
+            sums = np.asarray(self.matrix.T @ scaled).T
+            weights = sums - np.multiply.outer(scaled.sum(axis=0), self.mean)
         weights[:, self.constant] = 0.0
         return weights
 
@@ -228,9 +242,9 @@ class RowSide:
         scores *= self.root[:, None]
         return scores
 
-    def residuals(self, weights: Floats) -> Floats:
+    def residuals(self, weights: Floats, u: Floats | None = None) -> Floats:
         """Return the residuals, each multiplied by the square root of the row's weight."""
-        left = self.targets - self.forth(weights)
+        left: Floats = self.targets - (self.forth(weights) if u is None else u @ weights.T)
         self._take_out(left)
         return left
 
@@ -284,6 +298,10 @@ class Spectrum:
     direction: Floats
     extra: float
 
+    @cached_property
+    def _squares(self) -> Floats:
+        return self.vectors**2
+
     def left_out_errors(self, alpha: float) -> Floats | None:
         """Return the leave-one-out errors y_i - s_i, (n, t).
 
@@ -293,7 +311,7 @@ class Spectrum:
         shifted = self.values + alpha
         if (shifted <= 0).any():
             return None
-        diagonal = (self.vectors**2) @ (1.0 / shifted)
+        diagonal = self._squares @ (1.0 / shifted)
         if self.extra:
             diagonal -= self.direction**2 / (self.extra + alpha)
         errors: Floats = self.vectors @ (self.projection / shifted[:, None])
@@ -320,52 +338,39 @@ def _canonical(rows: Rows) -> Rows:
 def smallest_weights(side: RowSide) -> tuple[Floats, int, Floats]:
     """Return the minimum-norm weights, the rank and the residual sums of squares.
 
-    Dense rows use Householder QR and an SVD; sparse rows the eigenvalues of UU' and two steps of
-    iterative refinement.
+    By Cholesky if the rows are clearly independent. Otherwise dense rows use Householder QR and an
+    SVD; sparse rows the eigenvalues of UU' and two steps of iterative refinement.
     """
-    if side.rows.is_sparse:
+    weights, rank = _by_cholesky(side, 0.0)[0], side.rows.n_rows - side.fit_intercept
+    if weights is None and side.rows.is_sparse:
         values, vectors = side.decomposed()
         good = values > (max(side.rows.shape) * EPS) ** 2 * values.max()
-        weights = _by_eigenvalues(side, values[good], vectors[:, good], 0.0)
-    else:
+        weights, rank = _by_eigenvalues(side, values[good], vectors[:, good], 0.0), good.sum()
+    elif weights is None:
         q, r = qr(side.centred().T, mode="economic")
         u, sizes, vt = svd(r.T)
         good = sizes > max(side.rows.shape) * EPS * sizes[0]
         with np.errstate(over="ignore", invalid="ignore"):  # refused below
             weights = (q @ (vt[good].T @ ((u[:, good].T @ side.targets) / sizes[good, None]))).T
+        rank = good.sum()
     _refuse_infinite(weights)
     squares = (side.residuals(weights) ** 2).sum(axis=0)
-    return weights, int(good.sum()), squares
+    return weights, int(rank), squares
 
 
 def ridge_weights(side: RowSide, alpha: float) -> tuple[Floats, float, Floats]:
     """Return the ridge weights for alpha > 0, the condition number and residual sums of squares.
 
-    w = U'a with (UU' + alpha I) a = y, by Cholesky and two steps of iterative refinement. If UU'
-    lacks precision, by an SVD of dense rows or by eigenvalues.
+    By Cholesky; if UU' lacks precision, by an SVD of dense rows or by eigenvalues.
     """
-    products = side.products()
-    n = len(products)
-    products[np.diag_indices(n)] += alpha
-    try:
-        factor = cho_factor(products)
-        norm = np.abs(products).sum(axis=0).max()
-        share = float(dpocon(factor[0], norm, uplo="L" if factor[1] else "U")[0])
-    except LinAlgError:
-        share = 0.0
-    if share > MIN_RECIPROCAL_CONDITION:
-        dual = np.zeros_like(side.targets)
-        weights = np.zeros((side.targets.shape[1], side.rows.n_features))
-        for _ in range(3):
-            dual += cho_solve(factor, side.residuals(weights) - alpha * dual)
-            weights = side.back(dual)
-    elif side.rows.is_sparse:
+    weights, reciprocal = _by_cholesky(side, alpha)
+    if weights is None and side.rows.is_sparse:
         values, vectors = side.decomposed()
         good = (
             values > (max(side.rows.shape) * EPS) ** 2 * values.max()
         )  # others lead to no weights
         weights = _by_eigenvalues(side, values[good], vectors[:, good], alpha)
-    else:
+    elif weights is None:
         q, r = qr(side.centred().T, mode="economic")
         u, sizes, vt = svd(r.T)
         sizes[sizes <= max(side.rows.shape) * EPS * sizes[0]] = 0.0  # rounding, as of equal rows
@@ -373,7 +378,42 @@ def ridge_weights(side: RowSide, alpha: float) -> tuple[Floats, float, Floats]:
         weights = (q @ (vt.T @ shrunk)).T
     _refuse_infinite(weights)
     squares = (side.residuals(weights) ** 2).sum(axis=0)
-    return weights, float(np.sqrt(1.0 / share)) if share > 0 else np.inf, squares
+    return weights, float(np.sqrt(1.0 / reciprocal)) if reciprocal > 0 else np.inf, squares
+
+
+def _by_cholesky(side: RowSide, alpha: float) -> tuple[Floats | None, float]:
+    """Return w = U'a with (UU' + alpha I) a = y, and the reciprocal condition number.
+
+    With up to two steps of iterative refinement. None if UU' + alpha I lacks precision. Without a
+    penalty the direction of the intercept, in which UU' is 0, gets a positive eigenvalue: the
+    targets have no part in it.
+    """
+    u = None if side.rows.is_sparse else side.about_means()
+    products = side.products(u)
+    if alpha > 0:
+        products.ravel()[:: len(products) + 1] += alpha
+    elif side.fit_intercept:
+        size = float(np.trace(products)) / len(products)
+        products += size * np.multiply.outer(side.direction, side.direction)
+    lower, failed = dpotrf(products.T, lower=1)
+    norm = np.abs(products).sum(axis=0).max()
+    reciprocal = 0.0 if failed else float(dpocon(lower, norm, uplo="L")[0])
+    least = MIN_RECIPROCAL_CONDITION
+    if alpha == 0 and not side.rows.is_sparse:
+        least = MIN_DENSE_RECIPROCAL
+    if not reciprocal > least:
+        return None, reciprocal
+    dual = dpotrs(lower, side.targets, lower=1)[0]
+    weights, last = side.back(dual, u), 1.0
+    for _ in range(2):
+        step = dpotrs(lower, side.residuals(weights, u) - alpha * dual, lower=1)[0]
+        dual += step
+        weights = side.back(dual, u)
+        size = float(np.abs(step).max()) / (float(np.abs(dual).max()) or 1.0)
+        if size * size <= EPS * last:  # the next step would change nothing
+            break
+        last = size
+    return weights, reciprocal
 
 
 def _refuse_infinite(weights: Floats) -> None:

@@ -16,7 +16,6 @@ from separable.fitting.folds import GIVE_SPLITTER, read_folds
 from separable.fitting.scorers import SCORING
 from separable.fitting.splits import CV
 from separable.model.parameters import BOOL, Requirement
-from separable.moments.base import Solution
 from separable.moments.loo.ridge_loo import score_left_out, score_left_out_wide
 from separable.moments.regression.base_squares import SquaresRegressor
 from separable.moments.regression.column_side import in_one_unit
@@ -33,9 +32,12 @@ from separable.moments.regression.row_side import RowSide
 from separable.statistics.sums import products_about
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from separable.model.linear_model import LinearModel
+    from separable.moments.base import Solution
     from separable.moments.regression.ridge_folds import Scores
     from separable.statistics.moments import Moments
     from separable.statistics.weighted_rows import Data
@@ -187,7 +189,7 @@ class RidgeCV(SquaresRegressor):
     def _sums_of(self, data: Data) -> Moments:
         self._folds: Folds | None = None
         if self.cv is None:
-            return self._new_sums().add_data(data)
+            return super()._sums_of(data)
         self._folds = folds_of(data, self._splits(data), self._new_sums)
         return self._folds.total
 
@@ -264,23 +266,23 @@ class RidgeCV(SquaresRegressor):
         lengths = np.diagonal(products_about(whole, d, mean=intercept)[0])[:d]
         with np.errstate(over="ignore"):
             alphas = self._grid(float(lengths.mean() / whole.scale[0] / whole.scale[0]), data)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
-            if folds is not None:
+        if folds is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RankWarning)
                 return score_folds(
                     data, folds, alphas, self._scorer(), self._fit_summed, fit_intercept=intercept
                 )
-            _refuse_one_row(data)
-            data = data.present()
-            return score_left_out(
-                data,
-                sums,
-                alphas,
-                self._scorer(),
-                lambda alpha: self._left_out_tall(sums, data, alpha),
-                lambda row, alpha: self._score_without(data, row, alpha),
-                fit_intercept=intercept,
-            )
+        _refuse_one_row(data)
+        data = data.present()
+        return score_left_out(
+            data,
+            sums,
+            alphas,
+            self._scorer(),
+            lambda alpha: _without_rank_warning(self._left_out_tall, sums, data, alpha),
+            lambda row, alpha: _without_rank_warning(self._score_without, data, row, alpha),
+            fit_intercept=intercept,
+        )
 
     def _solve_rows(self, data: Data) -> Solution | None:
         if not data.is_wide:
@@ -289,17 +291,17 @@ class RidgeCV(SquaresRegressor):
         scaled = _with_scaled_target(data, exponent)
         present = scaled.present()
         side = RowSide(present, fit_intercept=intercept)
-        alphas = self._grid(side.squares() / side.rows.n_features, present)
+        alphas = self._grid(side.squares / side.rows.n_features, present)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
             if self.cv is None:
                 _refuse_one_row(data)
                 scores = score_left_out_wide(
                     present,
+                    side,
                     alphas,
                     self._scorer(),
                     lambda alpha: self._left_out_wide(present, alpha),
-                    fit_intercept=intercept,
                 )
             else:
                 scores = score_folds_wide(
@@ -312,7 +314,7 @@ class RidgeCV(SquaresRegressor):
                 )
         scores = scores.of_scaled_target(exponent)
         alpha = self._chosen(scores)
-        solution = self._solve_wide(data, alpha)
+        solution = self._solve_wide(data, alpha, side if exponent == 0 else None)
         assert solution is not None
         return self._told_solution(solution, alpha, scores)
 
@@ -342,7 +344,7 @@ class RidgeCV(SquaresRegressor):
                 "validation": "leave-one-out" if folds is None else f"{folds.shape[1]} folds",
                 "at_edge": scores.edge,
             }
-        return Solution(solution.weights, solution.intercept, evidence, learned)
+        return replace(solution, evidence=evidence, learned=learned)
 
     # ------------------------------------------------------------------ going on
 
@@ -419,6 +421,13 @@ class RidgeCV(SquaresRegressor):
         if plain["alphas"] is not None:
             plain["alphas"] = np.asarray(plain["alphas"], dtype=np.float64).tolist()
         return plain
+
+
+def _without_rank_warning(scores: Callable[..., Floats], *given: Any) -> Floats:
+    """Return the scores of a refit; the final fit reports linearly dependent columns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        return scores(*given)
 
 
 def _refuse_one_row(data: Data) -> None:
