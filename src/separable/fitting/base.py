@@ -149,7 +149,8 @@ class LinearEstimator(BaseEstimator):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as a model file can keep them."""
-        parameters = {name: self._as_learned(name) for name in _parameter_names(type(self))}
+        kind: Any = type(self)
+        parameters = {name: self._as_learned(name) for name in _parameter_names(kind)}
         if not isinstance(parameters.get("random_state"), int | np.integer | None):
             parameters["random_state"] = None
         if not isinstance(parameters.get("cv"), int | None):  # splitters
