@@ -115,7 +115,7 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
 
 std::tuple<std::int64_t, double, double, bool> run_semismooth(
     const LaneTargets& targets, const BoundRows& rows, Mutable<double, 1> w, double b,
-    Mutable<double, 1> z, bool fit_intercept, bool warm, double tol, std::int64_t max_steps,
+    Mutable<double, 1> z, bool fit_intercept, double width, double tol, std::int64_t max_steps,
     std::optional<std::function<bool(std::int64_t, double)>> on_step) {
     check(targets.n_rows() == rows.n_rows && targets.C.size() == 1 &&
               static_cast<std::int64_t>(z.size()) == rows.n_rows &&
@@ -135,11 +135,11 @@ std::tuple<std::int64_t, double, double, bool> run_semismooth(
     }
     const auto x = make_products<Single<double>>(rows.rows);
     SemismoothOptions options;
-    options.tol = tol, options.max_steps = max_steps, options.warm = warm;
+    options.tol = tol, options.max_steps = max_steps, options.width = width;
     if (on_step) options.on_step = *on_step;
     options.poll = poll_signals;
     const auto run = SemismoothNewton(*x, mine).run(options, w.data(), b, z.data());
-    return {run.steps, run.gap, b, run.stopped};
+    return {run.steps, b, run.width, run.stopped};
 }
 
 namespace {

@@ -57,7 +57,7 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
 
 std::tuple<std::int64_t, double, double, bool> run_semismooth(
     const LaneTargets& targets, const BoundRows& rows, Mutable<double, 1> w, double b,
-    Mutable<double, 1> z, bool fit_intercept, bool warm, double tol, std::int64_t max_steps,
+    Mutable<double, 1> z, bool fit_intercept, double width, double tol, std::int64_t max_steps,
     std::optional<std::function<bool(std::int64_t, double)>> on_step);
 
 void sum_rows(const BoundRows& rows, ConstTable<double> r, Mutable<double, 2> sums);

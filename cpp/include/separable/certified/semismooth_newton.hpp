@@ -66,7 +66,7 @@ struct PiecewiseRows {
 struct SemismoothOptions {
     double tol = 1e-6;       // relative gap, as estimated here
     std::int64_t max_steps = 200;
-    bool warm = false;       // whether the start is one
+    double width = 0;        // of the zone, relative to the unit of residuals; 0: from nothing
     bool rough = false;      // whether an estimate of the error will do, without a dual point
     std::function<bool(std::int64_t, double)> on_step;  // returns whether to stop; or empty
     std::function<void()> poll;
@@ -75,6 +75,7 @@ struct SemismoothOptions {
 struct SemismoothRun {
     std::int64_t steps = 0;
     double gap = std::numeric_limits<double>::infinity();  // relative, an estimate
+    double width = 0;  // of the zone at the end
     bool stopped = false;
 };
 
@@ -94,10 +95,8 @@ class SemismoothNewton {
     // w has d numbers; z, of all rows of x, is 0 where no start is known.
     SemismoothRun run(const SemismoothOptions& options, double* w, double& b, double* z) {
         SemismoothRun run;
-        double width = kFirstWidth;
-        if (options.warm) {
-            width = kWarmWidth;
-        } else if (n_ >= kSampleEvery * kRowsPerColumn * d_) {
+        double width = options.width > 0 ? options.width : kFirstWidth;
+        if (options.width == 0 && n_ >= kSampleEvery * kRowsPerColumn * d_) {
             run.steps = start_on_sample(options, w, b, z);
             width = kSampleWidth;
         }
@@ -110,12 +109,13 @@ class SemismoothNewton {
         measure_unit();
         set_width(width * unit_);
         iterate(options, run);
+        run.width = width_ / unit_;
         for (std::size_t i = 0; i < n_; ++i) z[rows_.row[i]] = z_[i];
         return run;
     }
 
    private:
-    static constexpr double kFirstWidth = 2, kWarmWidth = 0.3, kSampleWidth = 0.2;
+    static constexpr double kFirstWidth = 2, kSampleWidth = 0.2;
     static inline const double kShrink = getenv("KS")?atof(getenv("KS")):0.3;      // delta of a stage over that of the one before
     static inline const double kDecrement = getenv("KD")?atof(getenv("KD")):0.1;   // over the gap of the rows, at the end of a stage
     static constexpr double kComplementary = 0.3;  // rows_gap over tol that needs no further stage
