@@ -5,6 +5,7 @@ Evidence as a model keeps it.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -113,6 +114,13 @@ class LinearEstimator(BaseEstimator):
         self._encoder = None
 
     # ------------------------------------------------------------------ parameters
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; reading the signature costs more than small fits."""
+        names: list[str] = super()._get_param_names()
+        return names
 
     def _check_parameters(self) -> None:
         """Check the parameters of a fit, which are then those learned with."""

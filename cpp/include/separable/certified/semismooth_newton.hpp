@@ -24,8 +24,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -64,10 +62,10 @@ struct PiecewiseRows {
 };
 
 struct SemismoothOptions {
-    double tol = 1e-6;       // relative gap, as estimated here
+    double tol = 1e-6;  // relative gap, as estimated here
     std::int64_t max_steps = 200;
-    double width = 0;        // of the zone, relative to the unit of residuals; 0: from nothing
-    bool rough = false;      // whether an estimate of the error will do, without a dual point
+    double width = 0;    // of the zone, relative to the unit of residuals; 0: from nothing
+    bool rough = false;  // whether an estimate of the error will do, without a dual point
     std::function<bool(std::int64_t, double)> on_step;  // returns whether to stop; or empty
     std::function<void()> poll;
 };
@@ -75,7 +73,7 @@ struct SemismoothOptions {
 struct SemismoothRun {
     std::int64_t steps = 0;
     double gap = std::numeric_limits<double>::infinity();  // relative, an estimate
-    double width = 0;  // of the zone at the end
+    double width = 0;                                      // of the zone at the end
     bool stopped = false;
 };
 
@@ -88,7 +86,6 @@ class SemismoothNewton {
         for (Vector* each : {&s_, &r_, &z_, &centre_, &sigma_, &ds_}) each->assign(n_, 0.0);
         for (Vector* each : {&v_, &dw_, &gw_, &mixed_, &solved_})
             each->assign(whole_lines<double>(d_ + 1), 0.0);
-        in_zone_.assign(n_, 0);
         for (std::size_t i = 0; i < n_; ++i) total_cost_ += rows.c[i];
     }
 
@@ -110,19 +107,21 @@ class SemismoothNewton {
         set_width(width * unit_);
         iterate(options, run);
         run.width = width_ / unit_;
+        if (!best_w_.empty() && !(run.gap <= best_gap_)) restore_best(run);
         for (std::size_t i = 0; i < n_; ++i) z[rows_.row[i]] = z_[i];
         return run;
     }
 
    private:
     static constexpr double kFirstWidth = 2, kSampleWidth = 0.2;
-    static inline const double kShrink = getenv("KS")?atof(getenv("KS")):0.3;      // delta of a stage over that of the one before
-    static inline const double kDecrement = getenv("KD")?atof(getenv("KD")):0.1;   // over the gap of the rows, at the end of a stage
+    static constexpr double kShrink = 0.3;     // delta of a stage over that of the one before
+    static constexpr double kDecrement = 0.1;  // over the gap of the rows, at the end of a stage
     static constexpr double kComplementary = 0.3;  // rows_gap over tol that needs no further stage
     static constexpr double kRounding = 1e-17;     // decrement that no step makes smaller
     static constexpr double kLeastWidth = 1e-13;
-    static constexpr double kFlat = 0.1;        // slope at which a line search ends, over the first
-    static constexpr double kDamping = 1e-3;    // curvature of b without rows in the zone
+    static constexpr double kWorthKeeping = 1e-4;  // relative gap of points that are remembered
+    static constexpr double kFlat = 0.1;      // slope at which a line search ends, over the first
+    static constexpr double kDamping = 1e-3;  // curvature of b without rows in the zone
     static constexpr std::size_t kSampleEvery = 8, kRowsPerColumn = 20, kGramRows = 64;
     static constexpr double kSampleTol = 1e-3;
     static constexpr std::size_t kMaxFactor = 2000;
@@ -135,8 +134,7 @@ class SemismoothNewton {
         SemismoothOptions rough = options;
         rough.tol = kSampleTol, rough.rough = true;
         const auto run = SemismoothNewton(x_, part).run(rough, w, b, z);
-        for (std::size_t i = 0; i < n_; ++i)
-            z[rows_.row[i]] = 0.5 * (rows_.low[i] + rows_.high[i]);
+        for (std::size_t i = 0; i < n_; ++i) z[rows_.row[i]] = 0.5 * (rows_.low[i] + rows_.high[i]);
         return run.steps;
     }
 
@@ -156,10 +154,14 @@ class SemismoothNewton {
 
     // 1: the maximiser z for a residual r.
     double maximiser(std::size_t i, double r) const {
+        return rows_.eps > 0 ? maximiser<true>(i, r) : maximiser<false>(i, r);
+    }
+    template <bool band>
+    double maximiser(std::size_t i, double r) const {
         double q = centre_[i] + sigma_[i] * r;
-        if (rows_.eps > 0) {
-            const double band = sigma_[i] * rows_.eps;
-            q = q > band ? q - band : (q < -band ? q + band : 0.0);
+        if constexpr (band) {
+            const double most = sigma_[i] * rows_.eps;
+            q -= std::min(std::max(q, -most), most);
         }
         return std::min(std::max(q, rows_.low[i]), rows_.high[i]);
     }
@@ -173,8 +175,11 @@ class SemismoothNewton {
         double loss = 0, gap = 0, sum = 0;
         zone_.clear();
         for (std::size_t i = 0; i < n_; ++i) {
-            const double r = rows_.y[i] - s_[i], z = maximiser(i, r), c = rows_.c[i];
-            r_[i] = r;
+            r_[i] = rows_.y[i] - s_[i];
+            ds_[i] = maximiser(i, r_[i]);
+        }
+        for (std::size_t i = 0; i < n_; ++i) {
+            const double r = r_[i], z = ds_[i], c = rows_.c[i];
             if (z != z_[i]) x_.add(rows_.row[i], z - z_[i], v_.data());
             z_[i] = z;
             sum += z;
@@ -201,6 +206,17 @@ class SemismoothNewton {
         gap_ = gap + 0.5 * away + std::abs(gb_) * unit_;
     }
 
+    void keep_best() {
+        best_w_.assign(w_, w_ + d_);
+        best_z_ = z_;
+        best_b_ = *b_, best_width_ = width_, best_gap_ = relative_gap();
+    }
+    void restore_best(SemismoothRun& run) {
+        std::copy(best_w_.begin(), best_w_.end(), w_);
+        z_ = best_z_;
+        *b_ = best_b_, run.width = best_width_ / unit_, run.gap = best_gap_;
+    }
+
     double relative_gap() const { return primal_ > 0 ? gap_ / primal_ : 0; }
 
     void iterate(const SemismoothOptions& options, SemismoothRun& run) {
@@ -208,12 +224,14 @@ class SemismoothNewton {
         double best = std::numeric_limits<double>::infinity();
         while (run.steps < options.max_steps) {
             evaluate();
-            best = std::min(best, relative_gap());
             run.gap = relative_gap();
+            if (run.gap < best) {
+                best = run.gap;
+                if (best <= kWorthKeeping) keep_best();
+            }
             if (!std::isfinite(gap_) || run.gap <= options.tol) return;
             if (predicts) zone_ = kept_, unclip();
             const double decrement = direction();
-            if (getenv("SSN")) fprintf(stderr, "%ld stage %d width %.1e zone %zu gap %.2e rows %.2e dec %.2e P %.8g gb %.1e %s\n", (long)run.steps, stages_, width_, zone_.size(), run.gap, rows_gap_/primal_, decrement/primal_, primal_, gb_, predicts?"pred":"");
             if (options.rough && decrement + rows_gap_ <= options.tol * primal_) return;
             const double enough = rows_gap_ > kComplementary * options.tol * primal_
                                       ? kDecrement * rows_gap_
@@ -233,7 +251,7 @@ class SemismoothNewton {
                 run.stopped = true;
                 return;
             }
-            const bool moved = search(predicts);
+            const bool moved = search(predicts, decrement);
             if (!predicts && !moved) return;
             predicts = false;
         }
@@ -256,8 +274,6 @@ class SemismoothNewton {
     double direction() {
         damping_ = mixed_sum_ = kDamping * std::abs(gb_) / unit_;
         std::fill(mixed_.begin(), mixed_.end(), 0.0);
-        std::int64_t numbers = 0;
-        (void)numbers;
         for (const std::size_t i : zone_) {
             mixed_sum_ += sigma_[i];
             if (rows_.fit_intercept) x_.add(rows_.row[i], sigma_[i], mixed_.data());
@@ -273,8 +289,8 @@ class SemismoothNewton {
 
     bool prefers_conjugate_gradients() const {
         const double d = static_cast<double>(d_), m = static_cast<double>(zone_.size());
-        const double numbers =
-            m * static_cast<double>(x_.n_values) / std::max<double>(1.0, static_cast<double>(x_.n_rows));
+        const double numbers = m * static_cast<double>(x_.n_values) /
+                               std::max<double>(1.0, static_cast<double>(x_.n_rows));
         const double less = std::min(d, m);
         if (less > kMaxFactor) return true;
         if (is_hard_) return false;
@@ -437,24 +453,33 @@ class SemismoothNewton {
                 p[j] = left[j] / diagonal_[j] + next / rho * p[j];
             rho = next;
         }
-        is_hard_ = is_hard_ || (step == kConjugateSteps && std::min(zone_.size(), d_) <= kMaxFactor);
+        is_hard_ =
+            is_hard_ || (step == kConjugateSteps && std::min(zone_.size(), d_) <= kMaxFactor);
         std::copy_n(at.begin(), d_, dw_.begin());
         db_ = with_b ? at[d_] : 0;
     }
 
     double zone_sigma() const { return mixed_sum_ - damping_; }
 
-    bool is_sparse() const {
-        return x_.n_values < x_.n_rows * x_.n_features / 4;
-    }
+    bool is_sparse() const { return x_.n_values < x_.n_rows * x_.n_features / 4; }
 
     // ------------------------------------------------------------------ 3: the line search
 
     double slope(double t) const {
-        double sum = t * step_norm_ + step_along_;
-        double rows = 0;
-        for (std::size_t i = 0; i < n_; ++i) rows += maximiser(i, r_[i] - t * ds_[i]) * ds_[i];
-        return sum - rows;
+        return t * step_norm_ + step_along_ - (rows_.eps > 0 ? along<true>(t) : along<false>(t));
+    }
+
+    // The sum of z ds at t.
+    template <bool band>
+    double along(double t) const {
+        constexpr std::size_t P = 4;
+        double partial[P] = {};
+        std::size_t i = 0;
+        for (; i + P <= n_; i += P)
+            for (std::size_t p = 0; p < P; ++p)
+                partial[p] += maximiser<band>(i + p, r_[i + p] - t * ds_[i + p]) * ds_[i + p];
+        for (; i < n_; ++i) partial[0] += maximiser<band>(i, r_[i] - t * ds_[i]) * ds_[i];
+        return (partial[0] + partial[1]) + (partial[2] + partial[3]);
     }
 
     double value(double t) const {
@@ -467,12 +492,12 @@ class SemismoothNewton {
     }
 
     // Moves along the step; returns whether it did.
-    bool search(bool predicts) {
+    bool search(bool predicts, double decrement) {
         step_norm_ = step_along_ = 0;
         for (std::size_t j = 0; j < d_; ++j)
             step_norm_ += dw_[j] * dw_[j], step_along_ += dw_[j] * w_[j];
         for (std::size_t i = 0; i < n_; ++i) ds_[i] = x_.dot(rows_.row[i], dw_.data()) + db_;
-        const double first = slope(0), last = slope(1);
+        const double first = predicts ? slope(0) : -2 * decrement, last = slope(1);
         double t = 1;
         if (predicts && !(first < 0 && last <= 0.5 * -first)) {
             if (!(value(1) < value(0))) return false;
@@ -508,11 +533,12 @@ class SemismoothNewton {
     std::size_t n_, d_;
     double total_cost_ = 0, unit_ = 1, width_ = 1;
     double *w_ = nullptr, *b_ = nullptr;
-    Vector s_, r_, z_, centre_, sigma_, ds_;           // by row
-    Vector v_, dw_, gw_, mixed_, solved_, diagonal_;   // by column; mixed: sum of sigma x
+    Vector s_, r_, z_, centre_, sigma_, ds_;          // by row
+    Vector v_, dw_, gw_, mixed_, solved_, diagonal_;  // by column; mixed: sum of sigma x
     Vector packed_, rows_packed_, small_, line_;
     std::vector<std::size_t> zone_, kept_;
-    std::vector<char> in_zone_;
+    Vector best_w_, best_z_;
+    double best_b_ = 0, best_width_ = 0, best_gap_ = 0;
     double gb_ = 0, db_ = 0, mixed_sum_ = 0, primal_ = 0, gap_ = 0, rows_gap_ = 0;
     double damping_ = 0, step_norm_ = 0, step_along_ = 0;
     int stages_ = 0;

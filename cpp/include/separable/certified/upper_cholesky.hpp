@@ -91,8 +91,7 @@ class UpperCholesky {
                 for (std::size_t k = 0; k < rows; ++k) {
                     const double* x = a + k * stride;
                     const L line = L::load(x + j);
-                    for (int t = 0; t < kTile; ++t)
-                        sums[t] += L::broadcast(sign * x[i + t]) * line;
+                    for (int t = 0; t < kTile; ++t) sums[t] += L::broadcast(sign * x[i + t]) * line;
                 }
                 for (int t = 0; t < kTile; ++t) {
                     double* to = row(i + t) + j;

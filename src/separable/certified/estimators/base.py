@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -351,7 +352,8 @@ class CertifiedEstimator(LinearEstimator):
         return False
 
     def _solver_options(self) -> SolverOptions:
-        seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
+        state = self.random_state
+        seed = _seed_of(state) if isinstance(state, int) else _next_seed(state)
         return SolverOptions(
             self.tol, self.max_iter, seed, effective_n_jobs(self.n_jobs), self.callback
         )
@@ -616,6 +618,14 @@ class CertifiedEstimator(LinearEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return getattr(self, "_model", None) is not None
+
+
+def _next_seed(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(0, 2**31 - 1))
+
+
+#: The seed of an int, which is always the same: a generator costs more than a small fit.
+_seed_of = lru_cache(maxsize=64)(_next_seed)
 
 
 def read_rows(X: Any) -> Rows:
