@@ -173,8 +173,8 @@ def publish(
     solution : CertifiedSolution
         Of these lanes, with the scores and the dual points of all rows, in the problem's units.
     is_final : bool, default True
-        Whether these are all models of a fit, and not some of a search: then small problems of
-        smooth losses have gaps with all digits, too.
+        Whether these are all models of a fit, and not some of a search: then small problems have
+        gaps with all digits, too.
     is_blocks : bool, default False
         Whether the penalty is one over blocks of weights, and not that of the problem. Then scores
         alone are bounded again.
@@ -184,7 +184,6 @@ def publish(
             [_publish_blocks(problem, lane, solution.lane(k)) for k, lane in enumerate(lanes)]
         )
     is_small = is_final and solution.scores.size * problem.rows.n_features <= SMALL
-    is_small &= problem.n_classes > 2 or problem.loss.curvature is not None
     with np.errstate(over="ignore", invalid="ignore"):  # a bound that overflows proves nothing
         return Published.side_by_side(
             [_publish(problem, lane, solution.lane(k), is_small) for k, lane in enumerate(lanes)]

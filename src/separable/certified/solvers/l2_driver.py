@@ -42,17 +42,14 @@ MAX_SECOND_ORDER_SIZE = 512
 MAX_FALLBACK_SIZE = 2000
 #: The smallest tol for passes in float32; smaller ones need float64.
 FLOAT32_TOL = 1e-7
-#: Maximum size of the linear systems of an interior point.
-MAX_KKT_SIZE = 4000
 #: Passes of dual coordinate descent before falling back to another solver.
 FALLBACK_PASSES = 60
-#: Passes in float64 before an interior point: this factor times size^3 / cells, about a fifth of
-#: its time, and their maximum.
-FLOAT64_PASS_FACTOR, MAX_FLOAT64_PASSES = 2e-2, 900
 #: What `Solved` calls the solvers of a path.
 ENGINES = {"semismooth_newton": "semismooth-newton", "interior_point": "interior-point"}
 #: Weights with a larger relative gap are no warm start for the fallback.
 MAX_START_GAP = 0.5
+#: A smaller tol asks for all digits that there are.
+ROUNDING_TOL = 1e-14
 #: At the default tol, piecewise linear losses go on to rounding up to this many cells times
 #: classes: scikit-learn's checks compare weights of small problems to seven digits.
 MAX_CELLS_TO_ROUNDING = 20_000
@@ -118,7 +115,9 @@ class L2Solver:
         return TOL_SMALL if self.is_second_order or not self._is_smooth else TOL_LARGE
 
     def _goes_to_rounding(self, lanes: Sequence[Lane]) -> bool:
-        """Whether the default tol of a piecewise linear loss goes on to rounding."""
+        """Whether a piecewise linear loss is solved to rounding: asked for, or cheap."""
+        if self.tol < ROUNDING_TOL:
+            return True
         cells = self.problem.rows.n_rows * self.problem.rows.n_features
         models = len({lane.target for lane in lanes})
         return self.solver_options.tol is None and cells * models <= MAX_CELLS_TO_ROUNDING
@@ -328,8 +327,6 @@ class L2Solver:
             on_pass=on_pass,
         )
         solvers, parts = ["descent"] * len(lanes), [found.lane(k) for k in range(len(lanes))]
-        if self._is_smooth or self.order[1:] == ():
-            self._continue_in_float64(lanes, parts, passes, on_pass, end)
         for k in self._unfinished(parts, end):
             near = parts[k].certificates[0].relative_gap <= MAX_START_GAP
             if self._is_smooth:
@@ -353,61 +350,13 @@ class L2Solver:
         """Return the lanes to fall back for."""
         if self.solver_options.max_iter <= self._fallback_pass or end.stop_requested.is_set():
             return []
-        if self.solver_options.force == "dual_cd":
-            return []
         return [k for k, one in enumerate(parts) if not one.certificates[0].converged]
-
-    def _continue_in_float64(
-        self,
-        lanes: list[Lane],
-        parts: list[CertifiedSolution],
-        passes: NDArray[np.int64],
-        on_pass: OnPass | None,
-        end: Cancellation,
-    ) -> None:
-        """Continue with passes in float64 while they are cheap compared to an interior point.
-
-        In float32, rows of large cost or norm may keep the gap above the requested one.
-        """
-        most = min(self._float64_passes, self.solver_options.max_iter - self._fallback_pass)
-        if is_smooth(self.problem.loss) or most <= 0:
-            return
-        left, width = self._unfinished(parts, end), most_lanes(np.dtype(np.float64))
-        for first in range(0, len(left), width):
-            part = left[first : first + width]
-            start = CertifiedSolution.side_by_side([parts[k] for k in part])
-            found, more = descend(
-                self.problem,
-                self._passed_float64,
-                [lanes[k] for k in part],
-                tol=self.tol,
-                max_iter=most,
-                seed=self.solver_options.seed,
-                start=Start(start.dual, start.intercept),
-                on_pass=on_pass,
-            )
-            passes[part] += more
-            for at, k in enumerate(part):
-                parts[k] = better(parts[k], found.lane(at))
-
-    @cached_property
-    def _passed_float64(self) -> PassedRows:
-        return PassedRows.of(self.problem, np.dtype(np.float64))
-
-    @cached_property
-    def _float64_passes(self) -> int:
-        """Passes in float64 that cost a fraction of the interior point."""
-        equations = float(min(*self.problem.rows.shape, MAX_KKT_SIZE)) ** 3
-        return int(
-            min(
-                FLOAT64_PASS_FACTOR * equations / max(1, self.problem.rows.values.size),
-                MAX_FLOAT64_PASSES,
-            )
-        )
 
     @property
     def _fallback_pass(self) -> int:
         """Passes before falling back to another solver."""
+        if self.solver_options.force == "dual_cd":
+            return self.solver_options.max_iter
         return FALLBACK_PASSES
 
     def _learn_alone(
