@@ -313,7 +313,7 @@ class SemismoothNewton {
             with_mixed += mixed_[j] * solved_[j];
         }
         const double corner = std::max(mixed_sum_ - with_mixed, 1e-14 * mixed_sum_);
-        db_ = (gb_ - with_right) / corner;
+        db_ = corner > 0 ? (gb_ - with_right) / corner : 0;  // no row in the zone, and no gradient
         for (std::size_t j = 0; j < d_; ++j) dw_[j] -= db_ * solved_[j];
     }
 
@@ -419,7 +419,7 @@ class SemismoothNewton {
                 diagonal_[static_cast<std::size_t>(row.index[k])] +=
                     sigma_[i] * row.value[k] * row.value[k];
         }
-        diagonal_[d_] = with_b ? mixed_sum_ : 1.0;
+        diagonal_[d_] = with_b && mixed_sum_ > 0 ? mixed_sum_ : 1.0;
         Vector left(size), p(size), image(size), at(size, 0.0);
         std::copy_n(gw_.begin(), d_, left.begin());
         left[d_] = gb_;
