@@ -125,8 +125,7 @@ class SemismoothNewton {
     static constexpr std::size_t kSampleEvery = 8, kRowsPerColumn = 20, kGramRows = 64;
     static constexpr double kSampleTol = 1e-3;
     static constexpr std::size_t kMaxFactor = 2000;
-    static constexpr int kConjugateSteps = 250;
-    static constexpr double kConjugateTol = 1e-5;
+    static constexpr double kConjugateTol = 1e-4;
 
     std::int64_t start_on_sample(const SemismoothOptions& options, double* w, double& b,
                                  double* z) {
@@ -287,16 +286,20 @@ class SemismoothNewton {
         return 0.5 * decrement;
     }
 
-    bool prefers_conjugate_gradients() const {
+    // Multiplications of a factor, and of one step of conjugate gradients, which reads rows twice.
+    double factor_cost() const {
         const double d = static_cast<double>(d_), m = static_cast<double>(zone_.size());
-        const double numbers = m * static_cast<double>(x_.n_values) /
-                               std::max<double>(1.0, static_cast<double>(x_.n_rows));
-        const double less = std::min(d, m);
-        if (less > kMaxFactor) return true;
-        if (is_hard_) return false;
-        const double per_row = numbers / std::max(1.0, m);
-        const double gram = per_row < 0.25 * d ? 0.5 * numbers * per_row : 0.5 * m * d * less;
-        return gram + less * less * less / 6 > kConjugateCost * (2 * numbers + 4 * d) * kUsualSteps;
+        const double less = std::min(d, m), gram = is_sparse() ? 8 * less * less : m * d * less / 2;
+        return gram + less * less * less / 6;
+    }
+    double conjugate_cost() const {
+        const double rows = std::max(1.0, static_cast<double>(x_.n_rows));
+        const double numbers = static_cast<double>(zone_.size() * x_.n_values) / rows;
+        return kConjugateCost * (2 * numbers + 4 * static_cast<double>(d_));
+    }
+    bool prefers_conjugate_gradients() const {
+        if (std::min(zone_.size(), d_) > kMaxFactor) return true;
+        return !is_hard_ && factor_cost() > kUsualSteps * conjugate_cost();
     }
     static constexpr double kConjugateCost = 4, kUsualSteps = 60;
     static constexpr int kMaxStages = 80;
@@ -429,8 +432,10 @@ class SemismoothNewton {
             rho += left[j] * p[j];
         }
         const double enough = kConjugateTol * kConjugateTol * rho;
+        const double most = std::clamp(factor_cost() / conjugate_cost(), 250.0, 4000.0);
+        const int most_steps = static_cast<int>(most);
         int step = 0;
-        for (; step < kConjugateSteps && rho > enough && rho > 0; ++step) {
+        for (; step < most_steps && rho > enough && rho > 0; ++step) {
             std::copy_n(p.begin(), size, image.begin());
             image[d_] = with_b ? (mixed_sum_ - zone_sigma()) * p[d_] : p[d_];
             for (const std::size_t i : zone_) {
@@ -453,8 +458,7 @@ class SemismoothNewton {
                 p[j] = left[j] / diagonal_[j] + next / rho * p[j];
             rho = next;
         }
-        is_hard_ =
-            is_hard_ || (step == kConjugateSteps && std::min(zone_.size(), d_) <= kMaxFactor);
+        is_hard_ = is_hard_ || (step == most_steps && std::min(zone_.size(), d_) <= kMaxFactor);
         std::copy_n(at.begin(), d_, dw_.begin());
         db_ = with_b ? at[d_] : 0;
     }

@@ -45,7 +45,7 @@ class Rule:
 #: many lanes share them and rows have few values: text. The number of columns at which they begin
 #: to pay is measured by `benchmarks/piecewise_solvers.py`.
 PIECEWISE_LINEAR = (
-    Rule(True, 2000, ("dual_cd", "semismooth_newton", "interior_point")),
+    Rule(True, 512, ("dual_cd", "semismooth_newton", "interior_point")),
     Rule(True, 0, ("semismooth_newton", "interior_point")),
     Rule(False, 0, ("semismooth_newton", "interior_point")),
 )
