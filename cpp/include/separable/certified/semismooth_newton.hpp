@@ -220,10 +220,13 @@ class SemismoothNewton {
 
     void iterate(const SemismoothOptions& options, SemismoothRun& run) {
         bool predicts = false;
+        int idle = 0;
         double best = std::numeric_limits<double>::infinity();
         while (run.steps < options.max_steps) {
             evaluate();
             run.gap = relative_gap();
+            idle = run.gap < 0.5 * best ? 0 : idle + 1;
+            if (best <= kNearRounding && idle > kMostIdle) return;
             if (run.gap < best) {
                 best = run.gap;
                 if (best <= kWorthKeeping) keep_best();
@@ -302,6 +305,9 @@ class SemismoothNewton {
         return !is_hard_ && factor_cost() > kUsualSteps * conjugate_cost();
     }
     static constexpr double kConjugateCost = 4, kUsualSteps = 60;
+    static constexpr double kNearRounding =
+        1e-11;                           // relative gap from which steps may lead nowhere
+    static constexpr int kMostIdle = 8;  // steps there without half the gap
     static constexpr int kMaxStages = 80;
 
     // (dw, db) from solutions with the matrix of the columns alone.

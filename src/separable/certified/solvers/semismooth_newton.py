@@ -35,7 +35,7 @@ WARM_WIDTH = 0.3
 #: Rounds of steps, and the factor of the requested gap from one to the next.
 MAX_ROUNDS, TIGHTEN = 4, 0.1
 #: The relative gap that counts as rounding, and the one above which steps go on.
-ROUNDING, NEAR_ROUNDING = 1e-15, 1e-12
+ROUNDING, NEAR_ROUNDING = 1e-14, 1e-12
 #: Steps after which the next solver is faster; most problems need 15 to 50.
 MAX_STEPS = 250
 
