@@ -119,7 +119,7 @@ class LinearEstimator(BaseEstimator):
     @cache
     def _get_param_names(cls) -> list[str]:
         """Return the names of the parameters; reading the signature costs more than small fits."""
-        names: list[str] = super()._get_param_names()
+        names: list[str] = super()._get_param_names()  # type: ignore[misc]  # not in the stubs
         return names
 
     def _check_parameters(self) -> None:

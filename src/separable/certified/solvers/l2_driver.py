@@ -198,29 +198,23 @@ class L2Solver:
     ) -> Solved:
         """Solve the lanes of a block."""
         mine = [lanes[k] for k in block]
-        on_pass = (
-            None
-            if self.solver_options.callback is None and self.solver_options.n_jobs == 1
-            else partial(end.report, self.solver_options.callback)
-        )
-        first = None if start is None else start.take(block)
+        on_pass = partial(end.report, self.solver_options.callback)
+        first = None if start is None else Start(start.dual[:, block], start.intercept[block])
+        if not self._is_smooth and self.is_second_order:
+            return self._learn_path(mine, block, first, on_pass, end, to_rounding=to_rounding)
         if self.is_second_order or math.isinf(mine[0].C):
-            learn = self._learn_chain if self._is_smooth else self._learn_path
-            return learn(mine, block, first, on_pass, end, to_rounding=to_rounding)
-        return self._learn_side_by_side(mine, block, first, on_pass, end, to_rounding=to_rounding)
+            return self._learn_chain(mine, block, first, on_pass, end)
+        return self._learn_side_by_side(mine, block, first, on_pass, end)
 
     def _learn_chain(
         self,
         lanes: list[Lane],
         block: list[int],
         start: Start | None,
-        on_pass: OnPass | None,
+        on_pass: OnPass,
         end: Cancellation,
-        *,
-        to_rounding: bool,
     ) -> Solved:
         """Solve a path: each lane is warm-started from the one before."""
-        del to_rounding
         found: list[CertifiedSolution] = []
         passes = np.zeros(len(lanes), np.int64)
         solvers = []
@@ -238,7 +232,7 @@ class L2Solver:
         lanes: list[Lane],
         block: list[int],
         start: Start | None,
-        on_pass: OnPass | None,
+        on_pass: OnPass,
         end: Cancellation,
         *,
         to_rounding: bool,
@@ -266,7 +260,7 @@ class L2Solver:
         lane: Lane,
         order: tuple[str, ...],
         start: NewtonStart | None,
-        on_pass: OnPass | None,
+        on_pass: OnPass,
         *,
         to_rounding: bool,
     ) -> tuple[CertifiedSolution, int, str]:
@@ -309,10 +303,8 @@ class L2Solver:
         lanes: list[Lane],
         block: list[int],
         start: Start | None,
-        on_pass: OnPass | None,
+        on_pass: OnPass,
         end: Cancellation,
-        *,
-        to_rounding: bool,
     ) -> Solved:
         """Solve lanes by dual coordinate descent; fall back if it did not converge."""
         most = self.solver_options.max_iter
@@ -338,7 +330,7 @@ class L2Solver:
                     self.order[1:],
                     NewtonStart.after(parts[k]) if near else None,
                     on_pass,
-                    to_rounding=to_rounding,
+                    to_rounding=self.tol < ROUNDING_TOL,
                 )
             passes[k] += steps
             if one.is_better_than(parts[k]):
@@ -360,7 +352,7 @@ class L2Solver:
         return FALLBACK_PASSES
 
     def _learn_alone(
-        self, lane: Lane, weights: Floats | None, on_pass: OnPass | None
+        self, lane: Lane, weights: Floats | None, on_pass: OnPass
     ) -> tuple[CertifiedSolution, int, str]:
         """Solve one lane of a smooth loss by Newton's method or Newton-CG."""
         n, d = self.problem.rows.shape
