@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -29,6 +30,11 @@ void bind_certified(nb::module_& m) {
         "lane for shrunk rows and one for rows with a large gap; by_lane are multipliers, sums, "
         "shrinking thresholds, losses of shrunk rows and large gaps. Returns the loss and the gap "
         "at the weights of the moment, by lane.");
+    m.def("semismooth_newton", &run_semismooth, nb::arg("targets"), nb::arg("rows"), nb::arg("w"),
+          nb::arg("b"), nb::arg("z"), nb::arg("fit_intercept"), nb::arg("width"), nb::arg("tol"),
+          nb::arg("max_steps"), nb::arg("on_step").none(),
+          "Solve one lane of a piecewise linear loss; see certified/semismooth_newton.hpp. Returns "
+          "the steps, the intercept, the width of the zone, and whether on_step stopped it.");
     m.def("add_rows", &sum_rows, nb::arg("rows"), nb::arg("r"), nb::arg("sums"),
           "Add X'r of many models; see certified/row_products.hpp.");
     m.def("score_rows",

@@ -13,6 +13,7 @@
 #include "separable/certified/lane_targets.hpp"
 #include "separable/certified/row_products.hpp"
 #include "separable/certified/row_terms.hpp"
+#include "separable/certified/semismooth_newton.hpp"
 
 namespace kernels::certified {
 
@@ -110,6 +111,35 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
         DualPass result = descent.pass(std::move(order), heartbeat);
         return std::pair(std::move(result.loss), std::move(result.gap));
     });
+}
+
+std::tuple<std::int64_t, double, double, bool> run_semismooth(
+    const LaneTargets& targets, const BoundRows& rows, Mutable<double, 1> w, double b,
+    Mutable<double, 1> z, bool fit_intercept, double width, double tol, std::int64_t max_steps,
+    std::optional<std::function<bool(std::int64_t, double)>> on_step) {
+    check(targets.n_rows() == rows.n_rows && targets.C.size() == 1 &&
+              static_cast<std::int64_t>(z.size()) == rows.n_rows &&
+              static_cast<std::int64_t>(w.size()) == rows.n_features,
+          "one lane with its weights and dual point is needed");
+    check(targets.loss == HingeDual::kName || targets.loss == InsensitiveDual::kName,
+          "the loss is not piecewise linear");
+    ReleasedGil no_gil;
+    PiecewiseRows mine;
+    mine.regression = targets.number.has_value();
+    mine.eps = mine.regression ? targets.eps : 0.0;
+    mine.fit_intercept = fit_intercept;
+    TargetsInLanes<double, 1> row(targets.rows(), targets.plan());
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+        row.read(i);
+        if (row.c[0] > 0) mine.add(i, row.y[0], row.c[0]);
+    }
+    const auto x = make_products<Single<double>>(rows.rows);
+    SemismoothOptions options;
+    options.tol = tol, options.max_steps = max_steps, options.width = width;
+    if (on_step) options.on_step = *on_step;
+    options.poll = poll_signals;
+    const auto run = SemismoothNewton(*x, mine).run(options, w.data(), b, z.data());
+    return {run.steps, b, run.width, run.stopped};
 }
 
 namespace {

@@ -320,6 +320,11 @@ def dual_pass(targets: LaneTargets, rows: separable._core.portable.Rows, squared
     One pass of dual coordinate descent; see certified/dual_descent.hpp. by_row has a bit per lane for shrunk rows and one for rows with a large gap; by_lane are multipliers, sums, shrinking thresholds, losses of shrunk rows and large gaps. Returns the loss and the gap at the weights of the moment, by lane.
     """
 
+def semismooth_newton(targets: LaneTargets, rows: separable._core.portable.Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b: float, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], fit_intercept: bool, width: float, tol: float, max_steps: int, on_step: Callable[[int, float], bool] | None) -> tuple[int, float, float, bool]:
+    """
+    Solve one lane of a piecewise linear loss; see certified/semismooth_newton.hpp. Returns the steps, the intercept, the width of the zone, and whether on_step stopped it.
+    """
+
 def add_rows(rows: separable._core.portable.Rows, r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """Add X'r of many models; see certified/row_products.hpp."""
 

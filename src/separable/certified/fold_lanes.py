@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from separable.certified.estimators.base import FoldData
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.l2_driver import SolverOptions
+    from separable.certified.solvers.options import SolverOptions
     from separable.data.rows import Rows
     from separable.typing import Floats
 

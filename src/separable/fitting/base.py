@@ -118,6 +118,13 @@ class LinearEstimator(BaseEstimator):
 
     # ------------------------------------------------------------------ parameters
 
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; reading the signature costs more than small fits."""
+        names: list[str] = super()._get_param_names()  # type: ignore[misc]  # not in the stubs
+        return names
+
     def _check_parameters(self) -> None:
         """Check the parameters of a fit, which are then those learned with."""
         self._checked: list[Any] | None = None

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Logistic
 from sklearn.svm import SVC, SVR, LinearSVC
 
+from separable.certified.solvers import policy
 from tests.certified.problems import LOSSES, Long, dual_rows, least_and_most, losses, make
 from tests.long_cases import first
 
@@ -85,14 +86,22 @@ def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
     for place in (
         "solvers.l2_driver.MAX_SECOND_ORDER_SIZE",
         "solvers.l2_driver.MAX_FALLBACK_SIZE",
-        "solvers.l2_driver.MAX_KKT_SIZE",
         "problem.SMALL",
     ):
         monkeypatch.setattr(f"separable.certified.{place}", 0)
     for name in ("MAX_DENSE_SIZE", "MAX_DENSE_SIZE_SPARSE"):
         monkeypatch.setattr(f"separable.certified.solvers.second_order.{name}", 0)
+    passes_first = ("dual_cd", "semismooth_newton", "interior_point")
+    rules = tuple(policy.Rule(is_sparse, 0, passes_first) for is_sparse in (True, False))
+    monkeypatch.setattr(policy, "PIECEWISE_LINEAR", rules)
     engine = check(seed, converges=False).learner.evidence_["engine"]
-    assert set(np.atleast_1d(engine)) <= {"lbfgs", "descent", "newton-cg", "interior-point"}
+    assert set(np.atleast_1d(engine)) <= {
+        "descent",
+        "lbfgs",
+        "newton-cg",
+        "semismooth-newton",
+        "interior-point",
+    }
 
 
 @pytest.mark.long

@@ -18,6 +18,7 @@ from separable.certified.inference.platt_scaling import (
     folds_of_rows,
     sigmoid_of_scores,
 )
+from separable.certified.solvers import policy
 from separable.data.rows import as_rows
 from tests.reference.calibration import sigmoid_of_scores as reference
 
@@ -99,7 +100,7 @@ def test_small_gaps_are_reached_with_many_columns():
     X = sp.random_array((2100, 2200), density=0.01, rng=rng, format="csr")
     y = rng.integers(0, 2, 2100)
     found = LinearSVM(tol=1e-10).fit(X, y)
-    assert found.evidence_["engine"] == "descent"
+    assert found.evidence_["engine"] in {"descent", "semismooth-newton"}
     assert found.certificate_.relative_gap <= 1e-10
 
 
@@ -245,18 +246,14 @@ def test_probabilities_are_saved(tmp_path):
 
 
 def test_rows_of_any_length_with_a_few_thousand_columns_reach_the_optimum(monkeypatch):
-    """Passes alone end at a relative gap of about 1 there; the interior point takes over."""
-    for limit in (
-        "solvers.l2_driver.MAX_SECOND_ORDER_SIZE",
-        "solvers.l2_driver.MAX_FALLBACK_SIZE",
-        "problem.SMALL",
-    ):  # what is many here
-        monkeypatch.setattr(f"separable.certified.{limit}", 100)
+    """Passes alone end at a relative gap of about 1 there; Newton steps take over."""
+    rule = policy.Rule(True, 100, ("dual_cd", "semismooth_newton"))  # what is many here
+    monkeypatch.setattr(policy, "PIECEWISE_LINEAR", (rule,))
     rng = np.random.default_rng(0)
     X = 100 * sp.random(520, 420, density=0.02, random_state=1, format="csr")
     y = X @ rng.normal(size=420) + 100 * rng.normal(size=520) > 0
     model = LinearSVM().fit(X, y)
-    assert model.evidence_["engine"] == "interior-point"
+    assert model.evidence_["engine"] == "semismooth-newton"
     assert model.certificate_.converged
 
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separable import LinearSVM, LinearSVR, LogisticRegression
 from separable.certified.preparation import prepare
 from separable.certified.problem import Lane
-from separable.certified.solvers.l2_driver import SolverOptions
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
 from separable.losses.hinge import Hinge

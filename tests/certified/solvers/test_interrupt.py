@@ -12,7 +12,8 @@ from scipy.sparse import csr_array
 from separable.certified.duality.l2_certifier import certify
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, descend
-from separable.certified.solvers.l2_driver import L2Solver, SolverOptions
+from separable.certified.solvers.l2_driver import L2Solver
+from separable.certified.solvers.options import SolverOptions
 from separable.data.rows import as_rows
 from separable.losses.logistic import Logistic
 from tests.interrupts import ctrl_c

@@ -17,7 +17,7 @@ from separable.certified.preparation import prepare
 from separable.certified.problem import Lane, Penalty
 from separable.certified.solvers.dual_cd import Start
 from separable.certified.solvers.l1_driver import L1Solver
-from separable.certified.solvers.l2_driver import SolverOptions
+from separable.certified.solvers.options import SolverOptions
 from separable.data.rows import as_rows
 from separable.losses.logistic import Logistic
 from separable.losses.squared_error import SquaredError

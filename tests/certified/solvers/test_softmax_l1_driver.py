@@ -19,7 +19,7 @@ from separable import LogisticRegression, LogisticRegressionCV
 from separable.certified.duality.softmax_l1_certifier import certify_softmax_l1
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane, Penalty
-from separable.certified.solvers.l2_driver import SolverOptions
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.certified.solvers.softmax_l1_driver import L1MultinomialSolver
 from separable.data.rows import as_rows

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from separable import LogisticRegression, LogisticRegressionCV
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
-from separable.certified.solvers.l2_driver import SolverOptions
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.softmax_l2_driver import MultinomialSolver
 from separable.data.rows import as_rows
 from separable.fitting.best_candidate import GridEdgeWarning

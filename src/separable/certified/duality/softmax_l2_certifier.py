@@ -20,6 +20,7 @@ from separable._core import native
 from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.problem import in_lines
+from separable.linalg.lstsq import lstsq
 from separable.losses.softmax import (
     best_intercepts,
     divergences,
@@ -227,7 +228,8 @@ def certify_at_own_probabilities(
     loss = native.expand_softmax(label, rows.c, dual, got, hessian)
     if problem.fit_intercept:
         lacking = totals(rows.y, rows.c, K) - got
-        change = np.asarray(np.linalg.lstsq(hessian, lacking, rcond=None)[0], dtype=np.float64)
+        if np.isfinite(hessian).all() and np.isfinite(lacking).all():
+            change = lstsq(hessian, lacking)
     gap = native.softmax_dual_points(label, rows.c, dual, change)
     v = problem.rmatvec(_in_lines(problem, dual))
     u = np.ascontiguousarray(weights)

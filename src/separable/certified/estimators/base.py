@@ -33,7 +33,7 @@ from separable.certified.number_range import (
 from separable.certified.preparation import SQUARED, level_target, prepare, without_duplicates
 from separable.certified.problem import TOGETHER, Lane, Penalty, Problem
 from separable.certified.solvers.dual_cd import Start
-from separable.certified.solvers.l2_driver import SolverOptions
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import Learns, solver_of
 from separable.data.rows import as_rows, column_names, largest_magnitude
 from separable.fitting.base import LinearEstimator, one_or_list

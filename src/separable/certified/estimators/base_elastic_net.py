@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.gram.gram_problem import GramProblem
     from separable.certified.loo.certified_loo import LeftOut
-    from separable.certified.solvers.l2_driver import SolverOptions
+    from separable.certified.solvers.options import SolverOptions
     from separable.fitting.splits import Split
     from separable.losses.base import Loss
     from separable.statistics.moments import Moments

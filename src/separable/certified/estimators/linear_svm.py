@@ -89,8 +89,8 @@ class LinearSVM(CertifiedClassifier):
         Calibrate the scores, so that there is ``predict_proba``: five more models learn without
         a fifth of the rows each, and a sigmoid is fitted to their scores of these.
     tol : float or None, default None
-        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
-        Small problems are always solved to rounding.
+        The requested relative gap. None: 1e-6, and up to 20 000 numbers times classes to rounding.
+        The squared hinge with many columns: 1e-4; up to a million numbers always to rounding.
     max_iter : int, default 1000
         Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
         few passes.

@@ -40,8 +40,7 @@ class LinearSVR(CertifiedRegressor):
     standardize : bool, default False
         Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
     tol : float or None, default None
-        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
-        Small problems are always solved to rounding.
+        The requested relative gap. None: 1e-6, and up to 20 000 numbers to rounding.
     max_iter : int, default 1000
         Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
         few passes.

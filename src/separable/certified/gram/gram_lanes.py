@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from separable.certified.estimators.base_elastic_net import PenalisedSquares
     from separable.certified.gram.fold_sums import FoldSums
     from separable.certified.gram.gram_models import SquareModels
-    from separable.certified.solvers.l2_driver import SolverOptions
+    from separable.certified.solvers.options import SolverOptions
     from separable.fitting.splits import Split
     from separable.typing import Floats
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from separable.certified.estimators.base import Fitted
     from separable.certified.gram.gram_problem import GramPath, GramProblem
     from separable.certified.problem import Penalty, Problem
-    from separable.certified.solvers.l2_driver import Solved, SolverOptions
+    from separable.certified.solvers.l2_driver import Solved
+    from separable.certified.solvers.options import SolverOptions
     from separable.data.rows import Rows
     from separable.typing import Floats
 

@@ -33,9 +33,10 @@ from separable.certified.duality.softmax_l2_certifier import (
 )
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.dual_cd import Start
-from separable.certified.solvers.l2_driver import Solved, SolverOptions
+from separable.certified.solvers.l2_driver import Solved
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.linalg.blas import add_rows_to_scatter, fill_lower, one_blas_thread
+from separable.linalg.lstsq import lstsq
 from separable.losses.softmax import log_softmax, totals
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.driver import Learns
+    from separable.certified.solvers.options import SolverOptions
     from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
@@ -234,7 +236,7 @@ class DenseLogisticSolver:
             can_continue = passes[k] < most and not end.stop_requested.is_set()
             if results[k, 4] or not can_continue:
                 best = self._certify(one)
-            if can_continue and (best is None or best.certificates[0].relative_gap > self.tol):
+            if can_continue and not self._is_done(best):
                 left = min(most - int(passes[k]), NEWTON_PASSES)
                 best, more = self._newton(one, best, left, on_pass)
                 passes[k], solvers[k] = passes[k] + more, "newton-cg"
@@ -244,6 +246,9 @@ class DenseLogisticSolver:
             assert best is not None
             parts.append(best if self._is_certified else _without_certificate(best))
         return Solved(indices, CertifiedSolution.side_by_side(parts), passes, solvers)
+
+    def _is_done(self, one: CertifiedSolution | None) -> bool:
+        return one is not None and one.certificates[0].relative_gap <= self.tol
 
     def _estimated(
         self, batch: _Batch, indices: list[int], on_pass: Callable[[int, float], bool]
@@ -307,7 +312,7 @@ class DenseLogisticSolver:
             w += length * step
             idle = 0 if new < value - ROUNDING * value else idle + 1
             value = new
-        if best is None or best.certificates[0].relative_gap > self.tol:
+        if best is None or not self._is_done(best):
             last = self._certify(batch)
             best = last if best is None or last.is_better_than(best) else best
         return best, passes
@@ -400,7 +405,7 @@ class DenseLogisticSolver:
             if problem.fit_intercept:  # conjugate gradients leave a residual: class totals
                 weighted = q * c[:, None]
                 hessian = np.diag(weighted.sum(axis=0)) - weighted.T @ q
-                db = np.linalg.lstsq(hessian, totals(label, c, self._width) - c @ p, rcond=None)[0]
+                db = lstsq(hessian, totals(label, c, self._width) - c @ p)
                 p += hessian_product(ones, q, np.broadcast_to(db, q.shape))
             return certify_softmax(problem, [lane], np.maximum(p, 0.0), tol, weights, b)
         y, c = problem.targets(lane), problem.costs(lane)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import Start
-    from separable.certified.solvers.l2_driver import Solved, SolverOptions
+    from separable.certified.solvers.l2_driver import Solved
+    from separable.certified.solvers.options import SolverOptions
 
 __all__ = ["Driver", "Learns"]
 

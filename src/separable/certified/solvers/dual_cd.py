@@ -237,4 +237,5 @@ class _Block:
         k = len(self._lanes)
         z = self._a.astype(np.float64)
         z[:, :k] = self._with_sign(z[:, :k])
-        return certify(self._problem, self._lanes, z, tol, self._w)
+        # a copy: later passes change the weights in place, and the solution may be kept
+        return certify(self._problem, self._lanes, z, tol, self._w.copy())

@@ -21,8 +21,8 @@ from separable.certified.solvers.l2_driver import (
     TOL_LARGE,
     TOL_SMALL,
     Solved,
-    SolverOptions,
 )
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.linalg.blas import one_blas_thread
 

@@ -96,6 +96,7 @@ class SecondOrderSolver:
         max_iter: int,
         start: Floats | None = None,
         on_step: Callable[[int, float], Any] | None = None,
+        to_rounding: bool = False,
     ) -> tuple[CertifiedSolution, int]:
         """Solve one lane.
 
@@ -104,7 +105,7 @@ class SecondOrderSolver:
         lane : Lane
             C = inf, no penalty, is for the logistic loss only.
         tol : float
-            The requested relative gap; small problems are solved to rounding.
+            The requested relative gap; small problems of smooth losses are solved to rounding.
         max_iter : int
             Maximum number of steps.
         start : ndarray, shape (d,), optional
@@ -112,6 +113,8 @@ class SecondOrderSolver:
         on_step : callable, optional
             Called with the number of a step and the relative gap so far; returning True stops the
             solver.
+        to_rounding : bool, default False
+            Solve piecewise linear losses to rounding.
 
         Returns
         -------
@@ -120,7 +123,8 @@ class SecondOrderSolver:
         steps : int
             Each takes two to four passes over the rows.
         """
-        loss, to_rounding = self._problem.loss, self._problem.is_small
+        loss = self._problem.loss
+        to_rounding = self._problem.is_small if is_smooth(loss) else to_rounding
         if np.isinf(lane.C) and loss.name != "log_loss":
             raise ValueError(
                 f"C=inf needs the logistic loss, not {loss.name!r}: choose a finite C."

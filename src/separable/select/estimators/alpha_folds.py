@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from separable.certified.estimators.base import FoldData, TrainingData
     from separable.certified.estimators.base_elastic_net import PenalisedSquares
     from separable.certified.problem import Penalty
-    from separable.certified.solvers.l2_driver import SolverOptions
+    from separable.certified.solvers.options import SolverOptions
     from separable.fitting.splits import Split
     from separable.typing import Floats
 

@@ -72,7 +72,7 @@ class Searched(Generic[TableT]):
 def plain_of(search: CertifiedEstimator, kind: type[PlainT], **given: Any) -> PlainT:
     """Return the learner of one strength with the parameters of a search, but for those given."""
     mine = search.get_params(deep=False)
-    names = kind._get_param_names()  # type: ignore[attr-defined]
+    names = kind._get_param_names()
     shared = {name: mine[name] for name in names if name in mine}
     return kind(**{**shared, **given})
 
