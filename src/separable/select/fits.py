@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -239,10 +239,21 @@ class Lanes:
     splits : sequence of Split
     estimators : list of CertifiedEstimator
         Not fitted.
+    certified : bool, default True
+        False, in a search: without ``tol``, models may stop where their scores do not change much,
+        and have no certificate.
     """
 
-    def __init__(self, problem: Problem, splits: Sequence[Split], estimators: list[Any]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        splits: Sequence[Split],
+        estimators: list[Any],
+        *,
+        certified: bool = True,
+    ) -> None:
         self._problem, self._splits, self._estimators = problem, splits, estimators
+        self._certified = certified or estimators[0].tol is not None
         for each in estimators:
             each._check_parameters()
         self._fold_data = estimators[0]._fold_data(problem.X, problem.y, problem.weight)
@@ -253,19 +264,19 @@ class Lanes:
         strengths = np.array(
             [getattr(each, first._regularization_name) for each in self._estimators]
         )
+        options = first._solver_options()
+        if not self._certified:
+            options = replace(options, certified=False)
         lanes = lanes_of(
-            first,
-            self._fold_data,
-            self._splits,
-            strengths.astype(np.float64),
-            first._solver_options(),
+            first, self._fold_data, self._splits, strengths.astype(np.float64), options
         )
         with naming_columns(column_names(self._problem.X)):
             yield from lanes.learn()
 
     def fold(self, learned: Learned, *, with_rows: bool = True) -> FittedFold:
         """Return what was learned as a fold, without its rows where nobody asks for them."""
-        made = self.estimator(learned)
+        is_certified = bool(learned.fitted.certificates)
+        made = self.estimator(learned) if is_certified else self._estimators[learned.place]
         scores, classes = learned.scores, learned.classes(self._fold_data)
         X_test = take(self._problem.X, self._splits[learned.fold].test) if with_rows else None
         return FittedFold(made, "lanes", answers_of(made, scores, classes), X_test)

@@ -354,10 +354,15 @@ class _Work:
     ) -> list[list[Found]]:
         """Train all folds and candidates as lanes."""
         start = perf_counter()
-        lanes = Lanes(self.problem, self.splits, [self._threaded(each) for each in estimators])
+        with_rows = any(scorer.metric is None for scorer in self.scorers)  # others see answers
+        lanes = Lanes(
+            self.problem,
+            self.splits,
+            [self._threaded(each) for each in estimators],
+            certified=with_rows or self.train_scores,
+        )
         result: list[list[Any]] = [[None] * len(self.splits) for _ in estimators]
         scoring = 0.0
-        with_rows = any(scorer.metric is None for scorer in self.scorers)  # others see answers
         for learned in lanes.learn():
             fold, index = learned.fold, learned.place
             with notices.of_fold(self._number(places[index], fold)), noting(fold, len(self.splits)):

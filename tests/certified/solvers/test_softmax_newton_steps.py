@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from separable import LogisticRegression
 from separable.certified.solvers import softmax_l2_driver, softmax_newton_steps
+from separable.certified.solvers.dense_logistic import DenseLogisticSolver
 
 pytestmark = pytest.mark.native
 
@@ -28,6 +29,7 @@ def test_any_preconditioner(kind, limits, fit_intercept, monkeypatch):
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     expected = LogisticRegression(C=2.0, fit_intercept=fit_intercept).fit(X, y)
+    monkeypatch.setattr(DenseLogisticSolver, "takes", staticmethod(lambda problem: False))
     monkeypatch.setattr(softmax_l2_driver, "MAX_HESSIAN_SIZE", 0)
     for name, value in limits.items():
         monkeypatch.setattr(softmax_newton_steps, name, value)

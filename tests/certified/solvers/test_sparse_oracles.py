@@ -113,7 +113,7 @@ def test_against_scikit_learn(name, data, strength, fit_intercept, peer):
     assert mine.value == pytest.approx(proof.primal, rel=1e-10)
     assert mine.value <= other.value + proof.gap + rounding
     assert proof.dual <= other.value + rounding
-    assert proof.relative_gap <= 1e-9
+    assert proof.relative_gap <= proof.tol
     assert mine.promised.max() <= proof.gap + rounding
     # slopes of losses (residuals, or shares of classes) are as close as both distances allow
     excess = max(other.value - proof.dual, 0.0)

@@ -62,7 +62,7 @@ TINY, TINY_TOL = 20_000, 1e-14
 #: Distances from the optimum at which a lane of a search stops: relative to its null loss, and to
 #: its objective, which keeps weights of large C from stopping early.
 SEARCH_TOL, SEARCH_RATIO = 1e-5, 3e-4
-TINY_SEARCH_TOL, TINY_SEARCH_RATIO = 1e-8, 1e-7
+TINY_SEARCH_TOL, TINY_SEARCH_RATIO = 1e-14, 1e-14
 #: Mean curvature of a loss in its score, for the preconditioner: binary (the maximum), multinomial.
 CURVATURE, JOINT_CURVATURE = 0.25, 0.15
 #: The preconditioner is estimated from about this many rows, and this many for each column.

@@ -9,13 +9,13 @@ from separable.certified.solvers.dense_logistic import DenseLogisticSolver
 from separable.certified.solvers.driver import Driver, Learns
 from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.l2_driver import L2Solver
-from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.softmax_l1_driver import L1MultinomialSolver
 from separable.certified.solvers.softmax_l2_driver import MultinomialSolver
 from separable.losses.base import is_smooth
 
 if TYPE_CHECKING:
     from separable.certified.problem import Problem
+    from separable.certified.solvers.options import SolverOptions
 
 __all__ = ["PIECEWISE_LINEAR", "Learns", "Rule", "solver_of", "solvers_for"]
 

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["C_GRID", "FINITE_C_GRID", "CSearch", "strengths_of"]
 
-#: The relative gap asked for in the search, without ``tol``.
-TOL = 1e-4
+#: The relative gap of models of the search without ``tol``.
+SEARCH_TOL = 1e-4
 
 
 def _is_finite(value: Any) -> bool:
@@ -201,7 +201,7 @@ class CSearch(Searched[Table], CertifiedClassifier):
         solver_options = self._solver_options()
         gives_models = scorers is not None and scorers[0].metric is None
         if self.tol is None and not gives_models:
-            solver_options = replace(solver_options, tol=TOL, certified=False)
+            solver_options = replace(solver_options, tol=SEARCH_TOL, certified=False)
         F, S = len(splits), len(strengths)
         k = 1 if len(classes) == 2 else len(classes)
         models = 1 if self._is_joint() else k
