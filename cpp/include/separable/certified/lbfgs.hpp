@@ -31,6 +31,7 @@ struct LbfgsOptions {
     std::int64_t max_evaluations = 1000;
     double value_rounding = 1e-15;  // relative rounding error of a value
     std::int64_t memory = 20;
+    std::int64_t min_kept = 5;  // steps before a decrement is trusted
 };
 
 struct LbfgsResult {
@@ -156,12 +157,14 @@ class LbfgsLane {
             n_kept_ = 0, scale_ = 1.0;
         }
         result_.decrement = -0.5 * slope_;
-        const bool is_small = result_.decrement <= decrement_tol_ &&
-                              result_.decrement <= options_.decrement_ratio * result_.value;
+        is_close_ = result_.decrement <= decrement_tol_ &&
+                    result_.decrement <= options_.decrement_ratio * result_.value;
+        // the first directions know little of the curvature, and so of the distance
+        const bool is_small = is_close_ && n_kept_ >= options_.min_kept;
         const bool is_proved = result_.gap <= options_.gap_tol * result_.value;
         constexpr std::int64_t kMostIdle = 4;
         if (is_small || is_proved || !(slope_ < 0) || idle_ >= kMostIdle) {
-            result_.converged = is_small || is_proved || !(slope_ < 0);
+            result_.converged = is_close_ || is_proved || !(slope_ < 0);
             is_active_ = false;
             return;
         }
@@ -179,6 +182,7 @@ class LbfgsLane {
             shorter = std::clamp(-0.5 * slope_ * length_ / excess, 0.1, 0.5);
         length_ *= shorter;
         if (length_ < kShortest) {
+            result_.converged = is_close_;  // rounding hides any further decrease
             is_active_ = false;
             return;
         }
@@ -203,7 +207,7 @@ class LbfgsLane {
     std::vector<double> inverse_;
     double scale_ = 1.0, slope_ = 0, length_ = 1.0;
     std::int64_t n_kept_ = 0, idle_ = 0;
-    bool is_active_ = true;
+    bool is_active_ = true, is_close_ = false;
     LbfgsResult result_;
 };
 

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.linalg import eigh, solve_triangular
 
 from separable._core import native
+from separable.certified.design.row_products import spread_blocks
 from separable.certified.design.row_space import RowSpace
 from separable.certified.design.softmax_products import hessian_product
 from separable.certified.duality.l2_certifier import CertifiedSolution, certify
@@ -54,6 +55,9 @@ __all__ = ["DenseLogisticSolver"]
 
 #: Maximum min(n, d) of the dense d x d preconditioner.
 MAX_SIZE = 2000
+#: Sparse rows with at least 1 / 8 of their values, one-hot tables for example, are spread into
+#: tiles up to this many cells: 256 MB in float32.
+DENSE_IS_FASTER, MAX_SPREAD_CELLS = 8, 1 << 26
 #: The default relative gap of a fit.
 TOL = 1e-6
 #: Problems with at most this many products n d K go on to this gap, so that equal problems written
@@ -102,12 +106,14 @@ class DenseLogisticSolver:
     @staticmethod
     def takes(problem: Problem) -> bool:
         """Return whether this is the first choice for a problem."""
-        return (
-            problem.loss.name == "log_loss"
-            and problem.penalty.is_smooth
-            and not problem.rows.is_sparse
-            and min(problem.rows.shape) <= MAX_SIZE
-        )
+        rows = problem.rows
+        n, d = rows.shape
+        if problem.loss.name != "log_loss" or not problem.penalty.is_smooth:
+            return False
+        if not rows.is_sparse:
+            return min(n, d) <= MAX_SIZE
+        is_dense = DENSE_IS_FASTER * rows.values.size >= n * d
+        return is_dense and d <= min(n, MAX_SIZE) and n * d <= MAX_SPREAD_CELLS
 
     @property
     def tol(self) -> float:
@@ -197,7 +203,8 @@ class DenseLogisticSolver:
         weights = self.problem.rmatvec(one.dual) if one.weights is None else one.weights
         weights = np.asarray(weights, dtype=np.float64)
         if self._space is None:
-            return weights, one.intercept
+            centre = self._centre
+            return weights, one.intercept + (0.0 if centre is None else centre @ weights)
         return self._space.starts(weights.T).T, np.zeros(len(one.intercept))
 
     # ------------------------------------------------------------------ one C
@@ -423,6 +430,8 @@ class DenseLogisticSolver:
         scores = self.problem.matvec(weights)
         if self._space is not None:  # its columns are centred elsewhere
             b = b + (self._space.rows(np.arange(1)) @ u - scores[:1])[0]
+        if self._centre is not None:
+            b = b - self._centre @ weights
         b = np.where(present, b, -np.inf)
         scores += b
         return weights, b, scores
@@ -439,9 +448,22 @@ class DenseLogisticSolver:
         if self._space is not None:
             yield 0, self._space.rows(np.arange(self.problem.rows.n_rows))
             return
-        scale = self.problem.columns.scale
-        for start, block in self.problem.blocks():
-            yield start, np.ascontiguousarray(block if scale is None else block * scale)
+        problem, scale = self.problem, self.problem.columns.scale
+        blocks = spread_blocks(problem) if problem.rows.is_sparse else problem.blocks()
+        for start, block in blocks:
+            scaled = block if scale is None else block * scale
+            if self._centre is not None:
+                scaled = scaled - self._centre
+            yield start, np.ascontiguousarray(scaled)
+
+    @cached_property
+    def _centre(self) -> Floats | None:
+        """Means of sparse columns, which the problem leaves where they are, in its units."""
+        problem = self.problem
+        if not problem.rows.is_sparse or not problem.fit_intercept:
+            return None
+        mean: Floats = problem.rmatvec(np.ones((problem.rows.n_rows, 1)))[:, 0]
+        return mean / problem.rows.n_rows
 
     @property
     def _size(self) -> int:

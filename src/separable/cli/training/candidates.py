@@ -77,9 +77,12 @@ class Candidate:
     def for_comparing(self, encoder: Encoder | None = None, **params: Any) -> Any:
         """Return the learner that stands for it on folds: as exact as comparing needs."""
         from separable.certified.estimators.base import CertifiedEstimator
+        from separable.certified.estimators.logistic_regression import LogisticRegression
 
         learner = LEARNERS[self.name]
-        if not issubclass(learner.load(), CertifiedEstimator) or "tol" in self.given:
+        kind = learner.load()
+        has_own_rule = not issubclass(kind, CertifiedEstimator) or kind is LogisticRegression
+        if has_own_rule or "tol" in self.given:  # searches know how exact it has to be
             return self.learner(encoder, **params)
         tol = COMPARE_TOL if learner.cost <= 1 else PIECEWISE_LINEAR_TOL
         return self.learner(encoder, **params, tol=tol)
