@@ -80,7 +80,7 @@ bench: $(VENV)/extra-bench ## measure against other libraries
 	@$(PY) -m benchmarks
 
 bench-everyday: $(VENV)/extra-test ## measure fits of small and middle tables against scikit-learn
-	@$(PY) -m benchmarks everyday
+	@$(PY) -m benchmarks everyday everyday-raw everyday-equal everyday-predict
 
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py

@@ -32,9 +32,10 @@ void bind_certified(nb::module_& m) {
         "at the weights of the moment, by lane.");
     m.def("semismooth_newton", &run_semismooth, nb::arg("targets"), nb::arg("rows"), nb::arg("w"),
           nb::arg("b"), nb::arg("z"), nb::arg("fit_intercept"), nb::arg("width"), nb::arg("tol"),
-          nb::arg("max_steps"), nb::arg("on_step").none(),
-          "Solve one lane of a piecewise linear loss; see certified/semismooth_newton.hpp. Returns "
-          "the steps, the intercept, the width of the zone, and whether on_step stopped it.");
+          nb::arg("max_steps"), nb::arg("max_idle"), nb::arg("on_step").none(),
+          "Solve lanes of a piecewise linear loss; see certified/semismooth_newton.hpp. Weights, "
+          "intercepts, dual points and widths of the zones are updated. Returns the steps of each "
+          "lane, whether it stalled, and whether on_step stopped them.");
     m.def("add_rows", &sum_rows, nb::arg("rows"), nb::arg("r"), nb::arg("sums"),
           "Add X'r of many models; see certified/row_products.hpp.");
     m.def("score_rows",

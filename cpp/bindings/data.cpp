@@ -21,20 +21,20 @@ namespace {
 
 using ConstArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
-// Copies of a caller's index arrays that do not have the types of Csr.
+// Copies of index arrays whose types differ from those of Csr.
 struct ConvertedIndices {
     std::vector<std::int32_t> indices;
     std::vector<std::int64_t> indptr;
 };
 
-// The memory of rows.
+// Memory of rows.
 struct RowArrays {
     ConstArray values;
     std::optional<ConstArray> indices, indptr;
     ConvertedIndices converted;
 };
 
-// Row starts ascend within the values; columns are within 0 ... n_features - 1.
+// Checks that row starts ascend within the values and columns are in 0 ... n_features - 1.
 template <class Index>
 void check_csr(const Index* index, const std::int64_t* start, std::int64_t n_rows,
                std::int64_t n_values, std::int64_t n_features) {
@@ -51,7 +51,7 @@ void check_csr(const Index* index, const std::int64_t* start, std::int64_t n_row
         throw std::invalid_argument("a column is outside 0 ... " + std::to_string(n_features - 1));
 }
 
-// The caller's array if it has the type of the kernels, else a copy that `converted` keeps.
+// The caller's array if it has the type of the kernels, else a copy owned by `converted`.
 template <class To>
 const To* with_type(const ConstArray& array, std::vector<To>& converted) {
     if (array.dtype() == nb::dtype<To>()) return static_cast<const To*>(array.data());
@@ -81,7 +81,7 @@ Csr<Value> make_csr(const ConstArray& values, std::int64_t n_features, const Con
     const auto n_rows = static_cast<std::int64_t>(indptr.size()) - 1;
     const auto n_values = static_cast<std::int64_t>(values.size());
     const std::int64_t* start = with_type<std::int64_t>(indptr, converted.indptr);
-    if (indices.dtype() == nb::dtype<std::int64_t>())  // before an index loses its upper half
+    if (indices.dtype() == nb::dtype<std::int64_t>())  // before indices are narrowed
         check_csr(static_cast<const std::int64_t*>(indices.data()), start, n_rows, n_values,
                   n_features);
     const std::int32_t* index = with_type<std::int32_t>(indices, converted.indices);

@@ -58,7 +58,7 @@ Firsts factorize_text(Const<Offset> offsets, Const<std::uint8_t> data,
     return owned(std::move(firsts));
 }
 
-// Parts as Python hands them over, kept alive and checked.
+// Parts passed from Python, kept alive and checked.
 class BoundParts {
    public:
     explicit BoundParts(std::int64_t n_rows) : n_rows_(n_rows) {}
@@ -83,7 +83,7 @@ class BoundParts {
             largest = std::max(largest, place), least = std::min(least, place);
         }
         check(n_rows_ == 0 || largest < n, "a code has no place");
-        bool always = true;  // of the codes that there may be
+        bool always = true;  // for all valid codes
         for (std::int64_t c = 0; c < length(places); ++c) {
             check(places.data()[c] < width, "a place is outside");
             always &= places.data()[c] >= 0 || (c == 0 && least > 0);

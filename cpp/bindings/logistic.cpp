@@ -30,6 +30,9 @@ void solve_with_callback(const LogisticLanes& lanes, double C, Const<std::int32_
 }  // namespace
 
 void bind_logistic(nb::module_& m) {
+    nb::class_<Expansion>(m, "LogisticExpansion",
+                          "What products with the Hessian of an expanded lane need.")
+        .def(nb::init<>());
     nb::class_<LogisticLanes>(m, "LogisticLanes",
                               "Dense rows in tiles, with labels, sample weights and folds, for "
                               "l2-penalised logistic regression of many lanes.")
@@ -51,10 +54,11 @@ void bind_logistic(nb::module_& m) {
              "the squared Newton decrement, evaluations and whether the lane converged.")
         .def("expand", &LogisticLanes::expand, nb::arg("C"), nb::arg("held_out"), nb::arg("target"),
              nb::arg("code"), nb::arg("weights"), nb::arg("gradient"), nb::arg("curvature"),
+             nb::arg("expansion"),
              "Write the gradient and the mean curvature of each row at the weights of one lane, "
-             "and return its value.")
-        .def("newton_step", &LogisticLanes::newton_step, nb::arg("C"), nb::arg("basis"),
-             nb::arg("intercept_scale"), nb::arg("gradient"), nb::arg("value"),
+             "keep in the expansion what its Hessian needs, and return its value.")
+        .def("newton_step", &LogisticLanes::newton_step, nb::arg("expansion"), nb::arg("C"),
+             nb::arg("basis"), nb::arg("intercept_scale"), nb::arg("gradient"), nb::arg("value"),
              nb::arg("residual_tol"), nb::arg("max_products"), nb::arg("step"),
              "Write a truncated Newton step from the weights that were expanded; see "
              "certified/logistic_newton.hpp. Returns gradient.step, the squared norm of the "

@@ -1,5 +1,5 @@
-// Python objects as data: columns of objects, and rows that are dicts. The interpreter is held
-// throughout, since every value is one of its objects.
+// Python objects as data: columns of objects, and rows as dicts. The GIL is held throughout, since
+// every value is a Python object.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -18,7 +18,7 @@ using namespace separable;
 
 namespace {
 
-// The buffer of a NumPy array of objects with two dimensions.
+// Buffer of a two-dimensional NumPy array of objects.
 class ObjectTable {
    public:
     explicit ObjectTable(nb::handle array) {
@@ -38,14 +38,14 @@ class ObjectTable {
     PyObject* at(std::int64_t i, std::int64_t j) const {
         PyObject* value = *reinterpret_cast<PyObject**>(
             static_cast<char*>(view_.buf) + i * view_.strides[0] + j * view_.strides[1]);
-        return value == nullptr ? Py_None : value;  // NumPy may leave a place empty
+        return value == nullptr ? Py_None : value;  // NumPy may leave entries null
     }
 
    private:
     Py_buffer view_;
 };
 
-// The bytes of a text as Python keeps them: equal texts have equal kind and bytes.
+// The bytes of a str as Python stores them: equal texts have equal kind and bytes.
 struct TextBytes {
     const unsigned char* data;
     std::size_t size;
@@ -65,7 +65,7 @@ struct TextBytes {
     }
 };
 
-// Codes of objects: texts by their bytes, all NaN as one value, everything else as a dict has it.
+// Codes of objects: texts by their bytes, all NaN as one value, other objects as dict keys.
 class ObjectCodes {
    public:
     std::int32_t code(PyObject* value, std::int64_t place) {
@@ -106,14 +106,14 @@ class ObjectCodes {
 
     CodeTable table_;
     std::vector<TextBytes> texts_;
-    std::vector<nb::object> kept_;     // the texts, so that their bytes stay
+    std::vector<nb::object> kept_;     // the texts, to keep their bytes alive
     std::vector<std::int32_t> codes_;  // of the texts
     std::vector<std::int64_t> firsts_;
     std::int32_t nan_ = -1;
     nb::dict others_;
 };
 
-// Objects that were met shortly before, by address: columns often hold the same object again.
+// Cache of recent objects by address: columns often repeat the same object.
 class RecentCodes {
    public:
     std::int32_t& at(PyObject* value, bool& known) {
@@ -124,7 +124,7 @@ class RecentCodes {
         return entry.code;
     }
 
-    // Whether enough objects come again for it to be worth looking.
+    // Whether enough objects recur for the cache to pay.
     bool helps() const { return looked_ < 4096 || found_ * 4 > looked_; }
 
    private:
@@ -137,12 +137,12 @@ class RecentCodes {
     std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
 };
 
-// One column while it is numbered.
+// Factorization of one column.
 struct ObjectColumn {
     ObjectCodes all;
     RecentCodes recent;
 
-    // A text is only read: counting a reference would write to every one of them.
+    // Borrowed references: counting references would write to every object.
     std::int32_t code_of(PyObject* value, std::int64_t place) {
         if (PyUnicode_CheckExact(value)) return all.text_code(value, place);
         const nb::object kept = nb::borrow(value);
@@ -171,8 +171,8 @@ struct ObjectColumn {
     }
 };
 
-// All columns of a block of rows before the next block: in an array in C order a column alone would
-// drag all others through the cache.
+// Iterates over blocks of rows, all columns each: in a C-ordered array a single column would load
+// all others into the cache.
 nb::list factorize_objects(nb::handle values, Mutable<std::int32_t, 2> codes) {
     constexpr std::int64_t block = 2048;
     const ObjectTable table(values);
@@ -192,7 +192,7 @@ nb::list factorize_objects(nb::handle values, Mutable<std::int32_t, 2> codes) {
     return firsts;
 }
 
-// --- rows that are dicts ---
+// --- rows as dicts ---
 
 [[noreturn]] void refuse(PyObject* type, const std::string& message) {
     PyErr_SetString(type, message.c_str());
@@ -207,7 +207,7 @@ std::string shown(PyObject* value) {
     return letters;
 }
 
-// The entries of rows that are dicts: calls `number(key, x)` or `level(key, text)` for each.
+// The entries of rows as dicts: calls `number(key, x)` or `level(key, text)` for each.
 template <class Visitor>
 class DictReader {
    public:
@@ -286,7 +286,7 @@ void put(PyObject* dict, PyObject* key, PyObject* value) {
     if (PyDict_SetItem(dict, key, value) != 0) throw nb::python_error();
 }
 
-// Notes which numbers and levels there are.
+// Collects the numeric keys and the levels.
 struct DictNames {
     nb::dict numbers, levels;  // key -> None; key -> {text -> None}
 
@@ -313,7 +313,7 @@ void dict_names(nb::list records, nb::dict numbers, nb::dict levels) {
     }
 }
 
-// Writes one row after the other; what has no place is counted.
+// Writes rows in order; counts entries without a column.
 struct DictWriter {
     PyObject *numbers, *levels;  // key -> place; key -> {text -> place}
     std::vector<std::pair<std::int64_t, double>> row;
@@ -336,7 +336,7 @@ struct DictWriter {
         const bool has_texts = texts.is_valid() && PyDict_Check(texts.ptr());
         place(has_texts ? found(texts.ptr(), text) : nb::object(), 1.0, key, text);
     }
-    // A key that is no text is also found by its text: that is what a model file has of it.
+    // Other keys are also looked up by their text, which is how a model file stores them.
     static nb::object known(PyObject* dict, PyObject* key) {
         nb::object there = found(dict, key);
         if (there.is_valid() || PyUnicode_Check(key)) return there;

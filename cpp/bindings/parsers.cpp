@@ -15,7 +15,7 @@ using namespace separable;
 
 namespace {
 
-// The bytes of an object that has some, for as long as this lives.
+// The buffer of an object, for the lifetime of this one.
 class Bytes {
    public:
     explicit Bytes(nb::handle object) {
@@ -32,14 +32,14 @@ class Bytes {
     Py_buffer view_{};
 };
 
-// A NumPy array that owns what has grown.
+// NumPy array that takes ownership of a growable array.
 template <class T>
 nb::object to_array(GrowableArray<T>&& grown) {
     grown.shrink();
     return nb::cast(owned(std::move(grown)));
 }
 
-// Values, columns and the places where rows start.
+// Values, columns and row starts.
 nb::tuple to_arrays(CsrArrays&& rows) {
     if (rows.wide)
         return nb::make_tuple(to_array(std::move(rows.values)),
@@ -54,7 +54,7 @@ nb::object to_str(std::string_view text) {
         PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr));
 }
 
-// Equal texts become one object.
+// Equal texts share one object.
 nb::list to_strings(const Texts& texts) {
     nb::list out;
     std::unordered_map<std::string_view, nb::object> seen;
@@ -136,7 +136,7 @@ nb::list names_of(const VwReader& reader, std::size_t first) {
     return out;
 }
 
-// What both readers have.
+// Shared by both readers.
 template <class Reader, class Class>
 void bind_stream(Class& bound) {
     bound.def("feed", &feed<Reader>, nb::arg("chunk"))

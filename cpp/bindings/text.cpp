@@ -10,7 +10,7 @@
 
 namespace {
 
-// Grams, what was counted of them, and the columns they have.
+// Grams, their counts, and their columns.
 class BoundCounter {
    public:
     BoundCounter(const std::string& analyzer, bool lowercase, std::uint32_t shortest,
@@ -38,7 +38,7 @@ class BoundCounter {
         refuse_broken();
         const Alphabet alphabet = alphabet_of(bound, flags, lower);
         BoundTextRows out;
-        labelled_ = false, broken_ = true;  // until it has gone well
+        labelled_ = false, broken_ = true;  // until this succeeds
         {
             nb::gil_scoped_release no_gil;
             const std::size_t n_blocks = bound.documents.blocks(n_threads).size() - 1;
@@ -64,7 +64,7 @@ class BoundCounter {
         return out;
     }
 
-    // Counts documents that are lists of features already, some documents at a time.
+    // Counts documents given as lists of features, in batches.
     std::optional<BoundTextRows> count_tokens(nb::iterable chunks, bool keep) {
         check(whole_, "this counter takes documents");
         refuse_broken();
@@ -91,7 +91,7 @@ class BoundCounter {
         counter_.merge(other.counter_);
     }
 
-    // Numbers the grams that low to high documents have; returns how many there are.
+    // Numbers the grams with document frequency from low to high; returns their number.
     std::size_t order(double low, double high) {
         refuse_broken();
         labelled_ = false;
@@ -109,7 +109,7 @@ class BoundCounter {
         labelled_ = false;
     }
 
-    // To be called before `encode`, which several threads may be in at once.
+    // Call it before `encode`, which several threads may run at once.
     void label() {
         if (labelled_) return;
         nb::gil_scoped_release no_gil;
@@ -124,7 +124,7 @@ class BoundCounter {
         return by_column([](const Totals& totals) { return static_cast<std::int64_t>(totals.tf); });
     }
 
-    // Gives a counter that has counted nothing its columns: names as bytes and their ends.
+    // Sets the columns of an empty counter: names as bytes and their ends.
     void set_names(Const<std::uint8_t> bytes, Const<std::int64_t> offsets) {
         check(counter_.n_documents() == 0 && vocabulary_.size() == 0, "there are columns already");
         std::vector<std::uint32_t> ids;
@@ -139,7 +139,7 @@ class BoundCounter {
         labelled_ = false;
     }
 
-    // The names of columns first to last: bytes, and where each ends.
+    // The names of columns first to last: bytes, and the end of each.
     nb::tuple names(std::size_t first, std::size_t last) const {
         check(first <= last && last <= vocabulary_.size(), "there are no such columns");
         std::string bytes;
@@ -156,7 +156,7 @@ class BoundCounter {
                               owned(std::move(offsets)));
     }
 
-    // Counts by gram, as `count` gave them, to counts by column.
+    // Converts counts by gram, as returned by `count`, to counts by column.
     void to_columns(BoundTextRows& rows, std::size_t n_threads) const {
         check(!rows.by_column, "the rows have columns already");
         nb::gil_scoped_release no_gil;
@@ -214,7 +214,7 @@ class BoundCounter {
         return ::matrix<T>(rows, vocabulary_.size(), binary, norm, idf, log, n_threads);
     }
 
-    // Everything, as arrays; `BoundCounter(state)` is the way back.
+    // The state as arrays; `BoundCounter(state)` restores it.
     nb::tuple state() const {
         refuse_broken();
         const Grams& grams = counter_.grams();

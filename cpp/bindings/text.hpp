@@ -1,4 +1,4 @@
-// What the bindings of texts share: documents, rows of counts, names.
+// Shared by the bindings of texts: documents, rows of counts, names.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,7 +19,7 @@
 using namespace separable;
 using namespace separable::text;
 
-// An array that is not filled yet, of large pages where it is large.
+// Uninitialized array, in huge pages if it is large.
 template <class T>
 struct Room {
     explicit Room(std::size_t n) : size(n), data(LargePages<T>().allocate(n)) {}
@@ -49,7 +49,7 @@ inline std::string_view utf8_of(nb::handle text) {
     return {data, static_cast<std::size_t>(size)};
 }
 
-// Bytes with 8 to read behind them, as the maps want.
+// Bytes followed by 8 readable bytes, as the maps require.
 class Padded {
    public:
     std::string_view operator()(std::string_view text) {
@@ -62,11 +62,10 @@ class Padded {
     std::vector<char> buffer_;
 };
 
-// Texts of the caller, kept alive here.
+// Texts of the caller, kept alive.
 class BoundDocuments {
    public:
-    // Adds the texts of a list; returns the place of the first that is not text as UTF-8 has it,
-    // or -1.
+    // Adds the texts of a list; returns the index of the first that is not valid UTF-8 text, or -1.
     std::int64_t add_list(nb::list texts) {
         keep_.append(texts);
         documents.reserve(documents.size() + texts.size());
@@ -103,7 +102,7 @@ class BoundDocuments {
         return -1;
     }
 
-    // The documents with a character that only Python can turn into lower case.
+    // The documents with a character that only Python can convert to lower case.
     Array<std::int64_t> special(Const<std::uint8_t> flags, std::uint8_t flag) const {
         check(flags.size() == kCodePoints, "the alphabet does not fit");
         std::vector<std::int64_t> found;
@@ -209,7 +208,7 @@ nb::tuple matrix(BoundTextRows& rows, std::size_t n_columns, bool binary, const 
     return nb::make_tuple(values.array(), indices.array(), ends.array());
 }
 
-// Calls visit(name) for each of the names laid one behind the other, all checked first.
+// Calls visit(name) for each of the concatenated names, after checking all.
 template <class Visit>
 void for_names(const Const<std::uint8_t>& bytes, const Const<std::int64_t>& offsets, Visit visit) {
     const std::int64_t* const at = offsets.data();

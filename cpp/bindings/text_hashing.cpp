@@ -5,7 +5,7 @@
 
 namespace {
 
-// Terms to columns by their hashes.
+// Feature hashing of terms.
 class BoundHasher {
    public:
     BoundHasher(const std::string& analyzer, bool lowercase, std::uint32_t shortest,
@@ -26,7 +26,7 @@ class BoundHasher {
         for (const nb::handle word : stop_words) stop_words_.add_token(padded(utf8_of(word)));
     }
 
-    // Counts by column, if they are to be kept; the names of the terms are learned if asked for.
+    // Counts by column, if requested; learns the names of the terms, if requested.
     std::optional<BoundTextRows> encode(const BoundDocuments& bound, const Flags& flags,
                                         const Lower& lower, std::size_t n_threads, bool learn,
                                         bool keep) {
@@ -95,7 +95,7 @@ class BoundHasher {
         names_.merge(other.names_);
     }
 
-    // Names, where each starts, and their columns; by column, then by name.
+    // Names, the start of each, and their columns; sorted by column, then by name.
     nb::tuple names() const {
         struct Item {
             std::uint32_t column, id;
@@ -118,7 +118,7 @@ class BoundHasher {
                               owned(std::move(offsets)), owned(std::move(columns)));
     }
 
-    // Takes up names, as `names` gave them, and up to which hash they are kept.
+    // Restores names, as returned by `names`, and the largest kept hash.
     void set_names(Const<std::uint8_t> bytes, Const<std::int64_t> offsets, std::uint64_t limit) {
         check(names_.size() == 0, "there are names already");
         names_.set_limit(std::max<std::uint64_t>(limit, 1));

@@ -113,33 +113,47 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
     });
 }
 
-std::tuple<std::int64_t, double, double, bool> run_semismooth(
-    const LaneTargets& targets, const BoundRows& rows, Mutable<double, 1> w, double b,
-    Mutable<double, 1> z, bool fit_intercept, double width, double tol, std::int64_t max_steps,
+std::tuple<std::vector<std::int64_t>, std::vector<bool>, bool> run_semismooth(
+    const LaneTargets& targets, const BoundRows& rows, Mutable<double, 2> w, Mutable<double, 1> b,
+    Mutable<double, 2> z, bool fit_intercept, Mutable<double, 1> width, double tol,
+    Const<std::int64_t> max_steps, double max_idle,
     std::optional<std::function<bool(std::int64_t, double)>> on_step) {
-    check(targets.n_rows() == rows.n_rows && targets.C.size() == 1 &&
-              static_cast<std::int64_t>(z.size()) == rows.n_rows &&
-              static_cast<std::int64_t>(w.size()) == rows.n_features,
-          "one lane with its weights and dual point is needed");
+    const std::size_t lanes = targets.C.size();
+    check(targets.n_rows() == rows.n_rows && w.shape(0) == lanes && z.shape(0) == lanes &&
+              b.size() == lanes && width.size() == lanes && max_steps.size() == lanes &&
+              static_cast<std::int64_t>(z.shape(1)) == rows.n_rows &&
+              static_cast<std::int64_t>(w.shape(1)) == rows.n_features,
+          "each lane needs weights, an intercept, a dual point, a width and a number of steps");
     check(targets.loss == HingeDual::kName || targets.loss == InsensitiveDual::kName,
           "the loss is not piecewise linear");
     ReleasedGil no_gil;
-    PiecewiseRows mine;
-    mine.regression = targets.number.has_value();
-    mine.eps = mine.regression ? targets.eps : 0.0;
-    mine.fit_intercept = fit_intercept;
-    TargetsInLanes<double, 1> row(targets.rows(), targets.plan());
-    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-        row.read(i);
-        if (row.c[0] > 0) mine.add(i, row.y[0], row.c[0]);
-    }
     const auto x = make_products<Single<double>>(rows.rows);
-    SemismoothOptions options;
-    options.tol = tol, options.max_steps = max_steps, options.width = width;
-    if (on_step) options.on_step = *on_step;
-    options.poll = poll_signals;
-    const auto run = SemismoothNewton(*x, mine).run(options, w.data(), b, z.data());
-    return {run.steps, b, run.width, run.stopped};
+    std::vector<std::int64_t> steps(lanes, 0);
+    std::vector<bool> stalled(lanes, false);
+    bool stopped = false;
+    for (std::size_t l = 0; l < lanes && !stopped; ++l) {
+        const LanePlan all = targets.plan();
+        const LanePlan one{all.class_of.subspan(l, 1), all.fold.subspan(l, 1), all.C.subspan(l, 1)};
+        PiecewiseRows mine;
+        mine.regression = targets.number.has_value();
+        mine.eps = mine.regression ? targets.eps : 0.0;
+        mine.fit_intercept = fit_intercept;
+        TargetsInLanes<double, 1> row(targets.rows(), one);
+        for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+            row.read(i);
+            if (row.c[0] > 0) mine.add(i, row.y[0], row.c[0]);
+        }
+        SemismoothOptions options;
+        options.tol = tol, options.max_steps = max_steps.data()[l];
+        options.width = width.data()[l], options.max_idle = max_idle;
+        if (on_step) options.on_step = *on_step;
+        options.poll = poll_signals;
+        const auto run = SemismoothNewton(*x, mine).run(options, w.data() + l * w.shape(1),
+                                                        b.data()[l], z.data() + l * z.shape(1));
+        steps[l] = run.steps, width.data()[l] = run.width;
+        stalled[l] = run.stalled, stopped = run.stopped;
+    }
+    return {std::move(steps), std::move(stalled), stopped};
 }
 
 namespace {

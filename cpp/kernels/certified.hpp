@@ -55,9 +55,10 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
                                      Mutable<std::uint16_t, 2> by_row, Mutable<double, 2> by_lane,
                                      std::uint32_t done, std::int64_t pass, std::uint64_t seed);
 
-std::tuple<std::int64_t, double, double, bool> run_semismooth(
-    const LaneTargets& targets, const BoundRows& rows, Mutable<double, 1> w, double b,
-    Mutable<double, 1> z, bool fit_intercept, double width, double tol, std::int64_t max_steps,
+std::tuple<std::vector<std::int64_t>, std::vector<bool>, bool> run_semismooth(
+    const LaneTargets& targets, const BoundRows& rows, Mutable<double, 2> w, Mutable<double, 1> b,
+    Mutable<double, 2> z, bool fit_intercept, Mutable<double, 1> width, double tol,
+    Const<std::int64_t> max_steps, double max_idle,
     std::optional<std::function<bool(std::int64_t, double)>> on_step);
 
 void sum_rows(const BoundRows& rows, ConstTable<double> r, Mutable<double, 2> sums);

@@ -79,7 +79,7 @@ DescentRun run_adaptive_sgd(const BoundRows& rows, const AdaptiveArrays& arrays,
             plan.shuffle && plan.first_epoch > 0};
         AdaptiveDescent<Lane> descent(arrays.of_block<Lane>(block),
                                       reinterpret_cast<Column*>(arrays.columns.data()),
-                                      arrays.centred_columns(), settings, clock);
+                                      rows.n_features, arrays.centred_columns(), settings, clock);
         return run_epochs<Lane>(rows, plan, progress, block, first_class, n_lanes, chosen, descent);
     });
 }

@@ -23,8 +23,6 @@ struct TiledRows {
 
     DenseTiles<T> x;
     LogisticTargets<T> targets;
-    LogisticLane lane;   // the one that was expanded
-    LineVector<T> kept;  // what products with its Hessian need
 };
 
 template <class T>
@@ -112,6 +110,13 @@ void minimise(const TiledRows<T>& rows, double C, const std::vector<LogisticLane
 
 }  // namespace
 
+struct Expansion::State {
+    LogisticLane lane;
+    std::variant<LineVector<float>, LineVector<double>> kept;
+};
+
+Expansion::Expansion() : state(std::make_shared<State>()) {}
+
 struct LogisticLanes::State {
     std::variant<TiledRows<float>, TiledRows<double>> rows;
 };
@@ -171,10 +176,11 @@ void LogisticLanes::solve(double C, Const<std::int32_t> held_out, Const<std::int
 
 double LogisticLanes::expand(double C, std::int32_t held_out, std::int32_t target,
                              Const<std::int32_t> code, ConstTable<double> weights,
-                             Mutable<double, 2> gradient, Mutable<double, 1> curvature) const {
+                             Mutable<double, 2> gradient, Mutable<double, 1> curvature,
+                             Expansion& expansion) const {
     const LogisticLane lane = lane_of(held_out, target, span_of(code));
     return std::visit(
-        [&](auto& rows) {
+        [&]<class T>(const TiledRows<T>& rows) {
             check_lane(rows, lane, weights.shape(0));
             check(weights.shape(1) == static_cast<std::size_t>(rows.x.n_columns()) + 1 &&
                       gradient.shape(0) == weights.shape(0) &&
@@ -185,36 +191,42 @@ double LogisticLanes::expand(double C, std::int32_t held_out, std::int32_t targe
             LogisticObjective objective(rows.x, rows.targets);
             Heartbeat heartbeat(poll_signals, rows.x.n_rows() * rows.x.n_columns() * lane.n_vectors,
                                 rows.x.n_rows());
-            rows.lane = lane;
-            return objective.expand(lane, weights.data(), C, gradient.data(), rows.kept,
+            expansion.state->lane = lane;
+            auto& kept = expansion.state->kept;
+            if (!std::holds_alternative<LineVector<T>>(kept)) kept = LineVector<T>();
+            return objective.expand(lane, weights.data(), C, gradient.data(),
+                                    std::get<LineVector<T>>(kept),
                                     {curvature.data(), curvature.size()}, heartbeat);
         },
         state_->rows);
 }
 
-std::vector<double> LogisticLanes::newton_step(double C, ConstTable<double> basis,
-                                               double intercept_scale, ConstTable<double> gradient,
-                                               double value, double residual_tol,
-                                               std::int64_t max_products,
+std::vector<double> LogisticLanes::newton_step(const Expansion& expansion, double C,
+                                               ConstTable<double> basis, double intercept_scale,
+                                               ConstTable<double> gradient, double value,
+                                               double residual_tol, std::int64_t max_products,
                                                Mutable<double, 2> step) const {
     return std::visit(
-        [&](auto& rows) {
-            const Preconditioner coordinates{basis.data(), intercept_scale, rows.lane.n_vectors,
+        [&]<class T>(const TiledRows<T>& rows) {
+            const LogisticLane& lane = expansion.state->lane;
+            const auto* kept = std::get_if<LineVector<T>>(&expansion.state->kept);
+            const auto padded =
+                static_cast<std::size_t>(rows.x.n_tiles() * rows.x.tile_rows() * lane.n_vectors);
+            check(kept != nullptr && kept->size() == padded, "no weights were expanded");
+            const Preconditioner coordinates{basis.data(), intercept_scale, lane.n_vectors,
                                              rows.x.n_columns()};
             const std::size_t size = coordinates.size();
-            check(!rows.kept.empty() || rows.x.n_rows() == 0, "no weights were expanded");
             check(
                 basis.size() == static_cast<std::size_t>(rows.x.n_columns() * rows.x.n_columns()) &&
                     gradient.size() >= size && step.size() >= size,
                 "columns do not fit");
             ReleasedGil no_gil;
             LogisticObjective objective(rows.x, rows.targets);
-            Heartbeat heartbeat(poll_signals,
-                                rows.x.n_rows() * rows.x.n_columns() * rows.lane.n_vectors,
+            Heartbeat heartbeat(poll_signals, rows.x.n_rows() * rows.x.n_columns() * lane.n_vectors,
                                 rows.x.n_rows());
             const Vector g(gradient.data(), gradient.data() + size);
             const NewtonStep result =
-                truncated_newton_step(objective, rows.lane, C, coordinates, g, rows.kept, value,
+                truncated_newton_step(objective, lane, C, coordinates, g, *kept, value,
                                       residual_tol, max_products, {step.data(), size}, heartbeat);
             return std::vector<double>{result.slope, result.residual,
                                        static_cast<double>(result.products)};

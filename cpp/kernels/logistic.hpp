@@ -12,6 +12,15 @@ namespace kernels::logistic {
 
 using Callback = std::function<bool(std::int64_t number, double gap)>;  // whether to stop
 
+// What products with the Hessian of an expanded lane need. Threads share rows, so each lane has its
+// own.
+struct Expansion {
+    Expansion();
+
+    struct State;
+    std::shared_ptr<State> state;
+};
+
 // Dense rows with labels, sample weights and folds, for l2-penalised logistic regression of many
 // lanes; see certified/logistic_objective.hpp and certified/lbfgs.hpp.
 class LogisticLanes {
@@ -28,17 +37,18 @@ class LogisticLanes {
                std::int64_t max_evaluations, const Callback& callback, Mutable<double, 3> weights,
                Mutable<double, 2> results) const;
 
-    // The value, the gradient and the mean curvature of each row, of one lane; the tiles keep what
-    // products with its Hessian need. Returns the value.
+    // The value, the gradient and the mean curvature of each row, of one lane; `expansion`
+    // keeps what products with its Hessian need. Returns the value.
     double expand(double C, std::int32_t held_out, std::int32_t target, Const<std::int32_t> code,
                   ConstTable<double> weights, Mutable<double, 2> gradient,
-                  Mutable<double, 1> curvature) const;
+                  Mutable<double, 1> curvature, Expansion& expansion) const;
 
     // A truncated Newton step from the weights that were expanded. Returns g.step, the squared
     // norm of the residual, and the number of products.
-    std::vector<double> newton_step(double C, ConstTable<double> basis, double intercept_scale,
-                                    ConstTable<double> gradient, double value, double residual_tol,
-                                    std::int64_t max_products, Mutable<double, 2> step) const;
+    std::vector<double> newton_step(const Expansion& expansion, double C, ConstTable<double> basis,
+                                    double intercept_scale, ConstTable<double> gradient,
+                                    double value, double residual_tol, std::int64_t max_products,
+                                    Mutable<double, 2> step) const;
 
     struct State;
 

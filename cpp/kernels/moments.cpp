@@ -14,7 +14,7 @@ namespace kernels::moments {
 
 namespace {
 
-// A block of rows and how they are grouped, checked.
+// A checked block of rows with their groups.
 struct Block {
     Block(const BoundRows& bound, std::int64_t first, std::int64_t n_rows,
           const std::optional<Const<std::int32_t>>& group,
@@ -35,7 +35,7 @@ struct Block {
             check(by.group[i] >= 0 && by.group[i] < by.n_groups, "a group is outside");
     }
 
-    // Whether an array has a row for each group and a column for each feature.
+    // Whether an array has shape (groups, features).
     template <class A>
     bool fits(const A& array) const {
         return static_cast<std::int64_t>(array.shape(0)) == by.n_groups &&

@@ -193,17 +193,20 @@ Result run_argmax_perceptron(const BoundRows& rows, const Weights& weights, cons
 
         EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
         Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows, state.n_blocks());
-        std::optional<ArgmaxPocket<Lane>> pocket;
-        if (plan.has_pocket()) pocket.emplace(*x, problem, chosen, plan.pocket_values, heartbeat);
         Result result;
-        result.run =
-            argmax_perceptron<Lane>(*x, problem, state, order, plan.first_epoch, plan.max_epochs,
-                                    plan.presented, pocket ? &*pocket : nullptr, heartbeat);
-        if (pocket && result.run.overflow_row < 0) {
-            std::copy(pocket->w.begin(), pocket->w.end(), state.w);
-            std::copy(pocket->b.begin(), pocket->b.end(), state.b);
-            result.pocket_mistakes = {pocket->mistakes};
+        if (!plan.has_pocket()) {
+            result.run = argmax_perceptron<Lane>(*x, problem, state, order, plan.first_epoch,
+                                                 plan.max_epochs, plan.presented, heartbeat);
+            return result;
         }
+        ArgmaxPocket<Lane> pocket(*x, problem, chosen, plan.pocket_values, heartbeat);
+        result.run =
+            argmax_pocket_perceptron<Lane>(*x, problem, state, order, plan.first_epoch,
+                                           plan.max_epochs, plan.presented, heartbeat, pocket);
+        if (result.run.overflow_row >= 0) return result;
+        std::copy(pocket.w.begin(), pocket.w.end(), state.w);
+        std::copy(pocket.b.begin(), pocket.b.end(), state.b);
+        result.pocket_mistakes = {pocket.mistakes};
         return result;
     });
 }

@@ -12,7 +12,7 @@ namespace kernels::scores {
 
 namespace {
 
-constexpr std::int64_t kProducts = std::int64_t(1) << 26;  // between two looks for Ctrl-C
+constexpr std::int64_t kProducts = std::int64_t(1) << 26;  // between two checks for Ctrl-C
 constexpr std::int64_t kLeastRows = 64;
 
 }  // namespace

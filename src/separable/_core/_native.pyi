@@ -320,9 +320,9 @@ def dual_pass(targets: LaneTargets, rows: separable._core.portable.Rows, squared
     One pass of dual coordinate descent; see certified/dual_descent.hpp. by_row has a bit per lane for shrunk rows and one for rows with a large gap; by_lane are multipliers, sums, shrinking thresholds, losses of shrunk rows and large gaps. Returns the loss and the gap at the weights of the moment, by lane.
     """
 
-def semismooth_newton(targets: LaneTargets, rows: separable._core.portable.Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b: float, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], fit_intercept: bool, width: float, tol: float, max_steps: int, on_step: Callable[[int, float], bool] | None) -> tuple[int, float, float, bool]:
+def semismooth_newton(targets: LaneTargets, rows: separable._core.portable.Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], fit_intercept: bool, width: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], tol: float, max_steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_idle: float, on_step: Callable[[int, float], bool] | None) -> tuple[list[int], list[bool], bool]:
     """
-    Solve one lane of a piecewise linear loss; see certified/semismooth_newton.hpp. Returns the steps, the intercept, the width of the zone, and whether on_step stopped it.
+    Solve lanes of a piecewise linear loss; see certified/semismooth_newton.hpp. Weights, intercepts, dual points and widths of the zones are updated. Returns the steps of each lane, whether it stalled, and whether on_step stopped them.
     """
 
 def add_rows(rows: separable._core.portable.Rows, r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
@@ -388,6 +388,11 @@ def gram_path(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), o
     The elastic net from the Gram matrix, for many penalty levels, each warm-started from the level before and the first from weights; see certified/gram_descent.hpp. Writes weights, (primal, gap) and steps of each level.
     """
 
+class LogisticExpansion:
+    """What products with the Hessian of an expanded lane need."""
+
+    def __init__(self) -> None: ...
+
 class LogisticLanes:
     """
     Dense rows in tiles, with labels, sample weights and folds, for l2-penalised logistic regression of many lanes.
@@ -403,12 +408,12 @@ class LogisticLanes:
         Minimise the objectives of lanes by L-BFGS in the coordinates w = basis u; see certified/lbfgs.hpp. code has the weight vector of each class, -1 if it is absent, and no column for binary lanes. weights, (lanes, vectors, columns + 1) with the intercept last, are the start and the end; results are value, estimated gap, half the squared Newton decrement, evaluations and whether the lane converged.
         """
 
-    def expand(self, C: float, held_out: int, target: int, code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float:
+    def expand(self, C: float, held_out: int, target: int, code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], expansion: LogisticExpansion) -> float:
         """
-        Write the gradient and the mean curvature of each row at the weights of one lane, and return its value.
+        Write the gradient and the mean curvature of each row at the weights of one lane, keep in the expansion what its Hessian needs, and return its value.
         """
 
-    def newton_step(self, C: float, basis: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept_scale: float, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: float, residual_tol: float, max_products: int, step: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> list[float]:
+    def newton_step(self, expansion: LogisticExpansion, C: float, basis: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept_scale: float, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: float, residual_tol: float, max_products: int, step: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> list[float]:
         """
         Write a truncated Newton step from the weights that were expanded; see certified/logistic_newton.hpp. Returns gradient.step, the squared norm of the residual and the number of Hessian products.
         """

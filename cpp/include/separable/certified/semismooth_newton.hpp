@@ -15,6 +15,8 @@
 //             4. when the Newton decrement is small beside the gap of the rows, the maximiser z
 //                becomes the centre and delta shrinks. The next step keeps the rows of the zone as
 //                they are, for those are likely to stay in it
+//             5. far from the optimum it stalls, and ends, when steps that do not halve the gap
+//                cost more than max_idle steps of an interior point
 //   source    X. Li, D. Sun, K.-C. Toh, A highly efficient semismooth Newton augmented Lagrangian
 //             method for solving lasso problems, SIAM J. Optim. 28 (2018); R. T. Rockafellar,
 //             Augmented Lagrangians and applications of the proximal point algorithm (1976)
@@ -64,8 +66,9 @@ struct PiecewiseRows {
 struct SemismoothOptions {
     double tol = 1e-6;  // relative gap, as estimated here
     std::int64_t max_steps = 200;
-    double width = 0;    // of the zone, relative to the unit of residuals; 0: from nothing
-    bool rough = false;  // whether an estimate of the error will do, without a dual point
+    double max_idle = 0;  // work without half the gap, in steps of an interior point; then it ends
+    double width = 0;     // of the zone, relative to the unit of residuals; 0: from nothing
+    bool rough = false;   // whether an estimate of the error will do, without a dual point
     std::function<bool(std::int64_t, double)> on_step;  // returns whether to stop; or empty
     std::function<void()> poll;
 };
@@ -74,7 +77,7 @@ struct SemismoothRun {
     std::int64_t steps = 0;
     double gap = std::numeric_limits<double>::infinity();  // relative, an estimate
     double width = 0;                                      // of the zone at the end
-    bool stopped = false;
+    bool stopped = false, stalled = false;
 };
 
 class SemismoothNewton {
@@ -119,6 +122,7 @@ class SemismoothNewton {
     static constexpr double kComplementary = 0.3;  // rows_gap over tol that needs no further stage
     static constexpr double kRounding = 1e-17;     // decrement that no step makes smaller
     static constexpr double kLeastWidth = 1e-13;
+    static constexpr double kClose = 1e-2;         // relative gap from which no run stalls
     static constexpr double kWorthKeeping = 1e-4;  // relative gap of points that are remembered
     static constexpr double kFlat = 0.1;      // slope at which a line search ends, over the first
     static constexpr double kDamping = 1e-3;  // curvature of b without rows in the zone
@@ -221,17 +225,21 @@ class SemismoothNewton {
     void iterate(const SemismoothOptions& options, SemismoothRun& run) {
         bool predicts = false;
         int idle = 0;
-        double best = std::numeric_limits<double>::infinity();
+        double worked = 0, most_work = options.max_idle * interior_cost(),
+               best = std::numeric_limits<double>::infinity();
         while (run.steps < options.max_steps) {
             evaluate();
             run.gap = relative_gap();
             idle = run.gap < 0.5 * best ? 0 : idle + 1;
+            if (idle == 0) worked = work_;
             if (best <= kNearRounding && idle > kMostIdle) return;
             if (run.gap < best) {
                 best = run.gap;
                 if (best <= kWorthKeeping) keep_best();
             }
             if (!std::isfinite(gap_) || run.gap <= options.tol) return;
+            run.stalled = best > kClose && work_ - worked > most_work;
+            if (run.stalled) return;
             if (predicts) zone_ = kept_, unclip();
             const double decrement = direction();
             if (options.rough && decrement + rows_gap_ <= options.tol * primal_) return;
@@ -283,17 +291,21 @@ class SemismoothNewton {
         if (prefers_conjugate_gradients())
             conjugate_gradients();
         else
-            factored();
+            factored(), work_ += factor_cost(zone_.size());
         double decrement = gb_ * db_;
         for (std::size_t j = 0; j < d_; ++j) decrement += gw_[j] * dw_[j];
         return 0.5 * decrement;
     }
 
     // Multiplications of a factor, and of one step of conjugate gradients, which reads rows twice.
-    double factor_cost() const {
-        const double d = static_cast<double>(d_), m = static_cast<double>(zone_.size());
+    double factor_cost(std::size_t rows) const {
+        const double d = static_cast<double>(d_), m = static_cast<double>(rows);
         const double less = std::min(d, m), gram = is_sparse() ? 8 * less * less : m * d * less / 2;
         return gram + less * less * less / 6;
+    }
+    // A step of an interior point: calls from Python, products with all rows, and their factor.
+    double interior_cost() const {
+        return kInteriorStep + kInteriorValue * static_cast<double>(x_.n_values) + factor_cost(n_);
     }
     double conjugate_cost() const {
         const double rows = std::max(1.0, static_cast<double>(x_.n_rows));
@@ -302,9 +314,10 @@ class SemismoothNewton {
     }
     bool prefers_conjugate_gradients() const {
         if (std::min(zone_.size(), d_) > kMaxFactor) return true;
-        return !is_hard_ && factor_cost() > kUsualSteps * conjugate_cost();
+        return !is_hard_ && factor_cost(zone_.size()) > kUsualSteps * conjugate_cost();
     }
     static constexpr double kConjugateCost = 4, kUsualSteps = 60;
+    static constexpr double kInteriorStep = 5e6, kInteriorValue = 100;  // read off w8a
     static constexpr double kNearRounding =
         1e-11;                           // relative gap from which steps may lead nowhere
     static constexpr int kMostIdle = 8;  // steps there without half the gap
@@ -438,7 +451,7 @@ class SemismoothNewton {
             rho += left[j] * p[j];
         }
         const double enough = kConjugateTol * kConjugateTol * rho;
-        const double most = std::clamp(factor_cost() / conjugate_cost(), 250.0, 4000.0);
+        const double most = std::clamp(factor_cost(zone_.size()) / conjugate_cost(), 250.0, 4000.0);
         const int most_steps = static_cast<int>(most);
         int step = 0;
         for (; step < most_steps && rho > enough && rho > 0; ++step) {
@@ -464,6 +477,7 @@ class SemismoothNewton {
                 p[j] = left[j] / diagonal_[j] + next / rho * p[j];
             rho = next;
         }
+        work_ += step * conjugate_cost();
         is_hard_ = is_hard_ || (step == most_steps && std::min(zone_.size(), d_) <= kMaxFactor);
         std::copy_n(at.begin(), d_, dw_.begin());
         db_ = with_b ? at[d_] : 0;
@@ -550,7 +564,7 @@ class SemismoothNewton {
     Vector best_w_, best_z_;
     double best_b_ = 0, best_width_ = 0, best_gap_ = 0;
     double gb_ = 0, db_ = 0, mixed_sum_ = 0, primal_ = 0, gap_ = 0, rows_gap_ = 0;
-    double damping_ = 0, step_norm_ = 0, step_along_ = 0;
+    double damping_ = 0, step_norm_ = 0, step_along_ = 0, work_ = 0;
     int stages_ = 0;
     bool is_hard_ = false;
     UpperCholesky factor_;

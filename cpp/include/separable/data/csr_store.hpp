@@ -1,4 +1,4 @@
-// Rows read so far, in CSR format, until they are handed out.
+// Buffer of rows in CSR format between parsing and returning them.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace separable {
 
-// Rows handed out; the columns are in one of the two, and so are the places where rows start.
+// Returned rows; columns and row starts are in one of the two index types.
 struct CsrArrays {
     bool wide = false;  // int64, else int32
     GrowableArray<double> values;
@@ -46,8 +46,8 @@ class CsrStore {
         index_ = {};
     }
 
-    // Takes rows in that end at the given places among the values to come; returns where
-    // `write` is to put these.
+    // Appends rows that end at the given offsets of the next values; returns the position at
+    // which `write` stores these.
     std::size_t join(std::span<const std::int64_t> ends) {
         const std::size_t place = values_.size();
         for (const std::int64_t end : ends) ends_.push(static_cast<std::int64_t>(place) + end);
@@ -55,7 +55,7 @@ class CsrStore {
         return place;
     }
 
-    // The room must have been reserved. Columns are moved by `shift`.
+    // Capacity must be reserved. Columns are shifted by `shift`.
     void write(std::size_t place, const std::int64_t* column, const double* value, std::size_t n,
                std::int64_t shift) {
         std::copy_n(value, n, values_.data() + place);
@@ -66,14 +66,14 @@ class CsrStore {
                 index_.data()[place + k] = static_cast<std::int32_t>(column[k] + shift);
     }
 
-    // Moves the columns of all rows that are still here.
+    // Shifts the columns of all remaining rows.
     void shift_columns(std::int64_t by) {
         const auto begin = static_cast<std::size_t>(first_value());
         for (std::size_t k = begin; k < values_.size(); ++k)
             wide_ ? wide_index_.data()[k] += by : index_.data()[k] += static_cast<std::int32_t>(by);
     }
 
-    // Hands out the first n rows. All of them: without a copy.
+    // Returns and removes the first n rows; all rows are moved without a copy.
     CsrArrays take(std::int64_t n) {
         CsrArrays out;
         const std::int64_t begin = first_value(),
@@ -105,13 +105,13 @@ class CsrStore {
     GrowableArray<std::int32_t> index_;
     GrowableArray<std::int64_t> wide_index_;
     GrowableArray<std::int64_t> ends_;
-    std::int64_t first_row_ = 0;  // rows before it are handed out
+    std::int64_t first_row_ = 0;  // first row not yet returned
 
     std::size_t capacity() const { return values_.capacity(); }
     std::int64_t first_value() const { return first_row_ == 0 ? 0 : ends_.data()[first_row_ - 1]; }
 
-    // Gives back the room of rows that are handed out, once it is more than what is left: a stream
-    // that is taken in parts holds no more than that, and each value is moved once in the mean.
+    // Frees the memory of returned rows once it exceeds that of the remaining ones. So a stream
+    // read in parts needs at most twice the memory, and each value is moved once on average.
     void drop_taken() {
         const std::int64_t rows = first_row_, begin = first_value();
         const auto left = values_.size() - static_cast<std::size_t>(begin);
@@ -136,12 +136,12 @@ class CsrStore {
     }
 };
 
-// Numbers beside the rows, one a row.
+// One number per row.
 template <class T>
 class RowNumbers {
    public:
     void append(const T* from, std::size_t n) { numbers_.append(from, n); }
-    // Numbers for rows that had none.
+    // Fills in a number for earlier rows without one.
     void fill_to(std::size_t n, T value) { numbers_.fill_to(first_ + n, value); }
 
     GrowableArray<T> take(std::size_t n) {
@@ -155,10 +155,10 @@ class RowNumbers {
 
    private:
     GrowableArray<T> numbers_;
-    std::size_t first_ = 0;  // numbers before it are handed out
+    std::size_t first_ = 0;  // first number not yet returned
 };
 
-// Texts one after the other; text i ends at ends[i].
+// Concatenated texts; text i ends at ends[i].
 struct Texts {
     GrowableArray<char> bytes;
     GrowableArray<std::int64_t> ends;
@@ -192,7 +192,7 @@ struct Texts {
     }
 };
 
-// Texts beside the rows, one a row.
+// One text per row.
 class RowTexts {
    public:
     void append(const Texts& more) { texts_.append(more); }

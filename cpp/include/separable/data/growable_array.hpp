@@ -1,4 +1,4 @@
-// An array that grows without being copied where the system can move its pages.
+// Array that grows without copying if the system can move pages (mremap).
 #pragma once
 
 #if defined(__linux__)
@@ -16,9 +16,8 @@
 
 namespace separable {
 
-// Memory in whole pages of its own once there is much of it, so that growing moves pages and not
-// bytes. Pages that nothing was written to cost nothing: room can be asked for with a generous
-// hand.
+// Large arrays have their own pages, so that growing moves pages instead of bytes. Untouched pages
+// cost nothing, so capacity can be generous.
 class Pages {
    public:
     Pages() = default;
@@ -38,7 +37,7 @@ class Pages {
 
     void* data() const { return data_; }
 
-    // Keeps as many bytes as both sizes have.
+    // Keeps the bytes common to both sizes.
     void resize(std::size_t size) {
         if (size == size_) return;
         void* moved = nullptr;
@@ -111,11 +110,11 @@ class GrowableArray {
     std::size_t capacity() const { return capacity_; }
     std::span<T> span() { return {data(), size_}; }
 
-    // Capacity for n elements; the pages are not touched.
+    // Reserves capacity for n elements without touching the pages.
     void reserve(std::size_t n) {
         if (n > capacity_) set_capacity(std::max(n, capacity_ + capacity_ / 2));
     }
-    // The room is there already.
+    // Capacity must be reserved.
     void set_size(std::size_t n) { size_ = n; }
     void append(const T* from, std::size_t n) {
         reserve(size_ + n);

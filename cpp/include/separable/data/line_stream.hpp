@@ -1,4 +1,4 @@
-// Text in chunks of any size as regions of whole lines, and regions as blocks for several threads.
+// Chunks of text to regions of whole lines, and regions to blocks for several threads.
 #pragma once
 
 #include <algorithm>
@@ -19,21 +19,21 @@ namespace separable {
 
 struct Block {
     const char* begin;
-    const char* end;  // behind a line feed
+    const char* end;  // after a line feed
 
     std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };
 
-// Why a line is refused, and where.
+// Error of a line: position and reason.
 template <class Reason>
 struct Fault {
     std::int64_t line;    // from 1
     std::int64_t column;  // of the byte, from 1
     Reason reason;
-    std::string text;  // the first bytes of what is wrong
+    std::string text;  // the first bytes of the offending text
 };
 
-// Lines refused: how many, and the first of them.
+// Rejected lines: their number and the first ones.
 template <class Reason>
 struct Faults {
     static constexpr std::size_t kKept = 10;
@@ -45,7 +45,7 @@ struct Faults {
         if (first.size() < kKept) first.push_back(std::move(fault));
     }
 
-    // Appends those of a block that starts behind `lines` lines.
+    // Appends the errors of a block that starts after `lines` lines.
     void append(Faults&& block, std::int64_t lines) {
         count += block.count;
         for (auto& fault : block.first) {
@@ -56,13 +56,13 @@ struct Faults {
     }
 };
 
-// The text that an error quotes: up to a blank or a comment, at most this many bytes.
+// Text quoted in an error: up to a blank or a comment, at most this many bytes.
 inline constexpr std::size_t kShown = 200;
 
 inline const char* line_end(const char* p) { return static_cast<const char*>(rawmemchr(p, '\n')); }
 
-// Gives `use` regions of whole lines, each ending behind a line feed and followed by kBytesAhead
-// bytes that may be read. The bytes of a line that chunks cut are looked at once.
+// Passes regions of whole lines to `use`. Each ends after a line feed and is followed by
+// kBytesAhead readable bytes. The bytes of a line split by chunks are scanned once.
 class LineStream {
    public:
     template <class Use>
@@ -76,7 +76,7 @@ class LineStream {
             if (stop != nullptr) use_rest(use);
         }
         if (p == end) return;
-        // Line feeds near the end are not followed by enough bytes: their lines go through a copy.
+        // Line feeds near the end are not followed by enough bytes: copy these lines.
         if (static_cast<std::size_t>(end - p) > kBytesAhead) {
             const char* const safe = behind_last_feed(p, end - kBytesAhead);
             if (safe != p) use(Block{p, safe});
@@ -111,7 +111,7 @@ class LineStream {
         rest_.append(begin, static_cast<std::size_t>(end - begin));
     }
 
-    // Makes bytes behind the rest readable.
+    // Makes kBytesAhead bytes after the rest readable.
     void pad() {
         const std::size_t size = rest_.size();
         rest_.append(kBytesAhead, '\n');
@@ -131,13 +131,13 @@ class LineStream {
     static constexpr std::size_t kMostKept = 1 << 20;
 };
 
-// The first region of a file without its byte-order mark.
+// Removes the byte-order mark from the first region of a file.
 inline Block without_mark(Block region) {
     const bool marked = region.size() >= 3 && std::string_view(region.begin, 3) == "\xef\xbb\xbf";
     return {region.begin + (marked ? 3 : 0), region.end};
 }
 
-// Cuts a region at line feeds into blocks of about `size` bytes.
+// Splits a region at line feeds into blocks of about `size` bytes.
 inline std::vector<Block> cut_into_blocks(Block region, std::size_t size) {
     std::vector<Block> blocks;
     while (region.begin < region.end) {
@@ -149,12 +149,12 @@ inline std::vector<Block> cut_into_blocks(Block region, std::size_t size) {
     return blocks;
 }
 
-// Runs blocks on several threads, so that what they leave does not depend on how many there are:
-// a worker parses any block into memory of its own, joins it when all blocks before it have joined,
-// one worker at a time, and stores it, again side by side with others.
+// Processes blocks on several threads; the result does not depend on their number. A worker parses
+// a block into its own memory, joins it after all earlier blocks have joined, one worker at a time,
+// and stores it, in parallel with others.
 //
-// A Worker has parse(block), join(wait), which returns whether to go on, and store(). Join calls
-// wait() before it moves what others may be storing into.
+// A Worker has parse(block), join(wait), which returns whether to continue, and store(). Join calls
+// wait() before it moves memory that others may be writing to.
 template <class Worker>
 void run_in_order(const std::vector<Block>& blocks, std::vector<Worker>& workers) {
     std::mutex mutex;

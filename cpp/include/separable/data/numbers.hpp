@@ -16,7 +16,7 @@ __extension__ using Wide = unsigned __int128;
 
 namespace digits {
 
-// The 8 bytes at p, the first one lowest.
+// The 8 bytes at p, little-endian.
 inline std::uint64_t load(const char* p) {
     std::uint64_t x;
     std::memcpy(&x, p, sizeof x);
@@ -24,13 +24,13 @@ inline std::uint64_t load(const char* p) {
     return x;
 }
 
-// The highest bit of each byte that is no digit.
+// Highest bit set for each byte that is not a digit.
 inline std::uint64_t others(std::uint64_t x) {
     const std::uint64_t y = x ^ 0x3030303030303030u;  // digits become 0 ... 9
     return (((y & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u) | y) & 0x8080808080808080u;
 }
 
-// The number of the first k digits of x, k <= 7, or of all of its 8.
+// The value of the first k <= 7 digits of x, or of all 8.
 inline std::uint64_t eight(std::uint64_t digits) {
     digits = digits * 10 + (digits >> 8);
     const std::uint64_t pairs = 0x000000ff000000ffu;
@@ -46,7 +46,7 @@ inline std::uint64_t all(std::uint64_t x) { return eight(x ^ 0x3030303030303030u
 inline constexpr std::array<std::uint64_t, 8> kTens = {1,      10,      100,       1'000,
                                                        10'000, 100'000, 1'000'000, 10'000'000};
 
-// Appends the digits at p to w, modulo 2^64; returns where they end.
+// Appends the digits at p to w, modulo 2^64; returns their end.
 inline const char* append(const char* p, std::uint64_t& w) {
     for (;;) {
         const std::uint64_t x = load(p), stop = others(x);
@@ -81,7 +81,7 @@ inline double power_of_two(int k) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + k) << 52);
 }
 
-// 5^k shifted until its highest bit is set, and 2^127 over that, rounded up.
+// 5^k normalized (highest bit set), and 2^127 divided by it, rounded up.
 struct Divisor {
     std::uint64_t shifted, inverse;
     int shift;
@@ -99,11 +99,11 @@ inline constexpr auto kDivisors = [] {
 
 // w * 10^e rounded once, for w > 0 and -27 <= e <= 27, in integers.
 //
-// e < 0: with w and 5^-e shifted until their highest bits are set, W / D lies between 1/2 and 2, so
-// Q = W 2^63 / D has 63 or 64 bits, of which 10 or 11 are dropped. The high half of W times the
-// inverse is less than 1 away from Q, which settles the rounding unless the bits dropped are next
-// to one half. Then Q is divided out; its lowest bit also says whether there is a remainder, and so
-// decides ties. The rest is a power of two. e >= 0: the same with the 127 bits of w 5^e.
+// e < 0: with w and 5^-e normalized, W / D lies between 1/2 and 2, so Q = W 2^63 / D has 63 or 64
+// bits; 10 or 11 of them are dropped. The high half of W times the inverse differs from Q by less
+// than 1, which determines the rounding unless the dropped bits are next to one half. Then Q is
+// divided exactly; its lowest bit includes whether there is a remainder, which decides ties. The
+// remaining factor is a power of two. e >= 0: the same with the 127 bits of w 5^e.
 inline double scaled_exactly(std::uint64_t w, int e) {
     if (e < 0) {
         const Divisor& d = kDivisors[static_cast<std::size_t>(-e)];
@@ -131,11 +131,11 @@ inline double scaled_exactly(std::uint64_t w, int e) {
     return static_cast<double>(top) * power_of_two(64 - shift + e);
 }
 
-// The number of any length from `first` to `last`, which is well formed and has no sign.
+// A well-formed unsigned number of any length, from `first` to `last`.
 inline NumberState slow_number(const char* first, const char* last, double& number) {
     const auto [end, error] = std::from_chars(first, last, number);
     if (error == std::errc{} && end == last) return NumberState::fine;
-    // Out of range, at which end? The power of ten of the first digit that is not 0 says it.
+    // Overflow or underflow: the power of ten of the first non-zero digit decides.
     const char* point = first;
     while (point < last && *point >= '0' && *point <= '9') ++point;
     const char* lead = first;
@@ -162,14 +162,13 @@ inline bool same_word(const char* p, const char* word) {
 
 }  // namespace detail
 
-// A decimal number: sign, digits with a point among them or at an end, exponent. Sets the number,
-// rounded to nearest, ties to even, and p to where it ends. Given: a byte that belongs to no number
-// follows, and kBytesAhead more bytes may be read. Words for NaN and infinity are told apart.
+// Parses a decimal number: sign, digits with an optional point, exponent. Sets the number, rounded
+// to nearest, ties to even, and p to its end. Precondition: a byte that is not part of a number
+// follows, and kBytesAhead more bytes are readable. NaN and infinity are recognized as words.
 //
-//   1. w = all digits, e = minus the digits behind the point, plus the exponent.
-//   2. w < 2^64 and |e| <= 27: integers of 128 bits. One way for nearly all numbers is faster than
-//   a
-//      shorter way for some of them, which the processor would have to foresee.
+//   1. w = all digits, e = exponent minus the number of digits after the point.
+//   2. w < 2^64 and |e| <= 27: 128-bit integers. One path for nearly all numbers is faster than a
+//      shorter path for some of them, because of mispredicted branches.
 //   3. Otherwise std::from_chars.
 inline NumberState parse_number(const char*& p, double& number) {
     const bool negative = *p == '-';
@@ -177,7 +176,7 @@ inline NumberState parse_number(const char*& p, double& number) {
     const char* const first = p;
     std::uint64_t w = 0;
     const auto lead = static_cast<unsigned char>(*p - '0');
-    if (lead <= 9 && p[1] == '.')  // so common that it need not wait for the search for the point
+    if (lead <= 9 && p[1] == '.')  // common case: skip the search for the point
         w = lead, ++p;
     else
         p = digits::append(p, w);

@@ -1,5 +1,5 @@
-// The loops over non-zeros, behind one virtual call a row. Only here do row format and lane type
-// multiply; learners are templates of the lane type alone.
+// Loops over non-zeros, behind one virtual call per row. Only these are compiled for each row
+// format and lane type; learners are templates of the lane type alone.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace separable {
 
-// The values of a row that are not 0, each column once. Behind the last column stand kAhead more
-// that are in range, so that a reader may fetch what belongs to index[k + kAhead].
+// Non-zero values of a row, each column once. The last column is followed by kAhead valid columns,
+// so that a reader may prefetch for index[k + kAhead].
 template <class T>
 struct NonZeros {
     static constexpr std::size_t kAhead = 24;
@@ -44,7 +44,7 @@ void add_up_columns(NonZeros<T>& row) {
     }
 }
 
-// Writes the values of a row that are not 0; if columns occur twice, added up.
+// Writes the non-zero values of a row; values of duplicate columns are added.
 template <Row R, class T>
 void write_non_zeros(const R& row, bool repeats, NonZeros<T>& out) {
     const std::int64_t n = row.size();
@@ -91,24 +91,24 @@ class Products {
     // w += step x_i and u += time (change of w)
     virtual void add_timed(std::int64_t i, const Score& step, const double* time, T* w,
                            double* u) const = 0;
-    // the l1 penalty that is due on the weights of the non-zeros; see shrink_weights
+    // applies the outstanding l1 penalty to the weights of the non-zeros; see shrink_weights
     virtual void shrink(std::int64_t i, double due, double* q, T* w) const = 0;
-    // the values of x_i that are not 0
+    // the non-zero values of x_i
     virtual void non_zeros(std::int64_t i, NonZeros<T>& out) const = 0;
-    // sum += step x_i, in float64 whatever the weights are; one step a lane
+    // sum += step x_i in float64 for any weight type; one step per lane
     virtual void accumulate(std::int64_t i, const double* step, double* sum) const = 0;
     // w_j = 0 for the features of x_i
     virtual void clear(std::int64_t i, T* w) const = 0;
     // |x_i|^2
     virtual double squared_norm(std::int64_t i) const = 0;
-    // Start fetching what rows to come will need: all of row `far`, the first weights of `near`.
+    // Prefetch for later rows: all of row `far`, the first weights of row `near`.
     virtual void prefetch(std::int64_t far, std::int64_t near, const T* w) const = 0;
 
     std::int64_t n_rows = 0;
     std::int64_t n_features = 0;
     std::int64_t n_values = 0;  // stored numbers in all rows
 
-    // What a row takes in memory, roughly: a value and a column of 4 bytes each.
+    // Approximate bytes of a row: a value and a column of 4 bytes each.
     std::int64_t row_bytes() const { return 8 * n_values / std::max<std::int64_t>(1, n_rows); }
 };
 
@@ -166,7 +166,7 @@ class ProductsOf final : public Products<Lane> {
 };
 
 // Weights have the type of the data, or are wider (float64 on float32, to check float32).
-// `repeats`: the rows that have a column twice, which only non_zeros() minds; empty: none has.
+// `repeats`: mask of rows with duplicate columns, for non_zeros(); empty if there are none.
 template <class Lane>
 std::unique_ptr<Products<Lane>> make_products(const AnyRows& any,
                                               const std::vector<bool>* repeats = nullptr) {

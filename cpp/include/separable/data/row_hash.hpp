@@ -16,11 +16,12 @@ inline std::uint64_t splitmix(std::uint64_t z) {
     return z ^ z >> 31;
 }
 
-// Problem:  tell equal rows by one number.
-// Given:    a row, no column twice.
+// Problem:  recognize equal rows by one number.
+// Given:    a row without duplicate columns.
 // Returns:  h = mix(sum_j mix(bits(x_j) + (j + 1) g) mod 2^64) over the columns with x_j != 0, as
-//           float64; g is the golden ratio in 64 bits. Zeros add nothing, and sums do not mind the
-//           order, so a row has the same hash dense, sparse and with unsorted columns.
+//           float64; g is the golden ratio in 64 bits. Zeros add nothing, and the sum does not
+//           depend on the order, so a row has the same hash dense, sparse and with unsorted
+//           columns.
 template <Row R>
 std::uint64_t hash_row(const R& row) {
     constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;

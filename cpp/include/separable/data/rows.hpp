@@ -1,4 +1,4 @@
-// Row formats. A format is a matrix that hands out rows; a row is a list of non-zeros (j, x_j).
+// Row formats. A format is a matrix with access to rows; a row is a list of non-zeros (j, x_j).
 // A new format is a struct that satisfies RowFormat and an entry in AnyRows.
 #pragma once
 
@@ -34,14 +34,14 @@ concept RowFormat = requires(const F& rows, std::int64_t i) {
 
 inline constexpr std::size_t kRowsAhead = 4;  // between a prefetch and a copy
 
-// Fetch `bytes` from memory, a cache line at a time.
+// Prefetch `bytes`, one cache line at a time.
 inline void prefetch_bytes(const void* from, std::int64_t bytes) {
     const char* at = static_cast<const char*>(from);
     for (std::int64_t done = 0; done < bytes; done += kLineBytes)
         __builtin_prefetch(at + done, 0, 2);
 }
 
-// Dense, C order: every feature is a non-zero, and weights stand in the order of the values.
+// Dense, C order: every feature counts as a non-zero; weights are in the order of the values.
 template <class Value>
 struct Dense {
     const Value* values_;
@@ -73,13 +73,13 @@ struct Dense {
             return !Line<T>::load(x + k).any();
         }
         template <class T>
-        void prefetch_weights(const T*, std::int64_t, int) const {}  // the hardware sees a stream
+        void prefetch_weights(const T*, std::int64_t, int) const {}  // hardware prefetches
         void prefetch() const { prefetch_bytes(x, n * static_cast<std::int64_t>(sizeof(Value))); }
     };
 
     std::int64_t n_values() const { return n_rows * n_features; }
 
-    // Writes the given rows, in that order.
+    // Copies the given rows in order.
     void copy_rows(std::span<const std::int64_t> order, Value* values) const {
         for (std::size_t t = 0; t < order.size(); ++t) {
             if (t + kRowsAhead < order.size()) row(order[t + kRowsAhead]).prefetch();
@@ -89,9 +89,9 @@ struct Dense {
     DenseRow row(std::int64_t i) const { return {values_ + i * n_features, n_features}; }
 };
 
-// CSR: row i has the columns index[start[i] ... start[i + 1] - 1], in any order. Sums of products
-// do not mind a column that occurs twice; norms do. There is one pair of index types, whatever the
-// caller's arrays have: each format multiplies the code of every kernel.
+// CSR: row i has the columns index[start[i] ... start[i + 1] - 1], in any order. Duplicate columns
+// do not affect sums of products, but norms. There is one pair of index types for all callers,
+// because every format is compiled into every kernel.
 template <class Value>
 struct Csr {
     const Value* values_;
@@ -122,7 +122,7 @@ struct Csr {
         }
         template <class T>
         bool only_zeros(std::int64_t) const {
-            return false;  // stored values are taken as they are
+            return false;  // stored values are used unchanged
         }
         template <class T>
         void prefetch_weights(const T* w, std::int64_t k, int width) const {
@@ -136,7 +136,7 @@ struct Csr {
 
     std::int64_t n_values() const { return start_[n_rows] - start_[0]; }
 
-    // Writes the given rows, in that order.
+    // Copies the given rows in order.
     template <class Index>
     void copy_rows(std::span<const std::int64_t> order, Value* values, Index* index,
                    Index* start) const {
@@ -155,7 +155,7 @@ struct Csr {
     }
 };
 
-// |x|^2 of a row in which no column occurs twice.
+// |x|^2 of a row without duplicate columns.
 template <Row R>
 double sum_of_squares(const R& row) {
     constexpr int P = kPerLine<double>;
@@ -175,7 +175,7 @@ double sum_of_squares(const R& row) {
 template <class T>
 using Entry = std::pair<std::int64_t, T>;
 
-// Sorts the entries of a row by column and adds up those of the same column, in their order.
+// Sorts the entries of a row by column and adds duplicates in their order.
 template <class T>
 [[gnu::noinline]] void sum_repeats(std::vector<Entry<T>>& row) {
     std::stable_sort(row.begin(), row.end(),
@@ -189,7 +189,7 @@ template <class T>
     row.resize(kept);
 }
 
-// |x|^2. A column that occurs twice counts once, with the sum of its values.
+// |x|^2, with the values of duplicate columns added first.
 template <Row R>
 double squared_norm(const R& row) {
     double sum = 0;
@@ -208,7 +208,7 @@ double squared_norm(const R& row) {
     return sum;
 }
 
-// The rows that have a column twice, empty if none has.
+// Mask of the rows with duplicate columns; empty if there are none.
 template <class Value>
 std::vector<bool> rows_that_repeat(const Dense<Value>&) {
     return {};
@@ -217,7 +217,7 @@ std::vector<bool> rows_that_repeat(const Dense<Value>&) {
 template <class Value>
 std::vector<bool> rows_that_repeat(const Csr<Value>& rows) {
     std::vector<bool> repeat;
-    std::vector<std::int64_t> last_row;  // + 1, of each column; not made for rows that ascend
+    std::vector<std::int64_t> last_row;  // + 1, of each column; empty if columns ascend
     std::vector<std::int64_t> sorted;
     const bool few = rows.n_values() < rows.n_features;
     for (std::int64_t i = 0; i < rows.n_rows; ++i) {

@@ -39,12 +39,12 @@ enum class SvmlightReason : std::uint8_t {
 enum class LabelKind : std::uint8_t { unsettled, number, text };
 
 struct SvmlightOptions {
-    std::optional<int> index_base;           // none: found out
-    std::optional<std::int64_t> n_features;  // none: as many as there are
+    std::optional<int> index_base;           // default: detected
+    std::optional<std::int64_t> n_features;  // default: the largest column seen
     LabelKind labels = LabelKind::unsettled;
-    bool skip = false;  // lines that are refused, instead of stopping at the first
+    bool skip = false;  // skip invalid lines instead of stopping at the first
     int n_threads = 1;
-    bool as_written = false;  // labels were asked for as text: any text is one, none is empty
+    bool as_written = false;  // labels requested as text; a missing label is empty
 };
 
 inline constexpr std::int64_t kLargestColumn = std::int64_t{1} << 62;
@@ -64,7 +64,7 @@ inline const char* token_end(const char* p) {
     return p;
 }
 
-// What one block of lines holds. Columns are as written.
+// Contents of a block of lines; columns as written.
 struct Parsed {
     std::vector<std::int64_t> column, ends, qid;
     std::vector<double> value, label;
@@ -72,16 +72,16 @@ struct Parsed {
     Faults<SvmlightReason> faults;
     std::int64_t n_lines = 0, largest = -1;
     bool has_zero = false, has_qid = false, has_text = false;
-    std::int64_t edge_line = 0;  // the first one with column n_features, 0: none
+    std::int64_t edge_line = 0;  // the first line with column n_features; 0 if none
 };
 
-// Problem: given lines, each ending with a line feed, their rows; for each line that is none, why.
+// Problem: parse lines, each ending with a line feed, to rows; report errors of invalid lines.
 // Steps of a line:
-//   1. Blank, or nothing but a comment: no row.
+//   1. Blank or comment only: no row.
 //   2. The label, up to a blank: a number, or text.
 //   3. qid:n, if it comes next.
 //   4. Pairs column:value.
-//   5. Columns that do not ascend are sorted; one that occurs twice is refused.
+//   5. Sort columns that do not ascend; reject duplicates.
 class BlockParser {
    public:
     BlockParser(const SvmlightOptions& options, Parsed& out) : options_(options), out_(out) {
@@ -108,7 +108,7 @@ class BlockParser {
     std::int64_t lowest_, highest_;
     std::size_t n_ = 0;  // pairs so far
     std::vector<std::pair<std::int64_t, double>> sorted_;
-    static constexpr std::size_t kMostScratch = 1 << 20;  // pairs kept room for from block to block
+    static constexpr std::size_t kMostScratch = 1 << 20;  // capacity kept between blocks
 
     void start_over(std::size_t n_bytes) {
         const std::size_t most = n_bytes / 4 + 2;  // a pair has at least four bytes
@@ -152,7 +152,7 @@ class BlockParser {
         return line_end(p) + 1;
     }
 
-    // Moves p behind the label; on a fault, not beyond the line.
+    // Moves p past the label; on an error, within the line.
     bool parse_label(const char*& p, double& number, bool& is_text) {
         const char* const begin = p;
         if (!options_.as_written) {
@@ -274,7 +274,7 @@ class BlockParser {
         return true;
     }
 
-    // Where a column stands in the line for the second time.
+    // Position of the second occurrence of a column in the line.
     const char* second_place(std::int64_t column) const {
         const char* p = pairs_;
         for (int seen = 0;; p = token_end(p)) {
@@ -304,7 +304,7 @@ class BlockParser {
 
 }  // namespace svmlight
 
-// Rows handed out.
+// Returned rows.
 struct SvmlightBatch {
     CsrArrays rows;
     std::int64_t n_features = 0;
@@ -314,8 +314,8 @@ struct SvmlightBatch {
     GrowableArray<std::int64_t> qid;
 };
 
-// Reads a stream of chunks. The index base and the kind of labels, where they are not given, are
-// settled by all lines read before the first rows are handed out, or by all lines.
+// Reader of a stream of chunks. Unless specified, the index base and the type of labels are
+// inferred from all lines read before the first rows are returned.
 class SvmlightReader {
    public:
     SvmlightReader(SvmlightOptions options, std::function<void()> poll)
@@ -337,11 +337,11 @@ class SvmlightReader {
 
     const Faults<SvmlightReason>& faults() const { return faults_; }
     std::int64_t n_rows() const { return rows_.n_rows(); }
-    // The first line with column n_features, where the file turned out to count from 0.
+    // The first line with column n_features, if the file turned out to count from 0.
     std::int64_t edge_line() const { return base() == 0 ? edge_line_ : 0; }
     int base() const { return options_.index_base.value_or(has_zero_ ? 0 : 1); }
 
-    // At most the given number of rows.
+    // Returns at most the given number of rows.
     SvmlightBatch take(std::int64_t most) {
         const std::int64_t n = std::min(most, n_rows());
         settle();
@@ -419,7 +419,7 @@ class SvmlightReader {
     bool join(Worker& worker, Wait wait) {
         svmlight::Parsed& block = worker.parsed;
         faults_.append(std::move(block.faults), n_lines_);
-        if (stopped()) block.ends.clear();  // the rows before it in the block are not told apart
+        if (stopped()) block.ends.clear();  // the rows before the error are dropped too
         if (block.edge_line > 0 && edge_line_ == 0) edge_line_ = n_lines_ + block.edge_line;
         n_lines_ += block.n_lines;
         if (stopped()) return false;

@@ -10,7 +10,7 @@
 
 namespace separable {
 
-// MurmurHash3 of 32 bits (Austin Appleby, public domain), with which Vowpal Wabbit numbers names.
+// 32-bit MurmurHash3 (Austin Appleby, public domain), the hash of Vowpal Wabbit.
 inline std::uint32_t murmur(std::string_view text, std::uint32_t seed) {
     constexpr std::uint32_t a = 0xcc9e2d51, b = 0x1b873593;
     std::uint32_t h = seed;
@@ -31,7 +31,7 @@ inline std::uint32_t murmur(std::string_view text, std::uint32_t seed) {
     return h ^ h >> 16;
 }
 
-// The same of the first n <= 7 bytes of x, without a branch that depends on n.
+// The same for the first n <= 7 bytes of x, without branches on n.
 inline std::uint32_t murmur_short(std::uint64_t x, int n, std::uint32_t seed) {
     constexpr std::uint32_t a = 0xcc9e2d51, b = 0x1b873593;
     x &= (std::uint64_t{1} << 8 * n) - 1;
@@ -45,8 +45,8 @@ inline std::uint32_t murmur_short(std::uint64_t x, int n, std::uint32_t seed) {
     return h ^ h >> 16;
 }
 
-// Vowpal Wabbit's number of a name within a namespace of the given number: a name of digits counts
-// as the number that it is.
+// Vowpal Wabbit's hash of a name in a namespace with the given hash; a name of digits counts as
+// that number.
 inline std::uint64_t vowpal_hash(std::string_view name, std::uint64_t seed) {
     std::uint64_t number = 0;
     for (const char c : name) {
@@ -56,13 +56,13 @@ inline std::uint64_t vowpal_hash(std::string_view name, std::uint64_t seed) {
     return number + seed;
 }
 
-// Both halves of a product, folded.
+// Exclusive or of the two halves of a product.
 inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
     const Wide product = static_cast<Wide>(a) * b;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// Two words that, with the size, say all of up to 16 bytes; never reads outside them.
+// Two words that, with the size, determine up to 16 bytes; reads only these bytes.
 struct ShortWords {
     std::uint64_t a = 0, b = 0;
 
@@ -78,7 +78,7 @@ struct ShortWords {
     bool operator==(const ShortWords&) const = default;
 };
 
-// A hash of bytes for tables in memory; never reads outside them.
+// Hash of bytes for in-memory tables; reads only these bytes.
 inline std::uint64_t hash_bytes(const unsigned char* data, std::size_t size) {
     constexpr std::uint64_t k0 = 0xa0761d6478bd642fULL, k1 = 0xe7037ed1a0b428dbULL;
     const auto word = [](const unsigned char* at, std::size_t n) {

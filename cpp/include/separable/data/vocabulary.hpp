@@ -1,4 +1,4 @@
-// Names numbered in the order in which they come.
+// Vocabulary: names numbered in order of first appearance.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Vocabulary {
     std::string_view operator[](std::size_t i) const { return names_[i]; }
     std::uint64_t hash(std::size_t i) const { return hashes_[i]; }
 
-    // The number of the name, a new one if it is new.
+    // Returns the number of a name; adds new names.
     std::int64_t number(std::string_view name, std::uint64_t hash) {
         if (2 * (names_.size() + 1) > slots_.size()) grow();
         const std::size_t mask = slots_.size() - 1;
@@ -34,7 +34,7 @@ class Vocabulary {
         }
     }
 
-    // Forgets the names from number n on. Names before it do not stand behind them in the table.
+    // Removes the names from number n on. Probe chains stay valid: earlier names precede them.
     void cut(std::size_t n) {
         const std::size_t mask = slots_.size() - 1;
         for (std::size_t i = size(); i-- > n; hashes_.pop_back()) {

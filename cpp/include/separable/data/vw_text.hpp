@@ -40,7 +40,7 @@ enum class VwReason : std::uint8_t {
 };
 
 struct VwOptions {
-    std::optional<int> bits;  // columns are hashes of this many bits; none: a vocabulary
+    std::optional<int> bits;  // columns are hashes of this many bits; default: a vocabulary
     bool skip = false;
     int n_threads = 1;
 };
@@ -60,7 +60,7 @@ inline constexpr std::array<Byte, 256> kBytes = [] {
 }();
 inline Byte kind(char c) { return kBytes[static_cast<unsigned char>(c)]; }
 inline bool is_blank(char c) { return kind(c) == Byte::blank; }
-// Behind a word: a blank, the end of the line, or the next bar.
+// Whether a byte ends a word: a blank, the end of the line, or a bar.
 inline bool ends_word(char c) {
     const Byte k = kind(c);
     return k == Byte::blank || k == Byte::feed || k == Byte::bar;
@@ -70,15 +70,15 @@ inline const char* word_end(const char* p) {
     return p;
 }
 
-// The highest bit of bytes of x that end a name: blanks and all below them, bars and colons. The
-// lowest mark is true, those above it may be carries.
+// Highest bit set for bytes of x that end a name: blanks and bytes below, bars and colons. Only the
+// lowest mark is reliable; higher ones may be carries.
 inline std::uint64_t name_marks(std::uint64_t x) {
     constexpr std::uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
     const std::uint64_t bar = x ^ ones * '|', colon = x ^ ones * ':';
     return (((x - ones * 0x21) & ~x) | ((bar - ones) & ~bar) | ((colon - ones) & ~colon)) & high;
 }
 
-// Where the name at p ends: at a blank, bar, colon, NUL or the end of the line.
+// End of the name at p: a blank, bar, colon, NUL or the end of the line.
 inline const char* name_end(const char* p) {
     for (;;) {
         const std::uint64_t marks = name_marks(digits::load(p));
@@ -92,8 +92,8 @@ inline const char* name_end(const char* p) {
     }
 }
 
-// The columns of one row and their positions: finds duplicates. The table is so large that two
-// columns seldom meet, and whether a column is new, which cannot be foreseen, costs no branch.
+// Hash table of the columns of a row and their positions, to detect duplicates. It is large enough
+// that collisions are rare, and the unpredictable test for new columns has no branch.
 class SeenColumns {
    public:
     // For a row of at most n columns.
@@ -102,14 +102,14 @@ class SeenColumns {
         const std::size_t size = std::bit_ceil(std::max<std::size_t>(64, each * n));
         if (size > slots_.size()) slots_.assign(size, Slot{}), row_ = 0;
         if (++row_ == 0) slots_.assign(slots_.size(), Slot{}), row_ = 1;
-        mask_ = size - 1;  // a short row stays within a small part of the table
+        mask_ = size - 1;  // short rows use a small part of the table
     }
 
-    // The place of the column if it is in the row already, else `place`.
+    // The position of the column if it is in the row already, else `place`.
     std::uint32_t place_of(std::uint32_t column, std::uint32_t place) {
         auto at =
             static_cast<std::size_t>(column * std::uint64_t{0x9e3779b97f4a7c15u} >> 32) & mask_;
-        // One test of two things: only where columns meet does it come out otherwise.
+        // One test for both cases; it fails only on collisions.
         while ((slots_[at].row == row_) & (slots_[at].column != column)) at = (at + 1) & mask_;
         Slot& slot = slots_[at];
         const std::uint32_t seen = -static_cast<std::uint32_t>(slot.row == row_);
@@ -128,7 +128,7 @@ class SeenColumns {
     std::uint32_t row_ = 0;
 };
 
-// What one block of lines holds.
+// Contents of a block of lines.
 struct Parsed {
     std::vector<std::int64_t> column, ends;
     std::vector<double> value, label, weight, base;
@@ -139,14 +139,14 @@ struct Parsed {
     std::int64_t n_lines = 0;
 };
 
-// Problem: given lines, each ending with a line feed, their rows; for each line that is none, why.
+// Problem: parse lines, each ending with a line feed, to rows; report errors of invalid lines.
 // Steps of a line:
-//   1. Blank: no row. It separates examples of several lines, which are rows of their own here.
+//   1. Blank: no row. It separates multi-line examples, whose lines are separate rows here.
 //   2. Words up to the first bar: the last one is the tag if it touches the bar or starts with ';
 //      the others are label, importance and base.
 //   3. After each bar: the name of a namespace and its scale, unless a blank follows the bar.
-//   4. Features: a name, a colon and a value, or a name alone, which counts as 1.
-//   5. A column that occurs twice in the row has the sum of its values.
+//   4. Features: name:value, or a name alone, with value 1.
+//   5. Values of duplicate columns are added.
 class BlockParser {
    public:
     BlockParser(const VwOptions& options, Parsed& out) : options_(options), out_(out) {
@@ -173,10 +173,10 @@ class BlockParser {
     const char* line_ = nullptr;
     std::size_t n_ = 0, first_ = 0;  // features so far, and before this row
     std::uint64_t mask_ = 0, namespace_hash_ = 0, n_nameless_ = 0;
-    std::string name_;  // of the feature; starts with that of the namespace
+    std::string name_;  // of the feature, starting with its namespace
     std::size_t prefix_ = 0;
     double scale_ = 1;
-    bool exact_ = true;  // whether faults are noted, and sums made at once
+    bool exact_ = true;  // whether to record errors and add duplicates at once
 
     void start_over(std::size_t n_bytes) {
         const std::size_t most = n_bytes / 2 + 2;  // a feature has at least two bytes
@@ -280,7 +280,7 @@ class BlockParser {
                fault(word.data(), VwReason::base_malformed);
     }
 
-    // p stands at a bar. Leaves it at the end of the line.
+    // Starts with p at a bar; leaves it at the end of the line.
     bool parse_namespaces(const char*& p) {
         while (*p == '|') {
             ++p;
@@ -292,7 +292,7 @@ class BlockParser {
         return true;
     }
 
-    // Returns the bar or the line feed behind them, null on a fault.
+    // Returns the bar or line feed after them, null on an error.
     const char* parse_features(const char* p) {
         for (;;) {
             p += *p == ' ';
@@ -345,8 +345,8 @@ class BlockParser {
                                                             : VwReason::value_not_finite);
     }
 
-    // Step 4. The name of the feature is there, and x its first eight bytes; returns where the
-    // feature ends, null on a fault.
+    // Step 4. The name of the feature is known, x has its first eight bytes; returns the end of the
+    // feature, null on an error.
     const char* add_feature(const char* begin, const char* end, std::uint64_t x) {
         const std::string_view name(begin, static_cast<std::size_t>(end - begin));
         double value = 1;
@@ -366,7 +366,7 @@ class BlockParser {
         return fault(begin, VwReason::value_too_large), nullptr;
     }
 
-    // Sums are made when the whole row is there: searching for columns then waits for nothing else.
+    // Duplicates are added when the row is complete, so that lookups do not wait for parsing.
     bool add(std::uint32_t column, double value) {
         if (exact_) return add_at_once(column, value);
         out_.column[n_] = column;
@@ -374,8 +374,7 @@ class BlockParser {
         return std::isfinite(value);
     }
 
-    // Step 5. The place behind the last value starts at 0, so that a new column is added like a
-    // seen one.
+    // Step 5. The slot after the last value is 0, so that new and known columns are added alike.
     bool add_repeated() {
         const auto n = static_cast<std::uint32_t>(n_ - first_);
         std::int64_t* const columns = out_.column.data() + first_;
@@ -405,8 +404,8 @@ class BlockParser {
         return std::isfinite(out_.value[first_ + place] += value);
     }
 
-    // Reads a line that has a fault, after less than `most` columns, once more, slowly, and notes
-    // the first one.
+    // Parses a line with an error, after fewer than `most` columns, again and slowly, and records
+    // its first error.
     void find_fault(const char* p, std::size_t most) {
         const std::size_t n_names = out_.names.size();
         out_.seen.start_row(most);
@@ -428,7 +427,7 @@ class BlockParser {
         return static_cast<std::uint32_t>(hash & mask_);
     }
 
-    // Of a name that starts with a digit, or of none.
+    // Column of a name that starts with a digit, or of an empty name.
     std::uint64_t short_number(std::uint64_t x, int n) {
         if (n == 0) return namespace_hash_ + n_nameless_++;
         if (std::countr_zero(digits::others(x)) >> 3 >= n)
@@ -436,7 +435,7 @@ class BlockParser {
         return murmur_short(x, n, static_cast<std::uint32_t>(namespace_hash_));
     }
 
-    // A feature without a name counts as the number of such features before it in the namespace.
+    // An unnamed feature is numbered within its namespace.
     bool numbered(std::string_view name, const char* begin, std::uint32_t& column) {
         name_.resize(prefix_);
         if (name.empty())
@@ -460,7 +459,7 @@ class BlockParser {
 
 }  // namespace vw_text
 
-// Rows handed out.
+// Returned rows.
 struct VwBatch {
     CsrArrays rows;
     std::int64_t n_features = 0;
@@ -468,7 +467,7 @@ struct VwBatch {
     Texts tag;
 };
 
-// Reads a stream of chunks.
+// Reader of a stream of chunks.
 class VwReader {
    public:
     VwReader(VwOptions options, std::function<void()> poll)
@@ -490,7 +489,7 @@ class VwReader {
     std::int64_t n_rows() const { return rows_.n_rows(); }
     const Vocabulary& names() const { return names_; }
 
-    // At most the given number of rows.
+    // Returns at most the given number of rows.
     VwBatch take(std::int64_t most) {
         const std::int64_t n = std::min(most, n_rows());
         const auto size = static_cast<std::size_t>(n);

@@ -5,9 +5,9 @@
 // Returns the n x d matrix: CSR in two passes, the first counts the numbers of each row, the second
 // writes them; numbers that are 0 are left out.
 //
-// Both passes go through blocks of rows and, within a block, part by part: short loops without a
-// branch on the kind of part, over rows that stay in the cache. Blocks can be shared out to
-// threads, since the count says where each row is written: the same bits on any number of them.
+// Both passes iterate over blocks of rows and, within a block, over parts: short loops without a
+// branch on the type of the part, over rows in the cache. Blocks can run in parallel, since the
+// counts determine the position of each row: any number of threads gives the same bits.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@
 
 namespace separable {
 
-// One number a row at place `at`.
+// One number per row in column `at`.
 struct NumberPart {
     const double* values;
     std::int64_t at;
 };
 
-// 1 at place `at` + places[code + 1]; -1 there means no number; code -1 is a missing value.
+// 1 in column `at` + places[code + 1]; -1 means no number; code -1 is a missing value.
 struct OneHotPart {
     const std::int32_t* codes;
     const std::int32_t* places;
@@ -34,7 +34,7 @@ struct OneHotPart {
     bool always;  // whether every row has a number
 };
 
-// The numbers of a CSR matrix, moved by `at`.
+// A CSR matrix with columns shifted by `at`.
 struct CsrPart {
     const double* values;
     const std::int64_t* indices;
@@ -46,7 +46,7 @@ using Part = std::variant<NumberPart, OneHotPart, CsrPart>;
 
 inline constexpr std::int64_t kAssemblyBlock = 1024;
 
-// Calls work(first, last) for all blocks of rows, shared out to threads; the caller's one polls.
+// Calls work(first, last) for all blocks of rows, on several threads; the calling thread polls.
 inline void for_blocks(std::int64_t n_rows, int n_threads, const std::function<void()>& poll,
                        const std::function<void(std::int64_t, std::int64_t)>& work) {
     std::atomic<std::int64_t> next{0};
@@ -65,12 +65,12 @@ inline void for_blocks(std::int64_t n_rows, int n_threads, const std::function<v
             }
         }
     };
-    std::vector<std::jthread> others;  // joined when they go, also when poll throws
+    std::vector<std::jthread> others;  // joined on destruction, also if poll throws
     for (int t = 1; t < n_threads; ++t) others.emplace_back([&run] { run(false); });
     run(true);
 }
 
-// counts[i - first] += how many numbers a part puts into row i.
+// counts[i - first] += number of non-zeros of a part in row i.
 inline void count_part(const NumberPart& part, std::int64_t first, std::int64_t last,
                        std::int64_t* counts) {
     for (std::int64_t i = first; i < last; ++i) counts[i - first] += part.values[i] != 0;
@@ -87,7 +87,7 @@ inline void count_part(const CsrPart& part, std::int64_t first, std::int64_t las
             counts[i - first] += part.values[k] != 0;
 }
 
-// Writes row starts, n + 1 of them; returns how many numbers there are.
+// Writes the n + 1 row starts; returns the number of non-zeros.
 inline std::int64_t count_numbers(const std::vector<Part>& parts, std::int64_t n_rows,
                                   int n_threads, const std::function<void()>& poll,
                                   std::int64_t* starts) {
@@ -102,7 +102,7 @@ inline std::int64_t count_numbers(const std::vector<Part>& parts, std::int64_t n
     return starts[n_rows];
 }
 
-// Where the next number of each row of a block goes.
+// Position of the next number of each row of a block.
 template <class Index>
 struct Cursor {
     double* values;
@@ -138,7 +138,7 @@ void fill_part(const CsrPart& part, std::int64_t first, std::int64_t last,
             if (part.values[k] != 0) to.write(i - first, part.values[k], part.at + part.indices[k]);
 }
 
-// Writes values and columns to where `starts` says.
+// Writes values and columns at `starts`.
 template <class Index>
 void fill_csr(const std::vector<Part>& parts, std::int64_t n_rows, int n_threads,
               const std::function<void()>& poll, const std::int64_t* starts, double* values,
@@ -173,7 +173,7 @@ inline void fill_dense_part(const CsrPart& part, std::int64_t first, std::int64_
             out[i * width + part.at + part.indices[k]] += part.values[k];
 }
 
-// Writes the matrix in C order; what was in `out` is lost.
+// Writes the matrix in C order, overwriting `out`.
 inline void fill_dense(const std::vector<Part>& parts, std::int64_t n_rows, std::int64_t width,
                        int n_threads, const std::function<void()>& poll, double* out) {
     for_blocks(n_rows, n_threads, poll, [&](std::int64_t first, std::int64_t last) {

@@ -20,16 +20,16 @@
 
 namespace separable {
 
-// Number of values between two questions whether to go on.
+// Number of values between two polls.
 inline constexpr std::int64_t kFactorizeBeat = 1 << 20;
 
-// Codes by hash; what equality means is left to the caller.
+// Codes by hash; the caller defines equality.
 class CodeTable {
    public:
     CodeTable() : slots_(kStart), mask_(kStart - 1) {}
 
-    // The code of a value with this hash; `same(code)` says whether it is that value. A new value
-    // gets the next code.
+    // The code of a value with this hash; `same(code)` returns whether that code has the same
+    // value. A new value gets the next code.
     template <class Same>
     std::int32_t code(std::uint64_t hash, const Same& same) {
         for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
@@ -71,14 +71,14 @@ class CodeTable {
     std::int32_t next_ = 0;
 };
 
-// Numbers as 64 bits: whole numbers by value, floats by value too: -0 is 0 and NaN is one value.
+// Numbers as 64 bits, equal for equal values: -0 equals 0, and all NaN are equal.
 inline std::uint64_t number_key(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 inline std::uint64_t number_key(double value) {
     if (std::isnan(value)) return 0x7ff8000000000000ULL;
     return std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value);
 }
 
-// Codes of numbers that all lie in a short range, by a table of that range.
+// Codes of integers in a short range, by direct addressing.
 inline void factorize_range(std::span<const std::int64_t> values, std::int64_t least,
                             std::uint64_t range, std::int32_t* codes,
                             std::vector<std::int64_t>& firsts) {
@@ -94,7 +94,7 @@ inline void factorize_range(std::span<const std::int64_t> values, std::int64_t l
     }
 }
 
-// Codes of numbers, int64 or double. Writes codes[i]; returns the first place of each code.
+// Codes of numbers, int64 or double. Writes codes[i]; returns the first index of each code.
 template <class T>
 std::vector<std::int64_t> factorize_numbers(std::span<const T> values, std::int32_t* codes,
                                             const std::function<void()>& poll) {
@@ -124,8 +124,8 @@ std::vector<std::int64_t> factorize_numbers(std::span<const T> values, std::int3
     return firsts;
 }
 
-// Codes of texts, which stand one behind the other: text i is data[offsets[i] ... offsets[i + 1]).
-// Where `valid` is given, a text whose bit (counted from `first_bit`) is 0 is missing: code -1.
+// Codes of concatenated texts: text i is data[offsets[i] ... offsets[i + 1]). With `valid`, a text
+// whose bit (counted from `first_bit`) is 0 is missing: code -1.
 template <class Offset>
 std::vector<std::int64_t> factorize_texts(std::span<const Offset> offsets,
                                           std::span<const unsigned char> data,

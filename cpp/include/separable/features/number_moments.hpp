@@ -1,17 +1,17 @@
 // Mean and scale of a column of numbers, for standardization.
 //
-//   given     finite values, or NaN where one is missing
+//   given     finite values; NaN is missing
 //   returns   their count, minimum and maximum, their mean in two parts, and the root
 //             mean square around it
-//   steps     1. count, least and largest
+//   steps     1. count, minimum and maximum
 //             2. the mean of values divided by a power of two, which is exact, so that no sum
 //                overflows
 //             3. the mean of the residuals, which corrects it
-//             4. squares of the differences alone, divided by a power of two likewise; and what the
-//                mean in one double still lacks
+//             4. the squares of the differences, scaled in the same way; and the low part of the
+//                mean
 //
-// Sums run in P lanes over blocks, whose sums are added up: errors grow with the blocks, not with
-// the values.
+// Sums run in P lanes over blocks, whose sums are added: errors grow with the number of blocks, not
+// of values.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ double sum_of(std::span<const double> values, F f) {
     return total;
 }
 
-// The power of two at or below |x|, within what has an inverse.
+// The largest power of two <= |x| whose inverse is finite.
 inline double power_of_two(double x) {
     int exponent = 0;
     std::frexp(x, &exponent);

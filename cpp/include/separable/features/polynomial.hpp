@@ -1,5 +1,5 @@
-// Products of columns: all x_{i1} x_{i2} ... x_{id} with i1 <= i2 <= ... <= id (or <, where a
-// column may occur in a product only once), for d from the least degree to the highest.
+// Products of columns: all x_{i1} x_{i2} ... x_{id} with i1 <= i2 <= ... <= id (or <, if a
+// column may occur only once in a product), for d from the least degree to the highest.
 //
 // Given a row, its columns in ascending order. Returns the products in the order of their columns
 // out: first by degree, then in dictionary order of (i1, ..., id). In a sparse row only products of
@@ -8,7 +8,7 @@
 //     base(d) + T(d) - 1 - sum over k = 1 ... d of C(N - 1 - i_k - s (k - 1), d - k + 1),
 //
 // where s = 1 if columns may repeat and else 0, N = n + s (d - 1), T(d) = C(N, d): the sum counts
-// the products that stand behind it in dictionary order. For k = d a term is N - 1 - i_d - s (d -
+// the products after it in dictionary order. For k = d a term is N - 1 - i_d - s (d -
 // 1), so the last factor runs through columns without a binomial.
 #pragma once
 
@@ -20,10 +20,10 @@ namespace separable {
 struct PolynomialPlan {
     std::int64_t n_columns;
     std::int64_t least_degree, highest_degree;  // 1 <= least <= highest
-    bool repeat;                                // whether a column may occur in a product twice
-    bool constant;                              // whether the first column out is 1
+    bool repeat;                                // whether a column may repeat in a product
+    bool constant;                              // whether the first output column is 1
 
-    // C(m, r), 0 where m < r; above 2^40 it is 2^40, far more than anyone can use.
+    // C(m, r), 0 if m < r; capped at 2^40, far above any usable size.
     static std::int64_t choose(std::int64_t m, std::int64_t r) {
         constexpr std::int64_t most = std::int64_t{1} << 40;
         if (m < r) return 0;
@@ -35,12 +35,12 @@ struct PolynomialPlan {
         return static_cast<std::int64_t>(c);
     }
 
-    // How many products of `degree` of m columns there are.
+    // Number of products of `degree` of m columns.
     std::int64_t products(std::int64_t m, std::int64_t degree) const {
         return choose(repeat ? m + degree - 1 : m, degree);
     }
 
-    // How many numbers come out of a row with m columns.
+    // Number of output values of a row with m columns.
     std::int64_t size(std::int64_t m) const {
         std::int64_t total = constant;
         for (std::int64_t d = least_degree; d <= highest_degree; ++d) total += products(m, d);
@@ -56,7 +56,7 @@ class RowProducts {
                 std::int64_t size)
         : plan_(plan), x_(values), column_(columns), size_(size) {}
 
-    // Writes products and, where the columns are given, their columns out.
+    // Writes products and, if requested, their output columns.
     void write(double* products, std::int64_t* places) {
         out_ = products, places_ = places;
         std::int64_t base = 0;
@@ -72,7 +72,7 @@ class RowProducts {
     }
 
    private:
-    // Multiplies on with a k-th factor from place `start` of the row on.
+    // Multiplies by a k-th factor, from position `start` of the row.
     void extend(std::int64_t k, std::int64_t start, double product, std::int64_t place) {
         const std::int64_t s = plan_.repeat;
         const std::int64_t last = plan_.n_columns + s * (degree_ - 1) - 1 - s * (k - 1);

@@ -89,6 +89,32 @@ struct alignas(kLineBytes) Line {
         return a;
     }
 
+    // The larger of each number and `least`.
+    Line at_least(T least) const {
+        Line line;
+        for (int r = 0; r < kRegisters; ++r)
+            line.part[r] = part[r] > least ? part[r] : Register{} + least;
+        return line;
+    }
+
+    // 1 / sqrt of positive normal numbers, to nine digits (seven in float32). Halving the exponent,
+    // by integer arithmetic on the bits, gives two digits (Lomont 2003); each of three Newton steps
+    // doubles them. It takes a fifth of the time of a square root and a division.
+    Line inverse_sqrt() const {
+        using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        typedef Bits Words __attribute__((vector_size(kRegisterBytes)));
+        constexpr auto kMagic = static_cast<Bits>(sizeof(T) == 4 ? 0x5f375a86 : 0x5fe6eb50c7b537a9);
+        Line line;
+        for (int r = 0; r < kRegisters; ++r) {
+            const Register half = part[r] * T(0.5);
+            Register y =
+                reinterpret_cast<Register>(kMagic - (reinterpret_cast<Words>(part[r]) >> 1));
+            for (int step = 0; step < 3; ++step) y *= T(1.5) - half * y * y;
+            line.part[r] = y;
+        }
+        return line;
+    }
+
     // a where test <= 0, elsewhere 0.
     static Line where_not_positive(const Line& test, const Line& a) {
         Line line;

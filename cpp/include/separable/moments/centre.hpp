@@ -1,13 +1,11 @@
-// Rows, centred by group: the step before their products are summed.
+// Rows centered by group, before their products are summed.
 //
-//   problem   m_g = sum_{i in g} w_i z_i / W_g  and  sqrt(w_i) (z_i - m_g) for every row i of group
-//   g,
-//             where z = (x - origin) scale
-//   given     rows ... a block of dense rows; group[i], or none: all in group 0; weight[i], or
-//   none: 1;
+//   problem   m_g = sum_{i in g} w_i z_i / W_g  and  sqrt(w_i) (z_i - m_g) for each row i of g,
+//             with z = (x - origin) scale
+//   given     rows ... a block of dense rows; group[i], default 0; weight[i], default 1;
 //             W_g ... the weight of each group; origin, scale of each column
-//   returns   mean (groups x columns), the centred rows in double, each at out + i ld, and of each
-//             column the largest |z - m|; where values are not finite, neither is this
+//   returns   mean (groups x columns), the centered rows in double, row i at out + i ld, and the
+//             largest |z - m| of each column, which is not finite if a value is not
 //   steps     1. add up z by group
 //             2. divide by the group's weight
 //             3. subtract the mean of the row's group
@@ -58,8 +56,8 @@ void centre_rows(const Dense<Value>& rows, std::int64_t first, std::int64_t n_ro
         const double root = by.weight ? std::sqrt(by.weight[i]) : 1.0;
         for (std::int64_t j = 0; j < d; ++j) {
             const double gap = z[j] - m[j], size = std::abs(gap);
-            largest[j] = size <= largest[j] ? largest[j] : size;  // a NaN is taken, and stays until
-            z[j] = root * gap;                                    // the next: the mean tells too
+            largest[j] = size <= largest[j] ? largest[j] : size;  // a NaN is kept until the next
+            z[j] = root * gap;                                    // value; the mean stays NaN
         }
     }
 }

@@ -2,18 +2,17 @@
 //
 //   problem   with z = (x - origin) scale - offset and more columns of targets after those of x
 //               s_j = sum_i w_i z_ij,  P_jk = sum_i w_i z_ij z_ik  for j <= k
-//             of a block of rows, and with them the mean and the scatter about it of all rows so
-//             far, the block included: offset + s / W and S + P - s s' / W
-//   given     dense rows, or some of them; targets; weights, or none: 1; origin and scale of each
-//             column; the weight, offset and scatter of the rows before, their offset being their
-//             mean
-//   returns   the rows of the blocks that were added. It stops before a block that needs another
-//             scale, is not finite, or would lose digits: there P is much larger than what is left
-//             of it. About the mean of as many rows that is never so.
-//   steps     1. as many rows as stay in the cache, as z sqrt(w), eight columns side by side
-//             2. products of eight columns with some lines of eight, summed in registers
-//             3. after the block: look at it, then add it
-// Order of sums: row after row within kPackedRows rows, then these after each other, then blocks.
+//             of a block of rows; from them the mean and the scatter of all rows so far, block
+//             included: offset + s / W and S + P - s s' / W
+//   given     dense rows, all or chosen; targets; weights, default 1; origin and scale of each
+//             column; weight, offset (their mean) and scatter of the earlier rows
+//   returns   the number of rows added. It stops before a block that needs another scale, is not
+//             finite, or would lose digits by cancellation: P is much larger than P - s s' / W.
+//             That cannot happen about the mean of as many rows.
+//   steps     1. pack rows that fit in the cache as z sqrt(w), eight columns side by side
+//             2. multiply eight columns with several lines of eight, summed in registers
+//             3. after the block: check it, then add it
+// Order of sums: rows within kPackedRows rows, then these groups, then blocks.
 #pragma once
 
 #include <algorithm>
@@ -27,17 +26,17 @@
 
 namespace separable {
 
-// Rows that are multiplied together.
+// Number of rows multiplied together.
 inline constexpr std::int64_t kPackedRows = 64;
-// Columns that are multiplied with lines, and how many lines: as the CPU level has registers.
+// Columns and lines of a tile of products, chosen by the number of registers of the CPU level.
 inline constexpr int kTileColumns = kRegisterBytes / 8;
 inline constexpr int kTileLines = kRegisterBytes == 64 ? 3 : 1;
-// Squares of what lies between are far from overflow and underflow, sums of them too.
+// Squares of values in this range, and their sums, neither overflow nor underflow.
 inline constexpr double kSmallest = 0x1p-400, kLargest = 0x1p400;
-// P over what is left of it, from which on digits go.
+// Largest ratio P / (P - s s' / W) without loss of digits.
 inline constexpr double kMuchLarger = 4;
 
-// What is added to: p columns, those of x first.
+// Sums to add to: p columns, those of x first.
 struct DenseSums {
     std::int64_t n_columns;
     const double *origin, *scale;
@@ -52,7 +51,7 @@ struct DenseData {
     std::int64_t n_targets;
     const double* weight;        // of each row, or nullptr
     const std::int64_t* chosen;  // rows, or nullptr: all
-    std::int64_t n_rows;         // how many are chosen
+    std::int64_t n_rows;         // number of chosen rows
 
     std::int64_t row(std::int64_t i) const { return chosen ? chosen[i] : i; }
 };
@@ -72,7 +71,7 @@ class DenseBlock {
           largest_(total_.size()),
           constants_(3 * total_.size()) {}
 
-    // Whether rows first, ..., first + n - 1 were added.
+    // Adds rows first, ..., first + n - 1; returns whether they were added.
     bool add(std::int64_t first, std::int64_t n) {
         std::fill(products_.begin(), products_.end(), 0.0);
         std::fill(total_.begin(), total_.end(), 0.0);
@@ -120,7 +119,7 @@ class DenseBlock {
         return data_.weight ? weight : static_cast<double>(n);
     }
 
-    // A line that is not all of x: its columns one by one, to where they are packed.
+    // Packs a line that has columns other than those of x, column by column.
     const double* spread_line(std::int64_t line, std::int64_t first, std::int64_t n) {
         double* out = packed_.data() + line * kStride;
         const std::int64_t d = data_.rows.n_features, start = line * kLine,
@@ -208,7 +207,7 @@ class DenseBlock {
             }
     }
 
-    // Rows that are packed next, while there is something to multiply.
+    // Prefetches the rows to pack next while products are computed.
     void fetch_ahead() {
         const std::int64_t tiles = lines_ * (lines_ + 1) / 2 * (kLine / kTileColumns);
         const std::int64_t stop = std::min(end_, ahead_ + 1 + kPackedRows * kTileLines / tiles);
@@ -245,7 +244,7 @@ class DenseBlock {
     std::int64_t ahead_ = 0, end_ = 0;
 };
 
-// Blocks of `step` rows, from row `first` on; returns the rows added and raises sums.weight.
+// Adds blocks of `step` rows from row `first` on; returns the rows added, updates sums.weight.
 template <class Value, class Poll>
 std::int64_t add_dense_blocks(const DenseData<Value>& data, std::int64_t first, std::int64_t step,
                               DenseSums& sums, Poll&& poll) {

@@ -1,14 +1,13 @@
-// Residuals of least squares in twice the digits, and what the normal equations leave of them.
+// Residuals of least squares and of the normal equations, in twice the working precision.
 //
-//   problem   r_i = y_i - b - sum_j w_j x_ij,  g_j = sum_i c_i r_i (x_ij - m_j),  g_0 = sum_i c_i
-//   r_i,
-//             squares = sum_i c_i r_i^2
-//   given     rows, y (one number a row), c ... weights or none; w as a sum of two doubles for each
-//             column, b as a sum of two doubles; m ... the point to centre at
-//   returns   g, g_0, squares and, where asked for, every r_i, rounded to double
-//   steps     1. the residual of a row    2. its share of every sum
-//   source    iterative refinement: A. Bjorck, Numerical Methods for Least Squares Problems
-//   (1996), 2.9
+//   problem   r_i = y_i - b - sum_j w_j x_ij,  g_j = sum_i c_i r_i (x_ij - m_j),
+//             g_0 = sum_i c_i r_i,  squares = sum_i c_i r_i^2
+//   given     rows, y (one target), c ... weights, default 1; w and b as sums of two doubles;
+//             m ... the center of the columns
+//   returns   g, g_0, squares and, on request, every r_i, rounded to double
+//   steps     1. the residual of a row    2. its term of every sum
+//   source    iterative refinement: A. Bjorck, Numerical Methods for Least Squares Problems, 1996,
+//             section 2.9
 #pragma once
 
 #include <algorithm>
@@ -24,10 +23,10 @@ struct ResidualSums {
     double intercept = 0, squares = 0;
 };
 
-// Rows whose residuals are summed side by side: one sum waits for each of its additions.
+// Rows whose residuals are summed in parallel, to hide the latency of additions.
 inline constexpr std::int64_t kResidualRows = 8;
 
-// Step 1 for `count` rows from `first` on; the order of additions in a row is that of its columns.
+// Step 1 for `count` rows from `first` on; a row is summed in the order of its columns.
 template <RowFormat F>
 void row_residuals(const F& rows, std::int64_t first, std::int64_t count, const double* y,
                    const double* w, const double* w_low, double b, double b_low, DoubleDouble* r) {

@@ -3,14 +3,14 @@
 //   problem   sums by group          s_gj = sum_{i in g} w_i x_ij
 //             squares                q_j  = sum_i w_i x_ij^2
 //             squares about means    v_j  = sum_i w_i (x_ij - m_gj)^2, zeros included
-//             products               Q_jk = sum_i w_i x_ij x_ik, for the columns that have a place
+//             products               Q_jk = sum_i w_i x_ij x_ik, for the chosen columns
 //             cross products         C_jk = sum_i sqrt(w_i) x_ij z_ik with dense rows z
 //   given     a block of rows, their groups and weights
-//   returns   sums added to what is there; sums by group also whether all values were finite and
-//             whether one had a minus sign
-//   steps     one pass over the non-zeros; for products, over the pairs of each row's non-zeros
-// A column that occurs twice in a row has the sum of its values: products over pairs see to that by
-// themselves, squares by adding up first (`repeats`).
+//   returns   the updated sums; sums by group also return whether all values are finite and
+//             whether any has a minus sign
+//   steps     one pass over the non-zeros; for products, over the pairs of non-zeros of each row
+// Duplicate columns of a row are added. Products over pairs do that implicitly; squares add the
+// values first (`repeats`).
 #pragma once
 
 #include <algorithm>
@@ -27,17 +27,17 @@
 
 namespace separable {
 
-// What happens between two looks at the clock.
+// Number of operations between two polls.
 inline constexpr std::int64_t kPairsBetweenPolls = std::int64_t{1} << 24;
 
-// 1 for what is above a threshold, the value itself without one.
+// Indicator of values above a threshold; without a threshold the value itself.
 struct Binarizer {
     const double* threshold;  // or nullptr
 
     double operator()(double x) const { return threshold ? (x > *threshold ? 1.0 : 0.0) : x; }
 };
 
-// The non-zeros of a row, columns that occur twice added up.
+// The non-zeros of a row, duplicate columns added.
 template <class R>
 class DistinctValues {
    public:
@@ -63,9 +63,9 @@ inline bool repeats_in(const std::vector<bool>& repeats, std::int64_t i) {
     return !repeats.empty() && repeats[static_cast<std::size_t>(i)];
 }
 
-// Whether values were finite, whether one had a minus sign, and whether all are whole numbers below
-// a quarter of 1 / eps: a look at their bits, which the compiler does many at a time, while they
-// are in the cache anyway. A number that is added to 1.5 / eps and taken out again is rounded.
+// Whether all values are finite, whether any has a minus sign, and whether all are integers below
+// 1 / (4 eps). The compiler vectorizes these tests, and the values are in the cache. Adding and
+// subtracting 1.5 / eps rounds a number to an integer.
 template <class Value>
 class Signs {
    public:
@@ -97,8 +97,8 @@ struct SeenValues {
     bool finite, negative, whole;
 };
 
-// The rows group by group, in the given order within each: one group's sums at a time are in the
-// cache, and no sum is made in another order.
+// Rows ordered by group, keeping their order within each: the sums of one group at a time stay in
+// the cache, and the order of every sum is unchanged.
 inline std::vector<std::int64_t> rows_by_group(const Grouping& by, std::int64_t n_rows) {
     std::vector<std::int64_t> start(static_cast<std::size_t>(by.n_groups) + 1, 0);
     for (std::int64_t i = 0; i < n_rows; ++i) ++start[static_cast<std::size_t>(by.group_of(i)) + 1];
@@ -109,7 +109,7 @@ inline std::vector<std::int64_t> rows_by_group(const Grouping& by, std::int64_t 
     return order;
 }
 
-// Non-zeros between a sum's prefetch and its use.
+// Number of non-zeros between the prefetch of a sum and its use.
 inline constexpr std::int64_t kSumsAhead = 24;
 
 template <RowFormat F>
@@ -142,7 +142,7 @@ SeenValues add_group_sums(const F& rows, std::int64_t first, std::int64_t n_rows
     return {signs.finite(), signs.negative(), signs.whole()};
 }
 
-// Squares, filling (the weight of the rows that have the column) and largest |x| of each column.
+// Squares, weight of the rows with a non-zero, and largest |x| of each column.
 template <RowFormat F>
 void add_squares(const F& rows, std::int64_t first, std::int64_t n_rows,
                  const std::vector<bool>& repeats, const Grouping& by, double* squares,
@@ -159,9 +159,9 @@ void add_squares(const F& rows, std::int64_t first, std::int64_t n_rows,
     }
 }
 
-// v_j += sum w (x_j - m_gj)^2 and r_gj = sum w (x_j - m_gj), which says by how much a rounded m
-// misses the mean: the non-zeros here, and -m_gj for the weight of rows left at 0. That weight is 0
-// where no row is left, whatever rounding made of it.
+// v_j += sum w (x_j - m_gj)^2 and r_gj = sum w (x_j - m_gj), the error of a rounded mean m times
+// the weight: the non-zeros one by one, and -m_gj times the weight of the rows with 0. That weight
+// is set to exactly 0 if there are no such rows.
 template <RowFormat F>
 void add_squares_about(const F& rows, std::int64_t first, std::int64_t n_rows,
                        const std::vector<bool>& repeats, const Grouping& by, const double* mean,
@@ -199,7 +199,7 @@ void add_squares_about(const F& rows, std::int64_t first, std::int64_t n_rows,
         }
 }
 
-// Rows of chosen columns as a dense block; place[j] < 0 leaves column j out.
+// Chosen columns of rows as a dense block; place[j] < 0 omits column j.
 template <RowFormat F>
 void spread_columns(const F& rows, std::int64_t first, std::int64_t n_rows,
                     const std::int64_t* place, double* out, std::int64_t ld) {

@@ -66,12 +66,12 @@ class AdaptiveDescent {
         bool known_columns;  // all rows were presented before
     };
 
-    AdaptiveDescent(const Arrays& arrays, Column* columns, const CentredColumns& centred,
-                    const Settings& settings, AdaptiveClock& clock)
+    AdaptiveDescent(const Arrays& arrays, Column* columns, std::int64_t n_features,
+                    const CentredColumns& centred, const Settings& settings, AdaptiveClock& clock)
         : a_(arrays),
           set_(settings),
           clock_(clock),
-          columns_(columns, centred, settings.fit_intercept, settings.known_columns,
+          columns_(columns, n_features, centred, settings.fit_intercept, settings.known_columns,
                    clock.columns) {
         make_room(n_centred(), 0);
         for (std::size_t c = 0; c < n_centred(); ++c) centred_.bring(c, at(c));
@@ -281,15 +281,21 @@ class AdaptiveDescent {
     // A line of numbers at a time: P columns of one model, or one column of P.
     static void find_steps(const Strip<T>& strip, const T* squares, T eta, Numbers& numbers) {
         constexpr std::size_t P = kPerLine<T>, columns = P / width;
-        const T* __restrict z = strip.z.data(), * __restrict rate = strip.rate.data();
-        T* __restrict a = numbers.a.data(), * __restrict step = numbers.step.data();
-        for (std::size_t k = 0; k < strip.size; k += columns, a += P, step += P)
-            for (std::size_t p = 0; p < P; ++p) {
-                const std::size_t column = k + p / width;
-                a[p] += squares[p % width] * (z[column] * z[column]);
-                const T sum = a[p] > kTiny ? a[p] : kTiny;
-                step[p] = eta * rate[column] * z[column] / std::sqrt(sum);
-            }
+        const auto by_lane = [](const T* x) {
+            return width == 1 ? Line<T>::broadcast(*x) : Line<T>::load(x);
+        };
+        const auto by_column = [](const T* x) {
+            return width == 1 ? Line<T>::load(x) : Line<T>::broadcast(*x);
+        };
+        const Line<T> square = by_lane(squares), size = Line<T>::broadcast(eta);
+        T *a = numbers.a.data(), *step = numbers.step.data();
+        for (std::size_t k = 0; k < strip.size; k += columns, a += P, step += P) {
+            const Line<T> z = by_column(strip.z.data() + k);
+            const Line<T> sums = Line<T>::load(a) + square * (z * z);
+            sums.store(a);
+            (size * by_column(strip.rate.data() + k) * z * sums.at_least(kTiny).inverse_sqrt())
+                .store(step);
+        }
     }
 
     static void take_steps(std::size_t n, const T* size, Numbers& numbers) {

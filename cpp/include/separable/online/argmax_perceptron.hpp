@@ -1,15 +1,17 @@
-// The multi-class perceptron (Crammer and Singer 2003, the single-rival update).
+// The multi-class perceptron, and the same with a pocket.
 //
 //   problem   find w_k, b_k with s_y > s_k for every row and every class k != y, s_k = w_k.x + b_k
 //   given     rows, labels, weights, eta; a start w, b; which classes have been met
-//   returns   w, b, the classes met and the number of mistakes in each epoch
+//   returns   w, b, the classes met and the number of mistakes in each epoch; averaged: u, from
+//             which the mean of all w is w - u / t; with a pocket: the best w, b met
 //   steps     for each row in the epoch's order:
 //             1. s_k = w_k.x + b_k for every class
 //             2. the rival r is the best class met so far other than y, the first on ties;
 //                a mistake is s_y <= s_r
 //             3. on a mistake w_y += eta x, w_r -= eta x, and so the intercepts
-//             4. u_k += t (change of w_k), t being the presentations before this one
+//             4. averaged: u_k += t (change of w_k), t being the presentations before this one
 //             until an epoch makes no mistake
+//   source    Crammer and Singer 2003 (the single-rival update)
 #pragma once
 
 #include <algorithm>
@@ -138,11 +140,8 @@ class ArgmaxSteps {
 };
 
 template <class Lane>
-class ArgmaxPocket;
-
-template <class Lane>
 void take_argmax_steps(const Products<Lane>& x, std::int64_t i, const ArgmaxSteps& steps,
-                       double eta, bool fit_intercept, ArgmaxState<Lane>& state) {
+                       double eta, bool fit_intercept, const ArgmaxState<Lane>& state) {
     using T = typename Lane::T;
     for (std::int64_t block = 0; block < state.n_blocks(); ++block) {
         auto step = Lane::broadcast(T(0));
@@ -171,11 +170,13 @@ void take_argmax_steps(const Products<Lane>& x, std::int64_t i, const ArgmaxStep
     }
 }
 
-template <class Lane>
-OnlineRun argmax_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
-                            ArgmaxState<Lane> state, EpochOrder& order, std::int64_t first_epoch,
-                            std::int64_t max_epochs, double presented, ArgmaxPocket<Lane>* pocket,
-                            Heartbeat& heartbeat) {
+// The epochs that both share: `learn(steps)` takes the steps of a mistaken row, `seen(mistake)`
+// ends every row.
+template <class Lane, class Learn, class Seen>
+OnlineRun argmax_epochs(const Products<Lane>& x, const OnlineProblem& problem,
+                        const ArgmaxState<Lane>& state, EpochOrder& order, std::int64_t first_epoch,
+                        std::int64_t max_epochs, double presented, Heartbeat& heartbeat,
+                        Learn learn, Seen seen) {
     using T = typename Lane::T;
     OnlineRun run;
     run.presented = presented;
@@ -202,18 +203,29 @@ OnlineRun argmax_perceptron(const Products<Lane>& x, const OnlineProblem& proble
                 const ArgmaxSteps steps({s.begin(), s.end()}, state.met, state.n_classes, y, gain,
                                         weight, run.presented);
                 mistakes += steps.mistakes;
-                if (pocket) pocket->end_run(state);
-                take_argmax_steps(x, i, steps, problem.eta, problem.fit_intercept, state);  // 3, 4
+                learn(i, steps);  // 3, 4
             }
-            if (pocket) pocket->count_row(mistake);
+            seen(mistake);
             run.presented += Presentations::count(weight);
             heartbeat.row();
         }
         run.converged = mistakes == 0;
         run.mistakes.push_back({mistakes});
     }
-    if (pocket) pocket->finish(state);
     return run;
+}
+
+template <class Lane>
+OnlineRun argmax_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
+                            const ArgmaxState<Lane>& state, EpochOrder& order,
+                            std::int64_t first_epoch, std::int64_t max_epochs, double presented,
+                            Heartbeat& heartbeat) {
+    return argmax_epochs(
+        x, problem, state, order, first_epoch, max_epochs, presented, heartbeat,
+        [&](std::int64_t i, const ArgmaxSteps& steps) {
+            take_argmax_steps(x, i, steps, problem.eta, problem.fit_intercept, state);
+        },
+        [](bool) {});
 }
 
 // The pocket of pocket.hpp for the classes together: one run, one record, one count of mistakes.
@@ -270,5 +282,23 @@ class ArgmaxPocket {
     std::vector<T> w, b;
     double mistakes = std::numeric_limits<double>::infinity();
 };
+
+// The best weights met go into the pocket.
+template <class Lane>
+OnlineRun argmax_pocket_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
+                                   const ArgmaxState<Lane>& state, EpochOrder& order,
+                                   std::int64_t first_epoch, std::int64_t max_epochs,
+                                   double presented, Heartbeat& heartbeat,
+                                   ArgmaxPocket<Lane>& pocket) {
+    const auto run = argmax_epochs(
+        x, problem, state, order, first_epoch, max_epochs, presented, heartbeat,
+        [&](std::int64_t i, const ArgmaxSteps& steps) {
+            pocket.end_run(state);
+            take_argmax_steps(x, i, steps, problem.eta, problem.fit_intercept, state);
+        },
+        [&](bool mistake) { pocket.count_row(mistake); });
+    if (run.overflow_row < 0) pocket.finish(state);
+    return run;
+}
 
 }  // namespace separable

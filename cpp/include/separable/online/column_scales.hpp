@@ -137,11 +137,11 @@ template <class T>
 class ColumnScales {
    public:
     // `known`: all rows were presented before.
-    ColumnScales(Column* columns, const CentredColumns& centred, bool centres, bool known,
-                 ColumnClock& clock)
+    ColumnScales(Column* columns, std::int64_t n_features, const CentredColumns& centred,
+                 bool centres, bool known, ColumnClock& clock)
         : columns_(columns), c_(centred), centres_(centres), known_(known), clock_(clock) {
         make_room(0);
-        if (known_) find_centred_rates();
+        if (known_) know_columns(n_features);
     }
 
     Strip<T> centred, loose;
@@ -208,7 +208,19 @@ class ColumnScales {
     }
 
    private:
-    void find_centred_rates() {
+    // A column that changes no more: 1 / unit, negative for a centred one, and its rate or place.
+    struct KnownColumn {
+        double inverse, rate_or_place;
+    };
+
+    void know_columns(std::int64_t n_features) {
+        known_columns_.resize(static_cast<std::size_t>(n_features));
+        for (std::int64_t j = 0; j < n_features; ++j) {
+            const Column& column = columns_[j];
+            const T count = static_cast<T>(column.count), squares = static_cast<T>(column.squares);
+            const T rate = squares > 0 ? std::sqrt(count / squares) : T(0);
+            known_columns_[j] = {column.inverse, column.centred() ? column.sum : rate};
+        }
         centred.size = n_centred();
         const T total = static_cast<T>(clock_.total);
         for (std::size_t c = 0; c < centred.size; ++c) {
@@ -226,17 +238,16 @@ class ColumnScales {
         std::size_t n = 0;
         for (std::size_t i = 0; i < row.size; ++i) {
             const std::int64_t j = from[i], ahead = from[i + row.kAhead];
-            __builtin_prefetch(columns_ + ahead), weights.prefetch(ahead);
-            const Column& column = columns_[j];
+            __builtin_prefetch(known_columns_.data() + ahead), weights.prefetch(ahead);
+            const KnownColumn& column = known_columns_[j];
             const double x = static_cast<double>(row.value[i]) * column.inverse;
-            if (column.centred()) {
-                x_[column.place()] = -x;
+            if (column.inverse < 0) {
+                x_[static_cast<std::size_t>(column.rate_or_place)] = -x;
                 continue;
             }
-            const T squares = static_cast<T>(column.squares);
             loose_index[n] = j;
             loose.z[n] = static_cast<T>(x);
-            loose.rate[n] = squares > 0 ? std::sqrt(static_cast<T>(column.count) / squares) : T(0);
+            loose.rate[n] = static_cast<T>(column.rate_or_place);
             weights.bring(j, n++);
         }
         loose.size = n;
@@ -411,6 +422,7 @@ class ColumnScales {
     CentredColumns c_;
     bool centres_, known_;
     ColumnClock& clock_;
+    std::vector<KnownColumn> known_columns_;
     std::vector<double> x_;  // the row's values of the centred columns; zeros between rows
     // of the row's loose columns
     LineVector<double> loose_x_, count_, squares_;

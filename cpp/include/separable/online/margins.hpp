@@ -1,6 +1,6 @@
-// Margins of final weights on the training rows, in float64, from data and weights alone: the
-// check of an online fit.
+// Margins of final weights on the training rows.
 //
+//   problem   check an online fit from data and weights alone, in float64
 //   given     rows x_i, labels, weights in lanes
 //   returns   for each model the smallest margin, the number of rows with a mistake in some model,
 //             and the number of rows whose score is 0 in some model
@@ -8,6 +8,7 @@
 //             2. one-vs-rest: the margin of a model is y s; argmax: there is one, s_y - max s_k
 //             3. a mistake is a margin that is not above 0; with a tie target y', a margin of 0 is
 //                right where y = y'
+//   source    Novikoff 1962 (the margin that bounds the mistakes)
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,14 @@
-// The mistakes of a run, written down lane by lane: all the weights it went through, without
-// storing any of them.
+// The mistakes of a run, lane by lane.
 //
+//   problem   record all the weights w_k that a run goes through without storing any of them
 //   given     each row with a mistake, and the presentations before it
-//   keeps     for each lane a list of (row u_k, step_k, time t_k)
-//   so that   w_k = w_{k-1} + step_k x_{u_k}, from the start w_0 on, and w_k is what presentations
-//             t_k + 1 ... t_{k+1} leave behind: it survives t_{k+1} - t_k of them
+//   returns   for each lane a list of (row u_k, step_k, time t_k): w_k = w_{k-1} + step_k x_{u_k},
+//             from the start w_0 on, and w_k is what presentations t_k + 1 ... t_{k+1} leave
+//             behind: it survives t_{k+1} - t_k of them
 //   steps     1. a row of weight k + f takes up to k steps of one size, one a presentation
 //             2. and one scaled by f, if it is still on the wrong side: an entry for each
 //             A row that moves no score (x = 0 and no intercept) changes no weights: no entry.
+//   source    Freund and Schapire 1999
 #pragma once
 
 #include <cmath>

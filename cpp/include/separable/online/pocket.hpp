@@ -1,12 +1,14 @@
-// The pocket (Gallant 1990, with the ratchet): the best weights met, lane by lane.
+// The pocket: the best weights that a perceptron meets, lane by lane.
 //
+//   problem   of all the weights of a run, find those with the fewest training mistakes
 //   given     the weights before each update
-//   keeps     the weights with the fewest training mistakes among those evaluated
+//   returns   the best of the weights that were evaluated, and their mistakes
 //   steps     1. count how many rows in a row each lane gets right
 //             2. when a mistake ends a run, evaluate the weights before they change: count the
 //                lane's mistakes on all rows, up to those of the pocket
 //             3. fewer than the pocket's: the weights go into the pocket
 //             The last weights are evaluated too.
+//   source    Gallant 1990 (with the ratchet)
 //
 // Every run is evaluated while that is cheap: so many numbers read as the caller allows, or four
 // times what the training has read. So on small data all weights are evaluated; beyond that only

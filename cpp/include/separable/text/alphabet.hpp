@@ -14,7 +14,7 @@ struct AsciiClass {
     std::array<char, 128> lower{};
 };
 
-// ASCII as Python's `str.isalnum`, '_', `str.isspace` and `str.lower` have it.
+// ASCII classes, as in Python's `str.isalnum`, '_', `str.isspace` and `str.lower`.
 constexpr AsciiClass make_ascii() {
     AsciiClass table{};
     for (int c = 0; c < 128; ++c) {
@@ -32,7 +32,7 @@ constexpr AsciiClass make_ascii() {
 inline constexpr AsciiClass kAscii = make_ascii();
 inline constexpr std::size_t kCodePoints = 0x110000;
 
-// Tables of kCodePoints entries, made from the running Python; null while all text is ASCII.
+// Tables of kCodePoints entries, built from the running Python; null while all text is ASCII.
 struct Alphabet {
     const std::uint8_t* flags = nullptr;
     const std::uint32_t* lower = nullptr;
@@ -45,7 +45,7 @@ struct CodePoint {
 
 inline bool is_continuation(char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) == 0x80; }
 
-// Reads one code point; refuses overlong forms, surrogates and values that do not exist.
+// Reads one code point; rejects overlong forms, surrogates and invalid values.
 inline CodePoint decode(const char* p, const char* end) {
     const auto b = [&](int i) {
         return static_cast<std::uint32_t>(static_cast<std::uint8_t>(p[i]));
@@ -69,7 +69,7 @@ inline CodePoint decode(const char* p, const char* end) {
     return {value, 4};
 }
 
-// Writes one code point and returns the place behind it; needs room for 4 bytes.
+// Writes one code point and returns its end; needs space for 4 bytes.
 inline char* encode(std::uint32_t value, char* out) {
     const auto put = [&](std::uint32_t byte) { *out++ = static_cast<char>(byte); };
     if (value < 0x80) {

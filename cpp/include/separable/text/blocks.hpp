@@ -13,7 +13,7 @@
 
 namespace separable::text {
 
-// Asks now and then whether to go on: the caller's thread asks `poll`, the others the caller's.
+// Periodic check for cancellation: the calling thread calls `poll`, the others follow it.
 class Pulse {
    public:
     Pulse(std::function<void()> poll, const Documents& documents, std::atomic<bool>& stop,
@@ -22,7 +22,7 @@ class Pulse {
           stop_(stop),
           asks_(asks) {}
 
-    // Returns whether to go on.
+    // Returns whether to continue.
     bool operator()() {
         if (asks_) heart_.row();
         return !stop_.load(std::memory_order_relaxed);
@@ -34,7 +34,7 @@ class Pulse {
     bool asks_;
 };
 
-// Calls work(block, first document, last, pulse) for each block; the first block in this thread.
+// Calls work(block, first document, last, pulse) for each block; the first in this thread.
 template <class Work>
 void for_blocks(const Documents& documents, std::size_t n_threads, std::function<void()> poll,
                 Work work) {
@@ -65,7 +65,7 @@ void for_blocks(const Documents& documents, std::size_t n_threads, std::function
         if (failure) std::rethrow_exception(failure);
 }
 
-// Calls work(block) for each of n blocks, some at the same time.
+// Calls work(block) for each of n blocks, in parallel.
 template <class Work>
 void share_out(std::size_t n_blocks, std::size_t n_threads, Work work) {
     std::atomic<std::size_t> next{0};

@@ -1,11 +1,11 @@
 // Counter: term and document frequencies of words and n-grams.
 //
 // Problem   df_j = number of documents with gram j, tf_j = number of its occurrences.
-// Given     documents as tokens; the range of n; tokens to leave out.
+// Given     documents as tokens; the range of n; stop words.
 // Returns   the n-grams with df and tf; on request the counts of every document.
-// Steps     1. look up every token of the document, leave out stop words;
+// Steps     1. look up every token of the document, except stop words;
 //           2. for n = 2, 3, ...: look up (gram of n - 1 tokens at i, token i + n - 1);
-//           3. count each gram in the list of the document: its slot has its position;
+//           3. count each gram in the list of the document, at the position kept in its slot;
 //           4. at the end of the document add the list to df and tf.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Count {
     std::uint32_t id, count;
 };
 
-// Counts of many documents in chunks, so that growing copies nothing.
+// Counts of many documents in chunks, which grow without copying.
 class CountedRows {
    public:
     void add(const std::vector<Count>& row) {
@@ -45,7 +45,7 @@ class CountedRows {
     std::int64_t size() const { return size_; }
     std::uint32_t length(std::size_t i) const { return lengths_[i]; }
 
-    // Calls visit(row number, first count, how many) for each row.
+    // Calls visit(row number, first count, number of counts) for each row.
     template <class Visit>
     void visit(Visit visit) const {
         std::size_t chunk = 0, at = 0;
@@ -57,7 +57,7 @@ class CountedRows {
         }
     }
 
-    // Calls visit(row number, first count) for each row; frees chunks that were visited.
+    // Calls visit(row number, first count) for each row; frees visited chunks.
     template <class Visit>
     void consume(Visit visit) {
         std::size_t chunk = 0, at = 0;
@@ -100,17 +100,17 @@ class Counter {
 
     void add_stop_word(std::string_view padded) { grams_.add_token(padded), settle(); }
 
-    // Gives grams that were added and not counted the total 0.
+    // Sets the totals of grams added but not counted to 0.
     void settle() { totals_.resize(grams_.size()); }
 
-    // To take up what was counted elsewhere.
+    // Restores counts made elsewhere.
     void set_totals(std::uint32_t id, std::int64_t tf, std::int64_t df) {
         settle();
         totals_[id] = {static_cast<std::uint64_t>(tf), static_cast<std::uint32_t>(df)};
     }
     void set_documents(std::int64_t n) { n_documents_ = n; }
 
-    // Counts a scanned document; `row()` are its counts until the next.
+    // Counts a scanned document; `row()` has its counts until the next one.
     void count(const Scanner& scanner) {
         begin();
         tokens_.clear(), stops_.clear();
@@ -125,7 +125,7 @@ class Counter {
             Slot& slot = grams_.add_token(scanner.gram(i, 1), tags_[i]);
             if (slot.id < n_stop_words_) continue;
             tokens_.push_back(slot.id);
-            if (single) tick(slot);  // a padded word has two characters and more
+            if (single) tick(slot);  // a padded word has at least two characters
             if (bounded) stops_.push_back(scanner.segment_stop(i));
         }
         if (range_.max_n > 1) current_ = tokens_;
@@ -134,7 +134,7 @@ class Counter {
         end();
     }
 
-    // Counts tokens that are whole features already.
+    // Counts tokens that are complete features.
     void begin() { row_.clear(); }
     void tick_token(std::string_view padded) { tick(grams_.add_token(padded)); }
     void end() {  // step 4
@@ -149,7 +149,7 @@ class Counter {
 
     const std::vector<Count>& row() const { return row_; }
 
-    // Adds what another counter counted; returns the number here of each of its grams.
+    // Adds the counts of another counter; returns the number here of each of its grams.
     std::vector<std::uint32_t> merge(const Counter& other) {
         std::vector<std::uint32_t> ids(other.grams_.size());
         std::vector<char> padded;
@@ -203,7 +203,7 @@ class Counter {
             if (bounded && i + n > stops_[i]) continue;
             Slot& slot = grams_.add(key(i));
             current_[i] = slot.id;
-            // a word that is shorter than min_n counts as a whole
+            // a word shorter than min_n counts as a whole
             const bool whole = bounded && i + n == stops_[i] && (i == 0 || stops_[i - 1] == i);
             if (wanted || whole) tick(slot);
         }

@@ -33,14 +33,14 @@ struct Document {
 
 class Documents {
    public:
-    static constexpr std::size_t kLongest = 0x3FFFFFFF;  // so that places fit into 32 bits
+    static constexpr std::size_t kLongest = 0x3FFFFFFF;  // so that positions fit into 32 bits
 
-    // Returns false, and adds nothing, if the bytes are not UTF-8 or more than kLongest.
+    // Returns false and adds nothing if the bytes are not UTF-8 or longer than kLongest.
     bool add(std::string_view text) {
         const bool ascii = is_ascii(text);
         return (ascii || is_utf8(text)) && add_known(text, ascii);
     }
-    // The same for bytes that are known to be UTF-8, and whether they are ASCII.
+    // The same for bytes known to be UTF-8, and to be ASCII or not.
     bool add_known(std::string_view text, bool ascii) {
         if (text.size() > kLongest) return false;
         ascii_ = ascii_ && ascii;
@@ -56,7 +56,7 @@ class Documents {
     bool ascii() const { return ascii_; }
     const Document& operator[](std::size_t i) const { return documents_[i]; }
 
-    // Where each of `n` blocks of about the same number of bytes starts, and the end.
+    // Starts of `n` blocks with about the same number of bytes, and the end.
     std::vector<std::size_t> blocks(std::size_t n) const {
         std::vector<std::size_t> starts{0};
         std::int64_t seen = 0;

@@ -1,8 +1,8 @@
-// Grams: every word or n-gram met, each with a number.
+// Grams: all words and n-grams seen, numbered.
 //
-// A gram is a token, or a gram followed by one more token. So an n-gram is found by two numbers,
-// that of its first n - 1 tokens and that of its last, and no text is joined until it is requested
-// for its name. Numbers rise: a gram comes after its parts.
+// A gram is a token, or a gram followed by one more token. So an n-gram is looked up by two
+// numbers, of its first n - 1 tokens and of its last, and text is joined only for names. A gram has
+// a larger number than its parts.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class Grams {
         return tokens_[at];
     }
 
-    // There must be 8 bytes to read behind the start of the text.
+    // 8 bytes must be readable from the start of the text.
     Slot& add_token(std::string_view padded) {
         return add_token(padded, tag_of(padded.data(), padded.size()));
     }
@@ -76,7 +76,7 @@ class Grams {
         return pairs_[at];
     }
 
-    // Writes into every slot the column of its gram, so that who finds the one finds the other.
+    // Stores in every slot the column of its gram, so that one lookup finds both.
     template <class Column>
     void label(Column column) {
         for (Table* table : {&tokens_, &pairs_})
@@ -97,7 +97,7 @@ class Grams {
    private:
     struct Node {
         std::uint32_t parent;  // kNone: a token
-        std::uint32_t last;    // the last token; of a token, its place in the arena
+        std::uint32_t last;    // the last token; for a token, its position in the arena
     };
 
     std::uint32_t new_node(std::uint32_t parent, std::uint32_t last) {

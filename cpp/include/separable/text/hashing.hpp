@@ -2,7 +2,7 @@
 //
 // Problem   x_j = sum of the signs of the terms whose hash is column j.
 // Given     tokens; the range of n; the number of columns.
-// Returns   signed counts by column, as scikit-learn's FeatureHasher has them.
+// Returns   signed counts by column, as scikit-learn's FeatureHasher.
 // Steps     1. h = MurmurHash3 of the term's UTF-8 with seed 0, as a signed number of 32 bits;
 //           2. the column is |h| mod n, the sign that of h.
 // Source    Weinberger et al., "Feature hashing for large scale multitask learning", 2009.
@@ -22,12 +22,12 @@
 
 namespace separable::text {
 
-// MurmurHash3_x86_32 of Austin Appleby, who gave it to the public domain; seed 0. There
-// must be 4 bytes to read at the end of the text.
+// MurmurHash3_x86_32 (Austin Appleby, public domain), seed 0. 4 bytes must be readable at the end
+// of the text.
 inline std::int32_t murmur3(std::string_view padded) {
     constexpr std::uint32_t kFirst = 0xCC9E2D51, kSecond = 0x1B873593;
     const auto scramble = [](std::uint32_t k) { return std::rotl(k * kFirst, 15) * kSecond; };
-    // little-endian, wherever it runs
+    // little-endian on every machine
     const auto load = [](const char* p) {
         std::uint32_t x;
         std::memcpy(&x, p, 4);
@@ -61,14 +61,14 @@ struct HashedColumns {
     }
 };
 
-// The names met, as many as there is room for. Which are kept does not depend on their order: those
-// whose own hash is among the smallest. So two lists of names merge exactly, and how far the hashes
-// of those kept reach tells how many names there were.
+// A bounded sample of the names seen: those with the smallest hashes, whatever their order (a
+// bottom-k sketch). So two samples merge exactly, and the largest kept hash estimates the number of
+// distinct names.
 class Names {
    public:
     explicit Names(std::size_t room) : room_(std::max<std::size_t>(room, 1)) {}
 
-    // There must be 8 bytes to read behind the start.
+    // 8 bytes must be readable from the start.
     void add(std::string_view padded) {
         const std::uint64_t tag = tag_of(padded.data(), padded.size());
         if (rank(tag) > limit_) return;
@@ -86,7 +86,7 @@ class Names {
         limit_ = std::min(limit_, other.limit_);
         prune();
     }
-    // Keeps no more than there is room for.
+    // Drops names beyond the capacity.
     void prune() {
         std::vector<std::uint64_t> ranks(names_.size());
         std::vector<char> padded;
@@ -116,10 +116,10 @@ class Names {
     std::size_t size() const { return names_.size(); }
     std::string_view operator[](std::uint32_t i) const { return names_.token(i); }
     bool complete() const { return limit_ == kAll; }
-    // Up to which hash names are kept; to be set on a list that is empty.
+    // Largest hash that is kept; set it only on an empty sample.
     std::uint64_t limit() const { return limit_; }
     void set_limit(std::uint64_t limit) { limit_ = limit; }
-    // How many names there were: counted while all are kept, else estimated.
+    // Number of distinct names: exact while all are kept, else estimated.
     double estimate() const {
         if (complete()) return static_cast<double>(size());
         return static_cast<double>(size()) * (18446744073709551616.0 / static_cast<double>(limit_));

@@ -11,11 +11,11 @@ namespace separable::text {
 
 class Lookup {
    public:
-    // The slots of the grams must be labelled with their columns, of which there are n.
+    // The slots of the grams must have their columns; n is the number of columns.
     Lookup(const Counter& counter, std::size_t n_columns)
         : counter_(counter), grams_(counter.grams()), sorter_(n_columns) {}
 
-    // Looks up what `Counter::count` would count; `row()` are the counts by column.
+    // Counts a document as `Counter::count` does, known grams only; `row()` has counts by column.
     void count(const Scanner& scanner) {
         row_.clear(), tokens_.clear(), stops_.clear();
         const GramRange range = counter_.range();

@@ -24,7 +24,7 @@ inline std::uint64_t fold(std::uint64_t x) {
     return x ^ x >> 29;
 }
 
-// Memory in large pages where the system has them: a look into a large map is one miss, not two.
+// Memory in huge pages if available: a lookup in a large map is one cache miss instead of two.
 template <class T>
 struct LargePages {
     using value_type = T;
@@ -42,7 +42,7 @@ struct LargePages {
     }
     void deallocate(T* p, std::size_t n) {
 #ifdef __linux__
-        if (n * sizeof(T) >= kLarge) {  // goes back to the system at once
+        if (n * sizeof(T) >= kLarge) {  // returned to the system at once
             munmap(p, rounded(n * sizeof(T)));
             return;
         }
@@ -51,7 +51,7 @@ struct LargePages {
     }
 #ifdef __linux__
     static std::size_t rounded(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
-    // Maps bytes, a multiple of a page, at the start of a page: asks for one more, gives back the
+    // Maps bytes, a multiple of a huge page, aligned to one: maps one page more and unmaps the
     // rest.
     static void* map(std::size_t bytes) {
         void* const got = mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
@@ -69,11 +69,11 @@ struct LargePages {
     friend bool operator==(const LargePages&, const LargePages&) { return true; }
 };
 
-// Linear probing; slots are found by the upper bits of a hash, so that growing keeps their order.
+// Linear probing by the upper bits of a hash, so that growing keeps the order of slots.
 struct Slot {
     std::uint64_t key = 0;
     std::uint32_t id = kNone;  // kNone: the slot is free
-    std::uint32_t place = 0;   // where the current document counts it, or the column
+    std::uint32_t place = 0;   // position in the current document, or the column
 };
 
 class Table {
@@ -87,7 +87,7 @@ class Table {
     const Slot& operator[](std::size_t at) const { return slots_[at]; }
     void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[first(hash)]); }
 
-    // Whether a slot more needs room first.
+    // Whether the map must grow before the next insertion.
     bool full() const { return 4 * (size_ + 1) > 3 * slots_.size(); }
     void count() { ++size_; }
 
@@ -116,7 +116,7 @@ class Table {
     std::vector<Slot, LargePages<Slot>> slots_;
 };
 
-// Texts, each found by the number that `add` gives.
+// Texts, by the number that `add` returns.
 class Arena {
    public:
     std::string_view operator[](std::uint32_t at) const {
@@ -141,8 +141,8 @@ class Arena {
     std::vector<char> bytes_;
 };
 
-// What stands for bytes in a slot: up to 7 bytes stand for themselves; more for their hash, which
-// has to be confirmed. Reads 8 bytes at a time, so there must be 8 to read behind the start.
+// Key of bytes in a slot: up to 7 bytes themselves; longer texts by their hash, to be confirmed by
+// comparison. Reads 8 bytes at a time, so 8 bytes must be readable from the start.
 inline std::uint64_t tag_of(const char* p, std::size_t length) {
     std::uint64_t word;
     if (length < 8) {

@@ -1,8 +1,8 @@
 // Scanner: one document to tokens in lower case.
 //
-// Characters are contiguous, so that the bytes of an n-gram are those from the start of its first
-// token to the end of its last. Words keep their position in the document; `join` concatenates them
-// with spaces, so that the same holds for them.
+// The bytes of an n-gram of characters run from the start of its first token to the end of its
+// last. Words keep their position in the document; `join` concatenates them with single spaces, so
+// that this is true of word n-grams, too.
 #pragma once
 
 #include <algorithm>
@@ -25,14 +25,14 @@ struct Token {
 
 class Scanner {
    public:
-    // `shortest`: the characters that a word has to have.
+    // `shortest`: minimum number of characters of a word.
     Scanner(Analyzer analyzer, bool lowercase, std::size_t shortest, Alphabet alphabet)
         : analyzer_(analyzer), lowercase_(lowercase), shortest_(shortest), alphabet_(alphabet) {}
 
     void scan(const Document& document) {
         tokens_.clear(), segment_stops_.clear();
-        // a code point takes at most twice its bytes in lower case; every word of one byte gets
-        // two spaces; whoever reads a token may read 8 bytes
+        // lower case at most doubles the bytes of a code point; one-byte words get two spaces;
+        // readers of tokens may read 8 bytes
         const std::size_t room = 4 * document.text.size() + 80;
         if (buffer_.size() < room) buffer_.resize(room);
         if (analyzer_ == Analyzer::kWord) {
@@ -47,7 +47,7 @@ class Scanner {
         }
     }
 
-    // Leaves out the tokens for which `drop` holds.
+    // Removes the tokens for which `drop` is true.
     template <class Drop>
     void drop(Drop drop) {
         std::size_t n = 0;
@@ -56,7 +56,7 @@ class Scanner {
         tokens_.resize(n);
     }
 
-    // Lays words one behind the other with a space between.
+    // Concatenates the words, separated by one space.
     void join() {
         if (analyzer_ != Analyzer::kWord) return;
         joined_.clear();
@@ -89,7 +89,7 @@ class Scanner {
         std::uint32_t length;
     };
 
-    // Copies one character at p in lower case to out, which is moved behind it.
+    // Writes the character at p in lower case to out and advances out.
     template <bool kAsciiOnly>
     Character copy(const char* p, const char* end, char*& out) const {
         const auto byte = static_cast<std::uint8_t>(*p);
@@ -103,7 +103,7 @@ class Scanner {
         return {alphabet_.flags[value], c.length};
     }
 
-    // Runs of `shortest` or more characters of words, for 2: \b\w\w+\b.
+    // Runs of at least `shortest` word characters; for 2: \b\w\w+\b.
     void ascii_words(std::string_view text) {
         const std::size_t n = text.size();
         char* const out = buffer_.data();
@@ -115,7 +115,7 @@ class Scanner {
             }
         else
             std::memcpy(out, text.data(), n);
-        std::uint64_t inside = 0;  // whether the character before is one of a word
+        std::uint64_t inside = 0;  // whether the previous character is a word character
         bool open = false;
         std::size_t start = 0;
         for (std::size_t i = 0; i <= n; i += 64) {
@@ -132,7 +132,7 @@ class Scanner {
         }
     }
 
-    // A bit for each of up to 64 ASCII characters: whether it is one of a word.
+    // A bit for each of up to 64 ASCII characters: whether it is a word character.
     static std::uint64_t word_bits(const char* p, std::size_t n) {
         std::uint64_t bits = 0;
         for (std::size_t k = 0; k < n; k += 8) {
@@ -142,8 +142,7 @@ class Scanner {
         }
         return n == 64 ? bits : bits & ((std::uint64_t{1} << n) - 1);
     }
-    // The same for the 8 bytes of a number, all below 0x80; a sum sets a byte's upper bit where
-    // the byte is at least as large as what was taken from 0x80.
+    // The same for 8 bytes, all below 0x80: adding 0x80 - c sets the upper bit of the bytes >= c.
     static std::uint64_t word_bits8(std::uint64_t x) {
         constexpr std::uint64_t kOnes = 0x0101010101010101u, kTops = 0x80 * kOnes;
         const auto at_least = [&](std::uint64_t y, std::uint64_t low) {
@@ -216,7 +215,7 @@ class Scanner {
                 in_word = false;
             } else if (++spaces == 1) {
                 push(start, out);
-            } else {  // two or more in a row become one space
+            } else {  // runs of white space become one space
                 out = buffer_.data() + tokens_.back().start;
                 tokens_.pop_back();
                 space();

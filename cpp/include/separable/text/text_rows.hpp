@@ -13,7 +13,7 @@
 
 namespace separable::text {
 
-// Sorts counts by column: few by comparing, more by their digits.
+// Sorts counts by column: short lists by comparison, longer ones by radix.
 class RowSorter {
    public:
     explicit RowSorter(std::size_t n_columns) {
@@ -30,7 +30,7 @@ class RowSorter {
             sort_digits(row);
     }
 
-    // Sorts and adds up the counts of the same column.
+    // Sorts counts and adds those of the same column.
     void sort_and_add(std::vector<Count>& row) {
         sort(row);
         std::size_t n = 0;
@@ -67,7 +67,7 @@ class RowSorter {
     std::uint32_t starts_[1 << kMostBits];
 };
 
-// The rows of one block of documents; `ids` says what grams are called elsewhere, if it does.
+// The rows of one block of documents; `ids`, if given, maps grams to other numbers.
 struct RowBlock {
     CountedRows rows;
     std::vector<std::uint32_t> ids;
@@ -91,7 +91,7 @@ inline std::int64_t n_rows_of(const TextRows& blocks) {
     return n;
 }
 
-// Grams to columns of a vocabulary; the others fall away.
+// Maps grams to columns of a vocabulary; other grams are dropped.
 inline void to_columns(RowBlock& block, const Vocabulary& vocabulary) {
     CountedRows made;
     std::vector<Count> row;
@@ -110,7 +110,7 @@ inline void to_columns(RowBlock& block, const Vocabulary& vocabulary) {
     std::vector<std::uint32_t>().swap(block.ids);
 }
 
-// Counts by column to values, indices and the ends of rows, from row `first` on.
+// Writes counts by column as values, indices and row ends, from row `first` on.
 template <class T>
 void write_rows(RowBlock& block, const Weighting<T>& weigh, T* values, std::int32_t* indices,
                 std::int64_t* indptr) {

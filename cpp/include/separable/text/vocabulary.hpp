@@ -1,13 +1,13 @@
 // Vocabulary: the kept n-grams, sorted by name in code point order.
 //
 // Problem   number the kept grams by their names, tokens joined with a space, without joining any.
-// Given     grams; for each, whether it is kept. A space sorts below every character of a token,
-//           or tokens stand for themselves.
+// Given     grams; for each, whether it is kept. A space sorts before every character of a token,
+//           or names are single tokens.
 // Returns   the column of each gram, the gram of each column.
 // Steps     1. sort the tokens in use by their bytes: UTF-8 sorts as code points do;
 //           2. sort longer grams by (gram without the last token, rank of the last token);
-//           3. a name comes before its continuations: columns are the order of a walk that visits
-//              a gram, then its continuations. The size of each subtree says where the next starts.
+//           3. a name precedes its continuations, so columns are the preorder of the tree of grams;
+//              subtree sizes give the start of the next subtree.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class Vocabulary {
     template <class Kept>
     static Vocabulary sorted(const Grams& grams, Kept kept) {
         const auto n = static_cast<std::uint32_t>(grams.size());
-        std::vector<std::uint32_t> below(n, 0);  // kept grams from here on in the subtree
+        std::vector<std::uint32_t> below(n, 0);  // number of kept grams in the subtree
         std::vector<char> used(n, 0);
         std::size_t n_kept = 0;
         for (std::uint32_t i = n; i-- > 0;) {
@@ -57,7 +57,7 @@ class Vocabulary {
         const auto place = [&](std::uint32_t i) {
             if (!kept(i)) return;
             made.columns_[i] = start[i];
-            made.ids_[start[i]++] = i;  // continuations start behind it
+            made.ids_[start[i]++] = i;  // continuations follow it
         };
         for (const std::uint32_t i : tokens) place(i);
         for (const auto& [by, i] : longer) {
@@ -69,7 +69,7 @@ class Vocabulary {
         return made;
     }
 
-    // Columns as given, one for each of `ids`, which differ.
+    // The given columns, one for each of the distinct `ids`.
     static Vocabulary given(const Grams& grams, std::vector<std::uint32_t> ids) {
         Vocabulary made;
         made.columns_.assign(grams.size(), kNone);
@@ -78,7 +78,7 @@ class Vocabulary {
         return made;
     }
 
-    // Keeps the columns that are marked.
+    // Keeps the marked columns.
     void limit(const std::uint8_t* marked) {
         std::vector<std::uint32_t> ids;
         for (std::size_t c = 0; c < ids_.size(); ++c) {

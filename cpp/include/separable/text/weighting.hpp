@@ -1,9 +1,9 @@
 // Weighting: tf-idf values of the counts of a document, rounded in the order of scikit-learn.
 //
 // Problem   x_j = tf_j * idf_j / |tf * idf|, tf_j the count or 1 + log(count).
-// Given     the counts of a document by ascending column; idf, or none; the logarithms of counts.
+// Given     the counts of a document by ascending column; optional idf; logarithms of counts.
 // Returns   x_j for each count.
-// Steps     1. tf; 2. times idf; 3. divided by the norm, its sum taken in double.
+// Steps     1. tf; 2. multiply by idf; 3. divide by the norm, summed in double.
 #pragma once
 
 #include <cmath>
