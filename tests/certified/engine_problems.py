@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from separable.certified import problem as problem_module
 from separable.certified.problem import Columns, Lane, Problem
+from separable.certified.solvers import policy
+from separable.certified.solvers.interior_point_solver import InteriorPointSolver
+from separable.certified.solvers.newton import NewtonSolver
+from separable.certified.solvers.solved import Goal, Start
 from separable.data.rows import as_rows
+from separable.losses.base import is_smooth
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
 from separable.losses.hinge import Hinge
 from separable.losses.logistic import Logistic
@@ -70,3 +76,23 @@ def check(name, X, y, made, lane, solution, *, tol):
 
 def lane(strength, fold=-1):
     return Lane(strength, fold=fold)
+
+
+def run(made, lane, *, truncated=False, start=None, on_step=None, **goal):
+    """Solve one lane by Newton's method or the interior point; return the solution and steps."""
+    solver = InteriorPointSolver(made)
+    if is_smooth(made.loss):
+        solver = NewtonSolver(made, is_truncated=truncated)
+    first = None
+    if start is not None:
+        first = Start(np.zeros((made.rows.n_rows, start.shape[1])), np.zeros(1), start)
+    result = solver.solve([lane], first, Goal(**goal), on_step or (lambda _, __: False))
+    return result.solution, int(result.passes[0])
+
+
+def use_solvers(monkeypatch, *solvers, passes=60):
+    """Use these solvers of l2-penalised problems whatever the policy says, also for tiny ones."""
+    losses = ("logistic", "smooth", "piecewise")
+    rules = tuple(policy.Rule(loss, "any", 0, solvers, passes) for loss in losses)
+    monkeypatch.setattr(policy, "POLICY", rules)
+    monkeypatch.setattr(problem_module, "TINY", 0)

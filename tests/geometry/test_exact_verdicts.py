@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from separable.geometry import separability
-from separable.geometry.proofs.exact_proofs import ExactNumbers
+from separable.geometry.proofs.checks import ExactNumbers
 from separable.linalg.lstsq import nonnegative_squares
 from tests.reference.exact_separability import exact_kind, exact_vectors
 

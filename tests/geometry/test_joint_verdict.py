@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 from separable import LogisticRegression
 from separable.geometry import SeparationError, Verdicts, joint_verdict, margins, separability
-from separable.geometry.search import row_generation
+from separable.geometry.search import facial_reduction
 from separable.model.linear_model import LinearModel
 
 #: Seeds of an ordinary run, and those that a long one adds.
@@ -181,10 +181,10 @@ def test_parts_of_many_rows_say_the_same(monkeypatch, seeds):
     for seed in seeds:
         X, y = generated(seed)
         whole[seed] = separability(X, y).kind
-    monkeypatch.setattr(row_generation, "SAMPLE", 6)
-    monkeypatch.setattr(row_generation, "TIMES", 0)
-    monkeypatch.setattr(row_generation, "ADDED", 4)
-    monkeypatch.setattr(row_generation, "TIMES_ADDED", 0)
+    monkeypatch.setattr(facial_reduction, "SAMPLE", 6)
+    monkeypatch.setattr(facial_reduction, "TIMES", 0)
+    monkeypatch.setattr(facial_reduction, "ADDED", 4)
+    monkeypatch.setattr(facial_reduction, "TIMES_ADDED", 0)
     for seed, kind in whole.items():
         X, y = generated(seed)
         verdict = separability(X, y)

@@ -14,7 +14,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from separable import LinearSVM
 from separable.geometry import separability, suggest_features
-from separable.geometry.suggest.held_out_errors import PairedErrors, RidgeClasses
+from separable.geometry.held_out_errors import PairedErrors, RidgeClasses
 
 
 def xor(n=80, seed=0):

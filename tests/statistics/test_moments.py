@@ -12,7 +12,7 @@ from separable import Moments
 from separable.model.linear_model import TrainingState
 from separable.statistics import moments as module
 from separable.statistics import row_blocks as block_module
-from separable.statistics.complements import each_complement
+from separable.statistics.held_out import each_complement
 from separable.statistics.precision import SignificanceError
 from tests.moments.naive_bayes.nb_problems import with_duplicates
 from tests.reference import moments as reference
@@ -408,7 +408,7 @@ def test_the_callers_arrays_may_change_afterwards():
 
 def test_memory_that_is_not_there_is_refused_before_anything_is_made(monkeypatch):
     wide = sp.random_array((50, 400_000), density=1e-4, format="csr", rng=0)
-    monkeypatch.setattr("separable.data.memory.available_bytes", lambda: 8 << 30)
+    monkeypatch.setattr("separable.data.resources.available_bytes", lambda: 8 << 30)
     made = Moments(owner="LDA", instead="use MultinomialNB")
     message = (
         r"LDA needs products of all 400000 columns \(4768.4 GiB\).* Instead, use MultinomialNB"

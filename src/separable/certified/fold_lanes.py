@@ -8,133 +8,240 @@ depends on its training rows. Held-out scores, weights and certificates are kept
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.duality.published import Published, publish
-from separable.certified.estimators.base import CertifiedEstimator, Fitted, RowMask, TrainingData
+from separable.certified.estimators.fitted import Fitted, warn_of_gap
+from separable.certified.estimators.lost_columns import dominated, first_remedy
+from separable.certified.estimators.training_data import RowMask, TrainingData
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.policy import solver_of
-from separable.fitting.splits import Split, runs_of
+from separable.data.rows import column_names
+from separable.fitting.fold_fits import FittedFold, FoldFit, FoldPath, fold_of
+from separable.fitting.predictions import predictions_from_scores
+from separable.fitting.separation_error import naming_columns
+from separable.fitting.splits import runs_of, take
 from separable.fitting.targets import weigh_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimators.base import FoldData
+    from separable.certified.estimators.base import CertifiedEstimator
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.options import SolverOptions
     from separable.data.rows import Rows
+    from separable.fitting.fold_fits import FoldData
+    from separable.fitting.fold_fits import Problem as ValidationProblem
+    from separable.fitting.splits import Split
     from separable.typing import Floats
 
 
-__all__ = ["FoldLanes", "Learned", "LearnsFolds", "all_rows", "has_lanes", "lanes_of"]
+__all__ = ["FoldModels", "LaneSolver", "fold_fits", "growing_fits"]
 
 
-def has_lanes(learner: Any) -> bool:
-    """Return whether a learner can fit many values of C or alpha together."""
-    if not isinstance(learner, CertifiedEstimator) or getattr(learner, "probability", False):
-        return False
-    return learner._regularization_name in learner.get_params(deep=False)
+def fold_fits(
+    problem: ValidationProblem,
+    candidates: Sequence[CertifiedEstimator],
+    splits: Sequence[Split],
+    *,
+    certified: bool,
+) -> Iterator[FoldFit]:
+    """Yield the fits of candidates that differ in C or alpha alone, on all folds."""
+    for each in candidates[1:]:
+        each._check_parameters()
+    first, name = candidates[0], str(candidates[0].regularization)
+    data = first.fold_data(problem.X, problem.y, problem.weight)
+    values = np.array([getattr(each, name) for each in candidates], dtype=np.float64)
+    solver = first.path_solver(data, splits)
+    assert solver is not None
+    with naming_columns(column_names(problem.X)):
+        for path in solver.solve(values, certified=certified):
+            for position, index in enumerate(path.indices):
+                fit = partial(_fitted_fold, problem, candidates[index], path, position)
+                yield FoldFit(path.fold, index, fit)
 
 
-def all_rows(n_rows: int) -> Split:
-    """Return the fold that trains on all rows and holds out none."""
-    return Split(n_rows, np.empty(0, np.intp), np.arange(n_rows))
+def _fitted_fold(
+    problem: ValidationProblem,
+    candidate: CertifiedEstimator,
+    path: FoldPath,
+    position: int,
+) -> FittedFold:
+    """Return a fold with its estimator, or only with predictions if models are not certified."""
+    made = candidate
+    if path.certificates[position]:
+        made = path.estimator(position, clone(candidate), problem.X, warn=True)
+    predictions = predictions_from_scores(made, path.scores(position), path.classes)
+    return FittedFold(made, "lanes", predictions)
+
+
+def growing_fits(problem: ValidationProblem, splits: Sequence[Split]) -> Iterator[FoldFit]:
+    """Yield fits to more and more rows: each starts from the dual point of the one before.
+
+    The dual points of new rows are 0, which keeps the weights that the others stand for.
+    """
+    learner = clone(problem.estimator).set_params(warm_start=True)
+
+    def fit(fold: int) -> FittedFold:
+        rows = splits[fold].train
+        if fold:
+            last: Floats = learner._dual
+            more = np.zeros((len(rows) - len(last), last.shape[1]))
+            learner._dual = np.concatenate([last, more])
+        weight = None if problem.weight is None else problem.weight[rows]
+        learner.fit(take(problem.X, rows), take(problem.y, rows), weight)
+        return fold_of(learner, problem, splits[fold], "warm" if fold else "refit")
+
+    for fold in range(len(splits)):
+        yield FoldFit(fold, 0, partial(fit, fold))
 
 
 @dataclass(frozen=True)
-class Learned:
+class FoldModels(FoldPath):
     """The models of one fold for one value of C or alpha.
 
     Parameters
     ----------
-    fold, place : int
-        Indices of the fold and of the value of C or alpha.
+    learner : CertifiedEstimator
+    data : FoldData
     fitted : Fitted
         Its solution has the held-out scores and no dual points.
-    codes : list of int
-        The numbers of the classes that the fold learned from; empty in regression.
-    columns : list of int
-        The class of each column of weights: the one that is +1, or one of those learned jointly.
     """
 
-    fold: int
-    place: int
+    learner: CertifiedEstimator
+    data: FoldData
     fitted: Fitted
-    codes: list[int]
-    columns: list[int]
 
-    @property
-    def scores(self) -> Floats:
-        """Of the rows held out, one column a model."""
+    @staticmethod
+    def of(
+        learner: CertifiedEstimator,
+        data: FoldData,
+        fold: int,
+        index: int,
+        fitted: Fitted,
+        codes: list[int],
+        columns: list[int],
+    ) -> FoldModels:
+        """Return the models of a fold that learned from classes ``codes``, of which ``columns``."""
+        published = fitted.published
+        return FoldModels(
+            fold,
+            [index],
+            columns,
+            None if data.classes is None else data.classes[codes],
+            published.weights.T[None],
+            published.intercept[None],
+            [published.certificates],
+            np.array([fitted.passes.max()]),
+            learner,
+            data,
+            fitted,
+        )
+
+    def scores(self, position: int) -> Floats:
+        """Return the scores of the held-out rows, one column a model."""
+        del position
         return self.fitted.solution.scores
 
-    def classes(self, fold_data: FoldData) -> NDArray[Any] | None:
-        """Return the classes that the fold learned from."""
-        return None if fold_data.classes is None else fold_data.classes[self.codes]
+    def squared_errors(self) -> Floats:
+        """Not there: the mean squared error is the score of lasso and elastic net."""
+        raise NotImplementedError
 
-    def give(
-        self, learner: CertifiedEstimator, fold_data: FoldData, X: Any, *, warn: bool = False
-    ) -> CertifiedEstimator:
-        """Return the learner, which was not fitted, as if it had been fitted to the fold.
-
-        Parameters
-        ----------
-        learner : CertifiedEstimator
-            With the parameters of this fit.
-        fold_data : FoldData
-        X : Any
-            What the columns are named after.
-        warn : bool, default False
-            Of models that did not converge, as a fit does.
-        """
+    def estimator(self, position: int, learner: Any, X: Any, *, warn: bool = False) -> Any:
+        """Return a learner as if it had been fitted to the fold."""
+        del position
         joint = self.fitted.solution.width > 1
-        classes = self.classes(fold_data)
-        training = TrainingData(fold_data.rows, fold_data.target, None, classes, RowMask(0), joint)
+        given = TrainingData(
+            self.data.rows, self.data.target, None, self.classes, RowMask(0), joint
+        )
         learner._check_parameters()
         learner._remember_columns(X)
-        learner._keep(self.fitted, training, warn=warn)
+        learner._keep(self.fitted, given, warn=warn)
         return learner
 
-
-class LearnsFolds(Protocol):
-    """The interface of a learner of all folds and values of C or alpha."""
-
-    def learn(self) -> Iterator[Learned]:
-        """Yield the models of each fold and value, in a deterministic order."""
-
-
-def lanes_of(
-    learner: CertifiedEstimator,
-    fold_data: FoldData,
-    splits: Sequence[Split],
-    regularizations: Floats,
-    solver_options: SolverOptions,
-) -> LearnsFolds:
-    """Return the learner of all folds and values: from Gram matrices if possible."""
-    found = learner._sum_lanes(fold_data, splits, regularizations, solver_options)
-    return (
-        FoldLanes(learner, fold_data, splits, regularizations, solver_options)
-        if found is None
-        else found
-    )
+    def warn(self, position: int, X: Any) -> None:
+        """Warn, as a fit does, if the models did not converge."""
+        del position
+        warn_of_gap(
+            type(self.learner).__name__,
+            self.learner.regularization,
+            self.fitted.certificates,
+            int(self.fitted.passes.max()),
+            self.fitted.reason(column_names(X)),
+        )
 
 
 @dataclass(frozen=True)
-class FoldLanes:
-    """Learner of all folds and values of C or alpha.
+class LaneSolver:
+    """Solver of all folds and values of C; a `PathSolver`.
 
     Parameters
     ----------
     learner : CertifiedEstimator
         Says the loss, and what is done with columns and classes.
+    data : FoldData
+    splits : sequence of Split
+    """
+
+    learner: CertifiedEstimator
+    data: FoldData
+    splits: Sequence[Split]
+
+    def beside(self, learner: Any) -> LaneSolver:
+        """Return the solver of a learner with other parameters."""
+        return replace(self, learner=learner)
+
+    def largest(self) -> float:
+        """Not there: no C makes all weights 0."""
+        raise NotImplementedError
+
+    def solve(
+        self,
+        values: Floats,
+        *,
+        certified: bool = True,
+        tol: float | None = None,
+        keep_weights: bool = True,
+    ) -> Iterator[FoldModels]:
+        """Yield the models of each fold and value, in a deterministic order."""
+        for extreme in (values.max(), values.min()):
+            self._at([extreme])._check_parameters()
+        options = self.learner._solver_options()
+        if self.learner.tol is None:
+            options = replace(options, tol=tol, certified=certified)
+        lanes = FoldLanes(self.learner, self.data, self.splits, values, options, keep_weights)
+        return lanes.solve()
+
+    def refit(self, values: Floats, X: Any, evidence: Mapping[str, Any]) -> Any:
+        """Return the learner, fitted to all rows with the last of some values."""
+        return self._at(values)._fit_data(self.data, X, evidence)
+
+    def _at(self, values: Sequence[float] | Floats) -> Any:
+        """Return a copy of the learner with the last of some values."""
+        name = str(self.learner.regularization)
+        return clone(self.learner).set_params(**{name: float(values[-1])})
+
+    def remedy(self, names: Sequence[str] | None) -> str:
+        """Return what to do first about models that did not converge."""
+        found = dominated(self.learner._training_data(self.data))
+        return first_remedy(found, lambda j: f"column {j}" if names is None else repr(names[j]))
+
+
+@dataclass(frozen=True)
+class FoldLanes:
+    """The folds and values of C or alpha of one learner, as lanes.
+
+    Parameters
+    ----------
+    learner : CertifiedEstimator
     fold_data : FoldData
     splits : sequence of Split
     regularizations : ndarray, shape (s,)
@@ -150,11 +257,11 @@ class FoldLanes:
     solver_options: SolverOptions
     keep_weights: bool = True
 
-    def learn(self) -> Iterator[Learned]:
+    def solve(self) -> Iterator[FoldModels]:
         """Yield the models of each fold and value, in a deterministic order."""
         for run in self._runs():
             problem = self._problem(run)
-            yield from self._learn(run, problem)
+            yield from self._solve(run, problem)
 
     # ------------------------------------------------------------------ problems
 
@@ -216,7 +323,7 @@ class FoldLanes:
 
     # ------------------------------------------------------------------ lanes
 
-    def _learn(self, run: list[int], problem: Problem) -> Iterator[Learned]:
+    def _solve(self, run: list[int], problem: Problem) -> Iterator[FoldModels]:
         codes = [self._codes(problem, place, k) for place, k in enumerate(run)]
         joint = [self.learner._is_joint() and len(some) > 2 for some in codes]
         for together in (True, False):  # folds with two classes have one model of these
@@ -224,15 +331,15 @@ class FoldLanes:
             if folds:
                 n_classes = self._n_classes if together else 2
                 same = replace(problem, n_classes=n_classes)
-                yield from self._learn_folds(run, same, folds, codes)
+                yield from self._solve_folds(run, same, folds, codes)
 
     @property
     def _n_classes(self) -> int:
         return 2 if self.fold_data.classes is None else len(self.fold_data.classes)
 
-    def _learn_folds(
+    def _solve_folds(
         self, run: list[int], problem: Problem, folds: list[int], codes: list[list[int]]
-    ) -> Iterator[Learned]:
+    ) -> Iterator[FoldModels]:
         """Yield the models of some folds of a problem, with one model for all classes or not."""
         models = {place: self._models(problem, codes[place]) for place in folds}
         plan = [  # those of one fold side by side, so that few wait for each other
@@ -272,7 +379,9 @@ class FoldLanes:
                     del waiting[place, s]
                     whole = _joined([parts[target] for target in models[place]])
                     columns = codes[place] if target == TOGETHER else models[place]
-                    yield Learned(run[place], s, whole, codes[place], columns)
+                    yield FoldModels.of(
+                        self.learner, self.fold_data, run[place], s, whole, codes[place], columns
+                    )
 
     @staticmethod
     def _models(problem: Problem, codes: list[int]) -> list[int]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.number_range import check_cells, inverse_scales
-from separable.certified.problem import Columns, Penalty, Problem, dense_blocks, extents
-from separable.data.core_rows import core_rows
-from separable.data.rows import Rows
+from separable.certified.problem import Columns, Problem, extents
+from separable.data.rows import Rows, core_rows
+from separable.linalg.design_matrix import dense_blocks
+from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +48,7 @@ def prepare(
     *,
     fit_intercept: bool,
     standardize: bool,
-    penalty: Penalty | None = None,
+    penalty: ElasticNetPenalty | None = None,
     most: int = SQUARED,
 ) -> Problem:
     """Return the problem of rows without duplicates.
@@ -77,7 +78,7 @@ def prepare(
         fit_intercept=fit_intercept,
         columns=Columns(shift, scale),
         value=value,
-        penalty=Penalty() if penalty is None else penalty,
+        penalty=ElasticNetPenalty() if penalty is None else penalty,
         extent=extent,
     )
 

@@ -5,15 +5,15 @@ Each lane minimises, over weights u of the scaled columns z = (x - shift) scale 
     value (penalty(u) + sum_i c_i loss(y_i, u.z_i + b)),   c_i = C weight_i / value
 
 with its own positive class, C and fold; c_i = 0 for held-out rows. The penalty is 1/2 |u|^2 or an
-elastic net (`Penalty`). With standardization, scale is 1 / standard deviation and ``value`` is 1.
-Without it, scale is a common power of two with square ``value``: this is the objective of the raw
-weights w = scale u, with the l1 weight divided by sqrt(value).
+elastic net. With standardization, scale is 1 / standard deviation and ``value`` is 1. Without it,
+scale is a common power of two with square ``value``: this is the objective of the raw weights w =
+scale u, with the l1 weight divided by sqrt(value).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,65 +21,32 @@ import numpy as np
 
 from separable._core import native, portable
 from separable.certified.number_range import check_objective
-from separable.data.core_rows import core_rows
-from separable.linalg.blas import aligned_zeros
+from separable.data.rows import core_rows
+from separable.linalg.design_matrix import design_matrix
+from separable.linalg.row_space import compact
+from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
+    from separable.linalg.design_matrix import DesignMatrix
     from separable.losses.base import Loss
     from separable.typing import Floats
 
 
-__all__ = [
-    "BLOCK",
-    "TOGETHER",
-    "Columns",
-    "Lane",
-    "Penalty",
-    "Problem",
-    "RowSize",
-    "dense_blocks",
-    "extents",
-    "in_lines",
-]
+__all__ = ["TOGETHER", "Columns", "Lane", "Problem", "RowSize", "extents"]
 
-#: Cells of a block of rows that is read, centred or densified at a time.
-BLOCK = 1 << 16
 #: Problems with at most this many cells are solved to rounding, whatever tol is.
 SMALL = 1_000_000
+#: Problems with at most this many cells times models are solved to rounding at the default tol.
+TINY = 20_000
 #: The largest alpha times total weight, and the inverse of the smallest, that float64 can handle.
 LARGEST = 1e300
-#: Doubles per cache line.
-LINE = 8
 #: The target of a multinomial lane, which learns all classes jointly.
 TOGETHER = -1
-
-
-def in_lines(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return values by lane, shape (m, k), zero-padded to whole cache lines unless k = 1.
-
-    Examples
-    --------
-    >>> in_lines(np.ones((2, 3))).shape, in_lines(np.ones((2, 1))).shape
-    ((2, 8), (2, 1))
-    """
-    m, k = numbers.shape
-    if k == 1 or (k % LINE == 0 and numbers.flags.c_contiguous):
-        return np.ascontiguousarray(numbers)
-    wide = aligned_zeros((m, -(-k // LINE) * LINE), numbers.dtype)
-    wide[:, :k] = numbers
-    return wide
-
-
-def dense_blocks(rows: Rows) -> Iterator[tuple[int, Floats]]:
-    """Yield the first row and the values of each block of dense rows, in float64."""
-    step = max(1, BLOCK // max(1, rows.n_features))
-    for start in range(0, rows.n_rows, step):
-        yield start, np.asarray(rows.values[start : start + step], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -99,27 +66,6 @@ class Lane:
     C: float
     target: int = 1
     fold: int = -1
-
-
-@dataclass(frozen=True)
-class Penalty:
-    """The elastic net penalty l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2.
-
-    Parameters
-    ----------
-    l1_ratio : float
-        From 0, the l2 penalty, to 1, the l1 penalty.
-    positive : bool
-        Constrain the weights to be non-negative.
-    """
-
-    l1_ratio: float = 0.0
-    positive: bool = False
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether it is the plain l2 penalty."""
-        return self.l1_ratio == 0 and not self.positive
 
 
 @dataclass(frozen=True)
@@ -143,7 +89,8 @@ class Columns:
     def raw(self, u: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Return the weights, shape (d, k), and intercepts, shape (k,), for the raw columns."""
         w = u if self.scale is None else u * self.scale[:, None]
-        b = b if self.shift is None else b - self.shift @ w
+        if self.shift is not None:  # a copy: BLAS sums columns of a wider array in another order
+            b = b - self.shift @ np.ascontiguousarray(w)
         return w, b + self.level if self.level else b
 
     def seen(self, w: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -239,7 +186,7 @@ class Problem:
     fit_intercept : bool
     columns : Columns
     value : float
-    penalty : Penalty
+    penalty : ElasticNetPenalty
     n_classes : int
         K of multinomial lanes; unused otherwise.
     extent : ndarray, shape (d,), or None
@@ -254,7 +201,7 @@ class Problem:
     fit_intercept: bool = True
     columns: Columns = field(default_factory=Columns)
     value: float = 1.0
-    penalty: Penalty = field(default_factory=Penalty)
+    penalty: ElasticNetPenalty = field(default_factory=ElasticNetPenalty)
     n_classes: int = 2
     extent: Floats | None = None
 
@@ -264,15 +211,38 @@ class Problem:
         return core_rows(self.rows)
 
     @cached_property
+    def x(self) -> DesignMatrix:
+        """The design matrix Z."""
+        return design_matrix(self.rows, self.columns.shift, self.columns.scale)
+
+    @cached_property
+    def compact_x(self) -> DesignMatrix:
+        """The design matrix of solvers that factor m x m systems."""
+        return compact(self.x, centred=self.fit_intercept)
+
+    @cached_property
     def size(self) -> RowSize:
         """Bounds on the size of the rows."""
         extent = extents(self.rows, self.columns.shift) if self.extent is None else self.extent
         return RowSize.of(self.rows, self.columns, extent)
 
+    @cached_property
+    def column_penalty(self) -> ElasticNetPenalty:
+        """The penalty of the scaled columns, divided by ``value``."""
+        return replace(self.penalty, unit=math.sqrt(self.value))
+
     @property
     def is_small(self) -> bool:
         """Whether it is solved to rounding, whatever tol is."""
         return self.rows.n_rows * self.rows.n_features <= SMALL
+
+    def is_tiny(self, n_models: int = 1) -> bool:
+        """Return whether models are solved to rounding at the default tol.
+
+        Then equal problems written in other ways, weights for repeated rows for example, agree to
+        more digits than the tolerance: scikit-learn's checks compare weights to seven digits.
+        """
+        return self.rows.n_rows * self.rows.n_features * n_models <= TINY
 
     @property
     def is_regression(self) -> bool:
@@ -326,46 +296,3 @@ class Problem:
             np.array([lane.fold for lane in lanes], np.int32),
             np.array([lane.C / self.value for lane in lanes]),
         )
-
-    # ------------------------------------------------------------------ products
-
-    def rmatvec(self, r: Floats) -> Floats:
-        """Return Z'r for r of shape (n, k)."""
-        if self.rows.is_sparse:
-            wide = in_lines(r)
-            sums = aligned_zeros((self.rows.n_features, wide.shape[1]), wide.dtype)
-            native.add_rows(self.core, wide, sums)
-            sums = sums[:, : r.shape[1]]
-        else:
-            sums = np.zeros((self.rows.n_features, r.shape[1]))
-            for start, block in self.blocks():
-                sums += block.T @ r[start : start + len(block)]
-        return sums if self.columns.scale is None else sums * self.columns.scale[:, None]
-
-    def matvec(self, u: NDArray[Any]) -> Floats:
-        """Return Zu for u of shape (d, k), float32 or float64."""
-        w = u if self.columns.scale is None else u * self.columns.scale[:, None]
-        if self.rows.is_sparse:
-            wide = in_lines(w)
-            scores = aligned_zeros((self.rows.n_rows, wide.shape[1]), np.dtype(np.float64))
-            native.score_rows(self.core, wide, scores)
-            return scores[:, : w.shape[1]]
-        w = np.asarray(w, dtype=np.float64)
-        scores = np.empty((self.rows.n_rows, w.shape[1]))
-        for start, block in self.blocks():
-            scores[start : start + len(block)] = block @ w
-        return scores
-
-    def blocks(self) -> Iterator[tuple[int, Floats]]:
-        """Yield the first row and the values of each block of dense rows, shifted but not scaled.
-
-        A block may be overwritten when the next one is requested.
-        """
-        shift, centred = self.columns.shift, None
-        for start, block in dense_blocks(self.rows):
-            if shift is None:
-                yield start, block
-                continue
-            if centred is None:
-                centred = np.empty_like(block)
-            yield start, np.subtract(block, shift, out=centred[: len(block)])

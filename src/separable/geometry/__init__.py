@@ -5,8 +5,7 @@ from separable.geometry.margins import Margins, margins
 from separable.geometry.proofs.proof import Overlap, QuasiSeparation, Separation
 from separable.geometry.separability import separability
 from separable.geometry.suggest_features import Suggestion, suggest_features
-from separable.geometry.verdict import Verdict
-from separable.geometry.verdicts import Verdicts
+from separable.geometry.verdict import Verdict, Verdicts
 
 __all__ = [
     "Margins",

@@ -9,50 +9,49 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.geometry.cone.joint_rows import JointRows
-from separable.geometry.cone.signed_rows import SignedRows
-from separable.geometry.labelled_rows import read_labelled
+from separable.geometry.cone.signed_rows import SignedRows, read_labelled
 from separable.geometry.proofs.checks import (
-    cancels,
-    full_rank,
-    overlaps,
-    separates,
-    separates_weakly,
-)
-from separable.geometry.proofs.exact_proofs import (
     ExactNumbers,
+    cancels,
     cancels_exactly,
     exact_distances,
     exact_rank,
+    full_rank,
     has_signs,
+    overlaps,
+    separates,
+    separates_weakly,
 )
 from separable.geometry.proofs.proof import (
     JointOverlap,
     JointQuasiSeparation,
     JointSeparation,
 )
-from separable.geometry.proofs.reasons import (
+from separable.geometry.proofs.signs import sure_scores
+from separable.geometry.proofs.sparse_proofs import (
+    cancelling,
+    sparse_multipliers,
+    tidy_sparse_direction,
+)
+from separable.geometry.search.exact_search import always_decided, reduce_exactly
+from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, FacialReduction, reduce_many
+from separable.geometry.search.max_margin import bracket_of, start_of, widest_margin
+from separable.geometry.search.verdict_search import AGAIN, reduce_untangled, search
+from separable.geometry.verdict import (
     NOT_CANCELLING,
     NOT_ENDED,
     NOT_HELD,
     NOT_STRICT,
+    Verdict,
     not_decided,
     not_exact,
 )
-from separable.geometry.proofs.signs import sure_scores
-from separable.geometry.proofs.sparse_multipliers import cancelling, sparse_multipliers
-from separable.geometry.proofs.weak_direction import tidy_sparse_direction
-from separable.geometry.search.exact_search import always_decided, reduce_exactly
-from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, FacialReduction
-from separable.geometry.search.max_margin import bracket_of, start_of, widest_margin
-from separable.geometry.search.row_generation import reduce_many
-from separable.geometry.search.verdict_search import AGAIN, reduce_untangled, search
-from separable.geometry.verdict import Verdict
 from separable.linalg.exact import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.geometry.labelled_rows import LabelledRows
+    from separable.geometry.cone.signed_rows import LabelledRows
     from separable.geometry.proofs.proof import Proof
     from separable.geometry.search.exact_search import ExactReduction
     from separable.typing import Floats, Indices
@@ -163,7 +162,7 @@ def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> 
     rows, label, K = data.rows, data.label, len(data.classes)
     cone = JointRows.of(rows, label, K, fit_intercept)
     arguments = data, fit_intercept, precision
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+    with np.errstate(over="ignore", invalid="ignore"):  # non-finite numbers prove nothing
         decision = (
             _wide(cone, *arguments)
             if cone.dimension > MAX_NEWTON_WEIGHTS

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.geometry.cone.signed_rows import read_labelled
 from separable.geometry.joint_verdict import joint_verdict
-from separable.geometry.labelled_rows import read_labelled
-from separable.geometry.proofs.checks import cancels, full_rank, separates
-from separable.geometry.proofs.exact_proofs import ExactNumbers, exact_rank, whole_margins
-from separable.geometry.proofs.proof import Overlap, QuasiSeparation, Separation
-from separable.geometry.proofs.reasons import (
-    NOT_CANCELLING,
-    NOT_ENDED,
-    NOT_HELD,
-    NOT_STRICT,
-    not_decided,
-    not_exact,
+from separable.geometry.proofs.checks import (
+    ExactNumbers,
+    cancels,
+    exact_rank,
+    full_rank,
+    separates,
+    whole_margins,
 )
-from separable.geometry.proofs.sparse_multipliers import cancelling, sparse_multipliers
-from separable.geometry.proofs.weak_direction import tidy_sparse_direction
+from separable.geometry.proofs.proof import Overlap, QuasiSeparation, Separation
+from separable.geometry.proofs.sparse_proofs import (
+    cancelling,
+    sparse_multipliers,
+    tidy_sparse_direction,
+)
 from separable.geometry.search.exact_search import always_decided, reduce_exactly
 from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, FacialReduction
 from separable.geometry.search.max_margin import (
@@ -32,20 +33,28 @@ from separable.geometry.search.max_margin import (
     widest_margin,
 )
 from separable.geometry.search.verdict_search import AGAIN, SearchResult, reduce_untangled, search
-from separable.geometry.verdict import Verdict
-from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
+from separable.geometry.verdict import (
+    NOT_CANCELLING,
+    NOT_ENDED,
+    NOT_HELD,
+    NOT_STRICT,
+    Verdict,
+    Verdicts,
+    ask_each,
+    ask_pairs,
+    not_decided,
+    not_exact,
+)
 from separable.linalg.exact import rounded
 from separable.model.parameters import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.geometry.cone.signed_rows import SignedRows
-    from separable.geometry.labelled_rows import LabelledRows
+    from separable.geometry.cone.signed_rows import LabelledRows, SignedRows
     from separable.geometry.proofs.proof import Proof
     from separable.geometry.search.exact_search import ExactReduction
-    from separable.geometry.search.max_margin import Bracket
-    from separable.geometry.search.max_margin_dual_cd import DualPasses
+    from separable.geometry.search.max_margin import Bracket, DualPasses
     from separable.typing import Floats, Indices
 
     Decision = tuple[str, str, Proof | None]

@@ -8,6 +8,7 @@ Products of columns, added up a block of rows at a time.
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +43,7 @@ LINE_BYTES = 64
 
 def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return zeros that start on a cache line, so that a block of lanes is one line a feature."""
-    size = int(np.prod(shape)) * dtype.itemsize
+    size = prod(shape) * dtype.itemsize
     memory = np.zeros(size + LINE_BYTES, dtype=np.uint8)
     start = -memory.ctypes.data % LINE_BYTES
     return memory[start : start + size].view(dtype).reshape(shape)

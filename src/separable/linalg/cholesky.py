@@ -1,4 +1,4 @@
-"""Cholesky's method for matrices that rounding may have left without a positive eigenvalue."""
+"""Cholesky factorization of matrices that rounding may have made indefinite."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ __all__ = ["Bordered", "Cholesky"]
 
 
 class Cholesky:
-    """A factored matrix, its diagonal scaled to 1, with a ridge of rounding size where needed.
+    """Cholesky factor of a matrix scaled to unit diagonal, with a tiny ridge if necessary.
 
     Parameters
     ----------
     matrix : ndarray, shape (d, d)
-        Symmetric, with a diagonal that is not negative. One that is not finite raises
-        ``LinAlgError``.
+        Symmetric, with a non-negative diagonal; ``LinAlgError`` if it is not finite.
     """
 
     def __init__(self, matrix: Floats) -> None:
@@ -57,27 +56,25 @@ class Cholesky:
 
 
 class Bordered:
-    """The equations of weights and an intercept: [[A, m], [m', k]].
+    """Linear system of weights and an intercept: [[A, m], [m', k]].
 
     Parameters
     ----------
     matrix : ndarray, shape (d, d)
     border : ndarray, shape (d,)
-    corner : float
+    k : float
     fit_intercept : bool
-        Without, only A counts, and the last unknown is 0.
+        If False, only A is used, and the last unknown is 0.
     """
 
-    def __init__(
-        self, matrix: Floats, border: Floats, corner: float, *, fit_intercept: bool
-    ) -> None:
-        self._all = fit_intercept and corner > 0
+    def __init__(self, matrix: Floats, border: Floats, k: float, *, fit_intercept: bool) -> None:
+        self._all = fit_intercept and k > 0
         if self._all:
             d = len(matrix)
             whole = np.empty((d + 1, d + 1))
             whole[:d, :d] = matrix
             whole[d, :d] = whole[:d, d] = border
-            whole[d, d] = corner
+            whole[d, d] = k
             matrix = whole
         self._factor = Cholesky(matrix)
 

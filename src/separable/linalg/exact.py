@@ -1,8 +1,7 @@
-"""Exact arithmetic: floats are whole numbers times powers of two, and these do not round.
+"""Exact linear algebra on floats, as integers times powers of two.
 
-Arrays of Python's integers (dtype object) hold them, since products outgrow 64 bits. Columns may
-each be scaled by a power of two without a change of what is asked of them: whether a sum of
-products is below, at or above 0, and which combinations of rows cancel.
+Products exceed 64 bits, so integers are Python's (arrays of dtype object). Scaling a column by a
+power of two changes neither the sign of a sum of products nor which combinations of rows cancel.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ __all__ = [
 
 #: Bits of the significand of a float64.
 DIGITS = 53
-#: The largest exponent of a whole number that is rounded to a float.
+#: Largest binary exponent of an integer rounded to a float.
 LARGEST = 1000
-#: What `lowest_bits` says of columns of 0.
+#: Exponent of a column of zeros in `lowest_bits`.
 NO_BIT = 1 << 20
 
 
 def _parts(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return odd whole numbers and the powers of two that they are multiplied with; 0 for 0."""
+    """Return odd integers and exponents with values = odd 2^exponent; 0 and NO_BIT for 0."""
     fraction, exponent = np.frexp(values)
     whole = np.ldexp(fraction, DIGITS).astype(np.int64)
     low = whole & -whole
@@ -53,7 +52,7 @@ def _parts(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def lowest_bits(values: Floats) -> NDArray[np.int64]:
-    """Return the e of each column whose values are all multiples of 2^e, the largest such.
+    """Return for each column the largest e such that all values are multiples of 2^e.
 
     Examples
     --------
@@ -69,13 +68,13 @@ def lowest_bits(values: Floats) -> NDArray[np.int64]:
 def whole_columns(
     values: Floats, exponents: NDArray[np.int64] | None = None
 ) -> tuple[Wholes, NDArray[np.int64]]:
-    """Return whole numbers and the exponent of each column: values = wholes 2^exponents.
+    """Return integers and an exponent for each column: values = wholes 2^exponents.
 
     Parameters
     ----------
     values : ndarray, shape (k, D)
     exponents : ndarray of int, shape (D,), optional
-        At most those that `lowest_bits` gives; these by default.
+        At most those of `lowest_bits`, which are the default.
 
     Examples
     --------
@@ -83,11 +82,11 @@ def whole_columns(
     >>> wholes.tolist(), exponents.tolist()
     ([[1, 3], [4, 12]], [0, -2])
     """
-    odd, place = _parts(values)
+    odd, exponent = _parts(values)
     if exponents is None:
-        exponents = np.asarray(place.min(axis=0)) if len(values) else np.zeros(values.shape[1], int)
+        exponents = exponent.min(axis=0) if len(values) else np.zeros(values.shape[1], int)
         exponents = np.where(exponents == NO_BIT, 0, exponents)
-    shift = np.where(odd != 0, place - exponents, 0)
+    shift = np.where(odd != 0, exponent - exponents, 0)
     if (shift.max(initial=0)) <= 62 - DIGITS:
         return (odd << shift).astype(object), exponents
     wholes = odd.astype(object)
@@ -98,10 +97,10 @@ def whole_columns(
 def whole_vectors(
     vectors: Floats,
 ) -> tuple[Wholes, NDArray[np.int64], NDArray[np.int64]]:
-    """Return whole numbers with few digits, and exponents of rows and of columns.
+    """Return integers with few digits, and exponents of rows and of columns.
 
-    Vectors are wholes 2^(row exponent + column exponent), without rounding: sizes of rows and of
-    columns leave no digits behind.
+    Exactly, vectors = wholes 2^(row exponent + column exponent): neither long rows nor long columns
+    add digits.
 
     Examples
     --------
@@ -116,7 +115,7 @@ def whole_vectors(
 
 
 def whole_digits(vectors: Floats) -> int:
-    """Return a number of binary digits that none of the `whole_vectors` exceeds.
+    """Return an upper bound on the binary digits of `whole_vectors`.
 
     Examples
     --------
@@ -129,22 +128,22 @@ def whole_digits(vectors: Floats) -> int:
 def _balanced(
     vectors: Floats,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return odd numbers, powers of two of each, of rows and of columns, whose product they are."""
-    odd, place = _parts(vectors)
-    there = odd != 0
-    size = np.where(there, np.frexp(vectors)[1], -NO_BIT)
+    """Return odd integers and exponents of entries, rows and columns; vectors are their product."""
+    odd, exponent = _parts(vectors)
+    nonzero = odd != 0
+    size = np.where(nonzero, np.frexp(vectors)[1], -NO_BIT)
     columns = size.max(axis=0, initial=-NO_BIT)
     columns = np.where(columns == -NO_BIT, 0, columns)
-    rows = np.where(there, size - columns, -NO_BIT).max(axis=1, initial=-NO_BIT)
+    rows = np.where(nonzero, size - columns, -NO_BIT).max(axis=1, initial=-NO_BIT)
     rows = np.where(rows == -NO_BIT, 0, rows)
-    lowest = np.where(there, place - rows[:, None], NO_BIT)
+    lowest = np.where(nonzero, exponent - rows[:, None], NO_BIT)
     columns = lowest.min(axis=0, initial=NO_BIT)
     columns = np.where(columns == NO_BIT, 0, columns)
-    return odd, np.where(there, lowest - columns, 0), rows, columns
+    return odd, np.where(nonzero, lowest - columns, 0), rows, columns
 
 
 def cleared(numbers: Sequence[Fraction]) -> list[int]:
-    """Return a positive multiple of fractions that is whole.
+    """Return a positive multiple of fractions as integers.
 
     Examples
     --------
@@ -156,9 +155,10 @@ def cleared(numbers: Sequence[Fraction]) -> list[int]:
 
 
 def rounded(numbers: Sequence[int]) -> Floats:
-    """Return a multiple of whole numbers, by a power of two, in float64.
+    """Return integers times a power of two, rounded to float64.
 
-    Sizes are centred between the ends of what floats hold; what is too small even so is 0.
+    The power centers their magnitudes in the range of float64. Numbers that are still too small
+    become 0.
 
     Examples
     --------
@@ -177,21 +177,21 @@ def rounded(numbers: Sequence[int]) -> Floats:
 
 
 def _eliminate(table: Wholes, columns: int) -> tuple[Wholes, list[int], int]:
-    """Bring a table of whole numbers to reduced echelon form, without fractions.
+    """Reduce a matrix of integers to reduced row echelon form, without fractions.
 
-    Returns the table, whose pivots are all the same number, the columns of pivots, and that number.
-    (Bareiss, Sylvester's identity and multistep integer-preserving Gaussian elimination, 1968.)
+    Returns the matrix, whose pivots are all equal, the pivot columns, and the pivot. (Bareiss,
+    Sylvester's identity and multistep integer-preserving Gaussian elimination, 1968.)
     """
     table, before, at = table.copy(), 1, 0
     pivots: list[int] = []
     for column in range(columns):
         if at == len(table):
             break
-        found = next((k for k in range(at, len(table)) if table[k, column] != 0), None)
-        if found is None:
+        row = next((k for k in range(at, len(table)) if table[k, column] != 0), None)
+        if row is None:
             continue
-        if found != at:
-            table[[at, found]] = table[[found, at]]
+        if row != at:
+            table[[at, row]] = table[[row, at]]
         pivot = table[at, column]
         others = np.arange(len(table)) != at
         rest = table[others]
@@ -203,7 +203,7 @@ def _eliminate(table: Wholes, columns: int) -> tuple[Wholes, list[int], int]:
 
 
 def pivot_columns(rows: Wholes) -> list[int]:
-    """Return the columns that do not depend on those before them, as many as the rank.
+    """Return the columns that are linearly independent of the columns before them.
 
     Examples
     --------
@@ -214,9 +214,9 @@ def pivot_columns(rows: Wholes) -> list[int]:
 
 
 def null_vectors(rows: Wholes) -> tuple[list[int], list[list[Fraction]]]:
-    """Return pivot columns, as many as the rank, and a basis of the u with rows u = 0.
+    """Return the pivot columns, and a basis of the null space: the u with rows u = 0.
 
-    Each vector of the basis is 1 at one column that is no pivot and 0 at the others.
+    Each basis vector is 1 in one column without a pivot and 0 in the other such columns.
 
     Examples
     --------

@@ -1,9 +1,7 @@
-"""Least squares of small matrices by LAPACK, which is never given NaN or infinity.
+"""Least squares and non-negative least squares of small matrices, with inputs checked first.
 
-LAPACK's ``gelsd`` does not refuse them: it prints to the standard error of the process, where no
-Python code can catch it.
-
-Non-negative least squares: SciPy's, with the inputs that it does not survive kept from it.
+With NaN or infinity LAPACK's ``gelsd`` prints to the standard error of the process, where no Python
+code can catch it. SciPy's ``nnls`` crashes on matrices without columns.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ __all__ = ["lstsq", "nonnegative_squares"]
 
 
 def lstsq(matrix: Floats, right: Floats, cond: float | None = None) -> Floats:
-    """Return the x of smallest norm that minimises the norm of matrix x - right.
+    """Return the minimum-norm x that minimizes |matrix x - right|.
 
     Parameters
     ----------
@@ -50,10 +48,10 @@ def lstsq(matrix: Floats, right: Floats, cond: float | None = None) -> Floats:
 def nonnegative_squares(
     matrix: Floats, target: Floats, max_iter: int | None = None
 ) -> tuple[Floats, float] | None:
-    """Return the x >= 0 that minimises |matrix x - target|, and that norm.
+    """Return the x >= 0 that minimizes |matrix x - target|, and the norm.
 
-    None where there is no column (SciPy 1.17 frees its memory twice then, and the process ends), a
-    number is not finite, or the steps run out.
+    None if there are no columns (SciPy 1.17 frees memory twice and crashes), a number is not
+    finite, or the iteration limit is reached.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Protocols of the losses: value, gradient and curvature, conjugate, duality gap, best intercept.
+"""Base classes of the losses: value, derivatives, conjugate, duality gap, best intercept.
 
 A row has a target y (a sign, or a number), a cost c and a score s; z is its signed dual variable.
 The compiled core has the same losses under the same names (``dual_loss.hpp``).
@@ -6,60 +6,80 @@ The compiled core has the same losses under the same names (``dual_loss.hpp``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, TypeGuard
 
 import numpy as np
 
 if TYPE_CHECKING:
     from separable.typing import Floats
 
-__all__ = ["Loss", "PiecewiseLinearLoss", "SmoothLoss", "is_smooth", "zero_crossing"]
+__all__ = [
+    "Loss",
+    "ResidualLoss",
+    "SmoothLoss",
+    "is_smooth",
+    "zero_crossing",
+]
 
 
-class Loss(Protocol):
-    """The interface that solvers and certificates use."""
+class Loss(ABC):
+    """The interface that solvers and certificates use; its subclasses say what a loss can do."""
 
-    @property
-    def name(self) -> str:
-        """The name of the loss in the compiled core."""
+    #: The name of the loss in the compiled core.
+    name: str
+    #: The largest second derivative in the score; None if the loss is not smooth.
+    curvature: ClassVar[float | None] = None
+    #: Whether the second derivative is constant.
+    is_quadratic: ClassVar[bool] = False
+    #: Whether it has certificates without a penalty, C = inf.
+    can_be_unpenalized: ClassVar[bool] = False
+    #: Whether it is the log loss, which learns two classes or more jointly.
+    is_multinomial: ClassVar[bool] = False
 
-    @property
-    def curvature(self) -> float | None:
-        """The largest second derivative in the score; None if the loss is not smooth."""
-
+    @abstractmethod
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return sum_i c_i loss(y_i, s_i)."""
 
+    @abstractmethod
     def dual_total(self, y: Floats, c: Floats, z: Floats) -> float:
         """Return the dual value, minus the sum of the conjugates of the rows."""
 
+    @abstractmethod
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
         """Return the Fenchel-Young gap of each row, non-negative up to rounding."""
 
+    @abstractmethod
     def clip_dual(self, y: Floats, c: Floats, z: Floats) -> Floats:
         """Return z clipped to the domain of the conjugate."""
 
+    @abstractmethod
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return the intercept b that minimises sum_i c_i loss(y_i, s_i + b)."""
 
 
-class PiecewiseLinearLoss(Loss, Protocol):
-    """A piecewise linear loss of the residual y - s."""
+class ResidualLoss(Loss):
+    """A loss of the residual y - s."""
 
+    @abstractmethod
     def residual_gap(self, y: Floats, r: Floats, c: Floats, z: Floats) -> Floats:
         """Return the gap of each row from its residual r = y - s."""
 
 
-class SmoothLoss(Loss, Protocol):
+class SmoothLoss(Loss):
     """A loss with a gradient and a curvature, for Newton's method."""
 
+    #: Whether the second derivative is continuous.
+    is_twice_differentiable: ClassVar[bool] = True
+
+    @abstractmethod
     def derivatives(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         """Return c times the first and second derivative in the score, for each row."""
 
 
-def is_smooth(loss: Loss) -> bool:
-    """Return whether a loss has the derivatives of a `SmoothLoss`."""
-    return hasattr(loss, "derivatives")
+def is_smooth(loss: Loss) -> TypeGuard[SmoothLoss]:
+    """Return whether a loss has a gradient."""
+    return isinstance(loss, SmoothLoss)
 
 
 def zero_crossing(points: Floats, weights: Floats, start: float) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.losses.base import zero_crossing
+from separable.losses.base import ResidualLoss, zero_crossing
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -16,12 +16,11 @@ __all__ = ["EpsilonInsensitive"]
 
 
 @dataclass(frozen=True)
-class EpsilonInsensitive:
+class EpsilonInsensitive(ResidualLoss):
     """The epsilon-insensitive loss max(0, |y - s| - epsilon)."""
 
     epsilon: float = 0.1
     name: str = "epsilon_insensitive"
-    curvature: ClassVar[float | None] = None
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.maximum(0.0, np.abs(y - s) - self.epsilon))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.losses.base import zero_crossing
+from separable.losses.base import ResidualLoss, zero_crossing
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -16,11 +16,10 @@ __all__ = ["Hinge"]
 
 
 @dataclass(frozen=True)
-class Hinge:
+class Hinge(ResidualLoss):
     """The hinge loss max(0, 1 - y s)."""
 
     name: str = "hinge"
-    curvature: ClassVar[float | None] = None
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.maximum(0.0, 1.0 - y * s))

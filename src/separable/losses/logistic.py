@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from separable.losses.base import SmoothLoss
+
 if TYPE_CHECKING:
     from separable.typing import Floats
 
@@ -14,11 +16,13 @@ __all__ = ["Logistic"]
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(SmoothLoss):
     """The logistic loss log(1 + e^(-y s))."""
 
     name: str = "log_loss"
     curvature: ClassVar[float | None] = 0.25
+    can_be_unpenalized: ClassVar[bool] = True
+    is_multinomial: ClassVar[bool] = True
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.logaddexp(0.0, -y * s))

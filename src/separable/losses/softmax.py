@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.int32]
 
-__all__ = ["best_intercepts", "divergences", "entropies", "log_softmax", "losses", "totals"]
+__all__ = [
+    "best_intercepts",
+    "divergences",
+    "entropies",
+    "hessian_product",
+    "log_softmax",
+    "losses",
+    "totals",
+]
 
 #: Maximum number of Newton steps.
 MOST_STEPS = 100
@@ -59,6 +67,15 @@ def log_softmax(s: Floats) -> tuple[Floats, Floats]:
     with np.errstate(under="ignore"):
         norm = top + np.log(_sums(np.exp(s - top[:, None])))
     return s - norm[:, None], norm
+
+
+def hessian_product(c: Floats, q: Floats, ds: Floats) -> Floats:
+    """Return the Hessian product of each row: the change of c (q - 1[y = k]) with scores by ds."""
+    mean = np.einsum("ik,ik->i", q, ds)
+    change: Floats = ds - mean[:, None]
+    change *= q
+    change *= c[:, None]
+    return change
 
 
 def losses(y: Labels, s: Floats) -> Floats:

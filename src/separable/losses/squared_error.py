@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from separable.losses.base import ResidualLoss, SmoothLoss
+
 if TYPE_CHECKING:
     from separable.typing import Floats
 
@@ -14,11 +16,12 @@ __all__ = ["SquaredError"]
 
 
 @dataclass(frozen=True)
-class SquaredError:
+class SquaredError(SmoothLoss, ResidualLoss):
     """The squared error (y - s)^2 / 2."""
 
     name: str = "squared_error"
     curvature: ClassVar[float | None] = 1.0
+    is_quadratic: ClassVar[bool] = True
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return 0.5 * float(c @ (y - s) ** 2)
@@ -28,8 +31,12 @@ class SquaredError:
         return float((z[used] * (y[used] - 0.5 * z[used] / c[used])).sum())
 
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
+        return self.residual_gap(y, y - s, c, z)
+
+    def residual_gap(self, y: Floats, r: Floats, c: Floats, z: Floats) -> Floats:
+        del y
         ratio = np.divide(z, c, out=np.zeros_like(z), where=c > 0)
-        return 0.5 * c * (y - s - ratio) ** 2
+        return 0.5 * c * (r - ratio) ** 2
 
     def derivatives(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         return c * (s - y), c

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from separable.losses.base import SmoothLoss
+
 if TYPE_CHECKING:
     from separable.typing import Floats
 
@@ -14,11 +16,12 @@ __all__ = ["SquaredHinge"]
 
 
 @dataclass(frozen=True)
-class SquaredHinge:
+class SquaredHinge(SmoothLoss):
     """The squared hinge loss max(0, 1 - y s)^2."""
 
     name: str = "squared_hinge"
     curvature: ClassVar[float | None] = 2.0
+    is_twice_differentiable: ClassVar[bool] = False
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.maximum(0.0, 1.0 - y * s) ** 2)

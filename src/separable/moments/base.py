@@ -23,15 +23,18 @@ from separable.statistics.dominant_columns import (
 from separable.statistics.precision import SignificanceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from separable.data.checks.dominant_values import DominantValue
+    from separable.fitting.fold_fits import FoldFit, LeftOut, Problem
+    from separable.fitting.splits import Split
     from separable.statistics.weighted_rows import Data
     from separable.typing import Floats
 
 
-__all__ = ["AnySums", "MomentEstimator", "RowSums", "Solution"]
+__all__ = ["AnySums", "MomentEstimator", "RowSums", "Solution", "warn_of_dominant_values"]
 
 #: The sums of a learner: ``Moments`` or ``ClassCounts``.
 AnySums = TypeVar("AnySums", bound="RowSums")
@@ -158,6 +161,34 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         del sums, data
         return None
 
+    # ------------------------------------------------------------------ searches
+
+    def fold_fits(
+        self,
+        problem: Problem,
+        candidates: Sequence[Any],
+        splits: Sequence[Split],
+        *,
+        certified: bool = True,
+    ) -> Iterator[FoldFit] | None:
+        """Return fits of all folds from sums; see `separable.fitting.fold_fits`."""
+        from separable.moments.fold_sums import fold_fits
+
+        del certified
+        return None if self._needs_rows() else fold_fits(problem, candidates, splits)
+
+    def growing_fits(self, problem: Problem, splits: Sequence[Split]) -> Iterator[FoldFit] | None:
+        """Return fits to more and more rows from sums; see `separable.fitting.fold_fits`."""
+        from separable.moments.fold_sums import growing_fits
+
+        return None if self._needs_rows() else growing_fits(problem, splits)
+
+    def left_out(self, problem: Problem, *, approximate: bool) -> LeftOut | None:
+        """Return exact leave-one-out predictions; see `separable.fitting.fold_fits`."""
+        from separable.moments.fold_sums import left_out
+
+        return None if approximate or self._needs_rows() else left_out(problem)
+
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -227,12 +258,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         length, mean = (None, None) if sums is None else sums.column_sizes()
         weight = None if counted.weight is not None else float(rows.n_rows)
         dominant = dominant_values(rows, self._lost_beside, length, mean, weight)
-        if dominant:
-            original = [
-                value if counted.rows is None else replace(value, row=int(counted.rows[value.row]))
-                for value in dominant
-            ]
-            warnings.warn(message(original, self._name), DominantValueWarning, stacklevel=4)
+        warn_of_dominant_values(data, dominant, self._name, stacklevel=5)
 
     def merge(self, *others: Self) -> Self:
         """Return an estimator fitted to the rows of this one and of others.
@@ -441,3 +467,14 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
 
     def __sklearn_is_fitted__(self) -> bool:
         return getattr(self, "_sums", None) is not None or getattr(self, "_model", None) is not None
+
+
+def warn_of_dominant_values(
+    data: Data, dominant: list[DominantValue], name: Callable[[int], str], *, stacklevel: int
+) -> None:
+    """Warn of dominant values among the rows of non-zero weight; ``name`` names a column."""
+    if dominant:
+        if data.counted.rows is not None:
+            original = data.counted.rows
+            dominant = [replace(value, row=int(original[value.row])) for value in dominant]
+        warnings.warn(message(dominant, name), DominantValueWarning, stacklevel=stacklevel)

@@ -1,27 +1,41 @@
-"""Base class of the moment classifiers: labels, and classes that appear later."""
+"""Base class of the moment classifiers: labels, priors, and classes that appear later."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
-from separable.fitting.base import LinearClassifier
+from separable.data.row_operations import indicator_rows
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
+from separable.model.parameters import Requirement
 from separable.model.predict.probability import model_log_probabilities
+from separable.model.predict.scores import linear_scores
 from separable.moments.base import AnySums, MomentEstimator
+from separable.moments.regression.rank_warning import RankWarning
 from separable.statistics.weighted_rows import Data, checked_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import Link
+    from separable.typing import Floats
 
-__all__ = ["BayesClassifier", "MomentClassifier"]
+__all__ = ["PRIORS", "MomentClassifier", "class_priors", "without_lone_classes"]
 
 
-class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
-    """Base of classifiers that need the rows only through sums."""
+def _has_probabilities(learner: MomentClassifier[Any]) -> bool:
+    return learner._link() == "softmax"
+
+
+class MomentClassifier(ClassifierMixin, MomentEstimator[AnySums]):
+    """Base of classifiers that need the rows only through sums.
+
+    Scores are log-probabilities up to a term shared by the classes, unless ``_link`` differs.
+    """
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         rows = checked_rows(X)
@@ -94,17 +108,85 @@ class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
     def _target_classes(self, data: Data, sums: AnySums | None) -> NDArray[Any] | None:
         return np.unique(data.present().y) if sums is None else sums.classes
 
-
-class BayesClassifier(MomentClassifier[AnySums]):
-    """Base of classifiers whose scores are log-probabilities up to a shared term."""
+    def _refit_scores(
+        self, data: Data, classes: NDArray[Any], scores: Floats, which: NDArray[np.intp]
+    ) -> None:
+        """Write the scores of some rows, (n, K), from refits without them."""
+        threshold = self._threshold()
+        for row in which.tolist():
+            others, one = data.without(row), data.rows.slice(row, row + 1)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RankWarning)
+                sums = self._new_sums().add_data(others)
+                solution = self._solve(sums, others)
+            if threshold is not None:
+                one = indicator_rows(one, threshold)
+            own = linear_scores(one, solution.weights, solution.intercept)[0]
+            assert sums.classes is not None
+            scores[row] = -np.inf
+            columns = np.searchsorted(classes, sums.classes)
+            scores[row, columns] = own if len(own) == len(columns) else [0.0, own[0]]
 
     def _link(self) -> Link:
         return "softmax"
 
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class by Bayes' rule, (n, K)."""
         return self._weights_only().predict_proba(self._check_rows(X))
 
+    @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return log-probabilities, (n, K), accurate also where a probability underflows."""
         return model_log_probabilities(self._weights_only(), self.decision_function(X))
+
+
+def without_lone_classes(
+    scores: Floats, label: NDArray[np.intp], alone: NDArray[np.bool_]
+) -> Floats:
+    """Mark leave-one-out scores, (n, k): -inf for the class of a row that was its only one."""
+    if scores.shape[1] == 1:
+        scores[alone, 0] = np.where(label[alone] == 0, np.inf, -np.inf)
+    else:
+        scores[alone, label[alone]] = -np.inf
+    return scores
+
+
+#: Warn if the sum of the specified priors differs from 1 by more than this.
+SUM_TOLERANCE = 1e-5
+
+
+def _are_positive(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    one_a_class = numbers.ndim == 1 and len(numbers) > 0
+    return one_a_class and bool((np.isfinite(numbers) & (numbers > 0)).all())
+
+
+#: None, or one number above 0 a class.
+PRIORS = Requirement("None or a list of finite floats > 0, one a class", _are_positive)
+
+
+def class_priors(specified: Any, weight: Floats) -> Floats:
+    """Return the class priors: as specified, or the class frequencies."""
+    if specified is None:
+        frequencies: Floats = weight / weight.sum()
+        return frequencies
+    priors = np.asarray(specified, dtype=np.float64)
+    if len(priors) != len(weight):
+        raise ValueError(
+            f"priors has {len(priors)} numbers, but the rows have {len(weight)} classes. Give one "
+            "prior a class, in the order of the sorted classes."
+        )
+    total = float(priors.sum())
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        warnings.warn(
+            f"The priors sum to {total:g}, not to 1, and are divided by that.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return priors / total

@@ -14,6 +14,7 @@ from separable.penalties.group_barrier import MOST_COLUMNS, follow_barrier
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.penalties.base import Descent
     from separable.typing import Floats
 
 
@@ -115,21 +116,17 @@ class GroupPenalty:
         del u
         return self.norms(v) - self.lam
 
-    def descend(
-        self,
-        blocks: NDArray[np.intp],
-        h: Floats,
-        u: Floats,
-        g: Floats,
-        *,
-        enough: float,
-        most: int,
-    ) -> tuple[int, float]:
-        """Run block coordinate descent over the given groups; see ``native.group_descent``."""
+    def descent(self, blocks: NDArray[np.intp], h: Floats) -> Descent:
+        """Return block coordinate descent over the given groups; see ``native.group_descent``."""
         sizes = np.diff(self._starts)[blocks]
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         axes, values = _axes(h, start)
-        return native.group_descent(h, start, self.lam[blocks], axes, values, enough, most, u, g)
+        lam = self.lam[blocks]
+
+        def descend(u: Floats, g: Floats, enough: float, most: int) -> tuple[int, float]:
+            return native.group_descent(h, start, lam, axes, values, enough, most, u, g)
+
+        return descend
 
     def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
         """Move u close to the minimum; see ``group_barrier``."""

@@ -17,6 +17,7 @@ from separable.penalties.group_barrier import MOST_COLUMNS, follow_barrier
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.penalties.base import Descent
     from separable.typing import Floats
 
 
@@ -134,18 +135,14 @@ class LpPenalty:
         del u
         return np.abs(v) - self.lam
 
-    def descend(
-        self,
-        blocks: NDArray[np.intp],
-        h: Floats,
-        u: Floats,
-        g: Floats,
-        *,
-        enough: float,
-        most: int,
-    ) -> tuple[int, float]:
-        """Run coordinate descent over the given blocks; see ``native.lp_descent``."""
-        return native.lp_descent(self.power, h, self.lam[blocks], enough, most, u, g)
+    def descent(self, blocks: NDArray[np.intp], h: Floats) -> Descent:
+        """Return coordinate descent over the given blocks; see ``native.lp_descent``."""
+        power, lam = self.power, self.lam[blocks]
+
+        def descend(u: Floats, g: Floats, enough: float, most: int) -> tuple[int, float]:
+            return native.lp_descent(power, h, lam, enough, most, u, g)
+
+        return descend
 
     def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
         """Move u close to the minimum if p = 1; for p > 1 Newton's method is enough."""

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable._core import native, portable
-from separable.data.core_rows import core_rows
-from separable.data.indicators import refuse_negative_threshold
-from separable.data.rows import largest_magnitude
+from separable.data.row_operations import refuse_negative_threshold
+from separable.data.rows import core_rows, largest_magnitude
 from separable.fitting.targets import find_classes
 from separable.model.linear_model import TrainingState
 from separable.model.predict.scores import row_blocks
-from separable.statistics.negative_values import refuse_outside
 from separable.statistics.precision import SignificanceError
-from separable.statistics.serialization import IMPOSSIBLE, checked_labels
-from separable.statistics.sums import NOT_ADDED
+from separable.statistics.sums import IMPOSSIBLE, NOT_ADDED, checked_labels
+from separable.statistics.weighted_rows import refuse_outside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.checks.dominant_values import (
-    FEW,
+    MAX_DOMINANT,
     SQUARES,
     DominantValue,
     DominantValueWarning,
@@ -69,7 +69,7 @@ def dominant_values(
             sample = np.asarray(sample[:, columns], np.float64)
             middle, length = np.median(sample, axis=0), length[columns]
             mean = None if mean is None else mean[columns]
-            nearest = np.sort(np.abs(sample - middle), axis=0)[: max(1, len(sample) - FEW)]
+            nearest = np.sort(np.abs(sample - middle), axis=0)[: max(1, len(sample) - MAX_DOMINANT)]
             close = nearest[-1] <= 4 * limit * length
             kept = _candidates(close, middle, length, mean, weight)
             columns, middle = columns[kept], middle[kept]
@@ -85,7 +85,7 @@ def _close_pairs(sample: NDArray[Any], distance: Any) -> NDArray[np.intp]:
     """
     half = len(sample) // 2
     apart = np.abs(sample[:half] - sample[half : 2 * half]) > distance
-    return np.flatnonzero(np.add.reduce(apart, axis=0) <= FEW)
+    return np.flatnonzero(np.add.reduce(apart, axis=0) <= MAX_DOMINANT)
 
 
 def _candidates(
@@ -127,7 +127,7 @@ def _of_sparse(
     small = (away > 0) & ~large
     count = np.bincount(column[large], minlength=rows.n_features)
     other = np.bincount(column[small], minlength=rows.n_features)
-    dominated = chosen & (count <= FEW) & (other > 0)
+    dominated = chosen & (count <= MAX_DOMINANT) & (other > 0)
     indices = np.flatnonzero(dominated[column])
     indices = indices[np.argsort(column[indices], kind="stable")]
     dominant = []

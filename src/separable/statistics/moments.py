@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from separable.data.memory import check_column_products
+from separable.data.resources import check_column_products
 from separable.data.rows import as_rows, check_indices, largest_magnitude
 from separable.fitting.targets import (
     check_labels,
@@ -16,24 +16,27 @@ from separable.fitting.targets import (
 )
 from separable.linalg.blas import fill_lower
 from separable.model.linear_model import TrainingState
-from separable.statistics.dense_blocks import add_dense_blocks
 from separable.statistics.precision import check_digits
 from separable.statistics.row_blocks import (
     Block,
     ScaleNeeded,
     add_block,
+    add_dense_blocks,
     block_rows,
     fitting_scale,
     middle,
     stack_blocks,
 )
-from separable.statistics.serialization import (
+from separable.statistics.sums import (
     IMPOSSIBLE,
+    NOT_ADDED,
+    Sums,
     checked_labels,
     checked_sums,
+    merge_sums,
+    subtract_sums,
     sums_as_tensors,
 )
-from separable.statistics.sums import NOT_ADDED, Sums, merge_sums, subtract_sums
 from separable.statistics.weighted_rows import Data
 
 if TYPE_CHECKING:
@@ -218,10 +221,10 @@ class Moments:
         if self._labels is None:
             self._labels = present
         elif (find_classes(present, self._labels) < 0).any():
-            self._make_room_for(np.union1d(self._labels, present))
+            self._add_groups(np.union1d(self._labels, present))
         return np.maximum(find_classes(y, self._labels), 0)
 
-    def _make_room_for(self, labels: NDArray[Any]) -> None:
+    def _add_groups(self, labels: NDArray[Any]) -> None:
         """Add groups for new classes; groups stay sorted by label."""
         assert self._labels is not None
         index = find_classes(self._labels, labels)

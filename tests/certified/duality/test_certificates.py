@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression as Logistic
 from sklearn.svm import SVC, SVR, LinearSVC
 
 from separable.certified.solvers import policy
+from tests.certified.engine_problems import use_solvers
 from tests.certified.problems import LOSSES, Long, dual_rows, least_and_most, losses, make
 from tests.long_cases import first
 
@@ -83,17 +84,14 @@ def test_certificates_are_true_bounds(seed):
 
 @pytest.mark.parametrize("seed", first(12, range(200, 240)))
 def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
-    for place in (
-        "solvers.l2_driver.MAX_SECOND_ORDER_SIZE",
-        "solvers.l2_driver.MAX_FALLBACK_SIZE",
-        "problem.SMALL",
-    ):
-        monkeypatch.setattr(f"separable.certified.{place}", 0)
     for name in ("MAX_DENSE_SIZE", "MAX_DENSE_SIZE_SPARSE"):
-        monkeypatch.setattr(f"separable.certified.solvers.second_order.{name}", 0)
-    passes_first = ("dual_cd", "semismooth_newton", "interior_point")
-    rules = tuple(policy.Rule(is_sparse, 0, passes_first) for is_sparse in (True, False))
-    monkeypatch.setattr(policy, "PIECEWISE_LINEAR", rules)
+        monkeypatch.setattr(f"separable.certified.solvers.interior_point_solver.{name}", 0)
+    monkeypatch.setattr("separable.certified.solvers.newton.MAX_GRAM_COLUMNS", 0)
+    use_solvers(monkeypatch, "dual_cd", "newton")
+    piecewise = policy.Rule(
+        "piecewise", "any", 0, ("dual_cd", "semismooth_newton", "interior_point"), 60
+    )
+    monkeypatch.setattr(policy, "POLICY", (piecewise, *policy.POLICY))
     engine = check(seed, converges=False).learner.evidence_["engine"]
     assert set(np.atleast_1d(engine)) <= {
         "descent",

@@ -36,6 +36,8 @@ def check(made: Fit) -> None:
     assert lowest <= highest <= primal
     assert claimed.primal == pytest.approx(float(primal), rel=1e-6)
     assert claimed.gap * (1 + 1e-12) >= float(primal - highest), "the gap claimed is false"
+    proved = claimed.gap * (1 + 1e-6) + 1e-14 * claimed.primal
+    assert proved >= float(primal - lowest), "dual_coef_ does not prove the gap claimed"
     if claimed.converged:
         assert float((primal - lowest) / primal) <= claimed.tol, "converged is false"
 
@@ -100,6 +102,19 @@ def test_a_warning_names_the_target():
     model = LinearSVR(C=1000, epsilon=0.0)
     with pytest.warns(ConvergenceWarning, match=r"y has the mean 1e\+15"):
         model.fit(X, X[:, 0] + 0.1 * y + 1e15)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_the_primal_keeps_its_digits_beside_a_far_target(epsilon):
+    X, y = far(0.0, n=24, d=2)
+    y = X[:, 0] + 0.1 * y + 1e12
+    model = LinearSVR(C=0.01, epsilon=epsilon)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    made = Fit(model, objective_of(model, "insensitive", X, y, None), "insensitive", 1e12)
+    check(made)
+    assert model.certificate_.primal == pytest.approx(float(made.bounds()[0]), rel=1e-12)
 
 
 def test_names_of_columns():

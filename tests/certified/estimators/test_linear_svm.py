@@ -18,8 +18,8 @@ from separable.certified.inference.platt_scaling import (
     folds_of_rows,
     sigmoid_of_scores,
 )
-from separable.certified.solvers import policy
 from separable.data.rows import as_rows
+from tests.certified.engine_problems import use_solvers
 from tests.reference.calibration import sigmoid_of_scores as reference
 
 pytestmark = pytest.mark.native
@@ -247,8 +247,7 @@ def test_probabilities_are_saved(tmp_path):
 
 def test_rows_of_any_length_with_a_few_thousand_columns_reach_the_optimum(monkeypatch):
     """Passes alone end at a relative gap of about 1 there; Newton steps take over."""
-    rule = policy.Rule(True, 100, ("dual_cd", "semismooth_newton"))  # what is many here
-    monkeypatch.setattr(policy, "PIECEWISE_LINEAR", (rule,))
+    use_solvers(monkeypatch, "dual_cd", "semismooth_newton")
     rng = np.random.default_rng(0)
     X = 100 * sp.random(520, 420, density=0.02, random_state=1, format="csr")
     y = X @ rng.normal(size=420) + 100 * rng.normal(size=520) > 0

@@ -11,9 +11,8 @@ from sklearn.linear_model import LogisticRegression as Theirs
 from sklearn.multiclass import OneVsRestClassifier
 
 from separable import LogisticRegression, load
-from separable.certified import problem
-from separable.certified.solvers import l2_driver
 from separable.geometry import SeparationError
+from tests.certified.engine_problems import use_solvers
 
 pytestmark = pytest.mark.native
 
@@ -110,8 +109,7 @@ def test_no_penalty_with_many_columns(shape, monkeypatch):
         else:
             with pytest.raises(SeparationError, match="the classes are separable"):
                 LogisticRegression(np.inf).fit(X, y)
-        monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
-        monkeypatch.setattr(problem, "SMALL", 10)
+        use_solvers(monkeypatch, "dual_cd", "newton")
 
 
 def test_probabilities_without_scikit_learn(tmp_path):

@@ -122,7 +122,7 @@ def test_weights_of_0_are_no_rows():
 
 
 def test_searches_say_which_fold():
-    with pytest.raises(SeparationError, match="LogisticRegressionCV with C=inf, learned without"):
+    with pytest.raises(SeparationError, match="LogisticRegression with C=inf, learned without"):
         LogisticRegressionCV(Cs=[1.0, np.inf]).fit(*quasi())
     with pytest.raises(SeparationError, match="without the rows of fold 0"):
         cross_validate(LogisticRegression(C=np.inf), *quasi())

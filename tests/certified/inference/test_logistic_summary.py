@@ -239,7 +239,7 @@ def test_blocks_make_no_difference(monkeypatch):
     X, y = made(classes=3, n=700, seed=8)
     whole = fit(X, y).summary()
     monkeypatch.setattr(fisher_information, "BLOCK", 1)
-    monkeypatch.setattr("separable.certified.problem.BLOCK", 64)
+    monkeypatch.setattr("separable.linalg.design_matrix.BLOCK", 64)
     for rows in (X, sp.csr_array(X)):
         parts = fit(rows, y).summary()
         for mine, theirs in zip(whole.coefficients, parts.coefficients, strict=True):

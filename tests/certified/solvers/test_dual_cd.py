@@ -10,7 +10,8 @@ from scipy.sparse import csr_array, random_array
 
 from separable.certified.duality.l2_certifier import certify
 from separable.certified.problem import Columns, Lane, Problem
-from separable.certified.solvers.dual_cd import PassedRows, Start, descend
+from separable.certified.solvers.dual_cd import PassedRows, descend
+from separable.certified.solvers.solved import Start
 from separable.data.rows import as_rows
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
 from separable.losses.hinge import Hinge

@@ -12,8 +12,9 @@ from scipy.sparse import csr_array
 from separable.certified.duality.l2_certifier import certify
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, descend
-from separable.certified.solvers.l2_driver import L2Solver
+from separable.certified.solvers.newton import NewtonSolver
 from separable.certified.solvers.options import SolverOptions
+from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
 from separable.losses.logistic import Logistic
 from tests.interrupts import ctrl_c
@@ -48,22 +49,20 @@ def test_lanes_that_nobody_waits_for_are_not_learned(monkeypatch):
     X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40).astype(np.int32)
     fold = (np.arange(40) % 2).astype(np.int32)
     lanes = [Lane(float(C), fold=k) for k in range(2) for C in range(1, 21)]
-    learned, learn, began = [], L2Solver._learn_alone, Event()
+    learned, learn, began = [], NewtonSolver.solve, Event()
 
-    def slowly(self, lane, *given):
-        if lane.fold == 0:
+    def slowly(self, lanes, *given):
+        if lanes[0].fold == 0:
             began.wait()
             raise KeyboardInterrupt  # as where the thread that waits hears Ctrl-C
         began.set()
         time.sleep(0.1)
-        learned.append(lane)
-        return learn(self, lane, *given)
+        learned.append(lanes[0])
+        return learn(self, lanes, *given)
 
-    monkeypatch.setattr(L2Solver, "_learn_alone", slowly)
+    monkeypatch.setattr(NewtonSolver, "solve", slowly)
+    problem = Problem(as_rows(X), Logistic(), y, fold=fold)
+    solver = solver_of(problem, SolverOptions(n_jobs=2, force="newton"))
     with pytest.raises(KeyboardInterrupt):
-        list(
-            L2Solver(Problem(as_rows(X), Logistic(), y, fold=fold), SolverOptions(n_jobs=2)).solve(
-                lanes
-            )
-        )
+        list(solver.solve(lanes))
     assert len(learned) < 20

@@ -14,14 +14,15 @@ from sklearn.svm import LinearSVC
 
 from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.preparation import prepare
-from separable.certified.problem import Lane, Penalty
-from separable.certified.solvers.dual_cd import Start
+from separable.certified.problem import Lane
 from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.options import SolverOptions
+from separable.certified.solvers.solved import Start
 from separable.data.rows import as_rows
 from separable.losses.logistic import Logistic
 from separable.losses.squared_error import SquaredError
 from separable.losses.squared_hinge import SquaredHinge
+from separable.penalties.elastic_net import ElasticNetPenalty
 from tests.long_cases import first
 from tests.reference.optimality import loss_and_slope
 from tests.versions import NEWER_SKLEARN
@@ -58,7 +59,7 @@ class Case:
             self.weight,
             fit_intercept=self.fit_intercept,
             standardize=self.standardize,
-            penalty=Penalty(self.l1_ratio, self.positive),
+            penalty=ElasticNetPenalty(self.l1_ratio, self.positive),
         )
 
     def solve(self, strengths, solver_options=None, start=None, fold=-1):

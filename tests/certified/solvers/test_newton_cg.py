@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from separable.certified.solvers.newton_cg import newton_cg
-from separable.certified.solvers.second_order import SecondOrderSolver
-from tests.certified.engine_problems import check, data, lane, problem
+from separable.certified.solvers import newton
+from tests.certified.engine_problems import check, data, lane, problem, run
 from tests.long_cases import first
 
+pytestmark = pytest.mark.usefixtures("diagonal")
 SMOOTH = pytest.mark.parametrize("name", ["log_loss", "squared_hinge"])
+
+
+@pytest.fixture(params=[True, False])
+def diagonal(request, monkeypatch):
+    """Precondition with the diagonal, or with the Hessian at the mean curvature."""
+    if request.param:
+        monkeypatch.setattr(newton, "MAX_GRAM_COLUMNS", 0)
 
 
 @SMOOTH
@@ -21,9 +28,9 @@ SMOOTH = pytest.mark.parametrize("name", ["log_loss", "squared_hinge"])
 def test_certified(name, C, sparse, intercept, shape):
     X, y = data(0, n=shape[0], d=shape[1])
     made = problem(name, X, y, sparse=sparse, intercept=intercept)
-    solution, products = newton_cg(made, lane(C), tol=1e-6, max_iter=2000)
+    solution, products = run(made, lane(C), truncated=True, tol=1e-6, max_iter=2000)
     check(name, X, y, made, lane(C), solution, tol=1e-6)
-    exact, _ = SecondOrderSolver(made).solve(lane(C), tol=1e-10, max_iter=100)
+    exact, _ = run(made, lane(C), tol=1e-10, max_iter=100)
     assert solution.certificates[0].primal >= exact.certificates[0].dual * (1 - 1e-12)
     assert 1 <= products <= 2000
 
@@ -32,7 +39,7 @@ def test_certified(name, C, sparse, intercept, shape):
 def test_centred_and_scaled_columns(name):
     X, y = data(1, n=80, d=10, scale=np.logspace(-2, 2, 10), shift=50.0)
     made = problem(name, X, y, centred=True)
-    solution, _ = newton_cg(made, lane(0.1), tol=1e-5, max_iter=5000)
+    solution, _ = run(made, lane(0.1), truncated=True, tol=1e-5, max_iter=5000)
     check(name, X, y, made, lane(0.1), solution, tol=1e-5)
 
 
@@ -40,19 +47,19 @@ def test_centred_and_scaled_columns(name):
 def test_start_and_stop(name):
     X, y = data(2, n=50, d=80)
     made = problem(name, X, y, sparse=True)
-    best, products = newton_cg(made, lane(1.0), tol=1e-8, max_iter=2000)
-    again, fewer = newton_cg(made, lane(1.0), tol=1e-6, max_iter=2000, start=best.weights[:, 0])
+    best, products = run(made, lane(1.0), truncated=True, tol=1e-8, max_iter=2000)
+    again, fewer = run(made, lane(1.0), truncated=True, tol=1e-6, max_iter=2000, start=best.weights)
     assert again.certificates[0].converged
     assert fewer < products
     told = []
-    stopped, count = newton_cg(
-        made, lane(1.0), tol=1e-8, max_iter=2000,
+    stopped, count = run(
+        made, lane(1.0), truncated=True, tol=1e-8, max_iter=2000,
         on_step=lambda k, gap: told.append((k, gap)) or k == 3,
     )  # fmt: skip
     assert [k for k, _ in told] == [1, 2, 3]
     assert count == 3
     assert not stopped.certificates[0].converged
     assert stopped.certificates[0].dual <= best.certificates[0].primal
-    few, count = newton_cg(made, lane(1.0), tol=1e-8, max_iter=2)
+    few, count = run(made, lane(1.0), truncated=True, tol=1e-8, max_iter=2)
     assert count == 2
     assert np.isfinite(few.certificates[0].gap)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC, SVR
 
-from separable.certified.solvers.second_order import SecondOrderSolver
-from tests.certified.engine_problems import LOSSES, check, data, lane, problem
+from tests.certified.engine_problems import LOSSES, check, data, lane, problem, run
 from tests.long_cases import first
 from tests.reference.objective import primal
 
@@ -15,9 +14,7 @@ ALL = pytest.mark.parametrize("name", LOSSES)
 
 
 def solve(made, C, **how):
-    return SecondOrderSolver(made).solve(
-        lane(C), **{"tol": 1e-6, "max_iter": 300, "to_rounding": True, **how}
-    )
+    return run(made, lane(C), **{"tol": 1e-6, "max_iter": 300, "to_rounding": True, **how})
 
 
 def targets(name, seed, **kind):
@@ -99,9 +96,7 @@ def test_weights_and_folds(name, sparse):
     rng = np.random.default_rng(0)
     weight, fold = rng.uniform(0.1, 3.0, 60), rng.integers(0, 3, 60).astype(np.int32)
     made = problem(name, X, y, sparse=sparse, weight=weight, fold=fold)
-    solution, _ = SecondOrderSolver(made).solve(
-        lane(2.0, fold=1), tol=1e-6, max_iter=200, to_rounding=True
-    )
+    solution, _ = run(made, lane(2.0, fold=1), tol=1e-6, max_iter=200, to_rounding=True)
     check(name, X, y, made, lane(2.0, fold=1), solution, tol=1e-11)
     kept = fold != 1
     alone = problem(name, X[kept], y[kept], sparse=sparse, weight=weight[kept])
@@ -137,7 +132,7 @@ def test_start_and_stop(name):
     X, y = targets(name, 7)
     made = problem(name, X, y)
     best, steps = solve(made, 1.0)
-    again, fewer = solve(made, 1.0, start=best.weights[:, 0])
+    again, fewer = solve(made, 1.0, start=best.weights)
     assert again.certificates[0].relative_gap < 1e-10
     assert LOSSES[name].name in ("hinge", "epsilon_insensitive") or fewer <= steps
     told = []
@@ -199,9 +194,7 @@ def test_many_rows_start_from_some(name, sparse):
         X[np.abs(X) < 1.2] = 0.0
     fold = np.repeat(np.arange(6), 5000).astype(np.int32)
     made = problem(name, X, y, sparse=sparse, centred=not sparse, fold=fold)
-    solution, steps = SecondOrderSolver(made).solve(
-        lane(1.0, fold=2), tol=1e-6, max_iter=200, to_rounding=True
-    )
+    solution, steps = run(made, lane(1.0, fold=2), tol=1e-6, max_iter=200, to_rounding=True)
     check(name, X, y, made, lane(1.0, fold=2), solution, tol=1e-6)
     assert steps <= (4 if name in ("log_loss", "squared_hinge") else 60)
 

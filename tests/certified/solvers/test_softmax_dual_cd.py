@@ -13,10 +13,10 @@ from sklearn.linear_model import LogisticRegression
 
 from separable._core import native
 from separable.certified.problem import TOGETHER, Columns, Lane, Problem
-from separable.certified.solvers.dual_cd import PassedRows, Start
-from separable.certified.solvers.softmax_dual_cd import descend, most_models
-from separable.data.core_rows import core_rows
-from separable.data.rows import as_rows
+from separable.certified.solvers.dual_cd import PassedRows, descend
+from separable.certified.solvers.softmax_dual_cd import most_models
+from separable.certified.solvers.solved import Start
+from separable.data.rows import as_rows, core_rows
 from separable.losses.logistic import Logistic
 
 pytestmark = [pytest.mark.native, pytest.mark.kernel]

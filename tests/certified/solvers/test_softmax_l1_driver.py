@@ -16,14 +16,15 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from separable import LogisticRegression, LogisticRegressionCV
-from separable.certified.duality.softmax_l1_certifier import certify_softmax_l1
+from separable.certified.duality.penalized_certifier import certify_softmax_penalized
 from separable.certified.preparation import prepare
-from separable.certified.problem import TOGETHER, Lane, Penalty
+from separable.certified.problem import TOGETHER, Lane
+from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
-from separable.certified.solvers.softmax_l1_driver import L1MultinomialSolver
 from separable.data.rows import as_rows
 from separable.losses.logistic import Logistic
+from separable.penalties.elastic_net import ElasticNetPenalty
 from separable.select import path
 
 pytestmark = pytest.mark.native
@@ -138,14 +139,14 @@ def test_gap_is_primal_less_dual_far_from_the_optimum(ratio):
     X, y, rng = data(2)
     problem = prepare(as_rows(X), Logistic(), y.astype(np.int32), None, fit_intercept=True,
                       standardize=False)  # fmt: skip
-    problem = replace(problem, penalty=Penalty(ratio), n_classes=4)
+    problem = replace(problem, penalty=ElasticNetPenalty(ratio), n_classes=4)
     u = rng.normal(size=(6, 4))
     for p in (
         rng.dirichlet(np.ones(4), len(y)),
         np.zeros((len(y), 4)),
         np.full((len(y), 4), np.nan),
     ):
-        one = certify_softmax_l1(problem, Lane(2.0, TOGETHER), p, 1e-6, u)
+        one = certify_softmax_penalized(problem, Lane(2.0, TOGETHER), p, 1e-6, u)
         certificate = one.certificates[0]
         np.testing.assert_allclose(
             certificate.gap, certificate.primal - certificate.dual, rtol=1e-9
@@ -154,7 +155,7 @@ def test_gap_is_primal_less_dual_far_from_the_optimum(ratio):
         np.testing.assert_allclose(one.dual.sum(axis=0), 0, atol=1e-11)
         assert shares.min() >= -1e-14
         if ratio == 1:
-            assert np.abs(problem.rmatvec(one.dual)).max() <= 1
+            assert np.abs(problem.x.rmatvec(one.dual)).max() <= 1
         divergence = 2.0 * rel_entr(np.maximum(shares, 0), softmax(one.scores, axis=1)).sum()
         assert certificate.gap >= divergence * (1 - 1e-9)
 
@@ -284,7 +285,7 @@ def problem_of(X, y, ratio=1.0, fold=None, **given):
     problem = prepare(as_rows(X), Logistic(), y.astype(np.int32), None, fit_intercept=True,
                       standardize=False)  # fmt: skip
     K = int(y.max()) + 1
-    return replace(problem, penalty=Penalty(ratio), n_classes=K, fold=fold, **given)
+    return replace(problem, penalty=ElasticNetPenalty(ratio), n_classes=K, fold=fold, **given)
 
 
 def test_a_fold_without_a_class():
@@ -294,7 +295,7 @@ def test_a_fold_without_a_class():
     problem = problem_of(X, y, 0.8, fold)
     driver = solver_of(problem, SolverOptions())
     solver = driver.solver
-    assert isinstance(solver, L1MultinomialSolver)
+    assert isinstance(solver, L1Solver)
     (solved,) = solver.solve([Lane(0.5, TOGETHER, 0)])
     found = solved.solution
     assert np.isneginf(found.intercept[2])

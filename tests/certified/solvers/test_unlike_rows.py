@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from separable import LinearSVM, LinearSVR
-from separable.certified.design.row_products import DenseProducts, SparseProducts
 from separable.certified.preparation import prepare
 from separable.certified.solvers.interior_point import kkt
 from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
@@ -68,9 +67,8 @@ def equations_of(X, *, dense, fit_intercept):
     X = np.asarray(X.todense()) if dense else X
     y = (np.arange(X.shape[0]) % 2).astype(np.int32)
     problem = prepare(as_rows(X), Hinge(), y, None, fit_intercept=fit_intercept, standardize=False)
-    x = DenseProducts(problem, problem.blocks, None) if dense else SparseProducts(problem)
     Z = X - X.mean(axis=0) if dense and fit_intercept else X
-    return KktRows(x, RowGram(problem)), Z if dense else np.asarray(Z.todense())
+    return KktRows(problem.x, RowGram(problem.x)), Z if dense else np.asarray(Z.todense())
 
 
 @pytest.mark.parametrize("most", [0, 1000])

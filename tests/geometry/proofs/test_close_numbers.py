@@ -11,10 +11,10 @@ from scipy import sparse
 
 from separable.geometry import separability
 from separable.geometry.cone.cone_rows import WrittenRows
-from separable.geometry.search.dependent_columns import untangle
 from separable.geometry.search.exact_search import reduce_exactly
+from separable.geometry.search.facial_reduction import reduce_many
 from separable.geometry.search.least_violation import Face, find_least_violation
-from separable.geometry.search.row_generation import reduce_many
+from separable.geometry.search.single_columns import untangle
 from tests.reference.exact_separability import exact_kind, exact_vectors
 from tests.reference.separability import lp_verdict, proves_overlap, signed_rows
 

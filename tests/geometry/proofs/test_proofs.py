@@ -15,7 +15,7 @@ from separable.data.rows import as_rows
 from separable.geometry import separability
 from separable.geometry.cone.dependencies import find_dependencies
 from separable.geometry.cone.signed_rows import SignedRows
-from separable.geometry.proofs.cancelling import proved_cancelling
+from separable.geometry.proofs.checks import proved_cancelling
 from separable.geometry.proofs.signs import exact_signs
 from separable.linalg.exact import null_vectors, solve_whole, whole_columns
 from tests.reference.exact_separability import exact_kind, exact_vectors

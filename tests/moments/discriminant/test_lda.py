@@ -418,8 +418,8 @@ def test_what_does_not_fit_in_memory_is_refused_with_other_learners(monkeypatch)
     X = sp.csr_array((3, 10**6))
     with pytest.raises(MemoryError, match=r"LinearGaussianNB.*MultinomialNB.*SGDClassifier"):
         LDA().partial_fit(X, [0, 1, 1])
-    monkeypatch.setattr("separable.data.memory.UNCHECKED_BYTES", 0)
-    monkeypatch.setattr("separable.data.memory.available_bytes", lambda: 10)
+    monkeypatch.setattr("separable.data.resources.UNCHECKED_BYTES", 0)
+    monkeypatch.setattr("separable.data.resources.available_bytes", lambda: 10)
     with pytest.raises(MemoryError, match=r"products of all 3 rows.*LinearGaussianNB"):
         LDA().fit(X, [0, 1, 1])
 

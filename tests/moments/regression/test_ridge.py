@@ -177,8 +177,8 @@ def test_extreme_rows_of_wide_problems_are_refused_by_name():
 
 def test_products_of_rows_that_do_not_fit_are_refused_before(monkeypatch):
     X, y = problem(50, 90)
-    monkeypatch.setattr("separable.data.memory.UNCHECKED_BYTES", 0)
-    monkeypatch.setattr("separable.data.memory.available_bytes", lambda: 10_000)
+    monkeypatch.setattr("separable.data.resources.UNCHECKED_BYTES", 0)
+    monkeypatch.setattr("separable.data.resources.available_bytes", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"products of all 50 rows.*Instead, use SGDRegressor"):
         Ridge().fit(X, y)
 

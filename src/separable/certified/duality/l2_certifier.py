@@ -10,7 +10,7 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.duality.certificate import Certificate
-from separable.certified.problem import in_lines
+from separable.linalg.design_matrix import in_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,9 +125,9 @@ def certify(
     """
     k = len(lanes)
     dual = feasible(problem, lanes, z)
-    v = problem.rmatvec(dual)
+    v = problem.x.rmatvec(dual)
     u = v if weights is None else in_lines(weights)
-    scores = problem.matvec(u)
+    scores = problem.x.matvec(u)
     if intercept is not None:
         scores[:, :k] += intercept
     finds_best = problem.fit_intercept and intercept is None

@@ -19,19 +19,15 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l1_certifier import FEASIBLE_RATIO
 from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.duality.published import (
-    EXTRA_STEPS,
-    ROUNDING_FRACTION,
-    UNIT,
-    UNIT_TWICE,
-    Published,
-)
+from separable.certified.duality.penalized_certifier import FEASIBLE_RATIO
+from separable.certified.duality.published import ROUNDING_FRACTION, Published
+from separable.certified.duality.rounding import EXTRA_STEPS, UNIT, UNIT_TWICE
 
 if TYPE_CHECKING:
     from separable.certified.gram.gram_problem import GramProblem
-    from separable.certified.problem import Penalty, Problem
+    from separable.certified.problem import Problem
+    from separable.penalties.elastic_net import ElasticNetPenalty
     from separable.typing import Floats
 
 
@@ -81,16 +77,19 @@ def certify_residuals(
     gap += rounding
     curvature = alpha * (1.0 - problem.penalty.l1_ratio)
     proof = [Certificate(primal, primal - gap, gap, tol, convexity=curvature)]
-    z = residuals.values * (t / residuals.total)
-    if problem.weight is not None:
-        z *= problem.weight
+    z, weight = residuals.values, problem.weight
+    if problem.fit_intercept:
+        z = z - np.average(z, weights=weight)
+    z = z * (t / residuals.total)
+    if weight is not None:
+        z *= weight
     columns, b = problem.columns, residuals.intercept
     inside = b - columns.level
     if columns.shift is not None:
         inside += float(columns.shift @ w)
     scores = np.asarray(problem.target, dtype=np.float64) - residuals.values
     solution = CertifiedSolution(u[:, None], np.array([inside]), scores[:, None], proof, z[:, None])
-    return solution, Published(w[:, None], np.array([b]), proof)
+    return solution, Published(w[:, None], np.array([b]), proof, z[:, None])
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ class _Residuals:
         return _Residuals(values, total, b, left, squares, g, error, score_error)
 
     def gap(
-        self, alpha: float, penalty: Penalty, u: Floats, unit: Floats
+        self, alpha: float, penalty: ElasticNetPenalty, u: Floats, unit: Floats
     ) -> tuple[float, float, float, float]:
         """Return the dual scaling t, the primal, the gap, and what rounding may add to it."""
         l1, l2 = alpha * penalty.l1_ratio, alpha * (1.0 - penalty.l1_ratio)

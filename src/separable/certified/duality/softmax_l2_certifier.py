@@ -19,7 +19,7 @@ import numpy as np
 from separable._core import native
 from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.problem import in_lines
+from separable.linalg.design_matrix import in_lines
 from separable.linalg.lstsq import lstsq
 from separable.losses.softmax import (
     best_intercepts,
@@ -177,11 +177,11 @@ def certify_softmax(
         [dual_points(*pair) for pair in zip(rows, probabilities, strict=True)], axis=1
     )
     present = np.concatenate([one.present for one in rows])
-    v = problem.rmatvec(_in_lines(problem, dual))
+    v = problem.x.rmatvec(_in_lines(problem, dual))
     u = v
     if weights is not None:
         u = _in_lines(problem, weights if present.all() else np.where(present, weights, 0))
-    scores = problem.matvec(u)[:, : len(present)]
+    scores = problem.x.matvec(u)[:, : len(present)]
     scores[:, ~present] = -np.inf
     norms = np.array(native.lane_norms(u, v))[:, : len(present)]
     intercept, certificates = np.zeros(len(present)), []
@@ -231,7 +231,7 @@ def certify_at_own_probabilities(
         if np.isfinite(hessian).all() and np.isfinite(lacking).all():
             change = lstsq(hessian, lacking)
     gap = native.softmax_dual_points(label, rows.c, dual, change)
-    v = problem.rmatvec(_in_lines(problem, dual))
+    v = problem.x.rmatvec(_in_lines(problem, dual))
     u = np.ascontiguousarray(weights)
     norms = np.array(native.lane_norms(u, np.ascontiguousarray(v[:, :K]))).sum(axis=1)
     primal = loss + 0.5 * float(norms[0])

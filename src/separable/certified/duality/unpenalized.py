@@ -1,8 +1,8 @@
-"""Duality gap of unpenalised logistic regression (C = inf).
+"""Duality gap of unpenalised logistic regression (C = inf), two classes or more.
 
-Without a penalty a dual point is feasible only if Z'z = 0. The residual is projected away in the
-metric of the Hessian. If the projection leaves the box, as for separable classes without an
-optimum, the dual point is 0, with the trivial lower bound 0.
+Without a penalty a dual point is feasible only if Z'z = 0 for each score. The residual is projected
+away in the metric of the Hessian. If the projection leaves the domain, as for separable classes
+without an optimum, the dual point is 0, with the trivial lower bound 0.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from scipy.linalg import LinAlgError
 
 from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.linalg.cholesky import Bordered
+from separable.certified.solvers.newton_system import full_system
 
 if TYPE_CHECKING:
-    from separable.certified.design.row_products import RowProducts
-    from separable.certified.problem import Problem
-    from separable.certified.solvers.newton import Objective
+    from separable.certified.solvers.objective import Objective
     from separable.typing import Floats
 
 
@@ -30,55 +28,41 @@ MAX_RESIDUAL = 1e-11
 
 
 def certify_unpenalized(
-    problem: Problem,
-    x: RowProducts,
-    objective: Objective,
-    z: Floats,
-    weights: Floats,
-    tol: float,
+    objective: Objective, dual: Floats, weights: Floats, tol: float
 ) -> CertifiedSolution:
-    """Compute the duality gap of weights for the unpenalised sum_i c_i loss(y_i, w.z_i + b)."""
-    loss, y, c = objective.loss, objective.y, objective.c
-    scores = problem.matvec(weights[:, None])[:, 0]
-    b = objective.best_intercept(scores) if problem.fit_intercept else 0.0
-    s = scores + b
-    dual = _project(x, objective, s, z, fit_intercept=problem.fit_intercept)
-    primal, lowest = loss.total(y, s, c), loss.dual_total(y, c, dual)
-    gap = float(np.maximum(loss.gap(y, s, c, dual), 0.0).sum()) if dual.any() else primal
-    certificate = Certificate(primal, lowest, gap, tol, is_penalised=False)
-    return CertifiedSolution(
-        weights[:, None],
-        np.array([b]),
-        s[:, None],
-        [certificate],
-        np.ascontiguousarray(dual[:, None]),
-    )
+    """Compute the duality gap of unpenalised weights, (d, K)."""
+    s = objective.problem.x.matvec(weights)
+    b = objective.best_intercepts(s)
+    s += b
+    primal = objective.loss(s)
+    z, bound, gap = np.zeros_like(s), 0.0, primal
+    point = _project(objective, s, dual)
+    if point is not None:
+        z, bound, gap = -objective.residuals(point), objective.dual(point), objective.gap(point, s)
+    certificate = Certificate(primal, bound, gap, tol, is_penalised=False)
+    return CertifiedSolution(weights, b, s, [certificate], z, objective.width)
 
 
-def _project(
-    x: RowProducts, objective: Objective, s: Floats, z: Floats, *, fit_intercept: bool
-) -> Floats:
-    """Return the feasible dual point closest to z; 0 if there is none nearby."""
-    loss, y, c = objective.loss, objective.y, objective.c
-    z = loss.clip_dual(y, c, z)
-    curvature = objective.derivatives(s)[1]
-    size, none = np.abs(z), np.zeros_like(z)
+def _project(objective: Objective, s: Floats, point: Floats) -> Floats | None:
+    """Return the feasible dual point closest to a given one; None if there is none nearby."""
+    x, model = objective.problem.compact_x, objective.expand(s)
+    point = objective.clip(point)
+    size = np.abs(objective.residuals(point))
+    mass = float(size.sum())
     for _ in range(3):
-        products, mixed, along = x.products(curvature, z)
+        r = objective.residuals(point)
         try:
-            equations = Bordered(
-                products, mixed, float(curvature.sum()), fit_intercept=fit_intercept
-            )
+            system = full_system(x, objective, model)
         except LinAlgError:
-            return none
-        du, db = equations.solve(along, float(z.sum()) if fit_intercept else 0.0)
-        z = z - curvature * x.matvec(du, db)
-    allowed = loss.clip_dual(y, c, z)
-    if float(np.abs(z - allowed).sum()) > MAX_RESIDUAL * float(size.sum()):
-        return none
-    spread = np.sqrt(np.diagonal(x.products(size, allowed)[0]) * float(size.sum()))
-    left = np.abs(x.rmatvec(allowed))
-    total = abs(float(allowed.sum())) if fit_intercept else 0.0
-    if (left > MAX_RESIDUAL * spread).any() or total > MAX_RESIDUAL * float(size.sum()):
-        return none
-    return allowed
+            return None
+        du, db = system(-x.rmatvec(r), -r.sum(axis=0))
+        point = objective.moved(point, model, x.matvec(du) + db)
+    if not objective.excess(point) <= MAX_RESIDUAL * mass:
+        return None
+    point = objective.clip(point)
+    r = objective.residuals(point)
+    spread = np.sqrt(x.squared_norms(size) * size.sum(axis=0))
+    total = np.abs(r.sum(axis=0)) if objective.fit_intercept else np.zeros(r.shape[1])
+    if (np.abs(x.rmatvec(r)) > MAX_RESIDUAL * spread).any() or (total > MAX_RESIDUAL * mass).any():
+        return None
+    return point

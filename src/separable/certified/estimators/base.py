@@ -4,227 +4,104 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
 from separable.certified.duality.published import publish
 from separable.certified.duality.softmax_l2_certifier import feasible_points
+from separable.certified.estimators.fitted import Fitted, warn_of_gap
 from separable.certified.estimators.lost_columns import (
     FAR_FROM_OTHERS,
     dominated_target,
     first_remedy,
     lost_columns,
 )
-from separable.certified.number_range import (
-    LARGEST_CELL,
-    check_cells,
-    check_objective,
-    check_target,
-    check_weights,
+from separable.certified.estimators.training_data import (
+    read_classes,
+    read_numbers,
+    training_rows,
 )
-from separable.certified.preparation import SQUARED, level_target, prepare, without_duplicates
-from separable.certified.problem import TOGETHER, Lane, Penalty, Problem
-from separable.certified.solvers.dual_cd import Start
+from separable.certified.number_range import check_objective
+from separable.certified.preparation import SQUARED, level_target, prepare
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import Learns, solver_of
-from separable.data.rows import as_rows, column_names, largest_magnitude
+from separable.certified.solvers.solved import Start
+from separable.data.rows import column_names
 from separable.fitting.base import LinearEstimator, one_or_list
 from separable.fitting.separation_error import naming_columns
-from separable.fitting.targets import weigh_rows
 from separable.model.linear_model import LinearModel
-from separable.model.parameters import (
-    BOOL,
-    COUNT,
-    RANDOM_STATE,
-    TOLERANCE,
-    Requirement,
-)
+from separable.model.parameters import BOOL, COUNT, RANDOM_STATE, TOLERANCE, Requirement
+from separable.penalties.elastic_net import ElasticNetPenalty
 from separable.statistics.dominant_columns import DominantValueWarning, message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.published import Published
-    from separable.certified.fold_lanes import LearnsFolds
-    from separable.certified.loo.certified_loo import LeftOut
-    from separable.data.rows import Rows
+    from separable.certified.estimators.training_data import TrainingData
+    from separable.fitting.fold_fits import FoldData, FoldFit, LeftOut, PathSolver
+    from separable.fitting.fold_fits import Problem as ValidationProblem
     from separable.fitting.splits import Split
     from separable.losses.base import Loss
     from separable.model.linear_model import Link
     from separable.typing import Floats
 
 
-__all__ = [
-    "CALLBACK",
-    "N_JOBS",
-    "CertifiedEstimator",
-    "Fitted",
-    "FoldData",
-    "RowMask",
-    "TrainingData",
-    "read_rows",
-]
+__all__ = ["SOLVER_PARAMETERS", "CertifiedEstimator"]
 
 CALLBACK = Requirement("None or a callable", lambda v: v is None or callable(v))
 N_JOBS = Requirement(
     "None or an int that is not 0",
     lambda v: v is None or (isinstance(v, int | np.integer) and not isinstance(v, bool) and v != 0),
 )
-
-
-@dataclass(frozen=True)
-class RowMask:
-    """The rows of positive weight among all rows.
-
-    Parameters
-    ----------
-    n_rows : int
-        Of all rows given.
-    counted : ndarray of int or None
-        The rows of a weight above 0; None: all.
-    """
-
-    n_rows: int
-    counted: NDArray[np.int64] | None = None
-
-    def spread(self, values: Floats) -> Floats:
-        """Return values of the rows that count, shape (m, k), as values of all, 0 elsewhere."""
-        if self.counted is None:
-            return values
-        every = np.zeros((self.n_rows, values.shape[1]))
-        every[self.counted] = values
-        return every
-
-    def take(self, values: Floats) -> Floats:
-        """Return of values of all rows, shape (n, k), those of the rows that count."""
-        return values if self.counted is None else values[self.counted]
-
-
-@dataclass(frozen=True)
-class FoldData:
-    """All rows, including those of weight 0, which may be held out.
-
-    Parameters
-    ----------
-    rows : Rows
-        Finite, without duplicates.
-    target : ndarray, shape (n,)
-        int32: the number of the class; float64: the number to predict.
-    classes : ndarray or None
-        Sorted; None in regression.
-    weight : ndarray, shape (n,), or None
-        As given, without class weights.
-    """
-
-    rows: Rows
-    target: NDArray[np.int32] | Floats
-    classes: NDArray[Any] | None
-    weight: Floats | None
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """What y held."""
-        return self.target if self.classes is None else self.classes[self.target]
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """The training rows, all of positive weight, with targets and weights.
-
-    Parameters
-    ----------
-    rows : Rows
-        Finite, without duplicates.
-    target : ndarray, shape (n,)
-        int32: the number of the class; float64: the number to predict.
-    weight : ndarray, shape (n,), or None
-    classes : ndarray or None
-        Sorted; None in regression.
-    given : RowMask
-        Which rows of those given these are.
-    is_joint : bool, default False
-        Whether all classes are learned jointly, where they are more than two.
-    """
-
-    rows: Rows
-    target: NDArray[np.int32] | Floats
-    weight: Floats | None
-    classes: NDArray[Any] | None
-    given: RowMask
-    is_joint: bool = False
-
-    @property
-    def label(self) -> NDArray[np.int32]:
-        """The number of each row's class."""
-        return self.target.astype(np.int32, copy=False)
-
-    @property
-    def models(self) -> list[int]:
-        """The class that is +1, of each model, or `TOGETHER`."""
-        if self.classes is None or len(self.classes) == 2:
-            return [1]
-        return [TOGETHER] if self.is_joint else [*range(len(self.classes))]
-
-    @property
-    def n_joint(self) -> int:
-        """How many classes are learned jointly; 2: none."""
-        joint = self.classes is not None and self.is_joint
-        return len(self.classes) if joint and self.classes is not None else 2
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The fitted models of all classes.
-
-    Parameters
-    ----------
-    problem : Problem
-    solution : CertifiedSolution
-    published : Published
-        The numbers of the models and their certificates.
-    passes : ndarray, shape (k,)
-    solvers : list of str
-    is_penalised : bool
-        Whether C is finite.
-    calibration : ndarray, shape (k, 2), or None
-        Slope and offset of each model's scores.
-    doubt : str
-        Without a penalty, what is to be said where the fit does not prove that it has an optimum.
-    """
-
-    problem: Problem
-    solution: CertifiedSolution
-    published: Published
-    passes: NDArray[np.int64]
-    solvers: list[str]
-    is_penalised: bool = True
-    calibration: Floats | None = None
-    doubt: str = ""
-
-    @property
-    def certificates(self) -> list[Certificate]:
-        """Of the published numbers, one a model."""
-        return self.published.certificates
-
-    def reason(self, names: Sequence[str] | None = None) -> str:
-        """Return why it has not converged, where that is known; columns by their names."""
-        rounding = self.published.rounding
-        return self.doubt if rounding is None else rounding.text(names)
+#: What the parameters that certified learners share must be.
+SOLVER_PARAMETERS: dict[str, Requirement] = {
+    "fit_intercept": BOOL,
+    "standardize": BOOL,
+    "tol": TOLERANCE,
+    "max_iter": COUNT,
+    "warm_start": BOOL,
+    "random_state": RANDOM_STATE,
+    "n_jobs": N_JOBS,
+    "callback": CALLBACK,
+}
 
 
 class CertifiedEstimator(LinearEstimator):
-    """A convex learner with a certificate of suboptimality."""
+    """A convex learner with a certificate of suboptimality.
+
+    Parameters
+    ----------
+    C : float
+        Inverse of the regularization: smaller values penalize more.
+    standardize : bool
+        Penalize the weights of standardized columns. ``coef_`` is for the raw columns.
+    max_iter : int
+        Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
+        few passes.
+    warm_start : bool
+        ``fit`` starts from the previous solution.
+    random_state : int, RandomState or None
+        The order of rows in passes. The result depends on it only within the certificate.
+    n_jobs : int or None
+        Number of threads when many models are fitted; None: 1, -1: all. The result is bit-identical
+        for any number.
+    callback : callable or None
+        Called with the number of a pass and the relative gap so far; returning ``True`` stops the
+        fit.
+    """
 
     C: float
     fit_intercept: bool
@@ -240,19 +117,7 @@ class CertifiedEstimator(LinearEstimator):
 
     #: The largest exponent of two by which columns are brought to a common scale.
     _most_exponent: ClassVar[int] = SQUARED
-    #: The name of the regularization parameter.
-    _regularization_name: ClassVar[str] = "C"
-
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        "fit_intercept": BOOL,
-        "standardize": BOOL,
-        "tol": TOLERANCE,
-        "max_iter": COUNT,
-        "warm_start": BOOL,
-        "random_state": RANDOM_STATE,
-        "n_jobs": N_JOBS,
-        "callback": CALLBACK,
-    }
+    _requirements: ClassVar[dict[str, Requirement]] = SOLVER_PARAMETERS
 
     # ------------------------------------------------------------------ what a learner says
 
@@ -260,13 +125,13 @@ class CertifiedEstimator(LinearEstimator):
         """Return the loss of the objective."""
         raise NotImplementedError
 
-    def _penalty(self) -> Penalty:
+    def _penalty(self) -> ElasticNetPenalty:
         """Return the penalty of the objective."""
-        return Penalty()
+        return ElasticNetPenalty()
 
-    def _fold_data(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
-        """Check rows, target and weights."""
-        raise NotImplementedError
+    def _is_joint(self) -> bool:
+        """Return whether three or more classes are learned jointly."""
+        return False
 
     def _lane(self, problem: Problem, regularization: float, target: int, fold: int) -> Lane:
         """Return the lane of one model of a problem."""
@@ -278,24 +143,14 @@ class CertifiedEstimator(LinearEstimator):
         del regularization
         return published
 
-    def _sum_lanes(
-        self,
-        fold_data: FoldData,
-        splits: Sequence[Split],
-        regularizations: Floats,
-        solver_options: SolverOptions,
-    ) -> LearnsFolds | None:
-        """Return what learns folds from their sums; None: they are learned from the rows."""
-        del fold_data, splits, regularizations, solver_options
-        return None
+    def _shares_folds(self) -> bool:
+        """Return whether folds and values of C or alpha are solved together."""
+        return True
 
-    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
-        """Return the scores that each row gets from the fit to all others, from one fit.
-
-        See `left_out`. None: this learner, with these parameters, has no such short cut.
-        """
-        del fold_data
-        return None
+    def _has_left_out(self, data: FoldData) -> bool:
+        """Return whether leave-one-out can be estimated from one fit."""
+        del data
+        return False
 
     # ------------------------------------------------------------------ learning
 
@@ -314,42 +169,45 @@ class CertifiedEstimator(LinearEstimator):
         -------
         self
         """
-        self._check_parameters()
-        training = self._training_data(self._fold_data(X, y, sample_weight))
+        return self._fit_data(self.fold_data(X, y, sample_weight), X)
+
+    def _fit_data(self, data: FoldData, X: Any, evidence: Mapping[str, Any] | None = None) -> Self:
+        """Learn from rows as `fold_data` returns them; X names the columns."""
+        training = self._training_data(data)
         with naming_columns(column_names(X)):
             fitted = self._learn(training)
         self._remember_columns(X)
-        self._keep(fitted, training)
+        self._keep(fitted, training, evidence)
         return self
+
+    def fold_data(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
+        """Return the rows as this learner reads them; see `separable.fitting.fold_fits`."""
+        self._check_parameters()
+        return self._read(X, y, sample_weight)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
+        """Check rows, target and weights."""
+        name = type(self).__name__
+        if is_classifier(self):
+            return read_classes(X, y, sample_weight, self._class_weight, name)
+        return read_numbers(X, y, sample_weight, name)
+
+    def check_data(self, data: FoldData) -> None:
+        """Refuse rows that cannot be learned from; see `separable.fitting.fold_fits`."""
+        self._training_data(data)
+
+    @property
+    def _class_weight(self) -> Any:
+        return getattr(self, "class_weight", None)
 
     def _training_data(self, fold_data: FoldData) -> TrainingData:
         """Return what can be learned from: rows that count, and the classes among them."""
-        counted = weigh_rows(
-            fold_data.weight,
-            getattr(self, "class_weight", None),
-            fold_data.labels,
-            balance_weights=True,
+        training = training_rows(
+            fold_data, self._class_weight, self._loss(), is_joint=self._is_joint()
         )
-        rows, target, classes = fold_data.rows, fold_data.target, fold_data.classes
-        if classes is None and len(target):
-            is_squared = self._loss().name == "squared_error"
-            check_target(np.asarray(target, dtype=np.float64), is_squared=is_squared)
-        weight, given = counted.weight, RowMask(rows.n_rows, counted.rows)
-        if weight is not None:
-            check_weights(weight)
-        if counted.rows is not None and weight is not None:
-            if len(counted.rows) == 0:
-                raise ValueError("Every sample weight is zero, so no row is left to learn from.")
-            rows, target = rows.take(counted.rows), target[counted.rows]
-            weight = weight[counted.rows]
-            if classes is not None:
-                there, lane_indices = np.unique(target, return_inverse=True)
-                classes, target = classes[there], lane_indices.astype(np.int32)
-        return TrainingData(rows, target, weight, classes, given, self._is_joint())
-
-    def _is_joint(self) -> bool:
-        """Return whether three or more classes are learned jointly."""
-        return False
+        if training.classes is not None:
+            self._refuse_one_class(training.classes)
+        return training
 
     def _solver_options(self) -> SolverOptions:
         state = self.random_state
@@ -449,33 +307,20 @@ class CertifiedEstimator(LinearEstimator):
         some = np.arange(dual.shape[1]) % weights.shape[1]
         return Start(dual, np.resize(b, dual.shape[1]), weights[:, some])
 
-    def _grows(self) -> bool:
-        """Return whether a warm start from fewer rows ends where a fit from nothing does."""
-        return "warm_start" in self.get_params(deep=False)
-
-    def _meet_rows(self, n_more: int) -> None:
-        """Let a warm start go on with more rows behind those of the last fit.
-
-        Their dual points are 0, so what those of the others add up to stays what it was.
-        """
-        last: Floats = self._dual
-        self._dual = np.concatenate([last, np.zeros((n_more, last.shape[1]))])
-
     def _keep(
         self,
         fitted: Fitted,
         training: TrainingData,
-        evidence: dict[str, Any] | None = None,
+        evidence: Mapping[str, Any] | None = None,
         *,
         warn: bool = True,
     ) -> None:
         """Make the model of a fit, and warn where it did not converge."""
-        found, published = fitted.solution, fitted.published
+        published = fitted.published
         self._columns = fitted.problem.columns if self.standardize else None
         self._certificates = published.certificates
         self._passes = fitted.passes
-        unit = fitted.problem.value if fitted.is_penalised else 1.0
-        self._dual = training.given.spread(found.dual * unit)
+        self._dual = training.given.spread(published.dual)
         self._model = LinearModel(
             weights=np.ascontiguousarray(published.weights.T),
             intercept=published.intercept,
@@ -491,8 +336,7 @@ class CertifiedEstimator(LinearEstimator):
         )
         if warn:
             reason = self._warn_of_dominant_values(fitted, training)
-            reason = reason or fitted.reason(self._column_names)
-            self._warn_of_gap(published.certificates, reason)
+            self._warn_of_gap(fitted, reason or fitted.reason(self._column_names), stacklevel=4)
 
     def _warn_of_dominant_values(self, fitted: Fitted, training: TrainingData) -> str:
         """Name values that leave nothing to learn from the others; return advice for slow fits."""
@@ -502,7 +346,7 @@ class CertifiedEstimator(LinearEstimator):
         target = dominated_target(training) if is_squared else []
         for each in (text, message(target, lambda _: "y") if target else ""):
             if each:
-                warnings.warn(each, DominantValueWarning, stacklevel=4)
+                warnings.warn(each, DominantValueWarning, stacklevel=5)
         converged = all(one.converged for one in fitted.certificates)
         return "" if converged else first_remedy(found, self._name)
 
@@ -527,40 +371,52 @@ class CertifiedEstimator(LinearEstimator):
             "engine": solvers[0] if len(set(solvers)) == 1 else solvers,
         }
 
-    def _warn_of_gap(self, certificates: list[Certificate], doubt: str = "") -> None:
-        short = [k for k, one in enumerate(certificates) if not one.converged]
-        if not short:
-            if doubt:
-                warnings.warn(f"{type(self).__name__}: {doubt}", ConvergenceWarning, stacklevel=3)
-            return
-        worst = max((certificates[k] for k in short), key=lambda one: one.relative_gap)
-        which = (
-            "" if len(certificates) == 1 else f" for {len(short)} of {len(certificates)} classes"
-        )
-        warnings.warn(
-            f"{type(self).__name__} stopped{which} after {int(self._passes.max())} passes with a "
-            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. "
-            f"{doubt or self._advice(worst)}",
-            ConvergenceWarning,
-            stacklevel=3,
+    def _warn_of_gap(self, fitted: Fitted, reason: str, stacklevel: int) -> None:
+        warn_of_gap(
+            type(self).__name__,
+            self.regularization,
+            fitted.certificates,
+            int(fitted.passes.max()),
+            reason,
+            stacklevel=stacklevel + 1,
         )
 
-    def _advice(self, worst: Certificate) -> str:
-        """Return what to do where a fit did not converge."""
-        if not worst.is_penalised:
-            return (
-                "Without a penalty there may be no optimum: classes that can be separated have "
-                "none. A finite C has one."
-            )
-        close = (
-            f"The weights are at most {worst.distance:.1e} from the optimum. "
-            if math.isfinite(worst.distance)
-            else ""
-        )
-        return (
-            f"{close}More passes (max_iter), scaled columns (standardize=True) or a smaller C "
-            "bring it closer."
-        )
+    # ------------------------------------------------------------------ searches
+
+    def path_solver(self, data: FoldData, splits: Sequence[Split]) -> PathSolver | None:
+        """Return the solver of many C or alphas; see `separable.fitting.fold_fits`."""
+        from separable.certified.fold_lanes import LaneSolver
+
+        return LaneSolver(self, data, splits) if self._shares_folds() else None
+
+    def fold_fits(
+        self,
+        problem: ValidationProblem,
+        candidates: Sequence[Any],
+        splits: Sequence[Split],
+        *,
+        certified: bool = True,
+    ) -> Iterator[FoldFit] | None:
+        """Return fits of all folds and candidates; see `separable.fitting.fold_fits`."""
+        from separable.certified.fold_lanes import fold_fits
+
+        if not self._shares_folds():
+            return None
+        return fold_fits(problem, candidates, splits, certified=certified)
+
+    def growing_fits(
+        self, problem: ValidationProblem, splits: Sequence[Split]
+    ) -> Iterator[FoldFit] | None:
+        """Return fits to more and more rows, warm-started; see `separable.fitting.fold_fits`."""
+        from separable.certified.fold_lanes import growing_fits
+
+        return growing_fits(problem, splits)
+
+    def left_out(self, problem: ValidationProblem, *, approximate: bool) -> LeftOut | None:
+        """Return leave-one-out estimates; see `separable.fitting.fold_fits`."""
+        from separable.certified.loo.certified_loo import estimates
+
+        return estimates(self, problem) if approximate else None
 
     # ------------------------------------------------------------------ the model
 
@@ -574,6 +430,12 @@ class CertifiedEstimator(LinearEstimator):
         """The certificate of each model: one, or one a class where these are learned apart."""
         check_is_fitted(self)
         return self._certificates
+
+    @property
+    def n_iter_(self) -> Any:
+        """Passes, the most of any model."""
+        check_is_fitted(self)
+        return int(self._passes.max())
 
     @property
     def dual_coef_(self) -> Floats:
@@ -628,11 +490,3 @@ def _drawn_seed(random_state: Any) -> int:
 def _seed_of(random_state: int) -> int:
     """Return the seed drawn from a fixed state; initializing a generator costs 0.1 ms."""
     return _drawn_seed(random_state)
-
-
-def read_rows(X: Any) -> Rows:
-    """Return X as finite rows without duplicates."""
-    rows = as_rows(X, check_values=False)
-    if largest_magnitude(rows, X) > LARGEST_CELL:
-        check_cells(rows)
-    return without_duplicates(rows)

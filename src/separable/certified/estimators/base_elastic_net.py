@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import RegressorMixin
 
 from separable.certified.duality.residual_certificate import certify_residuals
-from separable.certified.estimators.base import Fitted, FoldData
-from separable.certified.estimators.base_regressor import CertifiedRegressor
+from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
+from separable.certified.estimators.fitted import Fitted
 from separable.certified.gram.fold_sums import gram_problem, sums_of
 from separable.certified.gram.gram_models import (
     certify_alpha,
@@ -21,26 +21,25 @@ from separable.certified.gram.gram_models import (
     suits_sums,
     with_end,
 )
-from separable.certified.loo.certified_loo import left_out
 from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import level_target
-from separable.certified.problem import Lane, Penalty, Problem
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.l1_driver import sweeps_before_fallback
 from separable.data.rows import as_rows
+from separable.fitting.fold_fits import FoldData
 from separable.fitting.targets import check_numbers
 from separable.losses.squared_error import SquaredError
 from separable.model.parameters import BOOL, POSITIVE, Requirement
+from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.published import Published
-    from separable.certified.estimators.base import TrainingData
-    from separable.certified.fold_lanes import LearnsFolds
+    from separable.certified.estimators.training_data import TrainingData
     from separable.certified.gram.gram_problem import GramProblem
-    from separable.certified.loo.certified_loo import LeftOut
     from separable.certified.solvers.options import SolverOptions
+    from separable.fitting.fold_fits import PathSolver
     from separable.fitting.splits import Split
     from separable.losses.base import Loss
     from separable.statistics.moments import Moments
@@ -59,22 +58,30 @@ PENALISED = Requirement(f"{POSITIVE.words} (0 is LeastSquares)", POSITIVE.holds)
 #: Of parameters that all of these learners have.
 NET_REQUIREMENTS: dict[str, Requirement] = {
     "positive": BOOL,
-    **{
-        name: each
-        for name, each in CertifiedRegressor._requirements.items()
-        if name != "random_state"
-    },
+    **{name: each for name, each in SOLVER_PARAMETERS.items() if name != "random_state"},
 }
 
 
-class PenalisedSquares(CertifiedRegressor):
-    """Minimises 1/2 mean (y - w.x - b)^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)."""
+class PenalisedSquares(RegressorMixin, CertifiedEstimator):
+    """Minimises 1/2 mean (y - w.x - b)^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2).
+
+    Parameters
+    ----------
+    alpha : float
+        Multiplier of the penalty, above 0.
+    positive : bool
+        Constrain the weights to be non-negative.
+    tol : float or None
+        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are always solved to rounding.
+    max_iter : int
+        Maximum number of passes over the columns.
+    """
 
     alpha: float
     positive: bool
     random_state = 0  # of no use: passes go over the columns in their order
 
-    _regularization_name = "alpha"
     _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, **NET_REQUIREMENTS}
 
     # ------------------------------------------------------------------ the problem
@@ -83,16 +90,16 @@ class PenalisedSquares(CertifiedRegressor):
         """Return l1_ratio."""
         return 1.0
 
-    def _penalty(self) -> Penalty:
-        return Penalty(self._ratio(), bool(self.positive))
+    def _penalty(self) -> ElasticNetPenalty:
+        return ElasticNetPenalty(self._ratio(), bool(self.positive))
 
     def _loss(self) -> Loss:
         return SquaredError()
 
-    def _fold_data(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         """Check rows, target and weights; what is not finite in an array shows in its sums."""
         if type(X) is not np.ndarray or sample_weight is not None:
-            return super()._fold_data(X, y, sample_weight)
+            return super()._read(X, y, sample_weight)
         rows = as_rows(X, check_values=False)
         if not suits_sums(*rows.shape, many=False):
             refuse_not_finite(rows)
@@ -104,28 +111,20 @@ class PenalisedSquares(CertifiedRegressor):
     def _rescaled(self, published: Published, regularization: float) -> Published:
         return published.times(regularization)
 
-    def _sum_lanes(
-        self,
-        fold_data: FoldData,
-        splits: Sequence[Split],
-        regularizations: Floats,
-        solver_options: SolverOptions,
-    ) -> LearnsFolds | None:
-        from separable.certified.gram.gram_lanes import SquareLanes
+    def path_solver(self, data: FoldData, splits: Sequence[Split]) -> PathSolver:
+        """Return the solver of many alphas; see `separable.fitting.fold_fits`."""
+        from separable.certified.gram.gram_lanes import AlphaSolver
 
-        fewest = min(split.n_train for split in splits)
-        if not suits_sums(fewest, fold_data.rows.n_features, many=len(regularizations) > 1):
-            refuse_not_finite(fold_data.rows)
-            return None
-        return SquareLanes(self, fold_data, splits, regularizations, solver_options)
+        return AlphaSolver(self, data, splits)
 
     def _gram(self, sums: Moments) -> GramProblem:
         return gram_problem(
             sums, fit_intercept=bool(self.fit_intercept), standardize=bool(self.standardize)
         )
 
-    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
-        return left_out(self, fold_data)
+    def _has_left_out(self, data: FoldData) -> bool:
+        del data
+        return True
 
     # ------------------------------------------------------------------ learning
 
@@ -203,20 +202,7 @@ class PenalisedSquares(CertifiedRegressor):
         nonzeros = int(np.count_nonzero(fitted.published.weights))
         return {**super()._evidence_of(fitted), "nonzeros": nonzeros}
 
-    def _advice(self, worst: Certificate) -> str:
-        del worst
-        return (
-            "More passes (max_iter), scaled columns (standardize=True) or a larger alpha bring it "
-            "closer."
-        )
-
     # ------------------------------------------------------------------ what was found
-
-    @property
-    def n_iter_(self) -> Any:
-        """Passes over the columns."""
-        check_is_fitted(self)
-        return int(self._passes.max())
 
     @property
     def dual_gap_(self) -> float:

@@ -10,7 +10,15 @@ import numpy as np
 from sklearn.base import _clone_parametrized  # type: ignore[attr-defined]
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.estimators.base_block_penalty import BlockLearner
+from separable.certified.estimators.base import CertifiedEstimator
+from separable.certified.estimators.block_path import (
+    BLOCK_PARAMETERS,
+    BlockPathSolver,
+    fit_blocks,
+    penalty_units,
+    tol_of,
+)
+from separable.certified.preparation import PLAIN
 from separable.certified.solvers.block_penalty.block_cd import BlockDescent
 from separable.data.rows import column_names
 from separable.model.parameters import ParameterError, Requirement
@@ -21,10 +29,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimators.base import Fitted, TrainingData
-    from separable.certified.estimators.base_block_penalty import BlockSolver
+    from separable.certified.estimators.block_path import BlockSolver
+    from separable.certified.estimators.fitted import Fitted
+    from separable.certified.estimators.training_data import TrainingData
     from separable.certified.problem import Problem
     from separable.features.base import Encoder
+    from separable.fitting.fold_fits import FoldData, PathSolver
+    from separable.fitting.splits import Split
     from separable.typing import Floats
 
 
@@ -148,16 +159,27 @@ def _called(columns: NDArray[Any], names: Sequence[str] | None) -> list[Any]:
     return numbers if names is None else [names[j] for j in numbers]
 
 
-class GroupLearner(BlockLearner):
-    """A learner of the mean loss and alpha sum_g sqrt(p_g) |w_g|, for groups of p_g columns."""
+class GroupLearner(CertifiedEstimator):
+    """A learner of the mean loss and alpha sum_g sqrt(p_g) |w_g|, for groups of p_g columns.
 
+    Parameters
+    ----------
+    alpha : float
+        Multiplier of the penalty.
+    tol : float or None
+        The requested relative gap, 1e-6 by default. Small problems are always solved to rounding.
+    max_iter : int
+        Maximum number of passes over the columns.
+    callback : callable or None
+        Called with the number of a round and the relative gap so far; returning ``True`` stops the
+        fit.
+    """
+
+    alpha: float
     groups: Any
-    max_iter: int
 
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        **BlockLearner._requirements,
-        "groups": GROUPS,
-    }
+    _most_exponent = PLAIN  # the penalty takes the unit: nobody needs its square
+    _requirements: ClassVar[dict[str, Requirement]] = {**BLOCK_PARAMETERS, "groups": GROUPS}
 
     def group_by(self, encoder: Encoder) -> Self:
         """Say which encoder makes the columns, for ``groups="columns"``.
@@ -202,9 +224,19 @@ class GroupLearner(BlockLearner):
         self._names_given = column_names(X)
         return super().fit(X, y, sample_weight)
 
+    def _shares_folds(self) -> bool:
+        return False
+
+    def path_solver(self, data: FoldData, splits: Sequence[Split]) -> PathSolver:
+        """Return the solver of many alphas; see `separable.fitting.fold_fits`."""
+        return BlockPathSolver(self, data, splits)
+
+    def _learn(self, training: TrainingData) -> Fitted:
+        return self._learn_path(training, np.array([float(self.alpha)]))[0]
+
     def _learn_path(self, training: TrainingData, alphas: Floats) -> list[Fitted]:
         self._found = self._read_groups(training.rows.n_features)
-        return super()._learn_path(training, alphas)
+        return fit_blocks(self, training, alphas)
 
     def _read_groups(self, n_columns: int) -> Groups:
         sources, names = getattr(self, "_sources", None), getattr(self, "_names_given", None)
@@ -212,7 +244,7 @@ class GroupLearner(BlockLearner):
 
     def _group_penalty(self, problem: Problem) -> GroupPenalty:
         """Return the penalty; all columns have the same unit."""
-        groups, unit = self._read_groups(problem.rows.n_features), self._penalty_units(problem)[0]
+        groups, unit = self._read_groups(problem.rows.n_features), penalty_units(self, problem)[0]
         return GroupPenalty(groups.group, float(unit) * np.sqrt(groups.sizes))
 
     def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
@@ -222,11 +254,16 @@ class GroupLearner(BlockLearner):
         descent = BlockDescent(
             problem,
             self._group_penalty(problem),
-            tol=self._tol,
+            tol=tol_of(self),
             max_iter=int(self.max_iter),
             callback=self.callback,
         )
         return lambda lane, start: (*descent.solve(lane, start), "descent")
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the columns, the most of any model."""
+        return max(1, int(super().n_iter_))
 
     # ------------------------------------------------------------------ groups
 

@@ -24,28 +24,8 @@ class ElasticNet(PenalisedSquares):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        Multiplier of the penalty, above 0.
-    l1_ratio : float, default 0.5
+    l1_ratio : float
         From 0, the l2 penalty alone, to 1, that of ``Lasso``.
-    fit_intercept : bool, default True
-        Fit the intercept b.
-    standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
-    positive : bool, default False
-        Constrain the weights to be non-negative.
-    tol : float or None, default None
-        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
-        Small problems are always solved to rounding.
-    max_iter : int, default 1000
-        Maximum number of passes over the columns.
-    warm_start : bool, default False
-        ``fit`` starts from the weights of the previous one.
-    n_jobs : int or None, default None
-        Number of threads when many models are fitted, as in ``separable.select.search``.
-    callback : callable, optional
-        Called with the number of a pass and the relative gap so far; returning ``True`` stops the
-        fit.
 
     Attributes
     ----------

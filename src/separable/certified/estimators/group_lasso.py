@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.base import RegressorMixin
+
 from separable.certified.estimators.base_group_lasso import GroupLearner
-from separable.certified.estimators.base_regressor import CertifiedRegressor
 from separable.losses.squared_error import SquaredError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["GroupLasso"]
 
 
-class GroupLasso(GroupLearner, CertifiedRegressor):
+class GroupLasso(RegressorMixin, GroupLearner):
     """The group lasso: least squares with group-wise sparsity, with a certificate.
 
     Minimises (1/2W) sum_i c_i (y_i - w.x_i - b)^2 + alpha sum_g sqrt(p_g) |w_g|, with c_i the
@@ -25,26 +26,11 @@ class GroupLasso(GroupLearner, CertifiedRegressor):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        Multiplier of the penalty.
-    groups : None, "columns", array-like or list of lists, default None
+    groups : None, "columns", array-like or list of lists
         Which columns go together: a label for each column, such as ``encoder.sources``, or lists of
         columns by number (a column that is in none is alone). "columns": those that one raw column
         became, so that a category enters or leaves whole; an encoder has to say it, which
         ``TableRegressor`` sees to. None: each column is alone.
-    fit_intercept : bool, default True
-        Fit the intercept b.
-    standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
-    tol : float or None, default None
-        The requested relative gap, 1e-6 by default. Small problems are always solved to rounding.
-    max_iter : int, default 100_000
-        Maximum number of passes over the columns.
-    warm_start : bool, default False
-        ``fit`` starts from the previous solution.
-    callback : callable, optional
-        Called with the number of a round and the relative gap so far; returning ``True`` stops the
-        fit.
 
     Attributes
     ----------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from separable.certified.estimators.base_classifier import CertifiedClassifier
+from sklearn.base import ClassifierMixin
+
 from separable.certified.estimators.base_group_lasso import GroupLearner
 from separable.losses.logistic import Logistic
 from separable.model.parameters import CLASS_WEIGHT, Requirement
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["GroupLassoClassifier"]
 
 
-class GroupLassoClassifier(GroupLearner, CertifiedClassifier):
+class GroupLassoClassifier(ClassifierMixin, GroupLearner):
     """Logistic regression with a group lasso penalty, with a certificate.
 
     Minimises (1/W) sum_i c_i log(1 + exp(-y_i (w.x_i + b))) + alpha sum_g sqrt(p_g) |w_g|, with
@@ -32,25 +33,8 @@ class GroupLassoClassifier(GroupLearner, CertifiedClassifier):
 
     Parameters
     ----------
-    alpha : float, default 0.01
-        Multiplier of the penalty.
-    groups : None, "columns", array-like or list of lists, default None
+    groups : None, "columns", array-like or list of lists
         Which columns go together, as in `GroupLasso`.
-    fit_intercept : bool, default True
-        Fit the intercept b.
-    standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
-    class_weight : dict, "balanced" or None, default None
-        Weights of the classes, multiplied into ``sample_weight``.
-    tol : float or None, default None
-        The requested relative gap, 1e-6 by default. Small problems are always solved to rounding.
-    max_iter : int, default 100_000
-        Maximum number of passes over the columns.
-    warm_start : bool, default False
-        ``fit`` starts from the previous solution.
-    callback : callable, optional
-        Called with the number of a round and the relative gap so far; returning ``True`` stops the
-        fit.
 
     Attributes
     ----------

@@ -6,34 +6,34 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.estimators.base_classifier import CertifiedClassifier
+from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
-from separable.certified.loo.certified_loo import left_out
-from separable.certified.problem import Penalty
 from separable.certified.solvers.policy import solver_of
 from separable.losses.hinge import Hinge
 from separable.losses.squared_hinge import SquaredHinge
-from separable.model.parameters import BOOL, POSITIVE, Requirement, one_of
+from separable.model.parameters import BOOL, CLASS_WEIGHT, POSITIVE, Requirement, one_of
 from separable.model.predict.probability import model_log_probabilities
+from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimators.base import Fitted, FoldData, TrainingData
-    from separable.certified.loo.certified_loo import LeftOut
+    from separable.certified.estimators.fitted import Fitted
+    from separable.certified.estimators.training_data import TrainingData
     from separable.certified.solvers.policy import Learns
+    from separable.fitting.fold_fits import FoldData
     from separable.losses.base import Loss
 
 __all__ = ["PENALISED", "LinearSVM", "check_penalty"]
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
-PENALTIES = {"l2": Penalty(), "l1": Penalty(1.0)}
+PENALTIES = {"l2": ElasticNetPenalty(), "l1": ElasticNetPenalty(1.0)}
 
 #: C of learners whose objective needs its penalty.
 PENALISED = Requirement(
@@ -61,7 +61,7 @@ def _is_calibrated(learner: LinearSVM) -> bool:
     return True
 
 
-class LinearSVM(CertifiedClassifier):
+class LinearSVM(ClassifierMixin, CertifiedEstimator):
     """Linear support vector machine with a certificate of suboptimality.
 
     Minimises 1/2 |w|^2 + C sum_i c_i max(0, 1 - y_i (w.x_i + b)), or with
@@ -73,37 +73,19 @@ class LinearSVM(CertifiedClassifier):
 
     Parameters
     ----------
-    C : float, default 1.0
-        Inverse regularization strength: smaller values penalise more.
-    loss : {"hinge", "squared_hinge"}, default "hinge"
+    loss : {"hinge", "squared_hinge"}
         What a row costs that is not on its side of the margin.
-    penalty : {"l2", "l1"}, default "l2"
+    penalty : {"l2", "l1"}
         What weights cost; "l1" goes with ``loss="squared_hinge"``.
-    fit_intercept : bool, default True
-        Fit the intercept b.
-    standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
-    class_weight : dict, "balanced" or None, default None
-        Weights of the classes, multiplied into ``sample_weight``.
-    probability : bool, default False
+    probability : bool
         Calibrate the scores, so that there is ``predict_proba``: five more models learn without
         a fifth of the rows each, and a sigmoid is fitted to their scores of these.
-    tol : float or None, default None
+    tol : float or None
         The requested relative gap. None: 1e-6, and up to 20 000 numbers times classes to rounding.
-        The squared hinge with many columns: 1e-4; up to a million numbers always to rounding.
-    max_iter : int, default 1000
-        Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
-        few passes.
-    warm_start : bool, default False
-        ``fit`` starts from the previous solution.
-    random_state : int, RandomState or None, default 0
+        The squared hinge with the l1 penalty and many columns: 1e-4.
+    random_state : int, RandomState or None
         The order of rows in passes, and the folds. The weights depend on it only within the
         certificate.
-    n_jobs : int or None, default None
-        Threads for many classes; None: 1, -1: all. The result is bit-identical for any number.
-    callback : callable, optional
-        Called with the number of a pass and the relative gap so far; returning ``True`` stops the
-        fit.
 
     Attributes
     ----------
@@ -139,7 +121,8 @@ class LinearSVM(CertifiedClassifier):
         "C": PENALISED,
         "loss": one_of(*LOSSES),
         "penalty": one_of(*PENALTIES),
-        **CertifiedClassifier._requirements,
+        **SOLVER_PARAMETERS,
+        "class_weight": CLASS_WEIGHT,
         "probability": BOOL,
     }
 
@@ -174,12 +157,6 @@ class LinearSVM(CertifiedClassifier):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    @property
-    def n_iter_(self) -> int:
-        """Passes over the rows, the most of any model."""
-        check_is_fitted(self)
-        return int(self._passes.max())
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_penalty(self, self.penalty, self.loss)
@@ -187,13 +164,16 @@ class LinearSVM(CertifiedClassifier):
     def _loss(self) -> Loss:
         return LOSSES[self.loss]
 
-    def _penalty(self) -> Penalty:
+    def _penalty(self) -> ElasticNetPenalty:
         return PENALTIES[self.penalty]
 
-    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
-        if self.probability or (self.loss == "hinge" and isinstance(self.class_weight, str)):
-            return None
-        return left_out(self, fold_data)
+    def _shares_folds(self) -> bool:
+        return not self.probability
+
+    def _has_left_out(self, data: FoldData) -> bool:
+        del data
+        is_balanced = isinstance(self.class_weight, str)
+        return not (self.probability or (self.loss == "hinge" and is_balanced))
 
     # ------------------------------------------------------------------ probabilities
 

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import RegressorMixin
 
-from separable.certified.estimators.base_regressor import CertifiedRegressor
+from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.estimators.linear_svm import PENALISED
-from separable.certified.loo.certified_loo import left_out
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
 from separable.model.parameters import NOT_NEGATIVE, Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.estimators.base import FoldData
-    from separable.certified.loo.certified_loo import LeftOut
+    from separable.fitting.fold_fits import FoldData
     from separable.losses.base import Loss
 
 __all__ = ["LinearSVR"]
 
 
-class LinearSVR(CertifiedRegressor):
+class LinearSVR(RegressorMixin, CertifiedEstimator):
     """Linear support vector regression with a certificate of suboptimality.
 
     Minimises 1/2 |w|^2 + C sum_i c_i max(0, |y_i - w.x_i - b| - epsilon) with c_i the weight of a
@@ -31,28 +29,10 @@ class LinearSVR(CertifiedRegressor):
 
     Parameters
     ----------
-    C : float, default 1.0
-        Inverse regularization strength: smaller values penalise more.
-    epsilon : float, default 0.0
+    epsilon : float
         Errors up to it cost nothing, in the units of y.
-    fit_intercept : bool, default True
-        Fit the intercept b.
-    standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
-    tol : float or None, default None
+    tol : float or None
         The requested relative gap. None: 1e-6, and up to 20 000 numbers to rounding.
-    max_iter : int, default 1000
-        Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
-        few passes.
-    warm_start : bool, default False
-        ``fit`` starts from the previous solution.
-    random_state : int, RandomState or None, default 0
-        The order of rows in passes. The result depends on it only within the certificate.
-    n_jobs : int or None, default None
-        Number of threads when many models are fitted, as in ``separable.select.search``.
-    callback : callable, optional
-        Called with the number of a pass and the relative gap so far; returning ``True`` stops the
-        fit.
 
     Attributes
     ----------
@@ -87,7 +67,7 @@ class LinearSVR(CertifiedRegressor):
     _requirements: ClassVar[dict[str, Requirement]] = {
         "C": PENALISED,
         "epsilon": NOT_NEGATIVE,
-        **CertifiedRegressor._requirements,
+        **SOLVER_PARAMETERS,
     }
 
     def __init__(
@@ -115,14 +95,9 @@ class LinearSVR(CertifiedRegressor):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    @property
-    def n_iter_(self) -> int:
-        """Passes over the rows."""
-        check_is_fitted(self)
-        return int(self._passes.max())
-
     def _loss(self) -> Loss:
         return EpsilonInsensitive(float(self.epsilon))
 
-    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
-        return left_out(self, fold_data)
+    def _has_left_out(self, data: FoldData) -> bool:
+        del data
+        return True

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.estimators.base_classifier import CertifiedClassifier
+from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.inference.existence import check_optimum
 from separable.certified.inference.logistic_summary import check_level, infer, summarise
-from separable.certified.loo.certified_loo import left_out
-from separable.certified.problem import TOGETHER, Penalty
+from separable.certified.problem import TOGETHER
 from separable.losses.logistic import Logistic
 from separable.model.arrays import checked_names
 from separable.model.parameters import (
+    CLASS_WEIGHT,
     POSITIVE_OR_INF,
     UNIT_INTERVAL,
     ParameterError,
@@ -23,29 +24,130 @@ from separable.model.parameters import (
 )
 from separable.model.predict.probability import model_log_probabilities
 from separable.model.words import feature_name
+from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from separable.certified.duality.l2_certifier import CertifiedSolution
-    from separable.certified.estimators.base import Fitted, FoldData, TrainingData
+    from separable.certified.estimators.fitted import Fitted
+    from separable.certified.estimators.training_data import TrainingData
     from separable.certified.inference.logistic_summary import Inference, LogisticSummary
-    from separable.certified.loo.certified_loo import LeftOut
     from separable.certified.problem import Lane, Problem
+    from separable.fitting.fold_fits import FoldData
     from separable.losses.base import Loss
     from separable.model.linear_model import Link
 
-__all__ = ["MULTI_CLASS", "LogisticRegression", "Logits", "refuse_no_penalty"]
+__all__ = ["MULTI_CLASS", "LogisticRegression", "refuse_no_penalty"]
 
 MULTI_CLASS = one_of("multinomial", "ovr")
 
 
-class Logits(CertifiedClassifier):
-    """A classifier whose scores are logits: all classes jointly, or one model a class."""
+def refuse_no_penalty(owner: Any, Cs: Any, l1_ratios: Any) -> None:
+    """Refuse an infinite C beside a share of l1: there is no penalty for it to be a share of."""
+    if np.isinf(Cs).any() and np.any(np.asarray(l1_ratios) > 0):
+        raise ParameterError(
+            f"{type(owner).__name__} with C=inf has no penalty, so a share of l1, {l1_ratios!r}, "
+            "says nothing. Choose a finite C, such as 1e6, or 0 as that share."
+        )
 
+
+class LogisticRegression(ClassifierMixin, CertifiedEstimator):
+    """Logistic regression with a certificate of suboptimality.
+
+    Minimises 1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i (w.x_i + b))) with y_i = -1, +1 and c_i the
+    weight of a row, 1 by default. Three or more classes are learned jointly: 1/2 sum_k |w_k|^2 +
+    C sum_i c_i [log sum_k exp(w_k.x_i + b_k) - (w_y.x_i + b_y)], y the class of row i. These are
+    scikit-learn's objectives; b is never penalised. Columns need no scaling for the optimum to be
+    reached, but the penalty is in their units unless ``standardize=True``.
+
+    Parameters
+    ----------
+    C : float
+        Inverse regularization strength: smaller values penalise more; ``inf``: no penalty.
+    l1_ratio : float
+        From 0, the l2 penalty, to 1, the l1 penalty, which leaves weights at 0: the penalty is
+        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2, of classes learned jointly summed over these.
+    multi_class : {"multinomial", "ovr"}
+        Three or more classes: all together, with probabilities by the softmax; or one model a
+        class against the rest. Two classes have one model in any case.
+    tol : float or None
+        The requested relative gap. None: 1e-6, and up to 20 000 numbers times classes to rounding;
+        with an l1 part and many columns 1e-4.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        The fitted model, for prediction, explanation and saving.
+    certificate_ : Certificate
+        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
+        objective below ``dual``. Of all models together; ``certificates_`` has one each, which is
+        one where classes are learned jointly.
+    coef_, intercept_, classes_ : ndarray
+        Attributes of the model. The intercepts of classes learned jointly have the sum 0.
+    dual_coef_ : ndarray, shape (k, n)
+        The dual point that proves the certificate, with the sign of the target; of classes learned
+        together C c_i (1 - p_i) for the class of row i, -C c_i p_i for others.
+    n_iter_ : ndarray
+        Passes over the rows, of each model.
+    mean_, scale_ : ndarray
+        With ``standardize=True``: of the columns (``mean_`` of dense ones).
+    evidence_ : dict
+        The certificate's numbers, ``passes`` and ``engine``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separable import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegression().fit(X, y)  # columns as they are
+    >>> model.certificate_.relative_gap < 1e-6
+    True
+    >>> round(model.certificate_.primal, 3)
+    53.795
+    """
+
+    l1_ratio: float
     multi_class: str
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "C": POSITIVE_OR_INF,
+        "l1_ratio": UNIT_INTERVAL,
+        "multi_class": MULTI_CLASS,
+        **SOLVER_PARAMETERS,
+        "class_weight": CLASS_WEIGHT,
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        l1_ratio: float = 0.0,
+        multi_class: str = "multinomial",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Any = None,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
 
     def _loss(self) -> Loss:
         return Logistic()
@@ -82,132 +184,12 @@ class Logits(CertifiedClassifier):
         """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
         return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
+    def _penalty(self) -> ElasticNetPenalty:
+        return ElasticNetPenalty(float(self.l1_ratio))
 
-def refuse_no_penalty(owner: Any, Cs: Any, l1_ratios: Any) -> None:
-    """Refuse an infinite C beside a share of l1: there is no penalty for it to be a share of."""
-    if np.isinf(Cs).any() and np.any(np.asarray(l1_ratios) > 0):
-        raise ParameterError(
-            f"{type(owner).__name__} with C=inf has no penalty, so a share of l1, {l1_ratios!r}, "
-            "says nothing. Choose a finite C, such as 1e6, or 0 as that share."
-        )
-
-
-class LogisticRegression(Logits):
-    """Logistic regression with a certificate of suboptimality.
-
-    Minimises 1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i (w.x_i + b))) with y_i = -1, +1 and c_i the
-    weight of a row, 1 by default. Three or more classes are learned jointly: 1/2 sum_k |w_k|^2 +
-    C sum_i c_i [log sum_k exp(w_k.x_i + b_k) - (w_y.x_i + b_y)], y the class of row i. These are
-    scikit-learn's objectives; b is never penalised. Columns need no scaling for the optimum to be
-    reached, but the penalty is in their units unless ``standardize=True``.
-
-    Parameters
-    ----------
-    C : float, default 1.0
-        Inverse regularization strength: smaller values penalise more; ``inf``: no penalty.
-    l1_ratio : float, default 0.0
-        From 0, the l2 penalty, to 1, the l1 penalty, which leaves weights at 0: the penalty is
-        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2, of classes learned jointly summed over these.
-    multi_class : {"multinomial", "ovr"}, default "multinomial"
-        Three or more classes: all together, with probabilities by the softmax; or one model a
-        class against the rest. Two classes have one model in any case.
-    fit_intercept : bool, default True
-        Fit the intercept b.
-    standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
-    class_weight : dict, "balanced" or None, default None
-        Weights of the classes, multiplied into ``sample_weight``.
-    tol : float or None, default None
-        The requested relative gap. None: 1e-6 for dense rows and for few columns, else 1e-4.
-    max_iter : int, default 1000
-        Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
-        few passes.
-    warm_start : bool, default False
-        ``fit`` starts from the previous solution.
-    random_state : int, RandomState or None, default 0
-        The order of rows in passes. The result depends on it only within the certificate.
-    n_jobs : int or None, default None
-        Threads for many classes; None: 1, -1: all. The result is bit-identical for any number.
-    callback : callable, optional
-        Called with the number of a pass and the relative gap so far; returning ``True`` stops the
-        fit.
-
-    Attributes
-    ----------
-    model_ : LinearModel
-        The fitted model, for prediction, explanation and saving.
-    certificate_ : Certificate
-        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
-        objective below ``dual``. Of all models together; ``certificates_`` has one each, which is
-        one where classes are learned jointly.
-    coef_, intercept_, classes_ : ndarray
-        Attributes of the model. The intercepts of classes learned jointly have the sum 0.
-    dual_coef_ : ndarray, shape (k, n)
-        The dual point that proves the certificate, with the sign of the target; of classes learned
-        together C c_i (1 - p_i) for the class of row i, -C c_i p_i for others.
-    n_iter_ : ndarray
-        Passes over the rows, of each model.
-    mean_, scale_ : ndarray
-        With ``standardize=True``: of the columns (``mean_`` of dense ones).
-    evidence_ : dict
-        The certificate's numbers, ``passes`` and ``engine``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from separable import LogisticRegression
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = LogisticRegression().fit(X, y)  # columns as they are
-    >>> model.certificate_.relative_gap < 1e-6
-    True
-    >>> round(model.certificate_.primal, 3)
-    53.795
-    """
-
-    l1_ratio: float
-
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        "C": POSITIVE_OR_INF,
-        "l1_ratio": UNIT_INTERVAL,
-        "multi_class": MULTI_CLASS,
-        **CertifiedClassifier._requirements,
-    }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        l1_ratio: float = 0.0,
-        multi_class: str = "multinomial",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Any = None,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
-
-    def _penalty(self) -> Penalty:
-        return Penalty(float(self.l1_ratio))
-
-    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
-        together = fold_data.classes is not None and len(fold_data.classes) > 2 and self._is_joint()
-        return None if together and self.l1_ratio > 0 else left_out(self, fold_data)
+    def _has_left_out(self, data: FoldData) -> bool:
+        together = data.classes is not None and len(data.classes) > 2 and self._is_joint()
+        return not (together and self.l1_ratio > 0)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -217,7 +199,7 @@ class LogisticRegression(Logits):
         self,
         fitted: Fitted,
         training: TrainingData,
-        evidence: dict[str, Any] | None = None,
+        evidence: Mapping[str, Any] | None = None,
         *,
         warn: bool = True,
     ) -> None:

@@ -19,7 +19,8 @@ from separable.statistics.dominant_columns import SQUARES, DominantValue, domina
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.estimators.base import Fitted, TrainingData
+    from separable.certified.estimators.fitted import Fitted
+    from separable.certified.estimators.training_data import TrainingData
     from separable.typing import Floats
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import RegressorMixin
 
-from separable.certified.design.active_columns import ColumnProducts
-from separable.certified.duality.block_certifier import evaluate
-from separable.certified.estimators.base_block_penalty import BlockLearner
-from separable.certified.estimators.base_regressor import CertifiedRegressor
+from separable.certified.duality.penalized_certifier import evaluate
+from separable.certified.estimators.base import CertifiedEstimator
+from separable.certified.estimators.block_path import (
+    BLOCK_PARAMETERS,
+    BlockPathSolver,
+    fit_blocks,
+    penalty_units,
+    tol_of,
+)
+from separable.certified.preparation import PLAIN
 from separable.certified.solvers.block_penalty.accelerated_gradient import accelerated
 from separable.certified.solvers.block_penalty.block_cd import MAX_FULL_COLUMNS_SMOOTH, BlockDescent
 from separable.certified.solvers.block_penalty.nonconvex import LocalCertificate, LocalSearch
@@ -28,13 +33,15 @@ from separable.penalties.lp import POWERS, LpPenalty
 from separable.penalties.max_norm import MaxPenalty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
-    from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.l2_certifier import CertifiedSolution
-    from separable.certified.estimators.base import Fitted
-    from separable.certified.estimators.base_block_penalty import BlockSolver
+    from separable.certified.estimators.block_path import BlockSolver
+    from separable.certified.estimators.fitted import Fitted
+    from separable.certified.estimators.training_data import TrainingData
     from separable.certified.problem import Lane, Problem
+    from separable.fitting.fold_fits import FoldData, FoldFit, PathSolver
+    from separable.fitting.splits import Split
     from separable.losses.base import Loss
     from separable.typing import Floats
 
@@ -78,7 +85,7 @@ def exponent_of(p: Any) -> float | None:
     return POWERS.get(str(power_of(p)))
 
 
-class LpRegression(BlockLearner, CertifiedRegressor):
+class LpRegression(RegressorMixin, CertifiedEstimator):
     """Least squares with an lp penalty: p = 0 counts the weights, p = inf bounds them.
 
     Minimises (1/2W) sum_i c_i (y_i - w.x_i - b)^2 + alpha sum_j |w_j|^p, with c_i the weight of a
@@ -93,22 +100,18 @@ class LpRegression(BlockLearner, CertifiedRegressor):
 
     Parameters
     ----------
-    p : {0, 1/2, 2/3, 1, 4/3, 3/2, 2, inf}, default 1
+    p : {0, 1/2, 2/3, 1, 4/3, 3/2, 2, inf}
         The power; as a number, or as text such as "2/3".
-    alpha : float, default 1.0
+    alpha : float
         Multiplier of the penalty.
-    fit_intercept : bool, default True
-        Fit the intercept b.
-    standardize : bool, default False
-        Penalise the weights of standardised columns. ``coef_`` is for the raw columns.
-    tol : float or None, default None
+    tol : float or None
         The requested relative gap, 1e-6 by default; with p < 1 the share of the objective that a
         change of one weight may still take away. Small problems are always solved to rounding.
-    max_iter : int, default 100_000
+    max_iter : int
         Maximum number of passes over the columns; with p < 1 from each start.
-    warm_start : bool, default False
+    warm_start : bool
         ``fit`` starts from the previous solution; with p < 1 that is one start of several.
-    callback : callable, optional
+    callback : callable or None
         Called with the number of a round and the relative gap so far, with p < 1 the share that one
         weight could still take away; returning ``True`` stops the fit.
 
@@ -145,13 +148,14 @@ class LpRegression(BlockLearner, CertifiedRegressor):
     inf 10 False
     """
 
+    _most_exponent = PLAIN  # the penalty takes the unit: nobody needs its square
     _requirements: ClassVar[dict[str, Requirement]] = {
         "p": Requirement(
             "one of 0, 1/2, 2/3, 1, 4/3, 3/2, 2 and inf, as a number or as text; others have no "
             "exact step",
             lambda v: power_of(v) is not None,
         ),
-        **BlockLearner._requirements,
+        **BLOCK_PARAMETERS,
     }
 
     def __init__(
@@ -183,13 +187,34 @@ class LpRegression(BlockLearner, CertifiedRegressor):
         power = power_of(self.p)
         return power != "inf" and POWERS[str(power)] < 1
 
-    def _grows(self) -> bool:
-        return not self._is_local  # of several optima a start decides which
+    def growing_fits(self, problem: Any, splits: Sequence[Split]) -> Iterator[FoldFit] | None:
+        """Return warm-started fits; see `separable.fitting.fold_fits`."""
+        if self._is_local:  # of several optima a start decides which
+            return None
+        return super().growing_fits(problem, splits)
+
+    def _shares_folds(self) -> bool:
+        return False
+
+    def path_solver(self, data: FoldData, splits: Sequence[Split]) -> PathSolver:
+        """Return the solver of many alphas; see `separable.fitting.fold_fits`."""
+        return BlockPathSolver(self, data, splits)
+
+    def _learn(self, training: TrainingData) -> Fitted:
+        return self._learn_path(training, np.array([float(self.alpha)]))[0]
+
+    def _learn_path(self, training: TrainingData, alphas: Floats) -> list[Fitted]:
+        return fit_blocks(self, training, alphas)
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the columns."""
+        return max(1, int(super().n_iter_))
 
     # ------------------------------------------------------------------ solvers
 
     def _block_solver(self, problem: Problem) -> BlockSolver:
-        units, power = self._penalty_units(problem), str(power_of(self.p))
+        units, power = penalty_units(self, problem), str(power_of(self.p))
         many = problem.rows.n_features > MAX_FULL_COLUMNS_SMOOTH
         if power == "inf":
             most = MaxPenalty(float(units[0]))  # the same of all columns
@@ -215,10 +240,10 @@ class LpRegression(BlockLearner, CertifiedRegressor):
     def _penalty_levels(self, problem: Problem, power: float) -> Floats:
         """Return what the penalty of each weight costs in the problem's units."""
         with np.errstate(over="ignore", under="ignore"):
-            lam: Floats = self._penalty_units(problem) ** power
+            lam: Floats = penalty_units(self, problem) ** power
         least, most = lam.min(initial=1.0), lam.max(initial=1.0)
         if not (least >= SMALLEST_PENALTY and most <= 1 / SMALLEST_PENALTY):
-            size = 1.0 / float(self._penalty_units(problem)[0])
+            size = 1.0 / float(penalty_units(self, problem)[0])
             raise ValueError(
                 f"Columns of X of size {size:.0e} with p={self.p!r} make the penalty of their "
                 "weights less than float64 can hold. Divide the columns by their size, or use "
@@ -227,7 +252,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
         return lam
 
     def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
-        power, units = power_of(self.p), self._penalty_units(problem)
+        power, units = power_of(self.p), penalty_units(self, problem)
         if power == "inf":
             return float(np.abs(correlation).sum() / units[0])
         if power != "1":
@@ -238,7 +263,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
         return 1.0 / LpPenalty("1", units).dual_scaling(correlation)
 
     def _how(self) -> dict[str, Any]:
-        return {"tol": self._tol, "max_iter": int(self.max_iter), "callback": self.callback}
+        return {"tol": tol_of(self), "max_iter": int(self.max_iter), "callback": self.callback}
 
     def _accelerated(
         self, problem: Problem, penalty: Any, lane: Lane, start: Floats | None
@@ -250,12 +275,12 @@ class LpRegression(BlockLearner, CertifiedRegressor):
     ) -> tuple[CertifiedSolution, int, str]:
         """Solve on the products of all columns, and again from what the rows say."""
         d = problem.rows.n_features
-        h = ColumnProducts(problem, np.arange(d)).products(problem.costs(lane))
+        h = problem.x.gram(problem.costs(lane), centred=problem.fit_intercept)
         u, steps = np.zeros(d), 0
         best: CertifiedSolution | None = None
         for number in range(1 + REFINED):
             point = evaluate(problem, lane, penalty, u)
-            found = point.certified(problem, lane, penalty, self._tol)
+            found = point.certified(problem, lane, penalty, tol_of(self))
             gap = found.certificates[0].relative_gap
             if best is not None and not found.is_better_than(best):
                 break
@@ -278,25 +303,11 @@ class LpRegression(BlockLearner, CertifiedRegressor):
             told.update(dual=None, gap=None, relative_gap=None, left=proof.left, claim=proof.claim)
         return told
 
-    def _warn_of_gap(self, certificates: list[Certificate], doubt: str = "") -> None:
-        (proof,) = certificates
-        if not isinstance(proof, LocalCertificate):
-            super()._warn_of_gap(certificates, doubt)
-        elif not proof.converged:
-            warnings.warn(
-                f"LpRegression stopped after {self.n_iter_} passes where a change of one weight "
-                f"still takes {proof.left / proof.primal:.1e} of the objective away; "
-                f"{proof.tol:.1e} was asked for. More passes (max_iter) bring it closer to a "
-                "local optimum.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
 
 def _ridge(problem: Problem, lane: Lane, penalty: LpPenalty) -> Floats:
     """Return the weights of p = 2, which solve linear equations."""
     d = problem.rows.n_features
     none = evaluate(problem, lane, penalty, np.zeros(d))
-    h = ColumnProducts(problem, np.arange(d)).products(none.curvature)
+    h = problem.x.gram(none.curvature, centred=problem.fit_intercept)
     h[np.diag_indices(d)] += 2 * penalty.lam
     return Cholesky(h).solve(none.correlation)

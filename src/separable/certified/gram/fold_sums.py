@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.gram.gram_problem import GramProblem
-from separable.data.memory import available_bytes
+from separable.data.resources import available_bytes
 from separable.fitting.targets import RowWeights
-from separable.statistics.complements import holds_out_each_once, merged_folds
-from separable.statistics.held_out import gap_of_means, squared_errors
+from separable.statistics.held_out import (
+    gap_of_means,
+    holds_out_each_once,
+    merged_folds,
+    squared_errors,
+)
 from separable.statistics.moments import Moments
 from separable.statistics.sums import products_about
 from separable.statistics.weighted_rows import Data
@@ -60,8 +64,8 @@ def _no_sums() -> Moments:
 def _data(rows: Rows, target: Floats, weight: Floats | None) -> Data:
     counted = RowWeights()
     if weight is not None:
-        there = np.flatnonzero(weight > 0)
-        counted = RowWeights(None if len(there) == len(weight) else there, weight)
+        present = np.flatnonzero(weight > 0)
+        counted = RowWeights(None if len(present) == len(weight) else present, weight)
     return Data(rows, target, counted, rows)
 
 

@@ -1,8 +1,8 @@
-"""Models of all folds and alphas from the Gram matrices of the folds; see `FoldLanes`."""
+"""Paths of the lasso and the elastic net on all folds: from Gram matrices, or from the rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,37 +10,49 @@ import numpy as np
 
 from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.duality.published import Published
-from separable.certified.estimators.base import Fitted, RowMask, TrainingData
-from separable.certified.fold_lanes import Learned
-from separable.certified.gram.fold_sums import SummedFolds
-from separable.certified.gram.gram_models import columns_of, models_of, with_end
+from separable.certified.estimators.fitted import Fitted
+from separable.certified.estimators.training_data import RowMask, TrainingData
+from separable.certified.fold_lanes import FoldModels, LaneSolver
+from separable.certified.gram.fold_sums import SummedFolds, held_out_errors
+from separable.certified.gram.gram_models import (
+    SquareModels,
+    alpha_max,
+    columns_of,
+    models_of,
+    refuse_not_finite,
+    suits_sums,
+    with_end,
+)
 from separable.certified.problem import SMALL, Problem
 from separable.certified.solvers.parallel import parallel_map
+from separable.fitting.fold_fits import FoldPath
 from separable.model.predict.scores import linear_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from separable.certified.estimators.base import FoldData
+    from numpy.typing import NDArray
+
     from separable.certified.estimators.base_elastic_net import PenalisedSquares
     from separable.certified.gram.fold_sums import FoldSums
-    from separable.certified.gram.gram_models import SquareModels
     from separable.certified.solvers.options import SolverOptions
     from separable.fitting.splits import Split
     from separable.typing import Floats
 
 
-__all__ = ["FoldModels", "SquareLanes"]
+__all__ = ["AlphaPath", "AlphaSolver"]
+
+#: Below this fraction of what there was to predict, squared errors are computed from the rows.
+LEAST_FRACTION = 1e-6
 
 
 @dataclass(frozen=True)
-class FoldModels:
+class AlphaPath(FoldPath):
     """The models of one fold, with all alphas.
 
     Parameters
     ----------
-    fold : int
-    split : Split
+    solver : AlphaSolver
     models : SquareModels
     problem : Problem
         All rows, those held out too; its columns are what models are told of.
@@ -48,101 +60,225 @@ class FoldModels:
         What they were learned from; None: the rows.
     """
 
-    fold: int
-    split: Split
+    solver: AlphaSolver
     models: SquareModels
     problem: Problem
     sums: FoldSums | None
 
+    @staticmethod
+    def of(
+        solver: AlphaSolver, fold: int, models: SquareModels, problem: Problem, sums: Any
+    ) -> AlphaPath:
+        """Return the models of a fold, learned from sums or, without these, from the rows."""
+        return AlphaPath(
+            fold,
+            [*range(len(models.steps))],
+            [0],
+            None,
+            models.weights[:, None, :],
+            models.intercept[:, None],
+            [[one] for one in models.certificates],
+            models.steps,
+            solver,
+            models,
+            problem,
+            sums,
+        )
+
+    @property
+    def _test(self) -> NDArray[np.intp]:
+        return self.solver.splits[self.fold].test
+
     @cached_property
-    def scores(self) -> Floats:
-        """Of the rows held out, (m, K)."""
-        return self.scores_of(slice(None))
+    def _scores(self) -> Floats:
+        return self._scores_of(slice(None))
 
-    def scores_of(self, places: Any) -> Floats:
-        """Return the scores of the rows held out, of some models."""
-        rows = self.problem.rows.take(self.split.test)
-        return linear_scores(rows, self.models.weights[places], self.models.intercept[places])
+    def _scores_of(self, positions: Any) -> Floats:
+        rows = self.problem.rows.take(self._test)
+        return linear_scores(rows, self.models.weights[positions], self.models.intercept[positions])
 
-    def learned(self, place: int) -> Learned:
-        """Return one of the models, as `FoldLanes` has them."""
-        one, models = slice(place, place + 1), self.models
-        u, b = self.problem.columns.seen(models.weights[one].T, models.intercept[one])
-        solution = CertifiedSolution(
-            u, b, self.scores[:, one], models.certificates[one], np.empty((0, 1))
+    def scores(self, position: int) -> Floats:
+        """Return the scores of the held-out rows with one alpha, (m, 1)."""
+        return self._scores[:, position : position + 1]
+
+    def squared_errors(self) -> Floats:
+        """Return the mean squared error of the held-out rows with each alpha."""
+        positions = np.arange(len(self.models.steps))
+        errors = np.empty(len(positions))
+        if self.sums is not None:
+            errors, fraction = held_out_errors(
+                self.sums,
+                self.models.weights,
+                fit_intercept=bool(self.solver.learner.fit_intercept),
+            )
+            positions = np.flatnonzero(fraction < LEAST_FRACTION)
+        if len(positions):
+            data, test = self.solver.data, self._test
+            weight = None if data.weight is None else data.weight[test]
+            target = np.asarray(data.target[test], dtype=np.float64)
+            squares = (self._scores_of(positions) - target[:, None]) ** 2
+            errors[positions] = np.average(squares, axis=0, weights=weight)
+        return errors
+
+    def _model(self, position: int) -> FoldModels:
+        """Return one of the models, with its held-out scores."""
+        one, models = slice(position, position + 1), self.models
+        scores = self._scores[:, one] if len(self._test) else np.empty((0, 1))
+        fitted = _fitted(models, one, self.problem, scores, np.empty((0, 1)))
+        return FoldModels.of(
+            self.solver.learner, self.solver.data, self.fold, position, fitted, [], [1]
         )
-        published = Published(
-            models.weights[one].T, models.intercept[one], models.certificates[one]
-        )
-        fitted = Fitted(self.problem, solution, published, models.steps[one], models.solvers[one])
-        return Learned(self.fold, place, fitted, [], [1])
+
+    def estimator(self, position: int, learner: Any, X: Any, *, warn: bool = False) -> Any:
+        """Return a learner as if it had been fitted to the fold with one alpha."""
+        return self._model(position).estimator(0, learner, X, warn=warn)
+
+    def warn(self, position: int, X: Any) -> None:
+        """Warn, as a fit does, if the model of one alpha did not converge."""
+        if not self.models.certificates[position].converged:
+            self._model(position).warn(0, X)
 
 
-@dataclass(frozen=True)
-class SquareLanes:
-    """Learns the models of all folds and alphas from sums.
+def _fitted(
+    models: SquareModels, one: slice, problem: Problem, scores: Floats, dual: Floats
+) -> Fitted:
+    weights, intercept = models.weights[one].T, models.intercept[one]
+    u, b = problem.columns.seen(weights, intercept)
+    proofs = models.certificates[one]
+    solution = CertifiedSolution(u, b, scores, proofs, dual)
+    published = Published(weights, intercept, proofs, dual=dual)
+    return Fitted(problem, solution, published, models.steps[one], models.solvers[one])
+
+
+class AlphaSolver(LaneSolver):
+    """Solver of all folds and alphas; a `PathSolver`.
 
     Parameters
     ----------
     learner : PenalisedSquares
         Says the penalty, and what is done with columns.
-    fold_data : FoldData
+    data : FoldData
     splits : sequence of Split
-    alphas : ndarray, shape (s,)
-        Alphas.
-    solver_options : SolverOptions
     """
 
     learner: PenalisedSquares
-    fold_data: FoldData
-    splits: Sequence[Split]
-    alphas: Floats
-    solver_options: SolverOptions
 
-    def learn(self) -> Iterator[Learned]:
-        """Yield the models of each fold and alpha."""
-        given = self.fold_data
-        sums = SummedFolds(given.rows, self._target, given.weight, self.splits)
-        for found in self.each_fold(sums):
-            for place in range(len(self.alphas)):
-                yield found.learned(place)
+    def beside(self, learner: Any) -> AlphaSolver:
+        """Return the solver of a learner with another l1_ratio; it shares the sums."""
+        made = AlphaSolver(learner, self.data, self.splits)
+        if self._sums() is not None:
+            made.__dict__["_summed"] = self._summed
+        return made
 
-    def each_fold(self, folds: SummedFolds) -> Iterator[FoldModels]:
+    @cached_property
+    def _summed(self) -> SummedFolds:
+        return SummedFolds(self.data.rows, self._target, self.data.weight, self.splits)
+
+    def _sums(self, *, many: bool = True) -> SummedFolds | None:
+        """Return the sums of the folds; None if products of columns cost too much."""
+        fewest = min(split.n_train for split in self.splits)
+        if suits_sums(fewest, self.data.rows.n_features, many=many):
+            return self._summed
+        refuse_not_finite(self.data.rows)
+        return None
+
+    @property
+    def _target(self) -> Floats:
+        return np.asarray(self.data.target, dtype=np.float64)
+
+    def largest(self) -> float:
+        """Return the smallest alpha for which all weights are 0; 0 if they always are."""
+        learner = self.learner
+        sums = self._sums()
+        if sums is not None:
+            return learner._gram(sums.total).alpha_max(learner._penalty())
+        return alpha_max(learner._problem(learner._training_data(self.data)))
+
+    def solve(  # type: ignore[override]  # all alphas of a fold come together
+        self,
+        values: Floats,
+        *,
+        certified: bool = True,
+        tol: float | None = None,
+        keep_weights: bool = True,
+    ) -> Iterator[AlphaPath]:
         """Yield the models of all alphas, fold by fold."""
-        solver_options, end = with_end(self.solver_options)
-        learn = partial(self._learn, folds, solver_options)
-        yield from parallel_map(range(len(self.splits)), learn, self.solver_options.n_jobs, end)
+        del keep_weights  # all alphas of a fold are little
+        sums = self._sums(many=len(values) > 1)
+        if sums is None:
+            return self._solve_rows(values, certified=certified, tol=tol)
+        options, end = with_end(self.learner._solver_options())
+        solve = partial(self._solve_fold, sums, values, options)
+        return parallel_map(range(len(self.splits)), solve, options.n_jobs, end)
 
-    def _learn(self, folds: SummedFolds, solver_options: SolverOptions, fold: int) -> FoldModels:
-        rows, learner, split = self.fold_data.rows, self.learner, self.splits[fold]
+    def _solve_fold(
+        self, folds: SummedFolds, alphas: Floats, options: SolverOptions, fold: int
+    ) -> AlphaPath:
+        rows, learner, split = self.data.rows, self.learner, self.splits[fold]
         sums = folds.of_fold(fold)
         gram = learner._gram(sums.learned)
         models = models_of(
             gram,
-            self.alphas,
+            alphas,
             learner._penalty(),
-            solver_options,
+            options,
             partial(self._problem, split),
             is_small=split.n_train * rows.n_features <= SMALL,
         )
         columns = columns_of(gram, standardize=bool(learner.standardize), is_sparse=rows.is_sparse)
         problem = Problem(rows, learner._loss(), self._target, columns=columns)
-        return FoldModels(fold, split, models, problem, sums)
-
-    @property
-    def _target(self) -> Floats:
-        return np.asarray(self.fold_data.target, dtype=np.float64)
+        return AlphaPath.of(self, fold, models, problem, sums)
 
     def _problem(self, split: Split) -> Problem:
         """Return the problem of the rows that a fold trains on."""
-        train, weight = split.train, self.fold_data.weight
+        train, weight = split.train, self.data.weight
         if weight is not None:
             train = train[weight[train] > 0]
         training = TrainingData(
-            self.fold_data.rows.take(train),
-            self.fold_data.target[train],
+            self.data.rows.take(train),
+            self.data.target[train],
             None if weight is None else weight[train],
             None,
             RowMask(len(train)),
         )
         return self.learner._problem(training)
+
+    def _solve_rows(
+        self, alphas: Floats, *, certified: bool, tol: float | None
+    ) -> Iterator[AlphaPath]:
+        """Yield the models of all alphas, fold by fold, as lanes."""
+        waiting: dict[int, dict[int, Fitted]] = {}
+        for one in super().solve(alphas, certified=certified, tol=tol):
+            result = waiting.setdefault(one.fold, {})
+            result[one.indices[0]] = one.fitted
+            if len(result) == len(alphas):
+                del waiting[one.fold]
+                models = SquareModels.side_by_side([result[k] for k in range(len(alphas))])
+                problem = replace(one.fitted.problem, fold=None, weight=None)
+                yield AlphaPath.of(self, one.fold, models, problem, None)
+
+    def refit(self, values: Floats, X: Any, evidence: Mapping[str, Any]) -> Any:
+        """Return the learner, fitted to all rows with the last alpha, each from the one before."""
+        sums = self._sums()
+        if sums is None:
+            return super().refit(values, X, evidence)
+        learner = self._at(values)
+        training = learner._training_data(self.data)
+        gram = learner._gram(sums.total)
+        n, d = training.rows.shape
+        models = models_of(
+            gram,
+            values,
+            learner._penalty(),
+            learner._solver_options(),
+            lambda: learner._problem(training),
+            is_small=n * d <= SMALL,
+        )
+        columns = columns_of(
+            gram, standardize=bool(learner.standardize), is_sparse=training.rows.is_sparse
+        )
+        problem = Problem(training.rows, learner._loss(), training.target, columns=columns)
+        fitted = _fitted(models, slice(-1, None), problem, np.empty((0, 1)), np.zeros((n, 1)))
+        learner._remember_columns(X)
+        learner._keep(fitted, training, evidence)
+        return learner

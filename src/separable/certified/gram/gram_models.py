@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.l1_certifier import certify_l1
+from separable.certified.duality.penalized_certifier import certify_penalized
 from separable.certified.duality.published import publish
 from separable.certified.gram.gram_problem import Limits
 from separable.certified.number_range import inverse_scales
 from separable.certified.problem import Columns
-from separable.certified.solvers.dual_cd import Start
+from separable.certified.solvers.driver import TOL
 from separable.certified.solvers.l1_driver import MAX_INTERIOR_STEPS, MIN_ITER_FOR_FALLBACK
-from separable.certified.solvers.l2_driver import TOL_SMALL
 from separable.certified.solvers.parallel import Cancellation
 from separable.certified.solvers.policy import solver_of
+from separable.certified.solvers.solved import Start
 from separable.data.rows import largest_magnitude
 
 if TYPE_CHECKING:
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.duality.published import Published
-    from separable.certified.estimators.base import Fitted
+    from separable.certified.estimators.fitted import Fitted
     from separable.certified.gram.gram_problem import GramPath, GramProblem
-    from separable.certified.problem import Penalty, Problem
-    from separable.certified.solvers.l2_driver import Solved
+    from separable.certified.problem import Problem
     from separable.certified.solvers.options import SolverOptions
+    from separable.certified.solvers.solved import Solved
     from separable.data.rows import Rows
+    from separable.penalties.elastic_net import ElasticNetPenalty
     from separable.typing import Floats
 
 
@@ -82,7 +83,7 @@ def with_end(solver_options: SolverOptions) -> tuple[SolverOptions, Cancellation
 
 def limits_of(solver_options: SolverOptions, *, is_small: bool) -> Limits:
     """Return how well and how long to solve from sums."""
-    tol = TOL_SMALL if solver_options.tol is None else solver_options.tol
+    tol = TOL if solver_options.tol is None else solver_options.tol
     aim = min(SMALL_AIM, tol) if is_small else AIM * tol
     return Limits(tol, aim, solver_options.max_iter, solver_options.callback)
 
@@ -129,7 +130,7 @@ class SquareModels:
 def models_of(
     gram: GramProblem,
     alphas: Floats,
-    penalty: Penalty,
+    penalty: ElasticNetPenalty,
     solver_options: SolverOptions,
     rows: Callable[[], Problem],
     *,
@@ -143,7 +144,7 @@ def models_of(
     gram : GramProblem
     alphas : ndarray, shape (K,)
         In any order.
-    penalty : Penalty
+    penalty : ElasticNetPenalty
     solver_options : SolverOptions
     rows : callable
         Returns the problem of the same rows.
@@ -213,7 +214,7 @@ def alpha_max(problem: Problem) -> float:
         share = problem.weight / problem.weight.sum()
     if problem.fit_intercept:
         y = y - share @ y
-    correlation = problem.rmatvec((share * y)[:, None])[:, 0] / math.sqrt(problem.value)
+    correlation = problem.x.rmatvec((share * y)[:, None])[:, 0] / math.sqrt(problem.value)
     largest = float(
         (correlation if problem.penalty.positive else np.abs(correlation)).max(initial=0.0)
     )
@@ -226,8 +227,8 @@ def certify_alpha(
     """Certify weights of the raw columns, from the rows, with the best intercept."""
     lanes = [problem.alpha_lane(alpha)]
     u, _ = problem.columns.seen(weights[:, None], np.zeros(1))
-    found = certify_l1(problem, lanes, None, u, tol)
-    return found.times(alpha), publish(problem, lanes, found).times(alpha)
+    found = certify_penalized(problem, lanes, None, u, tol)
+    return found.times(alpha), publish(problem, lanes, found, alpha=alpha)
 
 
 def learn_from_rows(
@@ -239,7 +240,7 @@ def learn_from_rows(
         [problem.alpha_lane(alpha)],
     )
     (solved,) = solver_of(problem, solver_options).solve(lanes, start)
-    published = publish(problem, lanes, solved.solution).times(alpha)
+    published = publish(problem, lanes, solved.solution, alpha=alpha)
     return replace(solved, solution=solved.solution.times(alpha)), published
 
 

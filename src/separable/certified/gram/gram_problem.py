@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.problem import Penalty
+    from separable.penalties.elastic_net import ElasticNetPenalty
     from separable.typing import Floats
 
 
@@ -109,12 +109,12 @@ class GramProblem:
     penalised: Floats
     fit_intercept: bool
 
-    def alpha_max(self, penalty: Penalty) -> float:
+    def alpha_max(self, penalty: ElasticNetPenalty) -> float:
         """Return the smallest alpha for which all weights are 0; 0 if they always are."""
-        along = np.maximum(self.cross, 0.0) if penalty.positive else np.abs(self.cross)
+        correlation = np.maximum(self.cross, 0.0) if penalty.positive else np.abs(self.cross)
         varies = (self.length > 0) & (self.penalised > 0)
-        unit = np.divide(self.length, self.penalised, out=np.zeros_like(along), where=varies)
-        largest = float((along * unit).max(initial=0.0))
+        unit = np.divide(self.length, self.penalised, out=np.zeros_like(correlation), where=varies)
+        largest = float((correlation * unit).max(initial=0.0))
         return largest * self.target_length / penalty.l1_ratio
 
     def extent(self, n_rows: int, weight: Floats | None) -> Floats | None:
@@ -129,7 +129,11 @@ class GramProblem:
             return self.length * float(np.sqrt(total / least) * (1.0 + 1e-6))
 
     def path(
-        self, alphas: Floats, penalty: Penalty, limits: Limits, start: Floats | None = None
+        self,
+        alphas: Floats,
+        penalty: ElasticNetPenalty,
+        limits: Limits,
+        start: Floats | None = None,
     ) -> GramPath:
         """Return the models of some alphas, each learned from the weights of the one before.
 
@@ -137,25 +141,25 @@ class GramProblem:
         ----------
         alphas : ndarray, shape (K,)
             Best from large to small.
-        penalty : Penalty
+        penalty : ElasticNetPenalty
         limits : Limits
         start : ndarray, shape (d,), optional
             Weights that the first starts from.
         """
         l1, l2 = self._factors()
         lam = alphas * penalty.l1_ratio, alphas * (1.0 - penalty.l1_ratio)
-        u, found, steps = self._descend(lam, (l1, l2), penalty, limits, start)
+        u, objectives, steps = self._descend(lam, (l1, l2), penalty, limits, start)
         weights = self._raw_weights(u)
         return GramPath(
             weights,
             self._intercepts(weights),
-            self._certificates(found, limits.tol, lam[1], self._rounding(u, weights)),
+            self._certificates(objectives, limits.tol, lam[1], self._rounding(u, weights)),
             steps,
-            self._has_digits(u, found[:, 0], lam, (l1, l2), limits.tol),
+            self._has_digits(u, objectives[:, 0], lam, (l1, l2), limits.tol),
         )
 
     def model(
-        self, alpha: float, penalty: Penalty, limits: Limits, start: Floats | None = None
+        self, alpha: float, penalty: ElasticNetPenalty, limits: Limits, start: Floats | None = None
     ) -> tuple[Floats, float, NDArray[np.int64]]:
         """Return weights, intercept and steps of one alpha, for a certificate from the rows."""
         lam = np.array([alpha * penalty.l1_ratio]), np.array([alpha * (1.0 - penalty.l1_ratio)])
@@ -167,23 +171,23 @@ class GramProblem:
         self,
         lam: tuple[Floats, Floats],
         factors: tuple[Floats, Floats],
-        penalty: Penalty,
+        penalty: ElasticNetPenalty,
         limits: Limits,
         start: Floats | None,
     ) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """Return weights in the units of G, (K, d), their primals and gaps, (K, 2), and steps."""
         d, n = len(self.cross), len(lam[0])
         q = 1.0 if self.target_length > 0 else 0.0
-        u, found, steps = np.zeros((n, d)), np.zeros((n, 2)), np.zeros(n, np.int64)
+        u, objectives, steps = np.zeros((n, d)), np.zeros((n, 2)), np.zeros(n, np.int64)
         if start is not None and q:
             u[0] = np.where(self.gram.diagonal() > 0, start * self.length / self.target_length, 0)
             if penalty.positive:
                 u[0] = np.maximum(u[0], 0.0)
         native.gram_path(
             self.gram, self.cross, q, *factors, penalty.positive, *lam,
-            limits.aim, limits.max_iter, limits.callback, u, found, steps,
+            limits.aim, limits.max_iter, limits.callback, u, objectives, steps,
         )  # fmt: skip
-        return u, found, np.maximum(steps, 1)
+        return u, objectives, np.maximum(steps, 1)
 
     def _intercepts(self, weights: Floats) -> Floats:
         if not self.fit_intercept:
@@ -193,9 +197,9 @@ class GramProblem:
     def _raw_weights(self, u: Floats) -> Floats:
         """Return weights of the raw columns, (K, d)."""
         weights = np.zeros_like(u)
-        some = np.flatnonzero(u.any(axis=0))
+        nonzero = np.flatnonzero(u.any(axis=0))
         with np.errstate(over="ignore"):
-            weights[:, some] = u[:, some] * self.target_length / self.length[some]
+            weights[:, nonzero] = u[:, nonzero] * self.target_length / self.length[nonzero]
         if not np.isfinite(weights).all():
             column = int(np.argmin(np.isfinite(weights).all(axis=0)))
             raise ValueError(
@@ -226,10 +230,10 @@ class GramProblem:
         return lost
 
     def _certificates(
-        self, found: Floats, tol: float, curves: Floats, rounding: Floats
+        self, objectives: Floats, tol: float, curves: Floats, rounding: Floats
     ) -> list[Certificate]:
         """Return the certificates of primal and gap of each model, in the units of y^2."""
-        primals, gaps = found.T
+        primals, gaps = objectives.T
         unit = self.target_length
         gaps = np.where(primals > 0, gaps + rounding, gaps)
         scaled = unit * (unit * np.column_stack([primals, primals - gaps, gaps]))
@@ -248,9 +252,9 @@ class GramProblem:
     ) -> NDArray[np.bool_]:
         """Return for which models rounding of G and c hardly shows in what is left."""
         size = np.abs(u)
-        there = np.flatnonzero(size.any(axis=0))
-        l1, l2 = (each[there] for each in factors)
-        penalty = lam[0] * (size[:, there] @ l1) + lam[1] * 0.5 * (u[:, there] ** 2 @ l2)
+        nonzero = np.flatnonzero(size.any(axis=0))
+        l1, l2 = (each[nonzero] for each in factors)
+        penalty = lam[0] * (size[:, nonzero] @ l1) + lam[1] * 0.5 * (u[:, nonzero] ** 2 @ l2)
         rest = 2.0 * (primal - penalty)
         lost = 8.0 * EPS * (1.0 + size.sum(axis=1)) ** 2
         enough = (rest >= LEAST_SHARE) & (lost <= ROUNDING * tol * primal)

@@ -41,7 +41,7 @@ REMEDY = (
 
 
 def check_optimum(
-    problem: Problem, lane: Lane, found: CertifiedSolution, classes: NDArray[Any], what: str
+    problem: Problem, lane: Lane, solution: CertifiedSolution, classes: NDArray[Any], what: str
 ) -> str:
     """Raise `SeparationError` where a lane without penalty has no optimum.
 
@@ -50,7 +50,7 @@ def check_optimum(
     problem : Problem
     lane : Lane
         With C = inf.
-    found : CertifiedSolution
+    solution : CertifiedSolution
         Of this lane.
     classes : ndarray
         Those that the problem's target numbers.
@@ -63,7 +63,7 @@ def check_optimum(
         Empty where the fit proves that there is one. Otherwise what the verdict says: that there is
         one although the fit did not reach it, or why it cannot be told.
     """
-    part = _Part.of(problem, lane, found, classes)
+    part = _Part.of(problem, lane, solution, classes)
     if part.is_proven():
         return ""
     verdict = part.ask()
@@ -85,11 +85,11 @@ class _Part:
     ----------
     rows : Rows
     label : ndarray of int, shape (n,)
-        0 and 1, or the numbers of the classes that are there.
+        0 and 1, or the numbers of the classes present.
     n_classes : int
     names : ndarray, shape (n,)
         The class of each row, for the verdict: its own, or whether it is that of the model.
-    share : ndarray, shape (n, 1) or (n, K - 1)
+    multipliers : ndarray, shape (n, 1) or (n, K - 1)
         The multiplier of each vector, for a weight of 1.
     fit_intercept : bool
     certificate : Certificate
@@ -99,33 +99,33 @@ class _Part:
     label: NDArray[np.intp]
     n_classes: int
     names: NDArray[Any]
-    share: Floats
+    multipliers: Floats
     fit_intercept: bool
     certificate: Certificate
 
     @classmethod
     def of(
-        cls, problem: Problem, lane: Lane, found: CertifiedSolution, names: NDArray[Any]
+        cls, problem: Problem, lane: Lane, solution: CertifiedSolution, names: NDArray[Any]
     ) -> _Part:
         """Leave out the rows that are held out."""
-        rows, label, dual = problem.rows, problem.target, found.dual
+        rows, label, dual = problem.rows, problem.target, solution.dual
         weight = np.ones(len(label)) if problem.weight is None else problem.weight
-        there = weight > 0
+        present = weight > 0
         if problem.fold is not None:
-            there &= problem.fold != lane.fold
-        if not there.all():
-            used = np.flatnonzero(there)
+            present &= problem.fold != lane.fold
+        if not present.all():
+            used = np.flatnonzero(present)
             rows, label = rows.take(used), label[used]
             dual, weight = dual[used], weight[used]
-        classes, place = np.unique(label, return_inverse=True)
-        rest = problem.fit_intercept, found.certificates[0]
+        classes, inverse = np.unique(label, return_inverse=True)
+        rest = problem.fit_intercept, solution.certificates[0]
         if lane.target == TOGETHER:
-            other = np.arange(len(classes)) != place[:, None]
-            share = -dual[:, classes][other].reshape(len(label), -1) / weight[:, None]
-            return cls(rows, place, len(classes), names[label], share, *rest)
-        mine = label == lane.target
-        told = names[label] if len(classes) == 2 else mine
-        return cls(rows, mine.astype(np.intp), 2, told, np.abs(dual) / weight[:, None], *rest)
+            other = np.arange(len(classes)) != inverse[:, None]
+            multipliers = -dual[:, classes][other].reshape(len(label), -1) / weight[:, None]
+            return cls(rows, inverse, len(classes), names[label], multipliers, *rest)
+        positive = label == lane.target
+        labels = names[label] if len(classes) == 2 else positive
+        return cls(rows, positive.astype(np.intp), 2, labels, np.abs(dual) / weight[:, None], *rest)
 
     def ask(self) -> Any:
         """Return the verdict."""
@@ -134,8 +134,8 @@ class _Part:
         return separability(self.rows, self.names, fit_intercept=self.fit_intercept)
 
     def separating_columns(self, verdict: Any) -> list[int]:
-        """Return the few columns that separate by themselves; none if no few are found."""
-        from separable.geometry.proofs.weak_direction import sparse_direction
+        """Return a small set of columns that separates by itself; empty if none is known."""
+        from separable.geometry.proofs.sparse_proofs import sparse_direction
 
         cone = self._cone_as_it_came()
         weights, intercept = verdict.proof.weights, verdict.proof.intercept
@@ -143,17 +143,17 @@ class _Part:
             u = cone.packed(weights, intercept)
         else:
             u = np.append(weights, intercept) if self.fit_intercept else weights
-        found = sparse_direction(cone, u, np.zeros(0, np.intp), cone.column)
-        if found is None:
+        direction = sparse_direction(cone, u, np.zeros(0, np.intp), cone.column)
+        if direction is None:
             return []
-        used = np.unique(cone.column[found != 0])
+        used = np.unique(cone.column[direction != 0])
         return [int(column) for column in used[used >= 0]]
 
     def is_proven(self) -> bool:
         """Return whether the dual point proves that an optimum exists."""
         if not self.certificate.converged or not self.certificate.primal > 0:
             return False
-        strong = self.share > SURE
+        strong = self.multipliers > SURE
         if strong.all():
             return True
         n, d = self.rows.shape

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import eigh, qr, svd
 
-from separable.certified.design.row_products import spread_blocks
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,7 +55,7 @@ class Spread:
     rank: int
 
 
-def spread_of(problem: Problem, c: Floats, shares: Floats) -> Spread:
+def spread_of(problem: Problem, c: Floats, probabilities: Floats) -> Spread:
     """Return standard errors from the rows of a problem.
 
     Parameters
@@ -66,17 +64,17 @@ def spread_of(problem: Problem, c: Floats, shares: Floats) -> Spread:
         Rows are at least as many as unknowns of one class.
     c : ndarray, shape (n,)
         The weight of each row.
-    shares : ndarray, shape (n, k)
+    probabilities : ndarray, shape (n, k)
         The probability of the class of one model, or of all but the first of classes together.
     """
-    rest = 1.0 - shares.sum(axis=1)
-    curve = (shares * (1.0 - shares)).sum(axis=1) + rest * (1.0 - rest)
+    rest = 1.0 - probabilities.sum(axis=1)
+    curve = (probabilities * (1.0 - probabilities)).sum(axis=1) + rest * (1.0 - rest)
     design = _Design(problem)
     white = design.whiten(c * curve)
-    if shares.shape[1] == 1:
+    if probabilities.shape[1] == 1:
         roots = white.directions[None] * np.sqrt(2.0)  # the curvature counts p (1 - p) twice
     else:
-        roots = _joint_roots(design, white, c, shares)
+        roots = _joint_roots(design, white, c, probabilities)
     return design.errors(roots, white)
 
 
@@ -98,11 +96,11 @@ class _White:
     unit: Floats
     null: Floats
 
-    def is_free(self, along: Floats) -> bool:
+    def is_free(self, direction: Floats) -> bool:
         """Return whether no row tells of a sum of unknowns; a constant has the weight 0."""
-        along = along * self.unit
-        size = float(np.linalg.norm(along))
-        return bool((np.abs(self.null @ along) > PART * size).any())
+        direction = direction * self.unit
+        size = float(np.linalg.norm(direction))
+        return bool((np.abs(self.null @ direction) > PART * size).any())
 
 
 class _Design:
@@ -118,13 +116,12 @@ class _Design:
 
     def blocks(self) -> Iterator[tuple[slice, Floats]]:
         """Yield blocks of rows, and which they are."""
-        problem = self._problem
         most = max(TIMES * self._size, BLOCK // self._size)
         some: list[Floats] = []
         start = held = 0
-        for _, block in spread_blocks(problem) if problem.rows.is_sparse else problem.blocks():
+        for _, block in self._problem.x.blocks():
             wide = np.ones((len(block), self._size))
-            wide[:, self._first :] = block * self._scale
+            wide[:, self._first :] = block
             some.append(wide)
             held += len(wide)
             if held >= most:
@@ -172,21 +169,21 @@ class _Design:
         free = np.abs(white.null).max(axis=0, initial=0.0) > PART
         weights = np.where(free[first:], np.nan, errors[:, first:] * self._scale)
         intercept = np.full(len(roots), np.nan)
-        along = np.zeros(self._size)
-        along[:first] = 1.0
+        direction = np.zeros(self._size)
+        direction[:first] = 1.0
         if first and shift is not None:
-            along[first:] = -shift * self._scale
-        if first and not white.is_free(along):
-            intercept = np.linalg.norm(np.einsum("m,kmr->kr", along, roots), axis=1)
+            direction[first:] = -shift * self._scale
+        if first and not white.is_free(direction):
+            intercept = np.linalg.norm(np.einsum("m,kmr->kr", direction, roots), axis=1)
         return Spread(weights, intercept, white.directions.shape[1] - first)
 
 
-def _joint_roots(design: _Design, white: _White, c: Floats, shares: Floats) -> Floats:
+def _joint_roots(design: _Design, white: _White, c: Floats, probabilities: Floats) -> Floats:
     """Return roots of the covariance of each class, of classes learned jointly."""
-    k, r = shares.shape[1], white.directions.shape[1]
+    k, r = probabilities.shape[1], white.directions.shape[1]
     whole = np.zeros((k, r, k, r))
     for here, rows in design.blocks():
-        seen, p = rows @ white.directions, shares[here]
+        seen, p = rows @ white.directions, probabilities[here]
         for a in range(k):
             left = (c[here] * p[:, a])[:, None] * seen
             for b in range(a + 1):

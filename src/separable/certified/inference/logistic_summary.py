@@ -19,7 +19,8 @@ from separable.model.predict.probability import sigmoid
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.certified.estimators.base import Fitted, TrainingData
+    from separable.certified.estimators.fitted import Fitted
+    from separable.certified.estimators.training_data import TrainingData
     from separable.certified.inference.fisher_information import Spread
     from separable.model.linear_model import LinearModel
     from separable.typing import Floats

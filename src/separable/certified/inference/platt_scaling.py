@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.problem import dense_blocks
+from separable.linalg.design_matrix import dense_blocks
 from separable.model.predict.probability import sigmoid
 
 if TYPE_CHECKING:
@@ -52,13 +52,13 @@ def folds_of_rows(rows: Rows, label: NDArray[np.int32], seed: int) -> NDArray[np
     key = _keys(rows, rng.random(rows.n_features) - 0.5)
     fold = np.empty(rows.n_rows, np.int32)
     for k in range(int(label.max()) + 1):
-        mine = np.flatnonzero(label == k)
-        different, place = np.unique(key[mine], return_inverse=True)
+        members = np.flatnonzero(label == k)
+        different, inverse = np.unique(key[members], return_inverse=True)
         first = 0
         if len(different) < 2:
             first = len(alone)  # not all in one fold, which would leave it no row
-            alone.append(int(mine[0]))
-        fold[mine] = ((first + rng.permutation(len(different))) % FOLDS)[place]
+            alone.append(int(members[0]))
+        fold[members] = ((first + rng.permutation(len(different))) % FOLDS)[inverse]
     if alone:
         warnings.warn(
             f"{len(alone)} of {int(label.max()) + 1} classes have one row only, or copies of it "

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from sklearn.base import clone
 
-from separable.certified.duality.l1_certifier import l1_l2_weights
 from separable.certified.loo.changes import Changes, class_factors
 from separable.certified.loo.l1_loo import PenalizedColumns, columns_alone
 from separable.certified.loo.loo_rows import LeftOutRows
@@ -24,6 +23,9 @@ from separable.certified.loo.piecewise_linear_loo import (
 from separable.certified.loo.smooth_loo import SmoothFit, left_out_smooth
 from separable.certified.loo.softmax_loo import JointFit, left_out_multinomial
 from separable.certified.problem import TOGETHER
+from separable.fitting.fold_fits import LeftOut
+from separable.fitting.predictions import ask, join, predictions_from_scores
+from separable.fitting.splits import take
 from separable.losses.base import is_smooth
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
 
@@ -31,18 +33,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.duality.l2_certifier import CertifiedSolution
-    from separable.certified.estimators.base import (
-        CertifiedEstimator,
-        Fitted,
-        FoldData,
-        TrainingData,
-    )
+    from separable.certified.estimators.base import CertifiedEstimator
+    from separable.certified.estimators.fitted import Fitted
+    from separable.certified.estimators.training_data import TrainingData
     from separable.certified.problem import Lane, Problem
+    from separable.fitting.fold_fits import FoldData
+    from separable.fitting.fold_fits import Problem as ValidationProblem
     from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 
-__all__ = ["MAX_SIZE", "LeftOut", "TooLargeError", "left_out"]
+__all__ = ["MAX_SIZE", "TooLargeError", "estimates", "left_out"]
 
 #: The relative gap that identifies the rows at a breakpoint.
 BREAKPOINT_GAP = 1e-12
@@ -59,7 +60,7 @@ class TooLargeError(ValueError):
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOutFit:
     """Leave-one-out scores.
 
     Parameters
@@ -83,7 +84,33 @@ class LeftOut:
     exact: NDArray[np.bool_]
 
 
-def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOut:
+def estimates(learner: CertifiedEstimator, problem: ValidationProblem) -> LeftOut | None:
+    """Return leave-one-out predictions of all rows; None if the learner has no estimate."""
+    learner = clone(learner)
+    data = learner.fold_data(problem.X, problem.y, problem.weight)
+    if not learner._has_left_out(data):
+        return None
+    found = left_out(learner, data)
+    given = found.training.given
+    scores = np.nan_to_num(found.scores, nan=0.0)
+    predictions = predictions_from_scores(learner, scores, found.training.classes)
+    missing, exact = np.isnan(found.scores).any(axis=1), found.exact
+    doubt = np.where(missing, np.inf, found.doubt)
+    if given.counted is not None:  # rows of weight 0 are not in the fit and only predicted
+        learner._remember_columns(problem.X)
+        learner._keep(found.fitted, found.training, warn=False)
+        absent = np.setdiff1d(np.arange(problem.n_rows), given.counted)
+        parts = join([predictions, ask(learner, take(problem.X, absent))])
+        predictions = parts.take(np.argsort(np.concatenate([given.counted, absent])))
+        doubt = given.spread(doubt[:, None])[:, 0]
+        missing = np.isinf(doubt)
+        every = np.ones(problem.n_rows, np.bool_)
+        every[given.counted] = exact
+        exact = every
+    return LeftOut(predictions, np.flatnonzero(missing), doubt, exact)
+
+
+def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOutFit:
     """Fit, and estimate the leave-one-out score of each row.
 
     Parameters
@@ -98,7 +125,7 @@ def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOut:
         learner = clone(learner).set_params(tol=BREAKPOINT_GAP)
     fitted = learner._learn(training)
     problem, changes = fitted.problem, _changes(learner, training, fold_data)
-    regularization = float(getattr(learner, learner._regularization_name))
+    regularization = float(getattr(learner, str(learner.regularization)))
     parts = []
     for k, target in enumerate(training.models):
         found = fitted.solution.lane(k)
@@ -108,7 +135,7 @@ def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOut:
     doubt = np.max([part[1] for part in parts], axis=0)
     exact = np.all([part[2] for part in parts], axis=0) & (doubt == 0)
     scores[_lonely(training)] = np.nan
-    return LeftOut(training, fitted, scores, doubt, exact)
+    return LeftOutFit(training, fitted, scores, doubt, exact)
 
 
 def _changes(learner: CertifiedEstimator, training: TrainingData, fold_data: FoldData) -> Changes:
@@ -116,7 +143,7 @@ def _changes(learner: CertifiedEstimator, training: TrainingData, fold_data: Fol
     weight = np.ones(n) if training.weight is None else training.weight
     label = np.zeros(n, np.int32) if training.classes is None else training.label
     share, factor = None, None
-    if learner._regularization_name == "alpha":
+    if learner.regularization == "alpha":
         share = (weight.sum() - weight) / weight.sum()
     if training.classes is not None and isinstance(getattr(learner, "class_weight", None), str):
         plain = np.ones(n)
@@ -152,7 +179,7 @@ def _smooth(
     penalised = math.isfinite(lane.C)
     if not penalised:
         lane = replace(lane, C=problem.value)
-    l1, l2 = l1_l2_weights(problem)
+    l1, l2 = problem.column_penalty.l1, problem.column_penalty.l2
     l2 = l2 if penalised else 0.0
     smooth = problem.penalty.is_smooth
     free = np.arange(len(weights)) if smooth else np.flatnonzero(weights)

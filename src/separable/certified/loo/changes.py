@@ -73,13 +73,13 @@ class Changes:
         return own
 
     def sums_by_class(self, rows: LeftOutRows, gradient: Floats) -> Floats:
-        """Return sum_j slope_j x_j over the rows of each class, (K, m)."""
+        """Return sum_j gradient_j x_j over the rows of each class, (K, m)."""
         n_classes = 1 if self.factor is None else self.factor.shape[1]
         sums = np.zeros((n_classes, rows.size))
         for part in rows.each_part():
-            mine = np.zeros((n_classes, len(part)))
-            mine[self.label[part] if n_classes > 1 else 0, np.arange(len(part))] = gradient[part]
-            sums += mine @ rows.take(part)
+            spread = np.zeros((n_classes, len(part)))
+            spread[self.label[part] if n_classes > 1 else 0, np.arange(len(part))] = gradient[part]
+            sums += spread @ rows.take(part)
         return sums
 
 
@@ -118,10 +118,10 @@ class Deviations:
         self._sums, self._squares = np.zeros((k, d)), np.zeros((k, d))
         for part in parts_of(np.arange(rows.n_rows), d):
             x = rows.columns_of(part)
-            mine = np.zeros((k, len(part)))
-            mine[self._class(part), np.arange(len(part))] = changes.weight[part]
-            self._sums += mine @ x
-            self._squares += mine @ (x * x)
+            own_weight = np.zeros((k, len(part)))
+            own_weight[self._class(part), np.arange(len(part))] = changes.weight[part]
+            self._sums += own_weight @ x
+            self._squares += own_weight @ (x * x)
 
     def _class(self, part: Indices) -> NDArray[np.int32]:
         label = self._changes.label[part]
@@ -134,10 +134,10 @@ class Deviations:
         own = self._class(part)
         k = len(self._totals)
         factor = np.ones((len(part), k)) if changes.factor is None else changes.factor[part]
-        mine = (changes.weight[part] * factor[np.arange(len(part)), own])[:, None]
-        total = (factor @ self._totals)[:, None] - mine
-        mean = (factor @ self._sums - mine * x) / total
-        square = (factor @ self._squares - mine * x * x) / total
+        own_weight = (changes.weight[part] * factor[np.arange(len(part)), own])[:, None]
+        total = (factor @ self._totals)[:, None] - own_weight
+        mean = (factor @ self._sums - own_weight * x) / total
+        square = (factor @ self._squares - own_weight * x * x) / total
         squared: Floats = np.maximum(square - mean * mean, 0.0)
         squared[:, self._squares.sum(axis=0) == 0] = 1.0  # constant columns, which have weight 0
         self.lost[part] = (squared < CONSTANT).any(axis=1)

@@ -66,7 +66,7 @@ class PenalizedColumns:
         others = np.setdiff1d(np.arange(problem.rows.n_features), free)
         if problem.columns.scale is not None:
             others = others[problem.columns.scale[others] > 0]  # constant columns have no weight
-        self._slope, self._k = fit.loss.derivatives(fit.y, fit.s, fit.c)
+        self._gradient, self._k = fit.loss.derivatives(fit.y, fit.s, fit.c)
         self._others: LeftOutRows | None = None
         if len(others):
             self._look_at(
@@ -88,9 +88,9 @@ class PenalizedColumns:
             bent = self._k[part, None] * x
             self._cross += bent.T @ fit.rows.take(part)
             self._squares += row_dots(bent.T, x.T)
-            self._at += self._slope[part] @ x
+            self._at += self._gradient[part] @ x
         if fit.changes.factor is not None:
-            by_class = fit.changes.sums_by_class(rows, self._slope)
+            by_class = fit.changes.sums_by_class(rows, self._gradient)
         self._by_class = by_class
         self._allowed = ROUNDING * self._l1 + np.maximum(self._beyond(self._at, self._l1), 0.0)
         self._deviations = Deviations(rows, fit.changes) if fit.changes.is_standardized else None
@@ -115,7 +115,7 @@ class PenalizedColumns:
         changes, others = self._fit.changes, self._others
         assert others is not None
         z = others.take(part)
-        own = changes.own(part) * self._slope[part] + self._k[part] * row_dots(x, delta)
+        own = changes.own(part) * self._gradient[part] + self._k[part] * row_dots(x, delta)
         gradient = self._at + delta @ self._cross.T - own[:, None] * z
         if changes.factor is not None:
             gradient += (changes.factor[part] - 1.0) @ self._by_class

@@ -43,7 +43,7 @@ MAX_LEVERAGE = 0.9
 #: For squared errors, whose step is exact but for digits.
 MAX_LEVERAGE_SQUARED = 1.0 - 1e-6
 #: A reach up to which one step will do, and one that is doubtful without another.
-ONE_STEP_REACH, MAX_REACH = 0.03, 0.5
+ONE_STEP_BOUND, MAX_STEP = 0.03, 0.5
 #: Maximum steps, and the change of a score at which they stop.
 MAX_STEPS, SCORE_TOL = 12, 1e-5
 #: Numbers that more steps may multiply: beyond that only the farthest rows take them.
@@ -108,23 +108,23 @@ def left_out_smooth(
     """
     steps = Steps(fit)
     n = fit.rows.n_rows
-    moved, reach, h = np.empty(n), np.empty(n), np.empty(n)
+    moved, step_bound, h = np.empty(n), np.empty(n), np.empty(n)
     doubt = np.zeros(n)
     for part in fit.rows.each_part():
         x, delta, h[part], unsettled = steps.first(part)
         moved[part] = row_dots(x, delta)
-        reach[part] = steps.length(delta)
+        step_bound[part] = steps.length(delta)
         doubt[part] = unsettled
         if check is not None:
             doubt[part] += check(part, x, delta)
     alone = steps.k * h > (MAX_LEVERAGE_SQUARED if fit.is_quadratic else MAX_LEVERAGE)
     if not fit.is_quadratic:
-        reach *= np.sqrt(h.max())
-        chosen = np.flatnonzero((reach > ONE_STEP_REACH) & ~alone)
+        step_bound *= np.sqrt(h.max())
+        chosen = np.flatnonzero((step_bound > ONE_STEP_BOUND) & ~alone)
         most = int(MAX_WORK / (n * fit.rows.size))
-        chosen = np.sort(chosen[np.argsort(-reach[chosen], kind="stable")[:most]])
-        far = reach > MAX_REACH
-        doubt[far] += reach[far]
+        chosen = np.sort(chosen[np.argsort(-step_bound[chosen], kind="stable")[:most]])
+        far = step_bound > MAX_STEP
+        doubt[far] += step_bound[far]
         for part in parts_of(chosen, fit.rows.size):
             moved[part], doubt[part] = steps.more(part, check)
     doubt[alone | steps.lost | ~np.isfinite(doubt)] = np.inf
@@ -213,7 +213,7 @@ class Steps:
             good = size <= 0.7 * last[at]
             delta[at[good]] += step[good]
             last[at] = size
-            doubt[at] = np.where(size <= SCORE_TOL, 0.0, np.maximum(size, MAX_REACH * ~good))
+            doubt[at] = np.where(size <= SCORE_TOL, 0.0, np.maximum(size, MAX_STEP * ~good))
             going[at] = good & (size > SCORE_TOL)
             if not going.any():
                 break
@@ -261,16 +261,16 @@ class Steps:
         """Return the change of the gradient of all other rows, (B, m)."""
         fit = self._fit
         bent = np.zeros((len(part), fit.rows.size))
-        mine = np.full(fit.rows.n_rows, -1)
-        mine[part] = np.arange(len(part))
-        for some in parts_of(np.arange(fit.rows.n_rows), max(fit.rows.size, len(part))):
-            x = fit.rows.take(some)
-            s = fit.s[some, None] + x @ delta.T
-            gradient, _ = fit.loss.derivatives(fit.y[some, None], s, fit.c[some, None])
-            gradient -= self.gradient[some, None]
+        position = np.full(fit.rows.n_rows, -1)
+        position[part] = np.arange(len(part))
+        for block in parts_of(np.arange(fit.rows.n_rows), max(fit.rows.size, len(part))):
+            x = fit.rows.take(block)
+            s = fit.s[block, None] + x @ delta.T
+            gradient, _ = fit.loss.derivatives(fit.y[block, None], s, fit.c[block, None])
+            gradient -= self.gradient[block, None]
             if fit.changes.factor is not None:
-                gradient *= fit.changes.factor[part].T[fit.changes.label[some]]
-            there = np.flatnonzero(mine[some] >= 0)
-            gradient[there, mine[some[there]]] = 0.0
+                gradient *= fit.changes.factor[part].T[fit.changes.label[block]]
+            own_rows = np.flatnonzero(position[block] >= 0)
+            gradient[own_rows, position[block[own_rows]]] = 0.0
             bent += gradient.T @ x
         return bent

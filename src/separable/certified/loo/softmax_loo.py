@@ -31,7 +31,7 @@ __all__ = ["JointFit", "left_out_multinomial"]
 #: A row with a larger eigenvalue of H W decides on its own scores.
 MAX_LEVERAGE = 0.9
 #: A reach that is doubtful, as there is one step only.
-MAX_REACH = 0.3
+MAX_STEP = 0.3
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ def left_out_multinomial(fit: JointFit) -> tuple[Floats, Floats]:
         moved[part] = -np.linalg.solve(np.eye(k) - h @ w, right[:, :, None])[:, :, 0]
         v = np.asarray(np.linalg.solve(np.eye(k) - w @ h, g[:, :, None])[:, :, 0], np.float64)
         length[part] = np.sqrt(np.maximum(np.einsum("ik,ik->i", v, _times(h, v)), 0.0))
-    reach = length * np.sqrt(widest.max())
-    doubt = np.where(reach > MAX_REACH, reach, 0.0)
-    doubt[(own > MAX_LEVERAGE) | gradients.lost | ~np.isfinite(reach)] = np.inf
+    step_bound = length * np.sqrt(widest.max())
+    doubt = np.where(step_bound > MAX_STEP, step_bound, 0.0)
+    doubt[(own > MAX_LEVERAGE) | gradients.lost | ~np.isfinite(step_bound)] = np.inf
     return fit.scores + moved, doubt
 
 
@@ -116,8 +116,8 @@ def _matrix(fit: JointFit, p: Floats) -> Floats:
     none = np.zeros(len(p))
     for a in range(k):
         for b in range(a, k):
-            share = p[:, a] * (1.0 - p[:, a] if a == b else p[:, b])
-            products = fit.rows.sums(fit.c * share, none)[0]
+            curvature = p[:, a] * (1.0 - p[:, a] if a == b else p[:, b])
+            products = fit.rows.sums(fit.c * curvature, none)[0]
             whole[a, :, b] = whole[b, :, a] = products if a == b else -products
     weights = np.arange(m - fit.rows.has_last)
     for a in range(k):

@@ -1,21 +1,41 @@
-"""The outer driver: runs a solver and returns the best known point of each lane."""
+"""The driver of l2-penalised problems: blocks of lanes, warm starts, fallbacks, best points."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
-from separable.certified.solvers.incumbent import Incumbents
+import numpy as np
+
+from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.problem import TOGETHER
+from separable.certified.solvers.dual_cd import DualCdSolver
+from separable.certified.solvers.incumbent import Incumbents, better
+from separable.certified.solvers.interior_point_solver import InteriorPointSolver
+from separable.certified.solvers.lbfgs import LbfgsSolver
+from separable.certified.solvers.newton import NewtonSolver
+from separable.certified.solvers.parallel import Cancellation, parallel_map
+from separable.certified.solvers.semismooth_newton import SemismoothNewtonSolver
+from separable.certified.solvers.solved import Goal, Solved, Start
+from separable.linalg.blas import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.dual_cd import Start
-    from separable.certified.solvers.l2_driver import Solved
     from separable.certified.solvers.options import SolverOptions
+    from separable.certified.solvers.solved import Solver
 
-__all__ = ["Driver", "Learns"]
+__all__ = ["TOL", "Driver", "IncumbentDriver", "Learns"]
+
+#: The default relative gap.
+TOL = 1e-6
+#: A smaller tol asks for all digits that there are.
+ROUNDING_TOL = 1e-14
+#: Weights with a larger relative gap are no warm start for the next solver.
+MAX_START_GAP = 0.5
 
 
 class Learns(Protocol):
@@ -34,7 +54,7 @@ class Learns(Protocol):
 
 
 @dataclass(frozen=True)
-class Driver:
+class IncumbentDriver:
     """A solver whose results are replaced where a better point is known (`Incumbents`).
 
     Parameters
@@ -59,3 +79,171 @@ class Driver:
         known = Incumbents(self.problem, lanes, start)
         for solved in self.solver.solve(lanes, start):
             yield known.improve(solved)
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Solver of l2-penalised problems by one or more solvers, one after the other.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver_options : SolverOptions
+    order : tuple of str
+        The solvers; see `policy`.
+    passes : int
+        Passes of the first solver, if there is another.
+    """
+
+    problem: Problem
+    solver_options: SolverOptions
+    order: tuple[str, ...]
+    passes: int = 1000
+
+    @property
+    def tol(self) -> float:
+        """The requested relative gap."""
+        return TOL if self.solver_options.tol is None else self.solver_options.tol
+
+    @cached_property
+    def _solvers(self) -> dict[str, Solver]:
+        return {name: self._made(name) for name in {*self.order, "newton"}}
+
+    def _made(self, name: str) -> Solver:
+        if name == "lbfgs":
+            return LbfgsSolver(self.problem)
+        if name == "dual_cd":
+            return DualCdSolver(self.problem, self.tol)
+        if name == self.order[-1] and name.endswith("semismooth_newton"):  # nobody takes over
+            return SemismoothNewtonSolver(self.problem, max_idle=math.inf)
+        if name == "semismooth_newton":
+            return SemismoothNewtonSolver(self.problem)
+        if name == "interior_point":
+            return InteriorPointSolver(self.problem)
+        if name == "newton":
+            return NewtonSolver(self.problem, is_truncated=False if self.order == (name,) else None)
+        if name == "newton_cg":
+            return NewtonSolver(self.problem, is_truncated=True)
+        raise ValueError(f"There is no solver {name!r} of l2-penalised problems.")
+
+    # ------------------------------------------------------------------ lanes
+
+    def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
+        """Yield the models of all lanes in batches; the order depends on the lanes only.
+
+        Parameters
+        ----------
+        lanes : sequence of Lane
+        start : Start, optional
+            Warm start of all lanes.
+        """
+        known, goal, end = Incumbents(self.problem, lanes, start), self._goal(lanes), Cancellation()
+        order = self.order
+        if goal.to_rounding and len(order) > 1:  # passes would not get there
+            order = tuple(name for name in order if name != "dual_cd")
+        finite = [k for k, lane in enumerate(lanes) if math.isfinite(lane.C)]
+        unpenalized = [k for k, lane in enumerate(lanes) if not math.isfinite(lane.C)]
+        with one_blas_thread():
+            for names, chosen in ((order, finite), (self._unpenalized, unpenalized)):
+                if chosen is unpenalized:  # no gap bounds the error of weights there
+                    goal = replace(goal, to_rounding=True)
+                run = _Run(self, lanes, names, start, goal, end)
+                for solved in run.solve(chosen):
+                    yield known.improve(solved)
+
+    @property
+    def _unpenalized(self) -> tuple[str, ...]:
+        """The solver of C = inf, or one that says why there is none."""
+        return ("newton",) if self.order[0] in ("lbfgs", "dual_cd") else self.order[-1:]
+
+    def _goal(self, lanes: Sequence[Lane]) -> Goal:
+        options = self.solver_options
+        models = len({lane.target for lane in lanes})
+        if any(lane.target == TOGETHER for lane in lanes):
+            models = self.problem.n_classes
+        to_rounding = self.tol < ROUNDING_TOL
+        to_rounding |= options.tol is None and self.problem.is_tiny(models)
+        is_silent = options.callback is None and options.n_jobs == 1
+        return Goal(
+            self.tol, options.max_iter, to_rounding, options.seed, options.certified, is_silent
+        )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run over the lanes of a problem."""
+
+    driver: Driver
+    lanes: Sequence[Lane]
+    order: tuple[str, ...]
+    start: Start | None
+    goal: Goal
+    end: Cancellation
+
+    def solve(self, chosen: list[int]) -> Iterator[Solved]:
+        """Yield the batches of all blocks, in their order."""
+        first, n_jobs = self.driver._solvers[self.order[0]], self.driver.solver_options.n_jobs
+        blocks = first.blocks(self.lanes, chosen, n_jobs) if chosen else []
+        if n_jobs == 1 or len(blocks) < 2:
+            for block in blocks:
+                yield from self._solve_block(block)
+            return
+        first.prepare()
+        for parts in parallel_map(
+            blocks, lambda block: list(self._solve_block(block)), n_jobs, self.end
+        ):
+            yield from parts
+
+    def _solve_block(self, block: list[list[int]]) -> Iterator[Solved]:
+        """Solve the batches of a block, each warm-started from the one before."""
+        last: Solved | None = None
+        for indices in block:
+            self.end.raise_if_abandoned()
+            last = self._solve_batch(indices, self._start_of(indices, last))
+            yield last
+
+    def _start_of(self, indices: list[int], last: Solved | None) -> Start | None:
+        """Return the warm start of a batch: the batch before, at the same probabilities."""
+        width = self.driver.problem.n_classes if self.lanes[indices[0]].target == TOGETHER else 1
+        if last is not None:
+            before = [self.lanes[k] for k in last.lane_indices]
+            mine = [self.lanes[k] for k in indices]
+            if [(one.target, one.fold) for one in before] == [(o.target, o.fold) for o in mine]:
+                return Start.after(last.solution, mine[0].C / before[0].C)
+        if self.start is None:
+            return None
+        return self.start.take([k * width + one for k in indices for one in range(width)])
+
+    def _solve_batch(self, indices: list[int], start: Start | None) -> Solved:
+        """Solve a batch by the first solver, and what it leaves by the others, lane by lane."""
+        options, solvers = self.driver.solver_options, self.driver._solvers
+        on_pass = partial(self.end.report, options.callback)
+        lanes, goal = [self.lanes[k] for k in indices], self.goal
+        if len(self.order) > 1:
+            goal = replace(goal, max_iter=min(goal.max_iter, self.driver.passes))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            result = solvers[self.order[0]].solve(lanes, start, goal, on_pass)
+            passes, names, done = result.passes, list(result.solvers), result.is_done
+            if not result.solution.certificates:
+                return Solved(indices, result.solution, passes, names)
+            parts = [result.solution.lane(k) for k in range(len(lanes))]
+            for name in self.order[1:]:
+                for k in np.flatnonzero(~done).tolist():
+                    left = options.max_iter - int(passes[k])
+                    if left <= 0 or self.end.stop_requested.is_set():
+                        continue
+                    is_near = parts[k].certificates[0].relative_gap <= MAX_START_GAP
+                    goal = replace(self.goal, max_iter=left)
+                    before = Start.after(parts[k]) if is_near else None
+                    other = solvers[name].solve([lanes[k]], before, goal, on_pass)
+                    passes[k] += other.passes[0]
+                    done[k] = other.is_done[0]
+                    if other.solution.is_better_than(parts[k]):
+                        names[k] = other.solvers[0]
+                    parts[k] = better(parts[k], other.solution)
+        solution = CertifiedSolution.side_by_side(parts)
+        if not self.goal.certified and self.order[0] == "lbfgs":  # as its other batches
+            solution = replace(
+                solution, certificates=[], dual=np.empty((0, len(solution.intercept)))
+            )
+        return Solved(indices, solution, passes, names)

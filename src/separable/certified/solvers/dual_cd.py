@@ -6,19 +6,23 @@ only estimate when a certificate is due; the certificate is computed from the ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable._core import native, portable
 from separable.certified.duality.l2_certifier import CertifiedSolution, certify
-from separable.certified.problem import in_lines
+from separable.certified.problem import TOGETHER
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits, run_phases
-from separable.data.core_rows import core_rows
-from separable.data.rows import Rows
+from separable.certified.solvers.softmax_dual_cd import SoftmaxBlock, most_models
+from separable.certified.solvers.solved import Result, Start
+from separable.data.rows import Rows, core_rows
 from separable.linalg.blas import aligned_zeros
+from separable.linalg.design_matrix import in_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,10 +30,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.solved import Goal, OnPass
     from separable.typing import Floats
 
 
-__all__ = ["PassedRows", "Start", "descend", "most_lanes"]
+__all__ = ["DualCdSolver", "PassedRows", "descend", "most_lanes"]
 
 #: Lanes of a block in float32; half as many in float64. A single model has width 1.
 LANES = 16
@@ -37,6 +42,11 @@ LANES = 16
 START_MARGIN = 10.0
 #: Shrunk rows are restored when the gap of the others has fallen by this factor.
 UNSHRINK_RATIO = 0.1
+#: The smallest tol for passes in float32; smaller ones need float64.
+FLOAT32_TOL = 1e-7
+#: Warm start for large C of several classes: the ratios of the smaller C, their minimum, their tol
+#: and maximum passes.
+WARM_START_RATIOS, LARGE_C, WARM_START_TOL, WARM_START_PASSES = (0.01, 0.1), 5.0, 1e-2, 20
 
 
 @dataclass(frozen=True)
@@ -64,23 +74,6 @@ class PassedRows:
         squared_norm = np.empty(rows.n_rows)
         core.squared_norms(squared_norm)
         return cls(core, squared_norm, dtype)
-
-
-@dataclass(frozen=True)
-class Start:
-    """A warm start: dual points with the sign of the target, intercepts, and weights.
-
-    The weights, for the problem's columns, are for solvers that cannot derive them from the dual.
-    """
-
-    dual: Floats
-    intercept: Floats
-    weights: Floats | None = None
-
-    def take(self, columns: list[int]) -> Start:
-        """Return the warm start of the given columns."""
-        weights = None if self.weights is None else self.weights[:, columns]
-        return Start(self.dual[:, columns], self.intercept[columns], weights)
 
 
 def descend(
@@ -118,13 +111,100 @@ def descend(
     passes : ndarray, shape (k,)
         Number of passes of each lane.
     """
-    block = _Block(problem, passed, lanes, start)
+    kind = SoftmaxBlock if lanes[0].target == TOGETHER else _Block
+    block = kind(problem, passed, lanes, start)
     return run_phases(block, tol=tol, max_iter=max_iter, seed=seed, on_pass=on_pass)
 
 
-def most_lanes(dtype: np.dtype[Any]) -> int:
+def most_lanes(problem: Problem, dtype: np.dtype[Any]) -> int:
     """Return the number of lanes that fill a cache line."""
+    if problem.n_classes > 2:
+        return most_models(dtype, problem.n_classes)
     return LANES * 4 // dtype.itemsize
+
+
+class DualCdSolver:
+    """Dual coordinate descent for all lanes of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    tol : float
+        The requested relative gap, which decides the float type.
+    """
+
+    def __init__(self, problem: Problem, tol: float) -> None:
+        self._problem = problem
+        self._dtype = np.dtype(np.float64 if tol < FLOAT32_TOL else np.float32)
+
+    @cached_property
+    def _passed(self) -> PassedRows:
+        return PassedRows.of(self._problem, self._dtype)
+
+    def prepare(self) -> None:
+        """Compute what threads share before they start."""
+        _ = self._passed
+
+    def blocks(
+        self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
+    ) -> list[list[list[int]]]:
+        """Return lanes of similar C side by side; of joint classes, a path of C for some folds."""
+        del n_jobs
+        order = sorted(chosen, key=lambda k: (lanes[k].C, k))
+        width = most_lanes(self._problem, self._dtype)
+        if self._problem.n_classes == 2:
+            return [[order[first : first + width]] for first in range(0, len(order), width)]
+        folds = sorted({lanes[k].fold for k in order})
+        parts = [folds[first : first + width] for first in range(0, len(folds), width)]
+        return [
+            [
+                list(same)
+                for _, same in groupby(
+                    (k for k in order if lanes[k].fold in part), key=lambda k: lanes[k].C
+                )
+            ]
+            for part in parts
+        ]
+
+    def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
+        """Solve lanes side by side."""
+        before = np.zeros(len(lanes), np.int64)
+        if start is None and lanes[0].target == TOGETHER:
+            start, before = self._warm_start(lanes, goal, on_pass)
+        solution, passes = self._descend(lanes, start, goal, on_pass)
+        done = np.array([one.converged for one in solution.certificates])
+        return Result(solution, passes + before, ["descent"] * len(lanes), done)
+
+    def _descend(
+        self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass
+    ) -> tuple[CertifiedSolution, NDArray[np.int64]]:
+        return descend(
+            self._problem,
+            self._passed,
+            lanes,
+            tol=goal.tol,
+            max_iter=goal.max_iter,
+            seed=goal.seed,
+            start=start,
+            on_pass=on_pass,
+        )
+
+    def _warm_start(
+        self, lanes: list[Lane], goal: Goal, on_pass: OnPass
+    ) -> tuple[Start | None, NDArray[np.int64]]:
+        """Return a warm start for lanes of large C from smaller ones, and its passes."""
+        start: Start | None = None
+        passes = np.zeros(len(lanes), np.int64)
+        ratios = [ratio for ratio in WARM_START_RATIOS if ratio * lanes[0].C >= LARGE_C]
+        if goal.max_iter <= len(WARM_START_RATIOS) * WARM_START_PASSES:
+            return start, passes
+        rough = replace(goal, tol=WARM_START_TOL, max_iter=WARM_START_PASSES)
+        for ratio, after in zip(ratios, [*ratios, 1.0][1:], strict=True):
+            smaller = [replace(lane, C=ratio * lane.C) for lane in lanes]
+            solution, taken = self._descend(smaller, start, rough, on_pass)
+            start = Start.after(solution, after / ratio)
+            passes += taken
+        return start, passes
 
 
 class _Block:
@@ -140,7 +220,7 @@ class _Block:
         (n, d), k, dtype = problem.rows.shape, len(lanes), passed.dtype
         self._lanes, self._problem, self._passed = lanes, problem, passed
         self._targets = problem.in_lanes(lanes)
-        width = 1 if k == 1 else most_lanes(dtype)
+        width = 1 if k == 1 else most_lanes(problem, dtype)
         self._w = aligned_zeros((d, width), dtype)
         self._a = aligned_zeros((n, width), dtype)
         self._t: NDArray[Any] | None = None
@@ -169,7 +249,7 @@ class _Block:
 
     def _go_on(self, start: Start) -> None:
         problem, k = self._problem, len(self._lanes)
-        self._w[:, :k] = problem.rmatvec(start.dual)
+        self._w[:, :k] = problem.x.rmatvec(start.dual)
         self._by_lane[0] = start.intercept
         self._by_lane[1] = start.dual.sum(axis=0)
         a = self._with_sign(start.dual)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.l1_certifier import l1_l2_weights
 from separable.certified.duality.softmax_l2_certifier import RowClasses
 from separable.losses.softmax import best_intercepts, losses
 
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.dual_cd import Start
-    from separable.certified.solvers.l2_driver import Solved
+    from separable.certified.solvers.solved import Solved, Start
     from separable.typing import Floats
 
 
@@ -126,8 +124,8 @@ class Incumbents:
         if self._start is not None:
             columns = list(range(number * width, (number + 1) * width))
             start = self._start.take(columns)
-            u = self._problem.rmatvec(start.dual) if start.weights is None else start.weights
-            yield self._with_intercept(lane, u, self._problem.matvec(np.ascontiguousarray(u)))
+            u = self._problem.x.rmatvec(start.dual) if start.weights is None else start.weights
+            yield self._with_intercept(lane, u, self._problem.x.matvec(np.ascontiguousarray(u)))
         for other in (self._last, solved):
             for k, place in enumerate(() if other is None else other.lane_indices):
                 mine = self._lanes[place]
@@ -160,7 +158,7 @@ class Incumbents:
 
     def _primal(self, lane: Lane, point: _Point) -> float:
         problem = self._problem
-        l1, l2 = l1_l2_weights(problem)
+        l1, l2 = problem.column_penalty.l1, problem.column_penalty.l2
         u, c = point.weights, problem.costs(lane)
         used = c > 0
         s = point.scores[used]

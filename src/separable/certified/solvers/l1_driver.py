@@ -1,29 +1,25 @@
-"""Driver of l1 and elastic net problems: coordinate descent along a path of C, with fallback."""
+"""Driver of l1 and elastic net problems: coordinate descent along a path of C, with fallback.
+
+Lanes of one class and fold form a path from small to large C, each warm-started from the one
+before. Lanes that do not converge fall back to an interior point on a working set of columns.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable._core import native
-from separable.certified.design.column_reader import ReadColumns
-from separable.certified.duality.l1_certifier import SparseWeights, certify_l1, l1_l2_weights
-from separable.certified.duality.l1_dual_point import MAX_CELLS, fitted_dual
 from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.solvers.coordinate_descent import ROUNDING, TIGHTEN, CoordinatePath
 from separable.certified.solvers.interior_point.l1_interior import PenalizedColumns, interior_points
-from separable.certified.solvers.l2_driver import (
-    FLOAT32_TOL,
-    MAX_SECOND_ORDER_SIZE,
-    TOL_LARGE,
-    TOL_SMALL,
-    Solved,
-)
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.parallel import Cancellation, parallel_map
+from separable.certified.solvers.softmax_coordinate_descent import SoftmaxPath
+from separable.certified.solvers.solved import Solved
 from separable.linalg.blas import one_blas_thread
 
 if TYPE_CHECKING:
@@ -32,29 +28,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.dual_cd import Start
+    from separable.certified.solvers.solved import Start
     from separable.data.rows import Rows
     from separable.typing import Floats
 
 
-__all__ = [
-    "MAX_INTERIOR_STEPS",
-    "MIN_ITER_FOR_FALLBACK",
-    "ROUNDING",
-    "TIGHTEN",
-    "ZERO_RATIO",
-    "L1Solver",
-    "sweeps_before_fallback",
-]
+__all__ = ["L1Solver", "sweeps_before_fallback"]
 
-#: The relative gap to which small problems are solved.
-ROUNDING = 1e-14
-#: Paths of several C are solved to rounding up to this many cells.
-SMALL_PATH = 100_000
-#: Fractions of tol: the aim of the solver, and its factor after a certificate that misses.
-AIM_FRACTION, TIGHTEN = 0.9, 0.1
-#: Maximum number of times that the aim is tightened.
-MAX_TIGHTENINGS = 4
+#: The default tol; with more than MAX_FEW rows and columns that are not small.
+TOL_SMALL, TOL_LARGE, MAX_FEW = 1e-6, 1e-4, 512
 #: Without at least this max_iter there is no fallback.
 MIN_ITER_FOR_FALLBACK = 100
 #: Maximum steps of the interior point, and sweeps after it, which set small weights to 0.
@@ -65,47 +47,18 @@ SCREENING_RATIO, MAX_SCREENED_FRACTION = 0.5, 0.5
 MAX_START_GAP = 0.01
 #: Weights of columns with a smaller correlation, relative to l1, are set to 0.
 ZERO_RATIO = 0.999
-#: Limits of the interior point: min(n, d), cells, and multiplications of a step.
+#: Limits of the interior point: equations, cells of its matrix, and multiplications of a step.
 MOST_EQUATIONS, MOST_NUMBERS, MOST_PRODUCTS = 2000, 20_000_000, 1e10
-#: Maximum cells of the tables certified at a time.
-MAX_TABLE_CELLS = 1 << 22
-#: Minimum number of models certified at a time.
-MIN_LANES = 8
-
-
-@dataclass(frozen=True)
-class _Path:
-    """A regularization path: the non-zero weights for each C, in the scale of `ReadColumns`."""
-
-    start: NDArray[np.int64]
-    column: NDArray[np.int64]
-    weight: Floats
-    intercept: Floats
-    gap: Floats
-    sweeps: NDArray[np.int64]
-
-    def part(self, lanes: slice, columns: ReadColumns) -> SparseWeights:
-        """Return the weights of a slice of the path, for the problem's columns."""
-        first, last, _ = lanes.indices(len(self.intercept))
-        start = self.start[first : last + 1]
-        part = slice(start[0], start[-1])
-        column, weight = self.column[part], self.weight[part]
-        if columns.factor is not None:
-            weight = weight / columns.factor[column]
-        return SparseWeights(start, column, weight, columns.rows.n_rows)
 
 
 @dataclass(frozen=True)
 class L1Solver:
-    """Solver of l1, elastic net and non-negative problems.
-
-    Lanes of one class and fold form a path from small to large C, each warm-started from the one
-    before. Lanes that do not converge fall back to an interior point.
+    """Solver of l1, elastic net and non-negative problems, one-vs-rest or multinomial.
 
     Parameters
     ----------
     problem : Problem
-        The loss is squared error, log loss or squared hinge.
+        With a smooth loss; with ``n_classes`` > 2 the multinomial log loss.
     solver_options : SolverOptions
     """
 
@@ -117,8 +70,19 @@ class L1Solver:
         """The requested relative gap."""
         if self.solver_options.tol is not None:
             return self.solver_options.tol
-        few = min(self.problem.rows.shape) <= MAX_SECOND_ORDER_SIZE or self.problem.is_small
+        few = min(self.problem.rows.shape) <= MAX_FEW or self.problem.is_small
         return TOL_SMALL if few else TOL_LARGE
+
+    @cached_property
+    def _coordinates(self) -> CoordinatePath | SoftmaxPath:
+        kind = SoftmaxPath if self.problem.n_classes > 2 else CoordinatePath
+        return kind(self.problem, self.solver_options, self.tol, self._max_sweeps)
+
+    @cached_property
+    def _max_sweeps(self) -> int:
+        """Sweeps before falling back to an interior point; max_iter without a fallback."""
+        rows, n_classes = self.problem.rows, self.problem.n_classes
+        return sweeps_before_fallback(rows, self.solver_options.max_iter, n_classes)
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
         """Yield the models of all lanes in batches; the order depends on the lanes only.
@@ -138,338 +102,176 @@ class L1Solver:
         chains = list(_chains(lanes))
         end = Cancellation()
         if self.solver_options.n_jobs > 1 and len(chains) > 1:
-            _ = self._columns
+            _ = self._coordinates.columns
         with one_blas_thread():
             if self.solver_options.n_jobs == 1 or len(chains) == 1:
                 for chain in chains:
-                    yield from self._learn(lanes, chain, start, end)
+                    yield from self._learn(lanes, start, end, chain)
                 return
-            learn = partial(self._learned, lanes, start=start, end=end)
+            learn = partial(self._learned, lanes, start, end)
             for part in parallel_map(chains, learn, self.solver_options.n_jobs, end):
                 yield from part
 
     def _learned(
-        self, lanes: Sequence[Lane], chain: list[int], *, start: Start | None, end: Cancellation
+        self, lanes: Sequence[Lane], start: Start | None, end: Cancellation, chain: list[int]
     ) -> list[Solved]:
-        return list(self._learn(lanes, chain, start, end))
+        return list(self._learn(lanes, start, end, chain))
 
     def _learn(
-        self, lanes: Sequence[Lane], chain: list[int], start: Start | None, end: Cancellation
+        self, lanes: Sequence[Lane], start: Start | None, end: Cancellation, chain: list[int]
     ) -> Iterator[Solved]:
-        """Solve a path, and certify it in slices."""
-        chain_lanes = [lanes[k] for k in chain]
-        aim = self._aim(len(chain_lanes))
-        path = self._descend(chain_lanes, self._first_weights(start, chain[0]), aim, end)
-        n, d = self.problem.rows.shape
-        correlations = (
-            d if self.problem.penalty.l1_ratio < 1 or not self._columns.rows.is_sparse else 0
-        )
-        width = max(MIN_LANES, MAX_TABLE_CELLS // (correlations + 3 * n))
-        for first in range(0, len(chain), width):
-            part = slice(first, first + width)
-            sweeps = path.sweeps[part].copy()
-            found = self._certify(chain_lanes[part], path.part(part, self._columns))
-            found = self._tighten(chain_lanes[part], found, sweeps, aim, end, self._fallback_pass)
-            solution, solvers = self._fall_back(chain_lanes[part], found, sweeps, aim, end)
-            yield Solved(chain[part], solution, np.maximum(sweeps, 1), solvers)
+        """Solve a path, slice by slice."""
+        own = [lanes[k] for k in chain]
+        path = self._coordinates.path(own, self._first_weights(start, chain[0]), end)
+        first = 0
+        for found, sweeps in path:
+            part = slice(first, first + len(sweeps))
+            first += len(sweeps)
+            solution, solvers = self._fall_back(own[part], found, sweeps, end)
+            sweeps = np.clip(sweeps, 1, self.solver_options.max_iter)
+            yield Solved(chain[part], solution, sweeps, solvers)
 
-    def _tighten(
-        self,
-        lanes: list[Lane],
-        found: CertifiedSolution,
-        sweeps: NDArray[np.int64],
-        aim: float,
-        end: Cancellation,
-        most: int,
-    ) -> CertifiedSolution:
-        """Continue lanes that did not converge, with a tighter aim.
-
-        ``sweeps`` counts the sweeps of each lane, up to ``most``, and is updated.
-        """
-        last = found.weights.copy()  # a copy: those of the solution may remain the best
-        for _ in range(MAX_TIGHTENINGS):
-            short = [
-                k
-                for k, one in enumerate(found.certificates)
-                if not one.converged and sweeps[k] < most
-            ]
-            aim *= TIGHTEN
-            if not short or end.stop_requested.is_set():
-                break
-            parts = [found.lane(k) for k in range(len(lanes))]
-            for k in short:
-                left = most - int(sweeps[k])
-                path = self._descend([lanes[k]], self._as_read(last[:, k]), aim, end, left)
-                sweeps[k] += path.sweeps[0]
-                one = self._certify([lanes[k]], path.part(slice(0, 1), self._columns))
-                last[:, k] = one.weights[:, 0]
-                if one.is_better_than(parts[k]):
-                    parts[k] = one
-            found = CertifiedSolution.side_by_side(parts)
-        return found
-
-    def _certify(
-        self, lanes: list[Lane], weights: SparseWeights | Floats, z: Floats | None = None
-    ) -> CertifiedSolution:
-        return certify_l1(self.problem, lanes, z, weights, self.tol, self._columns)
-
-    def _as_read(self, u: Floats) -> Floats:
-        """Return the weights in the scale of `ReadColumns`."""
-        factor = self._columns.factor
-        return u if factor is None else u * factor
-
-    def _as_problem(self, u: Floats) -> Floats:
-        """Return the weights for the problem's columns, (d, 1)."""
-        factor = self._columns.factor
-        return u if factor is None else u / factor[:, None]
+    def _first_weights(self, start: Start | None, k: int) -> Floats:
+        """Return the first weights of a path, (d, 1) or (d, K)."""
+        K, penalty = self._coordinates.width, self.problem.column_penalty
+        part = slice(k * K, (k + 1) * K)
+        if start is not None and start.weights is not None:
+            weights = np.array(start.weights[:, part], dtype=np.float64)
+            return np.maximum(weights, 0.0) if penalty.positive else weights
+        if start is not None and penalty.l2 > 0:
+            dual = np.ascontiguousarray(start.dual[:, part])
+            return penalty.minimizer(self.problem.x.rmatvec(dual))
+        return np.zeros((self.problem.rows.n_features, K))
 
     # ------------------------------------------------------------------ fallback
-
-    @cached_property
-    def _fallback_pass(self) -> int:
-        """Sweeps before falling back to an interior point; max_iter without a fallback."""
-        return sweeps_before_fallback(self.problem.rows, self.solver_options.max_iter)
 
     def _fall_back(
         self,
         lanes: list[Lane],
         found: CertifiedSolution,
         sweeps: NDArray[np.int64],
-        aim: float,
         end: Cancellation,
     ) -> tuple[CertifiedSolution, list[str]]:
-        """Fall back to an interior point for lanes that did not converge."""
+        """Fall back to an interior point for lanes that did not converge; update ``sweeps``."""
         solvers = ["coordinates"] * len(lanes)
         short = [k for k, one in enumerate(found.certificates) if not one.converged]
-        if (
-            not short
-            or self._fallback_pass >= self.solver_options.max_iter
-            or end.stop_requested.is_set()
-        ):
+        is_last = self._max_sweeps >= self.solver_options.max_iter
+        if not short or is_last or end.stop_requested.is_set():
             return found, solvers
         parts = [found.lane(k) for k in range(len(lanes))]
         for k in short:
-            made = sweeps[k : k + 1]
-            parts[k] = self._with_better_dual(lanes[k], parts[k])
+            parts[k] = self._coordinates.with_better_dual(lanes[k], parts[k])
             if not parts[k].certificates[0].converged:
-                parts[k] = self._learn_by_interior_point(lanes[k], parts[k], made, aim, end)
+                parts[k], steps = self._learn_by_interior_point(
+                    lanes[k], parts[k], int(sweeps[k]), end
+                )
+                sweeps[k] += steps
                 solvers[k] = "interior-point"
         return CertifiedSolution.side_by_side(parts), solvers
 
     def _learn_by_interior_point(
-        self,
-        lane: Lane,
-        found: CertifiedSolution,
-        sweeps: NDArray[np.int64],
-        aim: float,
-        end: Cancellation,
-    ) -> CertifiedSolution:
-        """Return the solution of the interior point; if it fails, of more sweeps."""
-        best = found
-        for support in self._screened_columns(found):
-            best, steps = self._run_interior_point(
-                lane, best, support, min(aim, TIGHTEN * self.tol), end
-            )
-            sweeps += steps
+        self, lane: Lane, best: CertifiedSolution, sweeps: int, end: Cancellation
+    ) -> tuple[CertifiedSolution, int]:
+        """Return the solution of the interior point, continued by sweeps, and its steps.
+
+        Sweeps set small weights to 0; if the interior point failed, they get what is left.
+        """
+        steps = 0
+        for support in self._screened_columns(best):
+            best, more = self._run_interior_point(lane, best, support, end)
+            steps += more
             if best.certificates[0].converged or end.stop_requested.is_set():
                 break
+        if end.stop_requested.is_set():
+            return best, steps
+        most = POLISHING_SWEEPS
         if best.certificates[0].converged:
-            return self._polished(lane, best, aim, end)
-        best = self._tighten([lane], best, sweeps, aim, end, self.solver_options.max_iter)
-        return self._with_better_dual(lane, best)
+            best = self._without_zeros(lane, best)
+        else:
+            most = max(most, self.solver_options.max_iter - sweeps - steps)
+        one, more = self._coordinates.resume(lane, best.weights, most, end)
+        is_good = one.certificates[0].converged or one.is_better_than(best)
+        return one if is_good else best, steps + more
 
     def _screened_columns(self, found: CertifiedSolution) -> Iterator[NDArray[np.intp]]:
         """Yield working sets: the screened columns, then all non-zero columns."""
-        correlation = self.problem.rmatvec(found.dual)[:, 0]
-        l1, _ = l1_l2_weights(self.problem)
-        close = (found.weights[:, 0] != 0) | (np.abs(correlation) > SCREENING_RATIO * l1)
-        part = self._nonzero_columns[close[self._nonzero_columns]]
-        if 0 < len(part) < MAX_SCREENED_FRACTION * len(self._nonzero_columns):
+        values = self._coordinates.columns.rows
+        if values.indptr is not None:
+            columns = np.flatnonzero(np.diff(values.indptr))
+        else:
+            columns = np.flatnonzero(values.values.any(axis=1))
+        least = SCREENING_RATIO * self.problem.column_penalty.l1
+        correlation = np.abs(self.problem.x.rmatvec(found.dual)).max(axis=1)
+        part = columns[(found.weights.any(axis=1) | (correlation > least))[columns]]
+        if 0 < len(part) < MAX_SCREENED_FRACTION * len(columns):
             yield part
-        yield self._nonzero_columns
+        yield columns
 
     def _run_interior_point(
-        self,
-        lane: Lane,
-        best: CertifiedSolution,
-        support: NDArray[np.intp],
-        aim: float,
-        end: Cancellation,
+        self, lane: Lane, best: CertifiedSolution, support: NDArray[np.intp], end: Cancellation
     ) -> tuple[CertifiedSolution, int]:
         """Return the best certified point of the interior point on a working set, and its steps."""
-        problem = self.problem
-        c = problem.costs(lane)
-        used = np.flatnonzero(c)
+        own, tol = self._coordinates, self.tol
+        used, present, rows = own.score_loss(lane)
+        near = best.certificates[0].relative_gap <= MAX_START_GAP
+        start = own.as_read(best.weights if near else np.zeros_like(best.weights))
         points = interior_points(
             self._penalized_columns(used, support),
-            problem.loss,  # type: ignore[arg-type]
-            problem.targets(lane)[used],
-            c[used],
-            fit_intercept=problem.fit_intercept,
-            start=self._as_read(self._interior_start(best)[:, 0])[support],
+            rows,
+            fit_intercept=self.problem.fit_intercept,
+            start=np.ascontiguousarray(start[np.ix_(support, present)]),
         )
-        steps, wanted = 0, self.tol
-        for steps, (w, part, seen) in enumerate(points, start=1):
+        steps, wanted, aim = 0, tol, min(own.aim(1), TIGHTEN * tol)
+        for steps, (w, z, seen) in enumerate(points, start=1):
             gap = min(best.certificates[0].relative_gap, 1.0)
             if end.report(self.solver_options.callback, steps, gap) or steps >= MAX_INTERIOR_STEPS:
                 break
             if seen > wanted:
                 continue
             wanted = min(wanted, seen) * TIGHTEN
-            weights, z = np.zeros((problem.rows.n_features, 1)), np.zeros((len(c), 1))
-            weights[support, 0], z[used, 0] = w, part
-            one = self._certify([lane], self._as_problem(weights), z)
+            weights, dual = np.zeros_like(best.weights), np.zeros_like(best.dual)
+            weights[np.ix_(support, present)] = w
+            dual[np.ix_(used, present)] = z
+            one = own.certify(lane, own.as_problem(weights), dual)
             best = one if one.is_better_than(best) else best
             if best.certificates[0].relative_gap <= aim or seen < ROUNDING:
                 break
         return best, steps
 
-    def _interior_start(self, found: CertifiedSolution) -> Floats:
-        """Return the warm start: the weights if their gap is small, else 0."""
-        near = found.certificates[0].relative_gap <= MAX_START_GAP
-        return found.weights if near else np.zeros_like(found.weights)
-
-    def _polished(
-        self, lane: Lane, best: CertifiedSolution, aim: float, end: Cancellation
-    ) -> CertifiedSolution:
-        """Return the result of a few more sweeps, which set small weights to 0, if it converged."""
-        if end.stop_requested.is_set():
-            return best
-        best = self._without_zeros(lane, best)
-        path = self._descend([lane], self._as_read(best.weights[:, 0]), aim, end, POLISHING_SWEEPS)
-        one = self._certify([lane], path.part(slice(0, 1), self._columns))
-        if not one.certificates[0].converged:
-            one = self._with_better_dual(lane, one)
-        return one if one.certificates[0].converged else best
-
-    def _without_zeros(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
-        """Return the weights with those set to 0 that the dual point rules out, if converged."""
-        correlation = self.problem.rmatvec(found.dual)[:, 0]
-        l1, _ = l1_l2_weights(self.problem)
-        within = (
-            correlation if self.problem.penalty.positive else np.abs(correlation)
-        ) < ZERO_RATIO * l1
-        weights = np.where(within[:, None], 0.0, found.weights)
-        one = self._certify([lane], weights, found.dual)
-        return one if one.certificates[0].converged else found
-
-    def _with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
-        """Return the solution with a dual point refined on the support, if it is better."""
-        problem, u = self.problem, found.weights[:, 0]
-        support = np.flatnonzero(u)
-        if not 0 < len(support) * problem.rows.n_rows <= MAX_CELLS:
-            return found
-        y, c = problem.targets(lane), problem.costs(lane)
-        gradient, h = problem.loss.derivatives(y, found.scores[:, 0], c)  # type: ignore[attr-defined]
-        l1, l2 = l1_l2_weights(problem)
-        x = self._columns.take(support).written_out()
-        correlation = l1 * np.sign(u[support]) + l2 * u[support]
-        z = fitted_dual(x, h, -gradient, correlation, is_centred=problem.fit_intercept)
-        one = self._certify([lane], found.weights, z[:, None])
-        return one if one.is_better_than(found) else found
-
-    @cached_property
-    def _nonzero_columns(self) -> NDArray[np.intp]:
-        """The columns with a non-zero value."""
-        values = self._columns.rows
-        if values.indptr is not None:
-            return np.flatnonzero(np.diff(values.indptr))
-        return np.flatnonzero(values.values.any(axis=1))
-
     def _penalized_columns(
         self, used: NDArray[np.intp], support: NDArray[np.intp]
     ) -> PenalizedColumns:
-        rows = self._columns.rows
+        own, penalty = self._coordinates, self.problem.column_penalty
+        rows = own.columns.rows
         x: Any = rows.to_matrix() if rows.is_sparse else rows.values
-        l1, l2 = self._penalties
-        whole = len(used) == rows.n_features and len(support) == rows.n_rows
-        x = x if whole else x[support][:, used]
-        return PenalizedColumns(
-            x.astype(np.float64), l1[support], l2[support], self.problem.penalty.positive
-        )
+        if len(used) < rows.n_features or len(support) < rows.n_rows:
+            x = x[support][:, used]
+        if rows.is_sparse and own.width > 1:
+            x = np.asarray(x.todense())
+        l1, l2 = own.columns.penalty(penalty.l1, penalty.l2)
+        return PenalizedColumns(x.astype(np.float64), l1[support], l2[support], penalty.positive)
 
-    # ------------------------------------------------------------------ coordinate descent
-
-    def _aim(self, n_lanes: int) -> float:
-        """Return the relative gap to aim at: rounding if that is cheap."""
-        n, d = self.problem.rows.shape
-        if self.problem.is_small and (n_lanes == 1 or n * d <= SMALL_PATH):
-            return min(self.tol, ROUNDING)
-        return AIM_FRACTION * self.tol
-
-    @cached_property
-    def _columns(self) -> ReadColumns:
-        exact = self.problem.is_small or self.tol < FLOAT32_TOL
-        dtype = np.dtype(np.float64) if exact else self.problem.rows.values.dtype
-        return ReadColumns.of(self.problem, dtype)
-
-    @cached_property
-    def _penalties(self) -> tuple[Floats, Floats]:
-        return self._columns.penalty(*l1_l2_weights(self.problem))
-
-    def _first_weights(self, start: Start | None, k: int) -> Floats:
-        """Return the first weights of a path, in the scale of `ReadColumns`."""
-        weights = np.zeros(self.problem.rows.n_features)
-        if start is None:
-            return weights
-        l1, l2 = l1_l2_weights(self.problem)
-        if start.weights is not None:
-            weights = np.ascontiguousarray(start.weights[:, k], dtype=np.float64)
-        elif l2 > 0:
-            correlation = self.problem.rmatvec(start.dual[:, k : k + 1])[:, 0]
-            weights = np.sign(correlation) * np.maximum(np.abs(correlation) - l1, 0.0) / l2
-        if self.problem.penalty.positive:
-            weights = np.maximum(weights, 0.0)
-        return self._as_read(weights)
-
-    def _descend(
-        self,
-        lanes: list[Lane],
-        start: Floats,
-        aim: float,
-        end: Cancellation,
-        most: int | None = None,
-    ) -> _Path:
-        """Run coordinate descent along a path, from small to large C."""
-        problem, solver_options = self.problem, self.solver_options
-        one = replace(lanes[0], C=problem.value)  # costs as if C were 1
-        on_sweep: Any = None
-        if solver_options.callback is not None or solver_options.n_jobs > 1:
-            on_sweep = partial(end.report, solver_options.callback)
-        l1, l2 = self._penalties
-        return _Path(
-            *native.descend_path(
-                self._columns.core,
-                problem.loss.name,
-                problem.targets(one),
-                problem.costs(one),
-                l1,
-                l2,
-                problem.penalty.positive,
-                problem.fit_intercept,
-                np.array([lane.C / problem.value for lane in lanes]),
-                np.ascontiguousarray(start),
-                0.0,
-                aim,
-                self._fallback_pass if most is None else most,
-                on_sweep,
-            )
-        )
+    def _without_zeros(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
+        """Return the weights with those set to 0 that the dual point rules out, if converged."""
+        penalty, correlation = self.problem.column_penalty, self.problem.x.rmatvec(found.dual)
+        size = correlation if penalty.positive else np.abs(correlation)
+        weights = np.where(size < ZERO_RATIO * penalty.l1, 0.0, found.weights)
+        one = self._coordinates.certify(lane, weights, found.dual)
+        return one if one.certificates[0].converged else found
 
 
-def sweeps_before_fallback(rows: Rows, max_iter: int) -> int:
+def sweeps_before_fallback(rows: Rows, max_iter: int, n_classes: int = 2) -> int:
     """Return the sweeps before falling back to an interior point; max_iter without a fallback.
 
     Sweeps over the active set cost less than interior-point steps, so they get most of max_iter.
     """
-    few = min(rows.shape)
-    numbers = rows.values.size
+    K = n_classes if n_classes > 2 else 1
+    few = K * min(rows.shape)
+    numbers = rows.values.size if K == 1 else rows.n_rows * rows.n_features * K**2
     suits = few <= MOST_EQUATIONS and numbers <= MOST_NUMBERS and numbers * few <= MOST_PRODUCTS
-    return (
-        max_iter - min(MAX_INTERIOR_STEPS, max_iter // 2)
-        if suits and max_iter > MIN_ITER_FOR_FALLBACK
-        else max_iter
-    )
+    if not suits or max_iter <= MIN_ITER_FOR_FALLBACK:
+        return max_iter
+    return max_iter - min(MAX_INTERIOR_STEPS, max_iter // 2)
 
 
 def _chains(lanes: Sequence[Lane]) -> Iterator[list[int]]:

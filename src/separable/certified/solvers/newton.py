@@ -1,116 +1,174 @@
-"""Newton's method on the primal, with line search: for smooth losses and few columns."""
+"""Newton's method on the primal for smooth losses, with line search, over (n, K) scores.
+
+Steps are exact for few weights, and truncated conjugate gradients for many (Newton-CG).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from separable.linalg.cholesky import Bordered
+from separable.certified.solvers.newton_system import class_system, diagonal_system, full_system
+from separable.certified.solvers.objective import MIN_STEP, ROUNDING, objective_of
+from separable.certified.solvers.solved import OneByOne, Result
+from separable.certified.solvers.stopping import StoppingRule
+from separable.certified.solvers.working_set import part_of
 
 if TYPE_CHECKING:
-    from separable.certified.design.row_products import RowProducts
-    from separable.certified.solvers.stopping import StoppingRule
-    from separable.losses.base import SmoothLoss
+    from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.objective import Objective, RowModel
+    from separable.certified.solvers.solved import Goal, OnPass, Start
+    from separable.linalg.design_matrix import DesignMatrix
     from separable.typing import Floats
 
+    Step = tuple[Floats, Floats, Floats, float]  # weights, intercepts, scores, squared residual
 
-__all__ = ["MIN_STEP", "Objective", "newton"]
+__all__ = ["MAX_GRAM_COLUMNS", "NewtonSolver"]
 
-#: Shortest step of the line search.
-MIN_STEP = 1e-10
-#: Relative rounding error of the objective.
-OBJECTIVE_ROUNDING = 1e-15
+#: Maximum min(n, d) for a Gram matrix of columns or rows.
+MAX_GRAM_COLUMNS = 2000
+#: Maximum multiplications of an exact step for several classes.
+MAX_EXACT_WORK = 2e9
+#: Maximum number of weights of several classes without a penalty.
+MAX_UNPENALIZED_WEIGHTS = 4000
 #: Steps without progress after which to stop.
 MAX_IDLE_STEPS = 10
 #: Without a penalty, an objective below this fraction of the first means separable classes.
 SEPARABLE_RATIO = 1e-12
+#: Largest relative residual of conjugate gradients (the forcing term).
+FORCING_TERM = 0.2
+#: Fraction of the requested gap that the residual of a step may cause.
+RESIDUAL_FRACTION = 0.25
+#: Larger relative gaps are not estimated.
+MAX_ESTIMATED_GAP = 0.1
+#: With truncated steps, curvature falls to this fraction in a step at most. That prevents
+#: oscillation where the second derivative jumps.
+CURVATURE_DECAY = 0.3
+#: Warm-start on every 8th row if that leaves at least 20 rows per column; its relative gap.
+SAMPLE_EVERY, ROWS_PER_COLUMN, SAMPLE_GAP = 8, 20, 1e-3
+#: Smaller problems are not sampled.
+MIN_SAMPLED_CELLS = 1_000_000
 
 
-@dataclass(frozen=True)
-class Objective:
-    """The objective penalty/2 |u|^2 + sum_i c_i loss(y_i, s_i) of weights u and scores s.
+class NewtonSolver(OneByOne):
+    """Newton's method for the lanes of a smooth loss, one by one.
 
     Parameters
     ----------
-    loss : SmoothLoss
-    y, c : ndarray, shape (n,)
-        Targets and costs.
-    penalty : float
-        1, or 0 for none.
+    problem : Problem
+    is_truncated : bool, optional
+        Whether steps are by conjugate gradients. None: chosen by size.
     """
 
-    loss: SmoothLoss
-    y: Floats
-    c: Floats
-    penalty: float = 1.0
+    def __init__(self, problem: Problem, *, is_truncated: bool | None = None) -> None:
+        self._problem, self._is_truncated = problem, is_truncated
 
-    def __call__(self, u: Floats, s: Floats) -> float:
-        """Return the objective."""
-        return 0.5 * self.penalty * float(u @ u) + self.loss.total(self.y, s, self.c)
+    def prepare(self) -> None:
+        """Compute what threads share before they start."""
+        _ = self._x(is_truncated=bool(self._is_truncated)) if self._is_few else self._problem.x
 
-    def derivatives(self, s: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient and curvature of each row in its score."""
-        return self.loss.derivatives(self.y, s, self.c)
+    @property
+    def _is_few(self) -> bool:
+        return min(self._problem.rows.shape) <= MAX_GRAM_COLUMNS
 
-    def best_intercept(self, s: Floats) -> float:
-        """Return the optimal intercept for scores s."""
-        return self.loss.best_intercept(self.y, s, self.c)
+    def _x(self, *, is_truncated: bool) -> DesignMatrix:
+        """Return the design matrix; products alone need no dense rows."""
+        n, d = self._problem.rows.shape
+        if not self._is_few or (is_truncated and n >= d):
+            return self._problem.x
+        return self._problem.compact_x
 
-    def dual_point(
-        self, s: Floats, ds: Floats, gradient: Floats, curvature: Floats, end: Floats
-    ) -> tuple[Floats, float]:
-        """Return the dual point of a Newton step ds of the scores, and the relative gap at its end.
+    def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
+        """Solve one lane."""
+        (lane,) = lanes
+        weights = None if start is None else start.weights_of(self._problem)
+        objective = objective_of(self._problem, lane)
+        is_truncated = self._truncates(objective)
+        if not objective.penalty:
+            self._check_unpenalized(objective)
+            is_truncated = False
+        elif weights is None:
+            weights = self._guess(lane, goal)
+        x = self._x(is_truncated=is_truncated)
+        rule = StoppingRule(
+            lambda dual, w: objective.certify(dual, w, goal.tol),
+            tol=goal.tol,
+            to_rounding=goal.to_rounding,
+            on_step=None if is_truncated else on_pass,
+        )
+        truncated = _Truncated(x, objective, rule, goal.max_iter, on_pass)
+        make_step = truncated if is_truncated else _Exact(x, objective)
+        first = None if weights is None else x.project(objective.start(weights))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            dual, u = newton(x, objective, make_step, first, rule, goal.max_iter)
+            solution = rule.end(dual, x.expand(u))
+        steps = truncated.products if is_truncated else rule.steps
+        return Result(solution, np.array([steps]), ["newton-cg" if is_truncated else "newton"])
 
-        ``end`` has the weights there. The gap is infinite if the dual point had to be clipped.
-        """
-        z = -(gradient + curvature * ds)
-        allowed = self.loss.clip_dual(self.y, self.c, z)
-        if float(np.abs(z - allowed).sum()) > 1e-9 * float(np.abs(allowed).sum()):
-            return allowed, np.inf
-        gap = float(np.maximum(self.loss.gap(self.y, s + ds, self.c, allowed), 0.0).sum())
-        primal = self(end, s + ds)
-        return allowed, gap / primal if primal > 0 else 0.0
+    def _truncates(self, objective: Objective) -> bool:
+        if self._is_truncated is not None:
+            return self._is_truncated
+        if objective.width == 1:
+            return not self._is_few
+        weights = objective.width * min(self._problem.rows.shape)
+        work = self._problem.rows.n_rows * weights**2 / 2 + weights**3 / 3
+        return work > MAX_EXACT_WORK
 
-    def backtrack(
-        self, u: Floats, du: Floats, s: Floats, ds: Floats, value: float, decrease: float
-    ) -> tuple[float, float]:
-        """Return the step length of a backtracking line search, and the new objective.
+    def _check_unpenalized(self, objective: Objective) -> None:
+        problem, K = self._problem, objective.width
+        if not problem.loss.can_be_unpenalized:
+            raise ValueError(
+                f"C=inf needs the logistic loss, not {problem.loss.name!r}: choose a finite C."
+            )
+        n, d = problem.rows.shape
+        most = MAX_GRAM_COLUMNS if K == 1 else MAX_UNPENALIZED_WEIGHTS // K - 1
+        if min(n, d) > most:
+            raise ValueError(
+                f"C=inf, no penalty, is solved {'' if K == 1 else f'for {K} classes together '}"
+                f"with up to {most} columns or rows; these are {n} x {d}. Choose a finite C, such "
+                "as 1e6, or fewer columns."
+            )
 
-        ``value`` is the current objective, ``decrease`` the predicted first-order decrease.
-        """
-        length, new = 1.0, np.inf
-        while length >= MIN_STEP and decrease >= 0:
-            new = self(u + length * du, s + length * ds)
-            if new <= value - 1e-4 * length * decrease + OBJECTIVE_ROUNDING * value:
-                return length, new
-            length *= 0.5
-        return 0.0, new
+    def _guess(self, lane: Lane, goal: Goal) -> Floats | None:
+        """Return a warm start from a sample of the rows; None: too few rows."""
+        n, d = self._problem.rows.shape
+        if n * d <= MIN_SAMPLED_CELLS or n < ROWS_PER_COLUMN * SAMPLE_EVERY * d:
+            return None
+        part = part_of(self._problem, slice(None, None, SAMPLE_EVERY))
+        same = replace(lane, C=lane.C * SAMPLE_EVERY)
+        if len(np.unique(part.target[part.costs(same) > 0])) < 2:
+            return None
+        goal = replace(goal, tol=SAMPLE_GAP, to_rounding=False)
+        solver = NewtonSolver(part, is_truncated=self._is_truncated)
+        return solver.solve([same], None, goal, lambda _, __: False).solution.weights
 
 
 def newton(
-    x: RowProducts,
+    x: DesignMatrix,
     objective: Objective,
-    *,
-    fit_intercept: bool,
+    make_step: _Exact,
     start: Floats | None,
     stopping_rule: StoppingRule,
     max_iter: int,
 ) -> tuple[Floats, Floats]:
-    """Minimise the objective at scores u.x_i + b over u and b.
+    """Minimise the objective at scores u_k.x_i + b_k over u and b.
 
-    Steps: 1. gradient and curvature of each row; 2. the quadratic model; 3. its minimum and the
-    dual point of its linearised gradient, whose primal weights are those of the minimum up to
-    rounding; 4. backtracking line search.
+    Steps: 1. gradient and curvature of each row; 2. the minimum of the quadratic model, exact or
+    truncated; 3. the dual point of its linearised gradient, whose primal weights are those of the
+    minimum up to the residual; 4. backtracking line search.
 
     Parameters
     ----------
-    x : RowProducts
+    x : DesignMatrix
     objective : Objective
-    fit_intercept : bool
-    start : ndarray, shape (m,), or None
+    make_step : _Exact or _Truncated
+        Returns the step of weights, intercepts and scores, and the squared norm of the residual,
+        for the model of the rows, the gradient in weights and intercepts, and a bound on that norm.
+    start : ndarray, shape (m, K), or None
         Weights.
     stopping_rule : StoppingRule
         Called after each step.
@@ -119,43 +177,138 @@ def newton(
 
     Returns
     -------
-    z : ndarray, shape (n,)
+    dual : ndarray, shape (n, K)
         The dual point of the last weights.
-    u : ndarray, shape (m,)
+    u : ndarray, shape (m, K)
     """
-    u = np.zeros(x.size) if start is None else start
-    s = x.matvec(u, 0.0)
-    b = objective.best_intercept(s) if fit_intercept else 0.0
+    u = np.zeros((x.shape[1], objective.width)) if start is None else start
+    s = x.matvec(u)
+    b = objective.best_intercepts(s)
     s += b
     first = value = objective(u, s)
-    penalty = objective.penalty
     idle = 0
     for _ in range(max_iter):
-        row_gradient, curvature = objective.derivatives(s)  # 1
-        hessian, mixed, loss_gradient = x.products(curvature, row_gradient)  # 2
-        hessian[np.diag_indices(x.size)] += penalty
-        gradient, total = loss_gradient + penalty * u, float(row_gradient.sum())
+        model = make_step.expand(s)  # 1
+        gradient = x.rmatvec(model.gradient) + objective.penalty * u
+        total = model.gradient.sum(axis=0) if objective.fit_intercept else np.zeros(len(b))
         try:
-            equations = Bordered(
-                hessian, mixed, float(curvature.sum()), fit_intercept=fit_intercept
-            )
+            residual_tol = 2 * RESIDUAL_FRACTION * stopping_rule.wanted * value
+            du, db, ds, residual = make_step(model, gradient, total, residual_tol)  # 2
         except LinAlgError:
             break
-        du, db = equations.solve(-gradient, -total)  # 3
-        ds = x.matvec(du, db)
-        z, seen = objective.dual_point(s, ds, row_gradient, curvature, u + du)
-        if stopping_rule(z, lambda: x.weights(u + du), seen):  # noqa: B023
+        end, rest, seen = u + du, 0.5 * residual, np.inf
+        dual, is_feasible = objective.dual_point(model, ds)  # 3
+        if is_feasible and rest < MAX_ESTIMATED_GAP * value:
+            primal = objective(end, s + ds)
+            gap = objective.gap(dual, s + ds) + rest
+            seen = gap / primal if primal > 0 else 0.0
+        if stopping_rule(dual, lambda: x.expand(end), seen):  # noqa: B023
             break
-        decrease = -float(gradient @ du) - total * db
+        if make_step.is_stopped:
+            break
+        decrease = -float(np.vdot(gradient, du)) - float(total @ db)
         length, new = objective.backtrack(u, du, s, ds, value, decrease)  # 4
-        if length < MIN_STEP or not np.isfinite(new):
+        if length < MIN_STEP or not math.isfinite(new):
             break
         u, b = u + length * du, b + length * db
-        s = x.matvec(u, b)
-        idle = 0 if new < value - OBJECTIVE_ROUNDING * value else idle + 1
+        s = x.matvec(u) + b
+        idle = 0 if new < value - ROUNDING * value else idle + 1
         value = new
-        if idle >= MAX_IDLE_STEPS:
+        if idle >= MAX_IDLE_STEPS or (not objective.penalty and value < SEPARABLE_RATIO * first):
             break
-        if penalty == 0 and value < SEPARABLE_RATIO * first:
-            break
-    return -objective.derivatives(s)[0], u
+    return objective.own_dual(objective.expand(s)), u
+
+
+class _Exact:
+    """Exact Newton steps."""
+
+    is_stopped = False
+
+    def __init__(self, x: DesignMatrix, objective: Objective) -> None:
+        self._x, self._objective = x, objective
+
+    def expand(self, s: Floats) -> RowModel:
+        """Return the second-order model of the losses at scores s."""
+        return self._objective.expand(s)
+
+    def __call__(
+        self, model: RowModel, gradient: Floats, total: Floats, residual_tol: float
+    ) -> Step:
+        """Return the step of weights, intercepts and scores, and the squared residual."""
+        del residual_tol
+        du, db = full_system(self._x, self._objective, model)(-gradient, -total)
+        return du, db, self._x.matvec(du) + db, 0.0
+
+
+class _Truncated(_Exact):
+    """Newton steps by preconditioned conjugate gradients, with a count of Hessian products.
+
+    Parameters
+    ----------
+    x : DesignMatrix
+    objective : Objective
+    stopping_rule : StoppingRule
+    max_products : int
+    on_pass : callable
+        Called with the number of products and the relative gap so far; returning True stops.
+    """
+
+    def __init__(
+        self,
+        x: DesignMatrix,
+        objective: Objective,
+        stopping_rule: StoppingRule,
+        max_products: int,
+        on_pass: OnPass,
+    ) -> None:
+        super().__init__(x, objective)
+        self._rule, self._most, self._on_pass = stopping_rule, max_products, on_pass
+        self._curvature: Floats | None = None
+        self.products, self.is_stopped = 0, False
+
+    def expand(self, s: Floats) -> RowModel:
+        """Return the model of the losses, with curvature that does not fall too fast."""
+        model = self._objective.expand(s)
+        if self._curvature is not None:
+            kept = np.maximum(model.curvature, CURVATURE_DECAY * self._curvature)
+            model = replace(model, curvature=kept)
+        self._curvature = model.curvature
+        return model
+
+    def __call__(
+        self, model: RowModel, gradient: Floats, total: Floats, residual_tol: float
+    ) -> Step:
+        """Return a step whose residual is small, relative to the gradient or absolute."""
+        x, penalty = self._x, self._objective.penalty
+        is_many = x.shape[1] > MAX_GRAM_COLUMNS
+        inverse = (diagonal_system if is_many else class_system)(x, self._objective, model)
+        du, db = np.zeros_like(gradient), np.zeros_like(total)
+        moved = np.zeros(model.gradient.shape)
+        left, rest = -gradient, -total
+        pu, pb = inverse(left, rest)
+        size = float(np.vdot(left, pu)) + float(rest @ pb)
+        enough = min(FORCING_TERM, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
+        while size > 0 and not self.is_stopped:
+            ds = x.matvec(pu) + pb
+            r = model.product(ds)
+            image = x.rmatvec(r) + penalty * pu
+            sums = r.sum(axis=0) if self._objective.fit_intercept else np.zeros_like(total)
+            self._count()
+            length = size / (float(np.vdot(pu, image)) + float(pb @ sums))
+            if not math.isfinite(length):
+                break
+            du, db = du + length * pu, db + length * pb
+            moved += length * ds
+            left, rest = left - length * image, rest - length * sums
+            mu, mb = inverse(left, rest)
+            new = float(np.vdot(left, mu)) + float(rest @ mb)
+            if new <= enough or float(np.vdot(left, left)) <= residual_tol:
+                break
+            pu, pb = mu + (new / size) * pu, mb + (new / size) * pb
+            size = new
+        return du, db, moved, float(np.vdot(left, left))
+
+    def _count(self) -> None:
+        self.products += 1
+        stop = bool(self._on_pass(self.products, self._rule.reached))
+        self.is_stopped = stop or self.products >= self._most

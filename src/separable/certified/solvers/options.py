@@ -18,8 +18,8 @@ class SolverOptions:
     Parameters
     ----------
     tol : float or None
-        The requested relative gap. None: 1e-6; smooth losses and other penalties with many
-        columns: 1e-4.
+        The requested relative gap. None: 1e-6; tiny problems go on to rounding (`Problem.is_tiny`).
+        l1 penalties with many columns: 1e-4.
     max_iter : int
         Maximum number of passes over the rows.
     seed : int
@@ -33,8 +33,8 @@ class SolverOptions:
         False, in a search: lanes may stop at their estimated distance from the optimum, and have
         no certificate.
     force : str, optional
-        The only solver to use, whatever the policy says: "dual_cd", "semismooth_newton",
-        "interior_point", "newton" or "newton_cg". For tests of binary l2 problems.
+        The only solver of an l2-penalised problem, whatever the policy says: "lbfgs", "newton",
+        "newton_cg", "dual_cd", "semismooth_newton" or "interior_point".
     """
 
     tol: float | None = None

@@ -1,23 +1,23 @@
-"""The choice of solver by penalty, loss, number of joint classes and shape of the data."""
+"""The choice of solver: one table by loss, rows and size."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from separable.certified.solvers.dense_logistic import DenseLogisticSolver
-from separable.certified.solvers.driver import Driver, Learns
+from separable.certified.solvers.driver import Driver, IncumbentDriver, Learns
 from separable.certified.solvers.l1_driver import L1Solver
-from separable.certified.solvers.l2_driver import L2Solver
-from separable.certified.solvers.softmax_l1_driver import L1MultinomialSolver
-from separable.certified.solvers.softmax_l2_driver import MultinomialSolver
 from separable.losses.base import is_smooth
 
 if TYPE_CHECKING:
     from separable.certified.problem import Problem
     from separable.certified.solvers.options import SolverOptions
 
-__all__ = ["PIECEWISE_LINEAR", "Learns", "Rule", "solver_of", "solvers_for"]
+__all__ = ["POLICY", "Learns", "Rule", "rule_of", "solver_of", "solvers_for"]
+
+#: Sparse rows with at least 1 / 8 of their values, one-hot tables for example, are as good as
+#: dense up to this many cells: 256 MB in float32.
+DENSE_IS_FASTER, MAX_SPREAD_CELLS = 8, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -26,58 +26,75 @@ class Rule:
 
     Parameters
     ----------
-    is_sparse : bool
-        Whether it is for sparse rows.
+    loss : str
+        "logistic", "smooth" or "piecewise" (linear).
+    rows : str
+        "dense", "sparse" or "any"; "dense" includes sparse rows that are worth spreading.
     above : int
         It is for more rows and more columns than this.
     solvers : tuple of str
         Each takes over when the one before it ends without the requested gap.
+    passes : int
+        Passes of the first solver, if there is another.
     """
 
-    is_sparse: bool
+    loss: str
+    rows: str
     above: int
     solvers: tuple[str, ...]
+    passes: int = 1000
 
 
-#: Hinge and epsilon-insensitive losses with an l2 penalty; the first rule that holds counts.
+#: Semismooth Newton steps; an interior point if they stall; if it fails, too, steps to the end.
+NEWTON_FIRST = ("semismooth_newton", "interior_point", "patient_semismooth_newton")
+
+#: Problems with an l2 penalty; the first rule that holds counts. Without a penalty: newton.
 #:
-#: dual_cd ends after `l2_driver.FALLBACK_PASSES` passes, semismooth_newton after
-#: `semismooth_newton.MAX_STEPS` steps, interior_point is the last resort. Passes are first where
-#: many lanes share them and rows have few values: text. Between 300 and 2000 sparse columns the
-#: factors of the interior point, by BLAS, are faster than those of Newton steps. The limits are
-#: read off `benchmarks/piecewise_solvers.py`.
-PIECEWISE_LINEAR = (
-    Rule(True, 2000, ("dual_cd", "semismooth_newton", "interior_point")),
-    Rule(True, 300, ("dual_cd", "interior_point")),
-    Rule(True, 0, ("semismooth_newton", "interior_point")),
-    Rule(False, 0, ("semismooth_newton", "interior_point")),
+#: lbfgs has Newton steps of its own after 60 passes. dual_cd is first where many lanes share passes
+#: over rows with few values: text. semismooth_newton ends after `semismooth_newton.MAX_STEPS`
+#: steps, or when it stalls: `MAX_IDLE` there. Between 300 and 2000 sparse columns the factors of
+#: the interior point, by BLAS, are faster than those of semismooth Newton steps. The limits of
+#: piecewise linear losses are read off `benchmarks/piecewise_solvers.py`.
+POLICY = (
+    Rule("logistic", "dense", 2000, ("dual_cd", "newton"), 30),
+    Rule("logistic", "dense", 0, ("lbfgs", "newton")),
+    Rule("logistic", "sparse", 512, ("dual_cd", "newton"), 60),
+    Rule("logistic", "sparse", 0, ("newton",)),
+    Rule("smooth", "any", 512, ("dual_cd", "newton"), 60),
+    Rule("smooth", "any", 0, ("newton",)),
+    Rule("piecewise", "sparse", 2000, ("dual_cd", *NEWTON_FIRST), 60),
+    Rule("piecewise", "sparse", 300, ("dual_cd", "interior_point"), 60),
+    Rule("piecewise", "any", 0, NEWTON_FIRST),
 )
 
 
-def solvers_for(problem: Problem, force: str | None = None) -> tuple[str, ...]:
-    """Return the solvers of a problem with a piecewise linear loss, in order."""
+def rule_of(problem: Problem, force: str | None = None) -> Rule:
+    """Return the rule of a problem with an l2 penalty."""
+    loss = "smooth" if is_smooth(problem.loss) else "piecewise"
+    loss = "logistic" if problem.loss.is_multinomial else loss
     if force is not None:
-        return (force,)
-    fewer, is_sparse = min(problem.rows.shape), problem.rows.is_sparse
+        return Rule(loss, "any", 0, (force,))
+    n, d = problem.rows.shape
+    is_dense = not problem.rows.is_sparse
+    if not is_dense and loss == "logistic":
+        is_full = DENSE_IS_FASTER * problem.rows.values.size >= n * d
+        is_dense = is_full and d <= min(n, 2000) and n * d <= MAX_SPREAD_CELLS
+    rows = "dense" if is_dense else "sparse"
     return next(
-        rule.solvers
-        for rule in PIECEWISE_LINEAR
-        if rule.is_sparse == is_sparse and fewer > rule.above
+        rule
+        for rule in POLICY
+        if rule.loss == loss and rule.rows in (rows, "any") and min(n, d) > rule.above
     )
+
+
+def solvers_for(problem: Problem, force: str | None = None) -> tuple[str, ...]:
+    """Return the solvers of a problem with an l2 penalty, in order."""
+    return rule_of(problem, force).solvers
 
 
 def solver_of(problem: Problem, solver_options: SolverOptions) -> Learns:
     """Return the solver for a problem."""
-    if DenseLogisticSolver.takes(problem):
-        other = MultinomialSolver if problem.n_classes > 2 else L2Solver
-        return DenseLogisticSolver(problem, solver_options, Driver(other(problem, solver_options)))
-    if problem.n_classes > 2:
-        smooth = problem.penalty.is_smooth
-        return Driver(
-            (MultinomialSolver if smooth else L1MultinomialSolver)(problem, solver_options)
-        )
-    if not problem.penalty.is_smooth or problem.loss.name == "squared_error":
-        return Driver(L1Solver(problem, solver_options))
-    if is_smooth(problem.loss):
-        return Driver(L2Solver(problem, solver_options))
-    return Driver(L2Solver(problem, solver_options, solvers_for(problem, solver_options.force)))
+    if not problem.penalty.is_smooth or problem.loss.is_quadratic:
+        return IncumbentDriver(L1Solver(problem, solver_options))
+    rule = rule_of(problem, solver_options.force)
+    return Driver(problem, solver_options, rule.solvers, rule.passes)

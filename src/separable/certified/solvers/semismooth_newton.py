@@ -7,8 +7,8 @@ estimate of the core was too small.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,17 +16,17 @@ from separable._core import native, portable
 from separable.certified.duality.l2_certifier import CertifiedSolution, certify
 from separable.certified.solvers.dual_cd import PassedRows
 from separable.certified.solvers.incumbent import better
-from separable.data.core_rows import core_rows
-from separable.data.rows import Rows
+from separable.certified.solvers.solved import Result, chains
+from separable.data.rows import Rows, core_rows
 from separable.linalg.blas import aligned_zeros
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from separable.certified.problem import Lane, Problem
-    from separable.typing import Floats
+    from separable.certified.solvers.solved import Goal, OnPass, Start
 
-__all__ = ["NewtonRows", "NewtonStart", "semismooth_newton"]
+__all__ = ["NewtonRows", "SemismoothNewtonSolver"]
 
 #: Doubles per cache line: dense rows are padded to whole lines.
 LINE = 8
@@ -38,6 +38,10 @@ MAX_ROUNDS, TIGHTEN = 4, 0.1
 ROUNDING, NEAR_ROUNDING = 1e-14, 1e-12
 #: Steps after which the next solver is faster; most problems need 15 to 50.
 MAX_STEPS = 250
+#: Work without half the gap, while that is above 1e-2, after which steps stall and the next solver
+#: takes over. The unit is a step of an interior point: a factor of all rows. At the default C,
+#: steps that converge stay below 4, for few rows are in the zone.
+MAX_IDLE = 6.0
 
 
 @dataclass(frozen=True)
@@ -72,93 +76,82 @@ class NewtonRows:
         return cls(core_rows(Rows(values, width)), width)
 
 
-@dataclass(frozen=True)
-class NewtonStart:
-    """A warm start: weights of the problem's columns, the intercept, and a dual point."""
-
-    weights: Floats
-    intercept: float
-    dual: Floats
-
-    @classmethod
-    def after(cls, solution: CertifiedSolution, factor: float = 1.0) -> NewtonStart:
-        """Start from the solution of a lane whose C is ``factor`` times smaller."""
-        dual = solution.dual[:, 0]
-        return cls(solution.weights[:, 0], float(solution.intercept[0]), factor * dual)
-
-
-def semismooth_newton(
-    problem: Problem,
-    rows: NewtonRows,
-    lane: Lane,
-    *,
-    tol: float,
-    to_rounding: bool,
-    max_iter: int,
-    start: NewtonStart | None = None,
-    on_step: Callable[[int, float], Any] | None = None,
-) -> tuple[CertifiedSolution, int, bool]:
-    """Solve one lane.
+class SemismoothNewtonSolver:
+    """Semismooth Newton steps for the lanes of a piecewise linear loss.
 
     Parameters
     ----------
     problem : Problem
-        With a piecewise linear loss.
-    rows : NewtonRows
-    lane : Lane
-    tol : float
-        The requested relative gap.
-    to_rounding : bool
-        Go on until the certificate cannot improve.
-    max_iter : int
-        Maximum number of steps.
-    start : NewtonStart, optional
-    on_step : callable, optional
-        Called with the number of a step and the estimated relative gap; returning True stops.
-
-    Returns
-    -------
-    solution : CertifiedSolution
-        Of the one lane.
-    steps : int
-    is_done : bool
-        Whether no other solver should continue: converged, or stopped by ``on_step``.
+    max_idle : float, default MAX_IDLE
+        Work without half the gap after which it has stalled.
     """
-    d = problem.rows.n_features
-    w, z, b, width = np.zeros(rows.n_columns), np.zeros(problem.rows.n_rows), 0.0, 0.0
-    if start is not None:
-        w[:d], z[:], b, width = start.weights, start.dual, start.intercept, WARM_WIDTH
-    elif problem.is_regression and problem.fit_intercept:
-        b = float(np.median(problem.target))
-    targets = problem.in_lanes([lane])
-    best: CertifiedSolution | None = None
-    steps, wanted = 0, ROUNDING if to_rounding else tol
-    for _ in range(MAX_ROUNDS):
-        more, b, width, stopped = native.semismooth_newton(
-            targets,
-            rows.core,
-            w,
-            b,
-            z,
-            problem.fit_intercept,
-            width,
-            wanted,
-            min(max_iter, MAX_STEPS) - steps,
-            None if on_step is None else partial(_report, on_step, steps),
-        )
-        steps += more
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = certify(problem, [lane], z[:, None], tol, w[:d, None].copy())
-        best = found if best is None else better(best, found)
-        gap = best.certificates[0].relative_gap
-        enough = gap <= (NEAR_ROUNDING if to_rounding else tol)
-        if enough or stopped or more == 0 or steps >= min(max_iter, MAX_STEPS):
-            break
-        wanted *= TIGHTEN
-    assert best is not None
-    return best, steps, enough or stopped or steps >= max_iter
+
+    def __init__(self, problem: Problem, max_idle: float = MAX_IDLE) -> None:
+        self._problem, self._max_idle = problem, max_idle
+
+    @cached_property
+    def _rows(self) -> NewtonRows:
+        return NewtonRows.of(self._problem)
+
+    def prepare(self) -> None:
+        """Compute what threads share before they start."""
+        _ = self._rows
+
+    def blocks(
+        self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
+    ) -> list[list[list[int]]]:
+        """Return a path for each class and fold; those of a fold together if classes are small."""
+        del n_jobs  # bits do not depend on it
+        paths = chains(lanes, chosen)
+        if not self._problem.is_tiny(len(paths)):
+            return [[[k] for k in path] for path in paths]
+        folds: dict[tuple[int, tuple[float, ...]], list[list[int]]] = {}
+        for path in paths:
+            key = lanes[path[0]].fold, tuple(lanes[k].C for k in path)
+            folds.setdefault(key, []).append(path)
+        return [[list(batch) for batch in zip(*some, strict=True)] for some in folds.values()]
+
+    def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
+        """Solve lanes in one call of the core, and those whose gap is too large in another one."""
+        problem, rows, k = self._problem, self._rows, len(lanes)
+        d, most = problem.rows.n_features, min(goal.max_iter, MAX_STEPS)
+        w, z = np.zeros((k, rows.n_columns)), np.zeros((k, problem.rows.n_rows))
+        b, width = np.zeros(k), np.zeros(k)
+        if start is not None:
+            w[:, :d], z[:] = start.weights_of(problem).T, start.dual.T
+            b[:], width[:] = start.intercept, WARM_WIDTH
+        elif problem.is_regression and problem.fit_intercept:
+            middle = len(problem.target) // 2
+            b[:] = np.partition(problem.target, middle)[middle]
+        wanted, limit = (ROUNDING, NEAR_ROUNDING) if goal.to_rounding else (goal.tol, goal.tol)
+        steps, left = np.zeros(k, np.int64), np.arange(k)
+        best: dict[int, CertifiedSolution] = {}
+        for turn in range(MAX_ROUNDS):
+            report = None if goal.is_silent else partial(_report, on_pass, int(steps[left].max()))
+            some = [lanes[i] for i in left]
+            more, stalled, stopped = native.semismooth_newton(
+                problem.in_lanes(some), rows.core, w, b, z, problem.fit_intercept, width, wanted,
+                most - steps[left], self._max_idle, report,
+            )  # fmt: skip
+            steps[left] += more
+            found = certify(problem, some, z.T, goal.tol, np.ascontiguousarray(w[:, :d].T))
+            for at, i in enumerate(left.tolist()):
+                one = found.lane(at)
+                best[i] = better(best[i], one) if turn else one
+            gaps = np.array([best[i].certificates[0].relative_gap for i in left.tolist()])
+            goes_on = ~(gaps <= limit) & (np.array(more) > 0) & (steps[left] < most)
+            goes_on &= ~np.array(stalled)
+            if stopped or not goes_on.any():
+                break
+            left, w, z = left[goes_on], w[goes_on], z[goes_on]
+            b, width = b[goes_on], width[goes_on]
+            wanted *= TIGHTEN
+        solution = CertifiedSolution.side_by_side([best[i] for i in range(k)])
+        is_enough = [one.relative_gap <= limit for one in solution.certificates]
+        is_done = np.array(is_enough) | stopped | (steps >= goal.max_iter)
+        return Result(solution, steps, ["semismooth-newton"] * k, is_done)
 
 
-def _report(on_step: Callable[[int, float], Any], before: int, step: int, gap: float) -> bool:
+def _report(on_pass: OnPass, before: int, step: int, gap: float) -> bool:
     """Report a step of a later round; return whether to stop."""
-    return bool(on_step(before + step, gap))
+    return on_pass(before + step, gap)

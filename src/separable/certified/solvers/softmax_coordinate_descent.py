@@ -1,36 +1,50 @@
-"""Proximal Newton with coordinate descent for l1-penalised multinomial logistic regression.
+"""Multinomial logistic regression with an l1 part: coordinate descent in proximal Newton steps.
 
 Each step minimises the quadratic model of the loss, whose Hessian in the scores of a row is
 c (diag(p) - p p'), plus the penalty by coordinate descent over the active set: weights that are not
 0 or violate optimality. A backtracking line search follows. After a short step the next model mixes
-p with the uniform distribution, which bounds its curvature from below.
+p with the uniform distribution, which bounds its curvature from below. A path of C is solved lane
+by lane, each from the one before and through intermediate C (continuation).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.l1_certifier import l1_l2_weights
-from separable.certified.duality.softmax_l1_certifier import certify
-from separable.certified.duality.softmax_l2_certifier import RowClasses, dual_points, softmax
+from separable.certified.duality.penalized_certifier import (
+    certify_softmax_penalized,
+    softmax_certificate,
+)
+from separable.certified.duality.softmax_l2_certifier import (
+    RowClasses,
+    dual_points,
+    make_feasible,
+    softmax,
+)
+from separable.certified.solvers.coordinate_descent import CoordinateSolver
+from separable.certified.solvers.interior_point.l1_interior import SoftmaxRows
+from separable.certified.solvers.stopping import StoppingRule
 from separable.losses.softmax import best_intercepts, losses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from separable.certified.design.column_reader import ReadColumns
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.parallel import Cancellation
+    from separable.linalg.column_major import ReadColumns
     from separable.typing import Floats
 
 
-__all__ = ["L1Multinomial"]
+__all__ = ["ProximalNewton", "SoftmaxPath"]
 
 #: Sweeps of one model stop at this fraction of the largest violation.
 SWEEP_TOL = 0.1
@@ -50,13 +64,94 @@ MIN_STEP = 1e-9
 SHORT_STEP = 0.25
 #: The smallest mixture, and its factor after each short step.
 MIN_MIX, MIX_FACTOR = 1e-5, 10.0
+#: Continuation: maximum ratio of consecutive C on the way to a lane,
+MAX_C_RATIO = 10.0
+#: their relative gap, and their maximum number of steps.
+PATH_GAP, MAX_PATH_STEPS = 0.1, 8
 
 
-class StoppingCriterion(Protocol):
-    """The interface of a stopping rule."""
+class SoftmaxPath(CoordinateSolver):
+    """Proximal Newton along a path of C, lane by lane."""
 
-    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float, /) -> bool:
-        """Return whether to stop after a step with probabilities z and weights."""
+    @property
+    def width(self) -> int:
+        """Columns of a lane: the classes."""
+        return self.problem.n_classes
+
+    def path(
+        self, lanes: list[Lane], weights: Floats, end: Cancellation
+    ) -> Iterator[tuple[CertifiedSolution, NDArray[np.int64]]]:
+        """Yield the solution of each lane, from ``weights``, (d, K), and its passes."""
+        last = lanes[0].C if weights.any() else self._largest_zero_c(lanes[0])
+        for lane in lanes:
+            end.raise_if_abandoned()
+            found, passes = self._learn(lane, weights, last, self.max_sweeps, end)
+            weights, last = found.weights, max(last, lane.C)
+            yield found, np.array([passes])
+
+    def resume(
+        self, lane: Lane, weights: Floats, most: int, end: Cancellation
+    ) -> tuple[CertifiedSolution, int]:
+        """Return the solution of at most ``most`` passes from weights, (d, K), and their number."""
+        return self._learn(lane, weights, lane.C, most, end)
+
+    def aim(self, n_lanes: int) -> float:
+        """Return the relative gap to aim at."""
+        del n_lanes
+        return self.tol
+
+    def certify(self, lane: Lane, weights: Floats, z: Floats) -> CertifiedSolution:
+        """Return the certified weights, (d, K), with dual points z = c (1[y = k] - p_k)."""
+        rows = RowClasses.of(self.problem, lane)
+        c = rows.c[:, None]
+        p = -np.divide(z, c, out=np.zeros_like(z), where=c > 0)
+        p[np.arange(len(p)), rows.y] += 1.0
+        return certify_softmax_penalized(self.problem, lane, p, self.tol, weights)
+
+    def score_loss(self, lane: Lane) -> tuple[NDArray[np.intp], NDArray[np.intp], SoftmaxRows]:
+        """Return the rows of a cost, the classes present, and the loss, for interior points."""
+        present, rows = _present_classes(self.problem, lane)
+        used = np.flatnonzero(rows.c)
+        return used, present, SoftmaxRows(RowClasses(rows.y[used], rows.c[used], rows.present))
+
+    def with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
+        """Return the solution: probabilities of its own scores are the dual point."""
+        del lane
+        return found
+
+    def _largest_zero_c(self, lane: Lane) -> float:
+        """Return the largest C for which all weights are 0."""
+        problem, rows = self.problem, RowClasses.of(self.problem, lane)
+        uniform = np.ones((len(rows.y), problem.n_classes))
+        p = make_feasible(rows, uniform, fit_intercept=problem.fit_intercept)
+        most = float(np.abs(problem.x.rmatvec(dual_points(rows, p))).max(initial=0.0))
+        return lane.C * problem.column_penalty.l1 / most if most > 0 else lane.C
+
+    def _learn(
+        self, lane: Lane, weights: Floats, last: float, most: int, end: Cancellation
+    ) -> tuple[CertifiedSolution, int]:
+        """Solve one lane from the weights for C = ``last``; return the solution and its passes."""
+        problem, tol = self.problem, self.tol
+
+        def certify(p: Floats, u: Floats) -> CertifiedSolution:
+            return certify_softmax_penalized(problem, lane, p, tol, u)
+
+        on_step = partial(end.report, self.solver_options.callback)
+        stopping_rule = StoppingRule(
+            certify, tol=tol, to_rounding=problem.is_small, on_step=on_step
+        )
+        passes = 0.0
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            for C in _between(last, lane.C):
+                near = self._newton(replace(lane, C=C), end)
+                _, weights = near.learn(weights, PathStopping(stopping_rule), (most - passes) / 2)
+                passes += near.passes
+            work = self._newton(lane, end)
+            p, u = work.learn(weights, stopping_rule, most - passes)
+            return stopping_rule.end(p, u), math.ceil(passes + work.passes)
+
+    def _newton(self, lane: Lane, end: Cancellation) -> ProximalNewton:
+        return ProximalNewton(self.problem, self.columns, lane, end.raise_if_abandoned)
 
 
 @dataclass(frozen=True)
@@ -72,7 +167,7 @@ class _Point:
     relative_gap: float
 
 
-class L1Multinomial:
+class ProximalNewton:
     """Proximal Newton for one lane.
 
     Parameters
@@ -89,24 +184,23 @@ class L1Multinomial:
         self, problem: Problem, columns: ReadColumns, lane: Lane, on_sweep: Callable[[], Any]
     ) -> None:
         self._problem, self._columns, self._on_sweep = problem, columns, on_sweep
-        self._l1, self._l2 = l1_l2_weights(problem)
-        rows = RowClasses.of(problem, lane)
-        self._present = np.flatnonzero(rows.present)
-        index = np.zeros(len(rows.present), np.int32)
-        index[self._present] = np.arange(len(self._present), dtype=np.int32)
-        self._rows = RowClasses(index[rows.y], rows.c, rows.present[self._present])
+        self._l1, self._l2 = problem.column_penalty.l1, problem.column_penalty.l2
+        self._present, self._rows = _present_classes(problem, lane)
         self._mix, self._work = 0.0, 0.0
         self.passes = 0.0
 
     def learn(
-        self, weights: Floats, stopping_rule: StoppingCriterion, max_passes: float
+        self,
+        weights: Floats,
+        stopping_rule: StoppingRule | PathStopping,
+        max_passes: float,
     ) -> tuple[Floats, Floats]:
         """Solve from weights, (d, K); return probabilities and weights of all K classes.
 
         A step counts as a pass over the rows, and so does a full sweep over all weights.
         """
         u = np.ascontiguousarray(weights[:, self._present])
-        now = self._point(u, self._problem.matvec(u))
+        now = self._point(u, self._problem.x.matvec(u))
         while not stopping_rule(
             self._spread(now.probabilities), partial(self._weights, now.u), now.relative_gap
         ):
@@ -135,8 +229,8 @@ class L1Multinomial:
             scores = scores + best_intercepts(rows.y, scores, rows.c)
         probabilities = softmax(scores)
         dual = dual_points(rows, probabilities)
-        correlation = problem.rmatvec(dual)
-        seen = certify(problem, rows, probabilities, correlation, scores, u, 0.0)
+        correlation = problem.x.rmatvec(dual)
+        seen = softmax_certificate(problem, rows, probabilities, correlation, scores, u, 0.0)
         objective = seen.primal / problem.value
         return _Point(u, scores, probabilities, dual, correlation, objective, seen.relative_gap)
 
@@ -277,3 +371,45 @@ def _may_change(u: Floats, violation: Floats) -> NDArray[np.bool_]:
         least = float(np.partition(waiting, -most - 1, axis=None)[-most - 1])
     may: NDArray[np.bool_] = ~out | (waiting > least)
     return may
+
+
+def _present_classes(problem: Problem, lane: Lane) -> tuple[NDArray[np.intp], RowClasses]:
+    """Return the classes present in a lane, and its rows with labels among these."""
+    rows = RowClasses.of(problem, lane)
+    present = np.flatnonzero(rows.present)
+    index = np.zeros(len(rows.present), np.int32)
+    index[present] = np.arange(len(present), dtype=np.int32)
+    return present, RowClasses(index[rows.y], rows.c, rows.present[present])
+
+
+class PathStopping:
+    """Stopping rule of the intermediate C of a continuation: a loose gap and few steps.
+
+    Parameters
+    ----------
+    stopping_rule : StoppingRule
+        The stopping rule of the lane; it counts steps.
+    """
+
+    def __init__(self, stopping_rule: StoppingRule) -> None:
+        self._stopping_rule, self._left = stopping_rule, MAX_PATH_STEPS
+
+    def __call__(self, p: Floats, weights: Callable[[], Floats], seen: float) -> bool:
+        """Return whether to continue with the next C."""
+        del p, weights
+        if self._stopping_rule.is_stopped or seen <= PATH_GAP or self._left == 0:
+            return True
+        self._left -= 1
+        return self._stopping_rule.report(np.inf)
+
+
+def _between(first: float, last: float) -> Floats:
+    """Return intermediate values of C, each at most MAX_C_RATIO times the one before.
+
+    Examples
+    --------
+    >>> _between(1.0, 100.0).tolist()
+    [10.0]
+    """
+    steps = math.ceil(math.log(last / first, MAX_C_RATIO)) if 0 < first < last else 0
+    return first * (last / first) ** (np.arange(1, steps) / max(steps, 1))

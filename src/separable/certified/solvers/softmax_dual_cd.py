@@ -13,22 +13,23 @@ import numpy as np
 from separable._core import native
 from separable.certified.duality.softmax_l2_certifier import certify_softmax
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
-from separable.certified.solvers.lane_schedule import bits, run_phases
+from separable.certified.solvers.lane_schedule import bits
 from separable.linalg.blas import aligned_zeros
 from separable.losses.softmax import totals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.dual_cd import PassedRows, Start
+    from separable.certified.solvers.dual_cd import PassedRows
+    from separable.certified.solvers.solved import Start
     from separable.typing import Floats
 
 
-__all__ = ["descend", "most_models"]
+__all__ = ["SoftmaxBlock", "most_models"]
 
 #: Bytes per cache line.
 LINE_BYTES = 64
@@ -47,48 +48,7 @@ def most_models(dtype: np.dtype[Any], n_classes: int) -> int:
     return max(1, LINE_BYTES // dtype.itemsize // native.class_stride(n_classes, dtype.itemsize))
 
 
-def descend(
-    problem: Problem,
-    passed: PassedRows,
-    lanes: Sequence[Lane],
-    *,
-    tol: float,
-    max_iter: int,
-    seed: int,
-    start: Start | None = None,
-    on_pass: Callable[[int, float], Any] | None = None,
-) -> tuple[CertifiedSolution, NDArray[np.int64]]:
-    """Solve multinomial models side by side.
-
-    Parameters
-    ----------
-    problem : Problem
-        With ``n_classes`` K.
-    passed : PassedRows
-        The rows; their float type is that of the passes.
-    lanes : sequence of Lane
-        Multinomial lanes with finite C; at most `most_models` of them.
-    tol, max_iter : float, int
-        The requested relative gap, and the maximum number of passes.
-    seed : int
-        Seed of the order of rows.
-    start : Start, optional
-        Dual points c (1[y = k] - p_k) and intercepts, K columns a model.
-    on_pass : callable, optional
-        Called after each pass with its number and the largest estimated relative gap; returning
-        True stops the solver.
-
-    Returns
-    -------
-    solution : CertifiedSolution
-    passes : ndarray, shape (k,)
-        Number of passes of each model.
-    """
-    block = _Block(problem, passed, lanes, start)
-    return run_phases(block, tol=tol, max_iter=max_iter, seed=seed, on_pass=on_pass)
-
-
-class _Block:
+class SoftmaxBlock:
     """State of a block of models: weights, probabilities and multipliers."""
 
     def __init__(
@@ -153,7 +113,7 @@ class _Block:
         for index, lane in enumerate(self._lanes):
             u[:, index] = _logs(dual[:, index], problem.costs(lane), np.asarray(problem.target))
         u[:, ~self._present] = LOG_ABSENT
-        self._of_models(self._w)[:] = problem.rmatvec(start.dual).reshape(-1, k, classes)
+        self._of_models(self._w)[:] = problem.x.rmatvec(start.dual).reshape(-1, k, classes)
         intercept = start.intercept.reshape(k, classes)
         multiplier[:] = np.where(np.isfinite(intercept), intercept, 0.0)
         self._of_models(self._by_lane)[1] = dual.sum(axis=0)

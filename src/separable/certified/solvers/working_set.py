@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from separable.certified.design.row_products import DenseProducts, SparseProducts
 from separable.certified.solvers.interior_point.piecewise_linear_interior import (
     Fixed,
     interior_point,
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.design.row_products import RowProducts
     from separable.certified.problem import Problem
     from separable.certified.solvers.stopping import StoppingRule
+    from separable.linalg.design_matrix import DesignMatrix
     from separable.losses.base import Loss
     from separable.typing import Floats
 
@@ -56,7 +55,7 @@ def part_of(problem: Problem, chosen: NDArray[np.intp] | slice) -> Problem:
 
 def solve_near_breakpoints(
     problem: Problem,
-    x: RowProducts,
+    x: DesignMatrix,
     y: Floats,
     c: Floats,
     w: Floats,
@@ -69,7 +68,7 @@ def solve_near_breakpoints(
     may_move = np.zeros(len(c), bool)
     inside, z = _sides(loss, y, c, _scores(problem, x, y, c, w))
     for share, factor in ROUNDS:
-        size = max(int(share * np.count_nonzero(c)), ROWS_PER_COLUMN * x.size)
+        size = max(int(share * np.count_nonzero(c)), ROWS_PER_COLUMN * x.shape[1])
         if size >= len(c):
             break
         inside[c == 0] = np.inf
@@ -77,7 +76,7 @@ def solve_near_breakpoints(
         chosen = np.flatnonzero(may_move)
         z[chosen] = 0.0
         z[chosen], w = interior_point(
-            _same_products(part_of(problem, chosen), x),
+            part_of(problem, chosen).x,
             loss,
             y[chosen],
             c[chosen],
@@ -87,7 +86,7 @@ def solve_near_breakpoints(
             fixed=Fixed(x.rmatvec(z), float(z.sum())),
         )
         if stopping_rule.is_stopped or factor < 1 or stopping_rule.steps >= max_iter:
-            stopping_rule.consider(z, x.weights(w))
+            stopping_rule.consider(z, x.expand(w))
         if stopping_rule.is_stopped or stopping_rule.is_done or stopping_rule.steps >= max_iter:
             break
         inside, after = _sides(loss, y, c, _scores(problem, x, y, c, w))
@@ -122,9 +121,9 @@ class _Inner:
         return False
 
 
-def _scores(problem: Problem, x: RowProducts, y: Floats, c: Floats, w: Floats) -> Floats:
+def _scores(problem: Problem, x: DesignMatrix, y: Floats, c: Floats, w: Floats) -> Floats:
     """Return the scores with the optimal intercept."""
-    scores = x.matvec(w, 0.0)
+    scores = x.matvec(w)
     return scores + problem.loss.best_intercept(y, scores, c) if problem.fit_intercept else scores
 
 
@@ -136,10 +135,3 @@ def _sides(loss: Loss, y: Floats, c: Floats, scores: Floats) -> tuple[Floats, Fl
         return inside, np.where(inside < 0, np.sign(off) * c, 0.0)
     inside = y * scores - 1.0
     return inside, np.where(inside < 0, y * c, 0.0)
-
-
-def _same_products(part: Problem, x: RowProducts) -> RowProducts:
-    """Return the products of a restricted problem, of the same type as x."""
-    if isinstance(x, SparseProducts):
-        return SparseProducts(part)
-    return DenseProducts(part, part.blocks, None)

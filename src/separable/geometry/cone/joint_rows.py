@@ -1,10 +1,10 @@
 """Rows of K classes together as the vectors of a cone.
 
-Weights u_k separate the classes together if (u_y - u_k).(x_i, 1) > 0 for every row, y its class,
-and every other class k: what the multinomial model asks. Equal changes of all classes change none
-of these, so the first class has the weights 0, and u holds those of the others, one after the
-other. The vectors of a row, one for each class that is not its own, are then (e_y - e_k) (x) (x_i,
-1) with e_0 = 0. They are never written out as a whole.
+Weights u_k separate the classes jointly if (u_y - u_k).(x_i, 1) > 0 for every row, y its class, and
+every other class k, as in the multinomial model. Adding the same vector to all u_k changes nothing,
+so the first class has weights 0, and u is the concatenation of the others. The vectors of a row,
+one for each other class, are then (e_y - e_k) (x) (x_i, 1) with e_0 = 0. They are never stored all
+at once.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class JointRows:
         return vectors[:, 1:].reshape(len(row), self._others * seen.shape[1])
 
     def lowest_bits(self) -> NDArray[np.int64]:
-        """Return for each column an e of which all its values are multiples of 2^e."""
+        """Return, for each column, an e such that all its values are multiples of 2^e."""
         return np.tile(self._base.lowest_bits(), self._others)
 
     def pairs(self, chosen: Indices) -> Indices:
@@ -166,7 +166,7 @@ class JointRows:
         """Return the vectors of rows and other classes, the inverse of `pairs`."""
         row, other = np.asarray(pairs, dtype=np.intp).reshape(-1, 2).T
         if ((other == self.label[row]) | (other < 0) | (other >= self.n_classes)).any():
-            raise ValueError("A pair names the row's own class, or one that is not there.")
+            raise ValueError("A pair names the row's own class or an unknown class.")
         return row * self._others + other - (other > self.label[row])
 
     def packed(self, weights: Floats, intercept: Floats) -> Floats:

@@ -1,34 +1,34 @@
-"""Rows of two classes as the vectors y_i (x_i, 1) of a cone."""
+"""Labelled rows, and rows of two classes as the vectors y_i (x_i, 1) of a cone."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable._core import native
-from separable.data.core_rows import core_rows
-from separable.data.rows import Rows
+from separable.data.rows import Rows, as_rows, column_names, core_rows
+from separable.fitting.targets import check_labels
 from separable.linalg.exact import lowest_bits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from separable.typing import Floats, Indices
 
-
-__all__ = ["SeenRows", "SignedRows"]
+__all__ = ["LabelledRows", "SeenRows", "SignedRows", "check_names", "read_labelled"]
 
 #: Numbers of a block of rows that is written out at a time.
 BLOCK = 1 << 18
-#: Rows of so many numbers are kept in float64, as the search sees them.
+#: Rows with at most this many numbers are kept in float64, as the search sees them.
 MAX_CACHED = 1 << 25
-#: Sparse rows of at most so many numbers are written out, if a column is shifted.
+#: Sparse rows with at most this many numbers become dense if a column is shifted.
 MAX_DENSE = 1 << 24
-#: A column is shifted if its middle is so many times its range from 0.
+#: A column is shifted if its middle is this many times its range away from 0.
 SHIFT_RATIO = 4.0
 #: No weight is above 2 to this power.
 MAX_EXPONENT = 1000
@@ -339,3 +339,55 @@ def _written(rows: Rows) -> Rows:
 def _inverse_powers(largest: Floats) -> Floats:
     _, exponent = np.frexp(largest)
     return np.where(largest > 0, np.ldexp(1.0, np.clip(1 - exponent, -1022, 1022)), 1.0)
+
+
+OWNER = "separability"
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Rows and their labels.
+
+    Parameters
+    ----------
+    rows : Rows
+        Finite values; sparse rows without duplicate columns.
+    label : ndarray of int, shape (n,)
+        Index of each label in ``classes``.
+    classes : ndarray, shape (K,)
+        Sorted.
+    names : tuple of str, or None
+        Column names.
+    """
+
+    rows: Rows
+    label: NDArray[np.intp]
+    classes: NDArray[Any]
+    names: tuple[str, ...] | None
+
+    def signed(self, fit_intercept: bool) -> SignedRows:
+        """Return the vectors of two classes."""
+        sign = np.where(self.label == 1, 1.0, -1.0)
+        return SignedRows(self.rows, sign, fit_intercept)
+
+
+def read_labelled(X: Any, y: Any, feature_names: Sequence[str] | None = None) -> LabelledRows:
+    """Read and check rows and labels."""
+    rows = as_rows(X)
+    if rows.is_sparse and core_rows(rows).has_repeats():
+        rows = rows.sum_duplicates()
+    labels = check_labels(y, rows.n_rows, OWNER)
+    classes, label = np.unique(labels, return_inverse=True)
+    names = column_names(X) if feature_names is None else check_names(feature_names, rows)
+    return LabelledRows(rows, label.reshape(-1), classes, names)
+
+
+def check_names(feature_names: Sequence[str], rows: Rows) -> tuple[str, ...]:
+    """Return the column names, one per column."""
+    names = tuple(str(name) for name in feature_names)
+    if len(names) != rows.n_features:
+        raise ValueError(
+            f"feature_names has {len(names)} names, but X has {rows.n_features} columns. Give one "
+            "name for each column, or None."
+        )
+    return names

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from separable.geometry.labelled_rows import LabelledRows
-    from separable.geometry.proofs.exact_proofs import ExactNumbers
+    from separable.geometry.cone.signed_rows import LabelledRows
+    from separable.geometry.proofs.checks import ExactNumbers
     from separable.typing import Floats, Indices
 
 

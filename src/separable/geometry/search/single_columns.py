@@ -1,29 +1,41 @@
-"""Weakly separating directions of a single column: cheap, exact, and common in real data.
+"""Reductions by columns: weakly separating single columns, and columns dependent up to rounding.
 
 A column in which no value of one class is below a value of the other, such as a word or a pixel
 that only one class has, separates weakly by itself. It strictly separates the rows away from the
 common value. Only the remaining rows need further directions, and further columns may be weak on
 them. The sum of the directions of all levels, each dominating the later ones, separates the same
 rows strictly.
+
+Columns that depend on others up to rounding are, for example, a standardized one-hot code, a
+difference of two prices next to both, or columns far from 0 for their spread. In floating point the
+residual of such a column looks like 0, but it can decide separability. Here it is computed exactly
+and becomes a column of its own, scaled to the size of the others. This is a change of coordinates
+of u, so a result for these vectors holds for the original ones.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
+from separable.geometry.cone.cone_rows import WrittenRows
+from separable.geometry.cone.dependencies import column_powers, pivoted
 from separable.geometry.search.facial_reduction import FacialReduction
+from separable.linalg.exact import cleared, whole_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
+    from separable.geometry.cone.cone_rows import ConeRows
     from separable.geometry.cone.signed_rows import SignedRows
     from separable.typing import Floats, Indices
 
-__all__ = ["Peeled", "peel"]
+__all__ = ["Peeled", "UntangledRows", "peel", "untangle"]
 
 #: Maximum number of levels.
 MAX_LEVELS = 20
@@ -207,3 +219,68 @@ def _differs(part: Rows, columns: Indices, at: Floats) -> NDArray[np.bool_]:
     result = np.bincount(row[expected[part.indices] != 0], minlength=part.n_rows)
     missing = result < np.count_nonzero(expected)
     return missing | (np.bincount(row[wrong], minlength=part.n_rows) > 0)
+
+
+#: Maximum number of integer products.
+MAX_PRODUCTS = 5_000_000
+
+
+class UntangledRows(WrittenRows):
+    """Vectors in other coordinates.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (m, D)
+        The vectors times ``change``, each entry rounded once.
+    change : ndarray, shape (D, D)
+    """
+
+    def __init__(self, matrix: Floats, change: Floats) -> None:
+        super().__init__(matrix)
+        self._change = change
+
+    def raw(self, u: Floats) -> Floats:
+        """Return u in the original columns."""
+        return self._change @ u
+
+
+def untangle(cone: ConeRows) -> UntangledRows | None:
+    """Return vectors whose columns are independent or 0; None: nothing to do, or too large.
+
+    Examples
+    --------
+    >>> table = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52], [2.0, 2.0 - 2.0**-52]])
+    >>> untangle(WrittenRows(table)).matrix.tolist()
+    [[0.0, 1.0], [-1.0, 1.0000000000000002], [1.0, 1.9999999999999998]]
+    """
+    vectors = cone.take(np.arange(cone.size))
+    power = column_powers(vectors)
+    scaled = vectors * power
+    triangle, order, rank = pivoted(scaled)
+    left = order[rank:]
+    if rank == 0 or len(left) == 0 or cone.size * rank * len(left) > MAX_PRODUCTS:
+        return None
+    depends = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
+    matrix, change = scaled.copy(), np.diag(power)
+    wholes, exponents = whole_columns(scaled)
+    for index, column in enumerate(left.tolist()):
+        factors = np.zeros(cone.dimension)
+        factors[order[:rank]] = -depends[:, index]
+        factors[column] = 1.0
+        part, largest = _exactly(wholes, exponents, factors)
+        matrix[:, column] = part
+        change[:, column] = power * factors * (1.0 / largest if largest else 0.0)
+    return UntangledRows(matrix, change)
+
+
+def _exactly(wholes: Indices, exponents: Indices, factors: Floats) -> tuple[Floats, float]:
+    """Return a linear combination of columns scaled to magnitude 1, rounded once, and the scale."""
+    support = np.flatnonzero(factors)
+    exact = [Fraction(float(factors[j])) * Fraction(2) ** int(exponents[j]) for j in support]
+    whole = cleared(exact)
+    sums = (wholes[:, support] @ np.array(whole, dtype=object)).tolist()
+    largest = max(abs(number) for number in sums)
+    if largest == 0:
+        return np.zeros(len(sums)), 0.0
+    unit = next(e / w for e, w in zip(exact, whole, strict=True) if w)
+    return np.array([float(Fraction(n, largest)) for n in sums]), float(largest * unit)

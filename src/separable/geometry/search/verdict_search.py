@@ -10,13 +10,10 @@ import numpy as np
 from separable.data.rows import Rows
 from separable.geometry.cone.cone_rows import WrittenRows
 from separable.geometry.cone.signed_rows import SeenRows, SignedRows
-from separable.geometry.proofs.weak_direction import tidy_direction
-from separable.geometry.search.dependent_columns import untangle
-from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, reduce_faces
-from separable.geometry.search.max_margin import by_passes, start_of
-from separable.geometry.search.max_margin_dual_cd import DualPasses
-from separable.geometry.search.row_generation import reduce_many
-from separable.geometry.search.single_columns import peel
+from separable.geometry.proofs.sparse_proofs import tidy_direction
+from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, reduce_faces, reduce_many
+from separable.geometry.search.max_margin import DualPasses, by_passes, start_of
+from separable.geometry.search.single_columns import peel, untangle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,21 +12,23 @@ from sklearn.utils.validation import check_is_fitted
 from separable.model.parameters import COUNT_OR_NONE, UNIT_INTERVAL, Requirement, one_of
 from separable.model.predict.scores import linear_scores
 from separable.moments.base import Solution
-from separable.moments.base_classifier import BayesClassifier
+from separable.moments.base_classifier import PRIORS, MomentClassifier, class_priors
 from separable.moments.discriminant.covariance import (
+    Centres,
     Within,
+    axes_of,
+    centres_of,
     constant_within,
     degrees_of_freedom,
+    discriminants,
     factor_within,
     ledoit_wolf,
     oas,
 )
-from separable.moments.discriminant.discriminants import Centres, axes_of, centres_of, discriminants
-from separable.moments.priors import PRIORS, class_priors
 from separable.moments.regression.rank_warning import RankWarning, SingularCovariance
-from separable.statistics.centered_rows import fourth_powers
 from separable.statistics.moments import Moments
 from separable.statistics.precision import Precision, check_weights
+from separable.statistics.weighted_rows import fourth_powers
 
 if TYPE_CHECKING:
     from separable.statistics.sums import Sums
@@ -43,7 +45,7 @@ SHRINKAGE = Requirement(
 )
 
 
-class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Moments]):
+class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier[Moments]):
     """Linear discriminant analysis: Gaussian classes with a shared covariance.
 
     The score of class k is its discriminant,
@@ -59,15 +61,15 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
 
     Parameters
     ----------
-    priors : array-like of shape (K,), optional
+    priors : array-like of shape (K,) or None
         pi_k, in the order of ``classes_``; None: the class frequencies.
-    covariance : {"unbiased", "mle"}, default "unbiased"
+    covariance : {"unbiased", "mle"}
         Divide the within-class scatter by N - K, or by N as scikit-learn does.
-    shrinkage : None, "auto", "oas" or float from 0 to 1, default None
+    shrinkage : None, "auto", "oas" or float from 0 to 1
         g in Sigma = (1 - g) S + g tr(S) / d I, S the within-class covariance. "auto" is the
         Ledoit-Wolf g, which needs a second pass over the rows and so works only with ``fit``.
         "oas" needs only sums.
-    n_components : int, optional
+    n_components : int or None
         Number of axes of ``transform``; None: min(K - 1, d), or fewer if fewer exist.
 
     Attributes
@@ -279,9 +281,9 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
     def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
         if self._needs_rows():
             return None
-        from separable.moments.loo.lda_loo import left_out_scores
+        from separable.moments.loo.gaussian_loo import lda_left_out
 
-        return left_out_scores(self, sums, data)
+        return lda_left_out(self, sums, data)
 
     # ------------------------------------------------------------------ fitted attributes
 

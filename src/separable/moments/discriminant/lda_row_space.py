@@ -13,17 +13,17 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from separable.data.memory import check_row_products
+from separable.data.resources import check_row_products
 from separable.data.rows import largest_magnitude
+from separable.moments.base_classifier import class_priors
 from separable.moments.discriminant.covariance import (
     EPS,
     RANK_TOLERANCE,
+    centres_of,
     degrees_of_freedom,
     ledoit_wolf,
     oas,
 )
-from separable.moments.discriminant.discriminants import centres_of
-from separable.moments.priors import class_priors
 from separable.statistics.row_blocks import DENSE_FRACTION
 from separable.statistics.sums import Sums
 

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.model.predict.scores import linear_scores
-from separable.moments.base_classifier import MomentClassifier
-from separable.moments.loo.class_means import MIN_VARIANCE_LEFT, of_two, refit_scores
+from separable.moments.base_classifier import MomentClassifier, without_lone_classes
 from separable.moments.regression.least_squares import LeastSquares
-from separable.moments.regression.leverage import leverages
 from separable.statistics.moments import Moments
 from separable.statistics.precision import ROUNDING, Precision
 from separable.statistics.sums import Sums
@@ -19,6 +16,7 @@ from separable.statistics.sums import Sums
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.model.linear_model import Link
     from separable.model.parameters import Requirement
     from separable.moments.base import Solution
     from separable.statistics.weighted_rows import Data
@@ -82,6 +80,9 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
 
     # ------------------------------------------------------------------ solving
 
+    def _link(self) -> Link:
+        return "score"
+
     def _new_sums(self) -> Moments:
         return Moments("classes", owner=type(self).__name__, instead=self._instead)
 
@@ -105,27 +106,14 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
         return self._regression()._solve_rows(replace(data, y=_targets(data.y)))
 
     def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
-        """Return leave-one-out scores by leverages.
-
-        Without row i the residual t_i - s_i becomes (t_i - s_i) / (1 - h_i).
-        """
         data = data.present()
         if data.rows.n_rows - 1 < data.rows.n_features:
             return None
-        classes, label = np.unique(data.y, return_inverse=True)
-        solution = self._solve(sums, data)
-        fitted = linear_scores(data.rows, solution.weights, solution.intercept)
-        targets: Floats = _targets(data.y).reshape(fitted.shape)
-        left = 1.0 - leverages(data, solution, fit_intercept=True)
-        refit = left < MIN_VARIANCE_LEFT
-        scores: Floats = targets - (targets - fitted) / np.where(refit, 1.0, left)[:, None]
-        if len(classes) == 2:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        refit_scores(self, data, scores, np.flatnonzero(refit))
-        counts = np.bincount(label)
-        alone = np.flatnonzero(counts[label] == 1)
-        scores[alone, label[alone]] = -np.inf
-        return of_two(scores)
+        _, label, count = np.unique(data.y, return_inverse=True, return_counts=True)
+        data = replace(data, y=_targets(data.y))
+        scores = self._regression()._left_out_scores(_with_targets(sums), data)
+        assert scores is not None
+        return without_lone_classes(scores, label, count[label] == 1)
 
 
 def _targets(y: NDArray[Any]) -> Floats:

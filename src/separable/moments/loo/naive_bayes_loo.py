@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.indicators import distinct_rows, indicator_rows
+from separable.data.row_operations import distinct_rows, indicator_rows
 from separable.fitting.targets import find_classes
 from separable.model.predict.scores import linear_scores, row_blocks, segment_sums
+from separable.moments.base_classifier import without_lone_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,20 +115,14 @@ def left_out_scores(learner: NaiveBayes, counts: ClassCounts, data: Data) -> Flo
     again = np.flatnonzero(doubtful.rows & ~alone)
     if len(again) > MAX_REFITS:
         return None
-    two = len(counts.classes) == 2
-    if two:
+    learner._refit_scores(data, counts.classes, joint, again)
+    if len(counts.classes) == 2:
         scores = joint[:, 1:] - joint[:, :1]
     else:  # relative to the mean of the remaining classes
         left = np.ones_like(joint)
         left[alone, label[alone]] = 0.0
         scores = joint - ((joint * left).sum(axis=1) / left.sum(axis=1))[:, None]
-    for row in again.tolist():
-        scores[row] = _refitted(learner, data, row)
-    if two:
-        scores[alone, 0] = np.where(label[alone] == 0, np.inf, -np.inf)
-    else:
-        scores[alone, label[alone]] = -np.inf
-    return scores
+    return without_lone_classes(scores, label, alone)
 
 
 def _log_priors(
@@ -148,17 +143,6 @@ def _log_priors(
     prior[np.arange(n), label] = np.log(np.where(left > 0, left, 1.0))
     rest = counts.weight.sum() - weight
     return prior - np.log(np.where(rest > 0, rest, 1.0))[:, None]
-
-
-def _refitted(learner: NaiveBayes, data: Data, row: int) -> Floats:
-    """Return the scores of a row from a refit without it."""
-    counts = learner._new_sums().add_data(data.without(row))
-    solution = learner._solve(counts, None)
-    row_alone = data.rows.slice(row, row + 1)
-    if counts.threshold is not None:
-        row_alone = indicator_rows(row_alone, counts.threshold)
-    scores: Floats = linear_scores(row_alone, solution.weights, solution.intercept)[0]
-    return scores
 
 
 def _blocks(

@@ -13,9 +13,8 @@ from separable.fitting.targets import check_labels, find_classes, weigh_rows
 from separable.fitting.unused_options import Ineffective
 from separable.model.parameters import BOOL, NOT_NEGATIVE
 from separable.moments.base import Solution
-from separable.moments.base_classifier import BayesClassifier
+from separable.moments.base_classifier import PRIORS, MomentClassifier
 from separable.moments.loo.naive_bayes_loo import left_out_scores
-from separable.moments.priors import PRIORS
 from separable.statistics.class_counts import ClassCounts
 from separable.statistics.precision import WEIGHTS_TOLERANCE
 from separable.statistics.weighted_rows import Data
@@ -49,8 +48,19 @@ class Joint:
     log_prob: Floats
 
 
-class NaiveBayes(BayesClassifier[ClassCounts]):
-    """Base of naive Bayes on counts: row weight and column sums per class."""
+class NaiveBayes(MomentClassifier[ClassCounts]):
+    """Base of naive Bayes on counts: row weight and column sums per class.
+
+    Parameters
+    ----------
+    alpha : float
+        Smoothing parameter, added to every count. Values below 1e-10 are replaced by 1e-10, with a
+        warning.
+    fit_prior : bool
+        Estimate P(k) by the class frequencies; otherwise use a uniform prior.
+    class_prior : list of float or None
+        P(k), in the order of ``classes_``.
+    """
 
     _base_requirements: ClassVar[dict[str, Requirement]] = {
         "alpha": NOT_NEGATIVE,

@@ -10,7 +10,7 @@ from separable.data.rows import largest_magnitude
 from separable.model.parameters import FINITE, Requirement
 from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
 from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
-from separable.statistics.negative_values import refuse_outside
+from separable.statistics.weighted_rows import refuse_outside
 
 if TYPE_CHECKING:
     from separable.statistics.class_counts import ClassCounts
@@ -37,16 +37,12 @@ class BernoulliNB(NaiveBayes):
 
     Parameters
     ----------
-    alpha : float, default 1.0
+    alpha : float
         Smoothing parameter, added to the counts of 1 and of 0. Values below 1e-10 are replaced by
         1e-10, with a warning.
-    binarize : float or None, default 0.0
+    binarize : float or None
         Threshold: values above it are 1, others 0; it must be >= 0 for sparse rows. None: the
         values are used unchanged and must be from 0 to 1.
-    fit_prior : bool, default True
-        Estimate P(k) by the class frequencies; otherwise use a uniform prior.
-    class_prior : list of float, optional
-        P(k), in the order of ``classes_``.
 
     Attributes
     ----------

@@ -30,13 +30,9 @@ class ComplementNB(NaiveBayes):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        Smoothing parameter, added to every count. Values below 1e-10 are replaced by 1e-10, with a
-        warning.
-    fit_prior : bool, default True
-    class_prior : list of float, optional
-        As for ``MultinomialNB``; used only for ``class_log_prior_``.
-    norm : bool, default False
+    class_prior : list of float or None
+        P(k), in the order of ``classes_``; used only for ``class_log_prior_``.
+    norm : bool
         Divide the weights of each class by their sum.
 
     Attributes

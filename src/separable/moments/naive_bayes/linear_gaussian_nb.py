@@ -9,10 +9,13 @@ import numpy as np
 
 from separable.model.parameters import Requirement, one_of
 from separable.moments.base import Solution
-from separable.moments.base_classifier import BayesClassifier
-from separable.moments.discriminant.covariance import constant_within, degrees_of_freedom
-from separable.moments.discriminant.discriminants import centres_of, discriminants
-from separable.moments.priors import PRIORS, class_priors
+from separable.moments.base_classifier import PRIORS, MomentClassifier, class_priors
+from separable.moments.discriminant.covariance import (
+    centres_of,
+    constant_within,
+    degrees_of_freedom,
+    discriminants,
+)
 from separable.moments.regression.rank_warning import ConstantWithin
 from separable.statistics.moments import Moments
 from separable.statistics.precision import check_weights, relative_error
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearGaussianNB"]
 
 
-class LinearGaussianNB(BayesClassifier[Moments]):
+class LinearGaussianNB(MomentClassifier[Moments]):
     """Linear Gaussian naive Bayes: the variance of a column is the same in all classes.
 
     Within a class the columns are independent, column j with mean mu_kj and variance s_j^2, so
@@ -41,9 +44,9 @@ class LinearGaussianNB(BayesClassifier[Moments]):
 
     Parameters
     ----------
-    priors : array-like of shape (K,), optional
+    priors : array-like of shape (K,) or None
         pi_k, in the order of ``classes_``; None: the class frequencies.
-    covariance : {"unbiased", "mle"}, default "unbiased"
+    covariance : {"unbiased", "mle"}
         Divide the within-class sums of squares by N - K, or by N.
 
     Attributes
@@ -116,9 +119,9 @@ class LinearGaussianNB(BayesClassifier[Moments]):
             warnings.warn(ConstantWithin(columns, [], self._name), stacklevel=5)
 
     def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
-        from separable.moments.loo.linear_gaussian_nb_loo import left_out_scores
+        from separable.moments.loo.gaussian_loo import naive_bayes_left_out
 
-        return left_out_scores(self, sums, data)
+        return naive_bayes_left_out(self, sums, data)
 
     # ------------------------------------------------------------------ fitted attributes
 

@@ -29,13 +29,9 @@ class MultinomialNB(NaiveBayes):
 
     Parameters
     ----------
-    alpha : float, default 1.0
+    alpha : float
         Smoothing parameter, added to every count. Values below 1e-10, which would give unseen
         words the probability 0, are replaced by 1e-10, with a warning.
-    fit_prior : bool, default True
-        Estimate P(k) by the class frequencies; otherwise use a uniform prior.
-    class_prior : list of float, optional
-        P(k), in the order of ``classes_``.
 
     Attributes
     ----------

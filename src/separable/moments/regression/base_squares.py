@@ -5,34 +5,43 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh, qr, svd, svdvals
+from scipy.linalg import eigh, qr, svd
+from sklearn.base import RegressorMixin
 
+from separable.data.rows import Rows
 from separable.fitting.base import one_or_list
+from separable.fitting.targets import check_targets, weigh_rows
 from separable.linalg.lstsq import lstsq
 from separable.model.predict.scores import linear_scores
-from separable.moments.base import Solution
-from separable.moments.regression.base_regressor import MomentRegressor
-from separable.moments.regression.design import Design, design_of
-from separable.moments.regression.iterative_refinement import refine
+from separable.moments.base import MomentEstimator, Solution, warn_of_dominant_values
+from separable.moments.regression.design import (
+    Design,
+    Factor,
+    dependent_columns,
+    design_of,
+    error_of_weights,
+    exact_condition,
+    factor_from_gram,
+    factor_from_rows,
+    minimum_norm,
+    refine,
+    squared_condition,
+)
 from separable.moments.regression.leverage import MIN_LEFT, leverages
 from separable.moments.regression.rank_warning import DependentColumns, RankWarning
 from separable.moments.regression.row_side import RowSide, ridge_weights, smallest_weights
-from separable.moments.regression.triangular_factor import (
-    Factor,
-    dependent_columns,
-    factor_from_gram,
-    factor_from_rows,
-)
-from separable.statistics.precision import Precision, check_weights
+from separable.statistics.dominant_columns import SQUARES, dominant_values
+from separable.statistics.moments import Moments
+from separable.statistics.precision import check_weights
+from separable.statistics.weighted_rows import Data, checked_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.statistics.moments import Moments
-    from separable.statistics.weighted_rows import Data
+    from separable.model.linear_model import Link
     from separable.typing import Floats
 
 
@@ -51,7 +60,7 @@ QR_CONDITION = 1e7
 MAX_CONDITION = 1e13
 
 
-class SquaresRegressor(MomentRegressor):
+class SquaresRegressor(RegressorMixin, MomentEstimator[Moments]):
     """Minimizes sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2; the intercept b is not penalized.
 
     A penalty is equivalent to d augmented rows sqrt(alpha) e_j with target 0, which do not change
@@ -70,6 +79,68 @@ class SquaresRegressor(MomentRegressor):
         """Return alpha; None if it depends on the rows."""
         raise NotImplementedError
 
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows to the training data.
+
+        The result equals one ``fit`` on all rows. Only the sums are updated; the model is solved
+        when it is next needed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        self
+        """
+        return self._add(X, y, sample_weight)
+
+    @property
+    def condition_number_(self) -> float:
+        """Condition number of the centered columns, scaled to norm 1; see the class."""
+        return float(self._complete().learned["condition_number"])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    # ------------------------------------------------------------------ rows
+
+    def _new_sums(self) -> Moments:
+        return Moments("numbers", owner=type(self).__name__, instead=self._instead)
+
+    def _sums_of(self, data: Data) -> Moments:
+        return self._new_sums().add_data(data, is_whole=True)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        rows = checked_rows(X)
+        numbers = check_targets(y, rows.n_rows, type(self).__name__)
+        return Data(rows, numbers, weigh_rows(sample_weight, None, numbers), X)
+
+    def _link(self) -> Link:
+        return "identity"
+
+    def _warn_of_dominant_values(self, data: Data, sums: Moments | None) -> None:
+        super()._warn_of_dominant_values(data, sums)
+        numbers = data.present().numbers
+        several = numbers.shape[1] > 1
+        warn_of_dominant_values(
+            data,
+            dominant_values(Rows(numbers, numbers.shape[1]), SQUARES),
+            lambda t: f"target {t}" if several else "y",
+            stacklevel=4,
+        )
+
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
+        return self._solve_squares(sums, data, self._penalty() or 0.0)
+
+    def _solve_rows(self, data: Data) -> Solution | None:
+        return self._solve_wide(data, self._penalty() or 0.0)
+
     # ------------------------------------------------------------------ solving
 
     def _solve_squares(self, sums: Moments, data: Data | None, alpha: float) -> Solution:
@@ -79,7 +150,7 @@ class SquaresRegressor(MomentRegressor):
         factor, squared = factor_from_gram(gram, design.cross[kept], design.target_squares)
         is_estimate = squared < QR_CONDITION
         if not is_estimate:
-            squared = _squared_condition(gram)
+            squared = squared_condition(gram)
         if data is not None:
             data = data.present()
         if factor is not None and (
@@ -102,9 +173,9 @@ class SquaresRegressor(MomentRegressor):
             self._warn(design, kept, factor, rank)
         solution = self._finish(design, kept, factor, data, float(condition), rank, by, alpha)
         if is_estimate:
-            solution = replace(solution, deferred=partial(_exact_condition, gram))
+            solution = replace(solution, deferred=partial(exact_condition, gram))
         if data is None and sums.sums.precision is not None:
-            error = _error_of_weights(
+            error = error_of_weights(
                 sums, design, kept, factor, solution.weights, about_mean=bool(self.fit_intercept)
             )
             check_weights(*error)
@@ -124,7 +195,7 @@ class SquaresRegressor(MomentRegressor):
         d, t = len(design.length), len(design.target_mean)
         standardised = np.zeros((d, t))
         full = rank == len(kept)
-        standardised[kept] = factor.solve() if full else _smallest(factor, rank, design, kept)
+        standardised[kept] = factor.solve() if full else minimum_norm(factor, rank, design, kept)
         weights = design.raw(standardised)
         intercept = design.intercept(weights) if self.fit_intercept else np.zeros(t)
         penalties = np.sqrt(alpha) * weights / design.target_unit[:, None]
@@ -285,7 +356,7 @@ class SquaresRegressor(MomentRegressor):
         """Return the fit to some rows, from their sums if these are precise enough."""
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
         gram = design.gram_of(np.flatnonzero(~design.constant))
-        if _squared_condition(gram) < SUMS_CONDITION:
+        if squared_condition(gram) < SUMS_CONDITION:
             return self._solve_squares(sums, None, alpha)
         return self._fit_to(data, chosen, alpha)
 
@@ -310,54 +381,3 @@ class SquaresRegressor(MomentRegressor):
             ),
             stacklevel=5,
         )
-
-
-def _squared_condition(gram: Floats) -> float:
-    """Return the condition number of a Gram matrix of standardized columns."""
-    values = eigvalsh(gram) if len(gram) else np.ones(1)
-    return float(values[-1] / values[0]) if values[0] > 0 else np.inf
-
-
-def _exact_condition(gram: Floats) -> dict[str, float]:
-    """Return the condition number of standardized columns; it costs more than a fit."""
-    return {"condition_number": float(np.sqrt(_squared_condition(gram)))}
-
-
-def _error_of_weights(
-    sums: Moments,
-    design: Design,
-    kept: NDArray[np.intp],
-    factor: Factor,
-    weights: Floats,
-    *,
-    about_mean: bool,
-) -> tuple[float, float]:
-    """Return a bound on the error of the standardized weights, and their norm.
-
-    G w = c, so the error of w is at most |G^-1| (error of c + error of G |w|).
-    """
-    values, d = sums.sums, len(design.length)
-    precision, root = Precision.of(values), np.sqrt(values.weight[0])
-    length, noise = precision.length, precision.noise
-    if not about_mean:
-        length = np.hypot(length, root * np.abs(values.scaled_means[0]))
-        noise = noise + root * precision.mean[0]
-    size = design.length[kept] * values.scale[kept]
-    long, off = np.linalg.norm(length[kept] / size), np.linalg.norm(noise[kept] / size)
-    in_target = long * np.linalg.norm(noise[d:]) + off * np.linalg.norm(length[d:])
-    standardised = (weights * design.length / design.target_unit[:, None])[:, kept]
-    norm = float(np.linalg.norm(standardised))
-    inverse = 1.0 / svdvals(factor.r)[-1] ** 2 if len(kept) else 0.0
-    return float(inverse * (in_target + 2.0 * long * off * norm)), norm
-
-
-def _smallest(factor: Factor, rank: int, design: Design, kept: NDArray[np.intp]) -> Floats:
-    """Return the standardized weights whose raw weights have minimum norm."""
-    u, sizes, vt = svd(factor.r)
-    weights = vt[:rank].T @ ((u[:, :rank].T @ factor.targets) / sizes[:rank, None])
-    length = design.length[kept][:, None] / design.length[kept].max()
-    free = vt[rank:].T / length  # null space, for raw weights
-    raw = weights / length
-    raw -= free @ lstsq(free, raw)
-    smallest: Floats = raw * length
-    return smallest

@@ -14,8 +14,12 @@ from separable.fitting.targets import check_numbers, weigh_rows
 from separable.model.parameters import BOOL, COUNT, POSITIVE_OR_NONE, ParameterError, Requirement
 from separable.moments.regression.base_squares import SquaresRegressor
 from separable.moments.regression.column_side import column_side
-from separable.moments.regression.marginal_likelihood import Marginal, Precisions
-from separable.moments.regression.posterior import ColumnPosterior, RowPosterior
+from separable.moments.regression.posterior import (
+    ColumnPosterior,
+    Marginal,
+    Precisions,
+    RowPosterior,
+)
 from separable.moments.regression.row_side import RowSide
 from separable.statistics.weighted_rows import Data, checked_rows
 
@@ -56,12 +60,10 @@ class BayesianRegression(SquaresRegressor):
 
     Parameters
     ----------
-    alpha : float, optional
+    alpha : float or None
         Precision of the prior, above 0. None: maximize the evidence.
-    noise_precision : float, optional
+    noise_precision : float or None
         beta, the reciprocal of the noise variance, above 0. None: maximize the evidence.
-    fit_intercept : bool, default True
-        Whether to learn b.
 
     Attributes
     ----------

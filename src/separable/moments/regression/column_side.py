@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import eigh
 
 from separable.statistics.held_out import gap_of_means, squared_errors
 from separable.statistics.sums import products_about
@@ -50,6 +49,8 @@ class ColumnSide:
         Whether columns are centered.
     whole : bool
         Whether one unit fits all columns; if not, some squares underflow to 0.
+    trace : float
+        Sum of the squared lengths of all columns.
     """
 
     sums: Sums
@@ -60,6 +61,7 @@ class ColumnSide:
     target_squares: Floats
     fit_intercept: bool
     whole: bool
+    trace: float
 
     @property
     def n_features(self) -> int:
@@ -96,26 +98,30 @@ class ColumnSide:
 
     def penalties(self, alphas: Floats) -> Floats:
         """Return alphas for columns in these units; infinite beside columns around 1e-300."""
+        if self.unit == 1:
+            return alphas
         with np.errstate(over="ignore"):
             return alphas * self.unit * self.unit
 
-    def has_digits(self, alphas: Floats) -> NDArray[np.bool_]:
+    def has_digits(self, alphas: Floats, inverse: Floats | None = None) -> NDArray[np.bool_]:
         """Return for which alphas the eigenvalues give accurate prediction errors.
 
         Rounding changes S by E with |E| = eps s_max. It changes predictions by at most
         eps s_max |w| / sqrt(s_min + alpha), to be compared with the errors, and 1 - h of a row by
-        eps s_max / (s_min + alpha) h.
+        eps s_max / (s_min + alpha) h. ``inverse``: what `inverses` returns for these alphas.
         """
         if not self.whole:
             return np.zeros(len(alphas), bool)
         if not len(self.values):
             return np.ones(len(alphas), bool)
-        inverse, high = self.inverses(alphas), EPS * self.values[-1]
+        inverse = self.inverses(alphas) if inverse is None else inverse
+        high = EPS * self.values[-1]
         least = self.values[0] + self.penalties(alphas)
-        left = self.target_squares - np.einsum("kt,ka->at", self.projection**2, inverse)
+        squares = self.projection.T**2
+        left = self.target_squares - (squares @ inverse).T
         fraction = self.values @ inverse / self.sums.rows[0]
         with np.errstate(over="ignore", invalid="ignore"):  # overflow counts as inaccurate
-            size = np.einsum("kt,ka->at", self.projection**2, inverse**2)
+            size = (squares @ inverse**2).T
             moved = high**2 * size <= MAX_RELATIVE_ERROR**2 * left * least[:, None]
         enough: NDArray[np.bool_] = moved.all(axis=1) & (
             high * fraction <= MAX_RELATIVE_ERROR * least
@@ -125,6 +131,9 @@ class ColumnSide:
     def inverses(self, alphas: Floats) -> Floats:
         """Return 1 / (s + alpha), (k, A); 0 where both are 0 up to rounding."""
         shifted = self.values[:, None] + self.penalties(alphas)
+        if shifted.min(initial=1.0) >= TINY:
+            inverse: Floats = 1.0 / shifted
+            return inverse
         shifted[shifted < TINY] = 0.0
         return np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
 
@@ -179,7 +188,7 @@ def column_side(moments: Moments, *, fit_intercept: bool) -> ColumnSide:
     products, constant = products_about(sums, d, mean=fit_intercept)
     kept = np.flatnonzero(~constant)
     if len(kept):
-        values, vectors = eigh(products[np.ix_(kept, kept)], driver="evd", overwrite_a=True)
+        values, vectors = np.linalg.eigh(products[np.ix_(kept, kept)])
     else:
         values, vectors = np.empty(0), np.empty((0, 0))
     return ColumnSide(
@@ -191,6 +200,7 @@ def column_side(moments: Moments, *, fit_intercept: bool) -> ColumnSide:
         np.diagonal(products)[d:].copy(),
         fit_intercept,
         bool((moments.sums.scale[:d] == sums.scale[0]).all()),
+        float(np.diagonal(products)[:d].sum()),
     )
 
 

@@ -1,20 +1,221 @@
-"""Ordinary least squares."""
+"""Ordinary least squares, and its summary: coefficients, tests and information criteria."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+from scipy.linalg import svd, svdvals
+from scipy.special import fdtrc, stdtr, stdtrit
+
+from separable.fitting.summary_table import INTERCEPT, SummaryTable, number_of
 from separable.model.parameters import BOOL, Requirement
 from separable.model.words import feature_name
 from separable.moments.regression.base_squares import SquaresRegressor
 
 if TYPE_CHECKING:
-    from separable.moments.base import Solution
-    from separable.moments.regression.least_squares_summary import Summary
-    from separable.statistics.moments import Moments
-    from separable.statistics.weighted_rows import Data
+    from collections.abc import Sequence
 
-__all__ = ["LeastSquares"]
+    from numpy.typing import NDArray
+
+    from separable.moments.regression.design import Design, Factor
+    from separable.typing import Floats
+
+__all__ = ["Coefficient", "LeastSquares", "Summary", "covariance_diagonal", "summarise"]
+
+COLUMNS = ("coef", "std err", "t", "P>|t|", "[0.025", "0.975]")
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One line of the table.
+
+    Parameters
+    ----------
+    name : str
+    value, standard_error, t, p : float
+        Estimate, standard error, t statistic and its two-sided p-value. NaN if the rows do not
+        determine them.
+    low, high : float
+        The 95 % confidence interval.
+    """
+
+    name: str
+    value: float
+    standard_error: float
+    t: float
+    p: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, repr=False)
+class Summary(SummaryTable):
+    """Summary of a least-squares fit; prints as a table.
+
+    Parameters
+    ----------
+    target : str
+        Name of the target.
+    n_rows : float
+        Sum of the sample weights: the number of rows if all weights are 1.
+    df_model, df_residual : float
+        Degrees of freedom of the columns and of the residuals.
+    r2, r2_adjusted : float
+        R squared, centered or, without an intercept, uncentered, and adjusted.
+    f, p : float
+        F statistic of all columns and its p-value.
+    log_likelihood, aic, bic : float
+        For Gaussian errors with the maximum-likelihood variance.
+    residual_sd : float
+        Estimated standard deviation of the errors.
+    condition_number : float
+        Of the raw columns, including a column of ones for the intercept.
+    coefficients : tuple of Coefficient
+    """
+
+    target: str
+    n_rows: float
+    df_model: float
+    df_residual: float
+    r2: float
+    r2_adjusted: float
+    f: float
+    p: float
+    log_likelihood: float
+    aic: float
+    bic: float
+    residual_sd: float
+    condition_number: float
+    coefficients: tuple[Coefficient, ...]
+
+    def _title(self) -> str:
+        return "Least squares"
+
+    def _pairs(self) -> list[tuple[str, str, str, str]]:
+        """Return the statistics above the table, two per line."""
+        likelihood = f"{self.log_likelihood:.5g}"
+        return [
+            ("Target:", self.target, "R-squared:", f"{self.r2:.4f}"),
+            ("Model:", "least squares", "Adj. R-squared:", f"{self.r2_adjusted:.4f}"),
+            ("No. Observations:", f"{self.n_rows:g}", "F-statistic:", f"{self.f:.4g}"),
+            ("Df Model:", f"{self.df_model:g}", "Prob (F-statistic):", f"{self.p:.3g}"),
+            ("Df Residuals:", f"{self.df_residual:g}", "Log-Likelihood:", likelihood),
+            ("Residual SD:", f"{self.residual_sd:.5g}", "AIC:", f"{self.aic:.5g}"),
+            ("Cond. No.:", f"{self.condition_number:.3g}", "BIC:", f"{self.bic:.5g}"),
+        ]
+
+    def _columns(self) -> Sequence[str]:
+        return COLUMNS
+
+    def _blocks(self) -> list[tuple[str, list[tuple[str, ...]]]]:
+        return [("", [(line.name, *_cells(line)) for line in self.coefficients])]
+
+
+def _cells(line: Coefficient) -> list[str]:
+    p = "nan" if math.isnan(line.p) else f"{line.p:.3f}"
+    return [
+        f"{line.value:.5g}",
+        f"{line.standard_error:.4g}",
+        number_of(line.t),
+        p,
+        f"{line.low:.4g}",
+        f"{line.high:.4g}",
+    ]
+
+
+def covariance_diagonal(
+    design: Design, kept: NDArray[np.intp], factor: Factor, rank: int
+) -> tuple[Floats, float]:
+    """Return the variances of raw weights and of the intercept, in units of the error variance.
+
+    NaN for weights that the rows do not determine: constant and linearly dependent columns.
+    """
+    _, sizes, vt = svd(factor.r) if len(kept) else (None, np.empty(0), np.empty((0, 0)))
+    inverse = vt[:rank].T / sizes[:rank]
+    free = np.abs(vt[rank:]).max(axis=0, initial=0.0) > 1e-8 if len(kept) else np.empty(0, bool)
+    variances = np.full(len(design.length), np.nan)
+    variances[kept] = np.where(free, np.nan, (inverse**2).sum(axis=1))
+    variances /= design.length**2
+    projection = inverse.T @ (design.mean[kept] / design.length[kept])
+    return variances, 1.0 / design.weight + float(projection @ projection)
+
+
+def summarise(
+    design: Design,
+    kept: NDArray[np.intp],
+    factor: Factor,
+    rank: int,
+    weights: Floats,
+    intercept: float | None,
+    residual_squares: float,
+    target: int,
+    names: list[str],
+    target_name: str,
+) -> Summary:
+    """Return the summary of one target; ``intercept`` is None where there is none."""
+    n, has_intercept = design.weight, intercept is not None
+    whole = float(design.target_squares[target] * design.target_unit[target] ** 2)
+    df_model, df_residual = float(rank), n - rank - has_intercept
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.float64(residual_squares)
+        variance = left / df_residual if df_residual > 0 else np.float64(np.nan)
+        r2 = 1.0 - left / whole
+        adjusted = 1.0 - (n - has_intercept) / np.float64(df_residual) * (1.0 - r2)
+        f = (whole - left) / df_model / variance
+        likelihood = -n / 2 * (np.log(2 * np.pi * left / n) + 1)
+        variances, of_intercept = covariance_diagonal(design, kept, factor, rank)
+        values, errors = weights, np.sqrt(variance * variances)
+        if intercept is not None:
+            values = np.concatenate([[intercept], values])
+            errors = np.concatenate([[np.sqrt(variance * of_intercept)], errors])
+            names = [INTERCEPT, *names]
+        t = values / errors
+        p = 2 * stdtr(df_residual, -np.abs(t))
+        half_width = stdtrit(df_residual, 0.975) * errors
+    used = rank + has_intercept
+    return Summary(
+        target=target_name,
+        n_rows=n,
+        df_model=df_model,
+        df_residual=df_residual,
+        r2=float(r2),
+        r2_adjusted=float(adjusted),
+        f=float(f),
+        p=float(fdtrc(df_model, df_residual, f)),
+        log_likelihood=float(likelihood),
+        aic=float(2 * used - 2 * likelihood),
+        bic=float(math.log(n) * used - 2 * likelihood),
+        residual_sd=float(np.sqrt(variance)),
+        condition_number=_raw_condition(design, kept, factor, has_intercept=has_intercept),
+        coefficients=tuple(
+            Coefficient(name, *map(float, line))
+            for name, *line in zip(
+                names, values, errors, t, p, values - half_width, values + half_width, strict=True
+            )
+        ),
+    )
+
+
+def _raw_condition(
+    design: Design, kept: NDArray[np.intp], factor: Factor, *, has_intercept: bool
+) -> float:
+    """Return the condition number of the raw columns, from the factor of the centered ones."""
+    if len(kept) < len(design.length):
+        return math.inf
+    triangle = factor.r * design.length
+    if has_intercept:
+        root = math.sqrt(design.weight)
+        triangle = np.block(
+            [
+                [np.array([[root]]), root * design.mean[None, :]],
+                [np.zeros((len(kept), 1)), triangle],
+            ]
+        )
+    sizes = svdvals(triangle)
+    return float(sizes[0] / sizes[-1]) if sizes[-1] > 0 else math.inf
 
 
 class LeastSquares(SquaresRegressor):
@@ -25,11 +226,6 @@ class LeastSquares(SquaresRegressor):
     in twice the working precision; beyond that the rows are factored by Householder QR. Linearly
     dependent columns give the minimum-norm solution and a ``RankWarning`` that names them. Scaling
     or shifting a column changes no prediction, up to rounding.
-
-    Parameters
-    ----------
-    fit_intercept : bool, default True
-        Whether to learn b.
 
     Attributes
     ----------
@@ -58,11 +254,6 @@ class LeastSquares(SquaresRegressor):
         self.fit_intercept = fit_intercept
 
     @property
-    def condition_number_(self) -> float:
-        """Condition number of the centered columns, scaled to norm 1."""
-        return float(self._complete().learned["condition_number"])
-
-    @property
     def rank_(self) -> int:
         """Rank of the centered columns."""
         return int(self._learned("rank"))
@@ -82,8 +273,6 @@ class LeastSquares(SquaresRegressor):
         -------
         Summary
         """
-        from separable.moments.regression.least_squares_summary import summarise
-
         model, learned = self._weights_only(), self._solved().learned
         if "design" not in learned:
             raise ValueError(
@@ -110,9 +299,3 @@ class LeastSquares(SquaresRegressor):
 
     def _penalty(self) -> float:
         return 0.0
-
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:
-        return self._solve_squares(sums, data, 0.0)
-
-    def _solve_rows(self, data: Data) -> Solution | None:
-        return self._solve_wide(data, 0.0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import svd
 
-from separable.statistics.centered_rows import blocks_about
+from separable.statistics.weighted_rows import blocks_about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

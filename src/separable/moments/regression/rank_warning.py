@@ -110,7 +110,7 @@ class SingularCovariance(DependentColumns):
 
 
 class ConstantWithin(DependentColumns):
-    """Columns that tell classes apart and yet have no variance to weigh them by."""
+    """Columns that differ between classes but are constant within them."""
 
     def text(self, name: Callable[[int], str]) -> str:
         """Return the message with column names."""
@@ -120,5 +120,5 @@ class ConstantWithin(DependentColumns):
         return (
             f"{', '.join(map(name, self.constant[:MAX_NAMED]))}{rest}: constant within every "
             "class, but not the same in all of them. Without variance a column has no weight and "
-            "is left out, although it tells classes apart by itself."
+            "is left out, although it separates classes by itself."
         )

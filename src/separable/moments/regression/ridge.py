@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from separable.model.parameters import BOOL, NOT_NEGATIVE, Requirement
 from separable.moments.regression.base_squares import SquaresRegressor
-
-if TYPE_CHECKING:
-    from separable.moments.base import Solution
-    from separable.statistics.moments import Moments
-    from separable.statistics.weighted_rows import Data
 
 __all__ = ["Ridge"]
 
@@ -27,11 +22,9 @@ class Ridge(SquaresRegressor):
 
     Parameters
     ----------
-    alpha : float, default 1.0
+    alpha : float
         Regularization parameter, at least 0, in squared units of the columns. Scale the columns
         first, for example with ``sklearn.preprocessing.StandardScaler``.
-    fit_intercept : bool, default True
-        Whether to learn b.
 
     Attributes
     ----------
@@ -60,16 +53,5 @@ class Ridge(SquaresRegressor):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
-    @property
-    def condition_number_(self) -> float:
-        """Condition number of the centered columns with the augmented rows, scaled to norm 1."""
-        return float(self._complete().learned["condition_number"])
-
     def _penalty(self) -> float:
         return float(self.alpha)
-
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:
-        return self._solve_squares(sums, data, self._penalty())
-
-    def _solve_rows(self, data: Data) -> Solution | None:
-        return self._solve_wide(data, self._penalty())

@@ -12,9 +12,8 @@ from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 from scipy.sparse import csr_array
 
 from separable._core import native, portable
-from separable.data.core_rows import core_rows, index_of_columns
-from separable.data.memory import check_row_products
-from separable.data.rows import Rows, largest_magnitude
+from separable.data.resources import check_row_products
+from separable.data.rows import Rows, core_rows, index_of_columns, largest_magnitude
 from separable.model.predict.scores import linear_scores
 from separable.statistics.row_blocks import DENSE_FRACTION
 
@@ -58,15 +57,15 @@ class RowSide:
         self.rows, self.fit_intercept = rows, fit_intercept
         self.is_weighted = weight is not None
         self.root = np.ones(rows.n_rows) if weight is None else np.sqrt(weight)
-        share = self.root**2 / (self.root**2).sum()
+        fraction = self.root**2 / (self.root**2).sum()
         self.matrix: Any = rows.to_matrix()
         self.mean = np.zeros(rows.n_features)
         self.constant = np.zeros(0, np.intp)
         self.target_mean = np.zeros(numbers.shape[1])
         if fit_intercept:
-            self.mean = np.asarray(self.matrix.T @ share, dtype=np.float64)
+            self.mean = np.asarray(self.matrix.T @ fraction, dtype=np.float64)
             self._set_constant_means()
-            self.target_mean = share @ numbers
+            self.target_mean = fraction @ numbers
         self.targets: Floats = self.root[:, None] * (numbers - self.target_mean)
         self.direction: Floats = self.root / np.linalg.norm(self.root)
 

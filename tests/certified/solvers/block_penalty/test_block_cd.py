@@ -66,7 +66,7 @@ def test_the_step_of_a_group_is_exact(seed, width, log_strength):
     strength = 10.0**log_strength * np.linalg.norm(m)
     penalty = GroupPenalty(np.zeros(width, np.intp), np.array([strength]))
     u, g = np.zeros(width), m.copy()
-    penalty.descend(np.zeros(1, np.intp), h, u, g, enough=0.0, most=1)
+    penalty.descent(np.zeros(1, np.intp), h)(u, g, 0.0, 1)
     size = np.linalg.norm(u)
     if np.linalg.norm(m) <= strength * (1 + 1e-12):
         assert size * np.diagonal(h).max() <= 1e-9 * strength

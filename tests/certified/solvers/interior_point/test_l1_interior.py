@@ -13,8 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 from separable import ElasticNet, Lasso, LinearSVM, LogisticRegression
 from separable.certified.duality.l1_dual_point import fitted_dual
 from separable.certified.duality.softmax_l2_certifier import RowClasses
-from separable.certified.solvers.interior_point.l1_interior import PenalizedColumns, interior_points
-from separable.certified.solvers.interior_point.softmax_l1_interior import softmax_points
+from separable.certified.solvers.interior_point.l1_interior import (
+    BinaryRows,
+    PenalizedColumns,
+    SoftmaxRows,
+    interior_points,
+)
 from separable.losses.logistic import Logistic
 from separable.losses.squared_error import SquaredError
 from separable.losses.squared_hinge import SquaredHinge
@@ -56,11 +60,12 @@ def test_ends_where_each_weight_is_optimal(loss, ratio, positive, shape):
         columns = PenalizedColumns(
             x, np.full(d, float(ratio)), np.full(d, 1.0 - ratio), bool(positive)
         )
-        points = interior_points(columns, LOSSES[loss], y, c, fit_intercept=True, start=np.zeros(d))
+        rows = BinaryRows(LOSSES[loss], y, c)
+        points = interior_points(columns, rows, fit_intercept=True, start=np.zeros((d, 1)))
         last = next(
             (point for k, point in enumerate(points) if (point[2] < 1e-13 and k > 1) or k == 60)
         )
-        w, z, seen = last
+        w, z, seen = last[0][:, 0], last[1][:, 0], last[2]
         assert seen < 1e-13
         b = LOSSES[loss].best_intercept(y, X @ w, c)
         correlation = -X.T @ (c * derivatives(loss, y, X @ w + b))
@@ -173,15 +178,16 @@ def test_classes_together_end_where_each_weight_is_optimal(fit_intercept, ratio,
     y = np.argmax(X[:, :3] + rng.normal(size=(len(X), 3)), axis=1).astype(np.int32)
     y[:3] = 0, 1, 2
     c = rng.uniform(1, 3, len(y))
-    points = softmax_points(
-        X,
-        RowClasses(y, c, np.ones(3, np.bool_)),
-        (ratio, 1.0 - ratio),
+    points = interior_points(
+        PenalizedColumns(
+            X.T.copy(), np.full(shape[1], ratio), np.full(shape[1], 1.0 - ratio), False
+        ),
+        SoftmaxRows(RowClasses(y, c, np.ones(3, np.bool_))),
         fit_intercept=fit_intercept,
         start=np.zeros((shape[1], 3)),
     )
-    u, p, _ = min(itertools.islice(points, 60), key=lambda point: point[2])
-    z = c[:, None] * (np.eye(3)[y] - p)
+    u, z, _ = min(itertools.islice(points, 60), key=lambda point: point[2])
+    p = np.eye(3)[y] - z / c[:, None]
     assert violation(u, X.T @ z, ratio, 1 - ratio, False).max() < 1e-5
     assert not fit_intercept or np.abs(z.sum(axis=0)).max() < 1e-5
     log_odds = np.log(p) - X @ u  # the same of all rows, but for a number of its own

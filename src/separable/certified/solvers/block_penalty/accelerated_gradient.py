@@ -9,17 +9,18 @@ eigenvalue of Z'CZ with the intercept profiled out.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.block_certifier import ConvexPenalty, evaluate
+from separable.certified.duality.penalized_certifier import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
+    from separable.penalties.base import Proximal
     from separable.typing import Floats
 
 
@@ -29,13 +30,6 @@ __all__ = ["accelerated"]
 POWER_STEPS, SAFETY = 20, 1.1
 #: Steps per certificate.
 STEPS_PER_CERTIFICATE = 10
-
-
-class Proximal(ConvexPenalty, Protocol):
-    """A penalty with a prox."""
-
-    def prox(self, t: Floats, step: float) -> Floats:
-        """Return the x that minimises 1/2 |x - t|^2 + step penalty(x)."""
 
 
 def accelerated(
@@ -94,10 +88,10 @@ def _largest_eigenvalue(problem: Problem, c: Floats) -> float:
     total, size = float(c.sum()), 0.0
     for _ in range(POWER_STEPS):
         v /= float(np.linalg.norm(v))
-        scores = problem.matvec(v[:, None])[:, 0]
+        scores = problem.x.matvec(v[:, None])[:, 0]
         if problem.fit_intercept:
             scores -= float(c @ scores) / total
-        v = problem.rmatvec((c * scores)[:, None])[:, 0]
+        v = problem.x.rmatvec((c * scores)[:, None])[:, 0]
         size = float(np.linalg.norm(v))
         if size == 0:
             return 1.0

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.design.active_columns import ColumnProducts
-from separable.certified.duality.block_certifier import BlockPenalty, Evaluation, evaluate
+from separable.certified.duality.penalized_certifier import Evaluation, evaluate
 from separable.certified.solvers.block_penalty.block_newton import newton_on_used
+from separable.certified.solvers.block_penalty.extrapolation import Extrapolated
+from separable.certified.solvers.block_penalty.growing_gram import GrowingGram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
+    from separable.linalg.design_matrix import DesignMatrix
+    from separable.penalties.base import BlockPenalty
     from separable.typing import Floats
 
 
@@ -35,17 +38,18 @@ MIN_WORKING_BLOCKS = 32
 #: Multiplications between two passes over the rows, about a tenth of a second.
 MAX_WORK = 1 << 28
 #: A relative gap at the level of rounding, and the relative change of the objective there.
-ROUNDING, MIN_CHANGE = 1e-15, 1e-29
+ROUNDING, MIN_CHANGE = 1e-14, 1e-29
 #: A step with at most this relative gain is small. Stop after so many small steps that do not
 #: halve the gap; after fewer if the requested gap was reached.
-SMALL_GAIN, MAX_IDLE, MAX_IDLE_CONVERGED = 1e-14, 6, 2
+SMALL_GAIN, MAX_IDLE, MAX_IDLE_CONVERGED = 1e-14, 6, 1
 #: Relative change of the objective by rounding alone.
 NOISE = 1e-20
 #: Inner tolerance as a fraction of the gap, for quadratic losses and for Newton steps; its factor
 #: after a round of little progress; the gap below which slow Newton steps count as such.
 INNER_TOL, INNER_TOL_NEWTON, TIGHTEN, NEWTON_NEAR = 1e-3, 1e-6, 1e-2, 1e-2
-#: Passes before Newton's method on the support, doubled each time, and its maximum size.
-FIRST_BURST, MOST_EQUATIONS = 50, 2000
+#: Passes before Newton's method on the support, doubled each time: at least so many, and a fraction
+#: of its columns, since a step costs as much as that many passes; its maximum size.
+FIRST_BURST, BURST_FRACTION, MOST_EQUATIONS = 50, 0.25, 2000
 #: Sufficient decrease of the line search (Armijo).
 SUFFICIENT_DECREASE = 0.1
 
@@ -103,8 +107,8 @@ class BlockDescent:
         self.problem, self.penalty, self.tol = problem, penalty, tol
         self.max_iter, self.callback = max_iter, callback
         self._to_rounding = problem.is_small if to_rounding is None else to_rounding
-        self._part: tuple[NDArray[np.intp], ColumnProducts] | None = None
-        self._kept: tuple[int, Floats] | None = None
+        self._part: tuple[NDArray[np.intp], DesignMatrix] | None = None
+        self._grown: tuple[int, GrowingGram] | None = None
         self.is_stopped = False
 
     def solve(self, lane: Lane, start: Floats | None = None) -> tuple[CertifiedSolution, int]:
@@ -141,12 +145,23 @@ class BlockDescent:
             chosen = self._working_set(point, blocks)
             if products is None or chosen is not blocks or not self._is_quadratic:
                 products = self._products(lane, chosen, point.curvature)
+            is_settled = chosen is blocks or len(chosen) == self.penalty.n_blocks
             blocks = chosen
-            share = caution * (INNER_TOL if self._is_quadratic else INNER_TOL_NEWTON)
-            enough = share * min(gap, self.tol * point.primal)
+            enough = self._inner_tol(gap, point.primal, caution, is_settled=is_settled)
             step = self._step(lane, point, blocks, products, enough, self.max_iter - passes)
             u = step.u
             passes += step.passes
+
+    def _inner_tol(self, gap: float, primal: float, caution: float, *, is_settled: bool) -> float:
+        """Return the decrease of a pass at which to stop; 0: rounding.
+
+        ``is_settled``: the working set seems final, so more passes are cheaper than more rounds.
+        """
+        if not self._is_quadratic:
+            return caution * INNER_TOL_NEWTON * min(gap, self.tol * primal)
+        if is_settled and self._to_rounding:
+            return 0.0
+        return caution * INNER_TOL * (min(gap, self.tol * primal) if is_settled else gap)
 
     def _is_done(self, best: CertifiedSolution, rounds: int, idle: int) -> bool:
         proof = best.certificates[0]
@@ -160,7 +175,7 @@ class BlockDescent:
 
     @property
     def _is_quadratic(self) -> bool:
-        return self.problem.loss.name == "squared_error"
+        return self.problem.loss.is_quadratic
 
     # ------------------------------------------------------------------ working set
 
@@ -179,20 +194,21 @@ class BlockDescent:
         size = max(MIN_WORKING_BLOCKS, 2 * int(used.sum()))
         chosen = np.argsort(-violations, kind="stable")[:size]
         chosen = chosen[: max(1, int((violations[chosen] > 0).sum()))]
-        if before is not None and len(chosen) < 4 * len(before):  # keep the previous working set
-            chosen = np.union1d(chosen, before)
-        return np.sort(chosen)
+        if before is None or len(chosen) >= 4 * len(before):
+            return np.sort(chosen)
+        return np.concatenate([before, np.setdiff1d(chosen, before)])  # so products can grow
 
     def _products(self, lane: Lane, blocks: NDArray[np.intp], curvature: Floats) -> Floats:
-        """Return the Gram matrix of the working columns; cached for squared errors."""
-        if self._part is None or not np.array_equal(self._part[0], blocks):
-            columns = self.penalty.columns_of(blocks)
-            self._part, self._kept = (blocks, ColumnProducts(self.problem, columns)), None
+        """Return the Gram matrix of the working columns; it grows for squared errors."""
+        columns, centred = self.penalty.columns_of(blocks), self.problem.fit_intercept
         if not self._is_quadratic:
-            return self._part[1].products(curvature)
-        if self._kept is None or self._kept[0] != lane.fold:
-            self._kept = lane.fold, self._part[1].products(curvature / lane.C)
-        return lane.C * self._kept[1]
+            if self._part is None or not np.array_equal(self._part[0], columns):
+                self._part = columns, self.problem.x.take_columns(columns)
+            return self._part[1].gram(curvature, centred=centred)
+        if self._grown is None or self._grown[0] != lane.fold:
+            gram = GrowingGram(self.problem.x, curvature / lane.C, centred=centred)
+            self._grown = lane.fold, gram
+        return lane.C * self._grown[1].of(columns)
 
     # ------------------------------------------------------------------ steps
 
@@ -209,13 +225,13 @@ class BlockDescent:
         columns = self.penalty.columns_of(blocks)
         mine, correlation = point.u[columns], point.correlation[columns]
         most = int(min(most, max(1, MAX_WORK // max(1, h.size))))
-        passes, burst, last, is_slow = 0, FIRST_BURST, np.inf, False
+        burst = max(FIRST_BURST, int(BURST_FRACTION * len(columns)))
+        passes, last, is_slow = 0, np.inf, False
+        descend = Extrapolated(self.penalty.descent(blocks, h), self.penalty.part(blocks), h)
         floor = MIN_CHANGE * point.primal
         enough = max(enough, floor)
         while True:
-            more, moved = self.penalty.descend(
-                blocks, h, mine, correlation, enough=enough, most=min(burst, most - passes)
-            )
+            more, moved = descend(mine, correlation, enough, min(burst, most - passes))
             passes, burst = passes + more, 2 * burst
             is_noise = moved <= NOISE * point.primal and moved > 0.9 * last
             if moved <= enough or passes >= most or is_noise:
@@ -259,7 +275,7 @@ class BlockDescent:
         problem, loss = self.problem, self.problem.loss
         y, c = problem.targets(lane), problem.costs(lane)
         direction = u - point.u
-        score_step = problem.matvec(direction[:, None])[:, 0]
+        score_step = problem.x.matvec(direction[:, None])[:, 0]
         predicted = (
             float(point.correlation @ direction)
             + self.penalty.value(point.u)

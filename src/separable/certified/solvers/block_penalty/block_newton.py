@@ -6,34 +6,21 @@ Newton steps go the rest of the way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.linalg.cholesky import Cholesky
 
 if TYPE_CHECKING:
+    from separable.penalties.base import SmoothPart
     from separable.typing import Floats
 
 
-__all__ = ["SmoothPart", "newton_on_used"]
+__all__ = ["newton_on_used"]
 
 #: Maximum steps, maximum halvings, and the relative gain at which to stop.
 MAX_STEPS, MAX_HALVINGS, MIN_GAIN = 3, 6, 1e-28
-
-
-class SmoothPart(Protocol):
-    """A penalty that is smooth at the current weights."""
-
-    @property
-    def n_blocks(self) -> int:
-        """The number of blocks."""
-
-    def value(self, u: Floats) -> float:
-        """Return the penalty."""
-
-    def derivatives(self, u: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient and the Hessian of the penalty; no weight is 0."""
 
 
 def newton_on_used(h: Floats, u: Floats, g: Floats, penalty: SmoothPart) -> float:

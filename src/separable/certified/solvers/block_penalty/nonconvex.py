@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.design.active_columns import ColumnProducts, curvatures
-from separable.certified.duality.block_certifier import evaluate
 from separable.certified.duality.certificate import Certificate
+from separable.certified.duality.penalized_certifier import evaluate
 from separable.certified.solvers.block_penalty.block_cd import MAX_FULL_COLUMNS, BlockDescent
 from separable.linalg.cholesky import Cholesky
 from separable.penalties.lp import LpPenalty
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.block_certifier import Evaluation
     from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.penalized_certifier import Evaluation
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 
@@ -171,7 +170,9 @@ class LocalSearch:
         return self._products(none, used)
 
     def _products(self, point: Evaluation, used: NDArray[np.intp]) -> _Part:
-        products = ColumnProducts(self.problem, used).products(point.curvature)
+        products = self.problem.x.take_columns(used).gram(
+            point.curvature, centred=self.problem.fit_intercept
+        )
         inner = LpPenalty(self.penalty.power, self.penalty.lam[used])
         q = point.correlation[used] + products @ point.u[used]
         return _Part(used, products, q, inner, point.loss, self.max_iter)
@@ -180,7 +181,9 @@ class LocalSearch:
 
     def _settled(self, u: Floats, part: _Part) -> tuple[CertifiedSolution, int]:
         """Return a coordinate-wise minimum, verified from the rows."""
-        h = curvatures(self.problem, self.problem.costs(self.lane))
+        h = self.problem.x.squared_norms(
+            self.problem.costs(self.lane), centred=self.problem.fit_intercept
+        )
         best: tuple[LocalCertificate, Evaluation] | None = None
         most = self.passes + self.max_iter
         for _ in range(MAX_ROUNDS):
@@ -255,11 +258,11 @@ class _Part:
     def descend(self, u: Floats) -> Floats:
         """Return the local optimum of coordinate descent from u."""
         u = u.copy()
-        every, left = np.arange(len(u)), self.most
+        left, descend = self.most, self.penalty.descent(np.arange(len(u)), self.h)
         for _ in range(MAX_ROUNDS):
             g = self.q - self.h @ u
             enough, most = MIN_CHANGE * self.size, min(MAX_PASSES, left)
-            passes, moved = self.penalty.descend(every, self.h, u, g, enough=enough, most=most)
+            passes, moved = descend(u, g, enough, most)
             self.passes += passes
             left -= passes
             nearer = self._pruned(self._refitted(u))

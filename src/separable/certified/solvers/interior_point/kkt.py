@@ -13,7 +13,7 @@ source    S. Fine, K. Scheinberg, Efficient SVM training using low-rank kernel r
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.design.row_products import RowProducts
-    from separable.certified.problem import Problem
+    from separable.linalg.design_matrix import DesignMatrix
     from separable.typing import Floats
 
     Solve = Callable[[Floats], Floats]
@@ -54,26 +53,26 @@ class Equations(Protocol):
 
 
 class KktRows:
-    """A design matrix that builds the KKT system of each step; see `RowProducts`.
+    """A design matrix that builds the KKT system of each step; see `DesignMatrix`.
 
     Parameters
     ----------
-    x : RowProducts
+    x : DesignMatrix
         In the problem's columns.
     gram : RowGram
         Gram matrix of the same rows.
     """
 
-    def __init__(self, x: RowProducts, gram: RowGram) -> None:
+    def __init__(self, x: DesignMatrix, gram: RowGram) -> None:
         self._x, self._gram = x, gram
-        self.size, self.is_easy = x.size, True
-        self.matvec, self.rmatvec, self.products = x.matvec, x.rmatvec, x.products
-        self.rows, self.weights, self.start = x.rows, x.weights, x.start
+        self.shape, self.is_easy = x.shape, True
+        self.matvec, self.rmatvec, self.gram = x.matvec, x.rmatvec, x.gram
+        self.take, self.expand, self.project = x.take, x.expand, x.project
 
     def equations(self, c: Floats, *, fit_intercept: bool) -> Equations:
         """Return the linear system of a step."""
         system = _System(self._x, c, fit_intercept=fit_intercept)
-        n, d = len(c), self._x.size
+        n, d = self.shape
         size = c * self._gram.squared_norms
         order = np.argsort(-size, kind="stable")
         tail = np.cumsum(size[order][::-1])[::-1]
@@ -87,18 +86,20 @@ class KktRows:
                 kept = np.sort(order[:m])
                 solve = self._woodbury(kept, c, fit_intercept=fit_intercept)
                 return _Iterative(system, solve, ROUNDS)
-            products, mixed, _ = self._x.products(c, c)
+            products = self._x.gram(c)
             products[np.diag_indices(d)] += 1.0
-            return Bordered(products, mixed, system.corner, fit_intercept=fit_intercept)
+            return Bordered(
+                products, self._x.rmatvec(c), system.corner, fit_intercept=fit_intercept
+            )
 
-        alone = _Iterative(system, system.diagonal_inverse(self._gram.squares(c)), most)
+        alone = _Iterative(system, system.diagonal_inverse(self._x.squared_norms(c)), most)
         return _EasyFirst(self, alone, exact) if self.is_easy else exact()
 
     def _rounds(self, unknowns: int, n: int) -> int:
         """Return the conjugate gradient steps that cost no more than a factorization."""
         if unknowns > MOST_UNKNOWNS:
             return MAX_CG_STEPS_ALONE
-        one = 4.0 * DENSE_IS_FASTER * self._gram.n_numbers + 20.0 * (n + self._x.size)
+        one = 4.0 * DENSE_IS_FASTER * self._x.nnz + 20.0 * (n + self.shape[1])
         return int(np.clip(unknowns**3 / 3.0 / (4.0 * one), ROUNDS, MAX_CG_STEPS_ALONE))
 
     def _woodbury(self, kept: NDArray[np.intp], c: Floats, *, fit_intercept: bool) -> Solve:
@@ -117,14 +118,14 @@ class KktRows:
             full[kept] = root * r
             return x.rmatvec(full)
 
-        mixed, corner, border = np.zeros(x.size), 0.0, np.zeros(len(kept))
+        mixed, corner, border = np.zeros(x.shape[1]), 0.0, np.zeros(len(kept))
         if fit_intercept and len(kept):
             border = factor.solve(root)
             corner = float(border @ root)
             mixed = spread(border)
 
         def solve(right: Floats) -> Floats:
-            scores = root * x.matvec(right[:-1], 0.0)[kept]
+            scores = root * x.matvec(right[:-1])[kept]
             u = right[:-1] - spread(factor.solve(scores))
             b = (right[-1] - float(border @ scores)) / corner if corner > 0 else 0.0
             return np.append(u - b * mixed, b)
@@ -137,92 +138,41 @@ class RowGram:
 
     Parameters
     ----------
-    problem : Problem
+    x : DesignMatrix
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
+    def __init__(self, x: DesignMatrix) -> None:
+        self._x = x
 
     def prepare(self) -> None:
         """Compute what lanes share before threads start."""
         _ = self.squared_norms, self._all
 
     @cached_property
-    def n_numbers(self) -> int:
-        """Number of stored cells."""
-        return int(self._problem.rows.values.size)
-
-    @cached_property
-    def _matrix(self) -> Any:
-        """Sparse rows in the problem's columns."""
-        matrix = self._problem.rows.to_matrix().astype(np.float64)
-        scale = self._problem.columns.scale
-        return matrix if scale is None else matrix.multiply(scale).tocsr()
-
-    @cached_property
     def squared_norms(self) -> Floats:
         """|z|^2 of each row."""
-        if self._problem.rows.is_sparse:
-            matrix = self._matrix
-            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-            return np.bincount(row, matrix.data**2, matrix.shape[0]).astype(np.float64)
-        norms = [
-            np.einsum("ij,ij->i", block, block)
-            for block in (self._scaled(block) for _, block in self._problem.blocks())
-        ]
-        return np.concatenate(norms)
-
-    def squares(self, c: Floats) -> Floats:
-        """Return the diagonal of Z'CZ."""
-        if self._problem.rows.is_sparse:
-            matrix = self._matrix
-            weight = np.repeat(c, np.diff(matrix.indptr)) * matrix.data**2
-            return np.bincount(matrix.indices, weight, matrix.shape[1]).astype(np.float64)
-        sums = np.zeros(self._problem.rows.n_features)
-        for start, block in self._problem.blocks():
-            sums += c[start : start + len(block)] @ self._scaled(block) ** 2
-        return sums
+        return self._x.row_norms()
 
     def of(self, kept: NDArray[np.intp]) -> Floats:
         """Return the Gram matrix of some rows, as a copy."""
-        if self._all is not None:
-            return self._all[np.ix_(kept, kept)]
-        return self._products(kept)
+        return self._x.row_gram(kept) if self._all is None else self._all[np.ix_(kept, kept)]
 
     @cached_property
     def _all(self) -> Floats | None:
-        n = self._problem.rows.n_rows
-        return self._products(np.arange(n)) if n <= KEPT_PRODUCTS else None
-
-    def _products(self, kept: NDArray[np.intp]) -> Floats:
-        if self._problem.rows.is_sparse:
-            some = self._matrix[kept]
-            products = np.zeros((len(kept), len(kept)))
-            (some @ some.T).todense(out=products)
-            return products
-        rows = np.empty((len(kept), self._problem.rows.n_features))
-        place = 0
-        for start, block in self._problem.blocks():
-            mine = kept[(kept >= start) & (kept < start + len(block))] - start
-            rows[place : place + len(mine)] = self._scaled(block[mine])
-            place += len(mine)
-        return rows @ rows.T
-
-    def _scaled(self, block: Floats) -> Floats:
-        scale = self._problem.columns.scale
-        return block if scale is None else block * scale
+        n = self._x.shape[0]
+        return self._x.row_gram(np.arange(n)) if n <= KEPT_PRODUCTS else None
 
 
 class _System:
     """The system as a linear operator, intercept last."""
 
-    def __init__(self, x: RowProducts, c: Floats, *, fit_intercept: bool) -> None:
+    def __init__(self, x: DesignMatrix, c: Floats, *, fit_intercept: bool) -> None:
         self._x, self._c = x, c
         self.corner = float(c.sum()) if fit_intercept else 0.0
 
     def times(self, p: Floats) -> Floats:
         """Return the product with a vector."""
-        rows = self._c * self._x.matvec(p[:-1], float(p[-1]) if self.corner > 0 else 0.0)
+        rows = self._c * (self._x.matvec(p[:-1]) + (float(p[-1]) if self.corner > 0 else 0.0))
         last = float(rows.sum()) if self.corner > 0 else float(p[-1])
         return np.append(p[:-1] + self._x.rmatvec(rows), last)
 

@@ -1,18 +1,17 @@
 """Primal-dual interior point for l1 and elastic net penalties, few columns or few rows.
 
-problem   minimise over w and b  sum_i c_i loss(y_i, w.x_i + b) + sum_j (l1_j |w_j| + l2_j w_j^2/2)
-given     columns x_j; targets and costs; squared error, log loss or squared hinge
+problem   minimise over w, (d, K), and b  sum_i c_i loss(y_i, w'x_i + b)
+          + sum_jk (l1_j |w_jk| + l2_j w_jk^2 / 2)
+given     columns x_j; a smooth loss of the scores of all rows, (n, K); K = 1, or classes jointly
 returns   after each step w, a dual point z, and the complementarity gap
-steps     0. sides: w = p - q of values above 0, or w = p where it may not be negative; each has the
-             price l1 + l2 w - g, or l1 - l2 w + g, above 0 too, for the correlation g = X'z. Rows
-             of the squared hinge have a = y z and the slack t = m - 1 + a / 2c of their margin m;
-             of other losses z is minus the gradient
-          1. residuals of prices, slacks and sum z = 0; products of pairs are to be mu
-          2. eliminate all but w and b, d x d, or all but z and b, n x n, whichever are fewer
-          3. predict with mu = 0, then correct with the mu that this allows
-          4. step as far as values stay above 0
-source    S. Mehrotra, SIAM J. Optim. 2 (1992); K. Koh, S.-J. Kim, S. Boyd, An interior-point method
-          for large-scale l1-regularized logistic regression, JMLR 8 (2007)
+steps     0. sides: w = p - q of values above 0, or w = p where it may not be negative; each is
+             paired with its price l1 + l2 w - g, or l1 - l2 w + g, for the correlation g = X'z.
+             Rows of the squared hinge have a = y z, paired with the slack t = m - 1 + a / 2c of
+             their margin m; of other losses z is minus the gradient
+          1. residuals of prices, slacks and sum z = 0
+          2. a step of `predictor_corrector`, with `_Equations`
+source    K. Koh, S.-J. Kim, S. Boyd, An interior-point method for large-scale l1-regularized
+          logistic regression, JMLR 8 (2007)
 """
 
 from __future__ import annotations
@@ -22,42 +21,33 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import LinAlgError
 
-from separable.linalg.cholesky import Bordered, Cholesky
-from separable.losses.logistic import Logistic
-from separable.losses.squared_error import SquaredError
-from separable.losses.squared_hinge import SquaredHinge
+from separable.certified.duality.softmax_l2_certifier import dual_points, softmax
+from separable.certified.solvers.interior_point import predictor_corrector
+from separable.certified.solvers.interior_point.predictor_corrector import Point
+from separable.linalg.cholesky import Cholesky
+from separable.linalg.lstsq import lstsq
+from separable.losses.softmax import best_intercepts, losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from separable.certified.duality.softmax_l2_certifier import RowClasses
     from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 
-__all__ = [
-    "BOUNDARY_FRACTION",
-    "MAX_SCORE_STEP",
-    "MAX_WEIGHT",
-    "MIN_STEP",
-    "TINY",
-    "PenalizedColumns",
-    "State",
-    "interior_points",
-]
+__all__ = ["BinaryRows", "PenalizedColumns", "SoftmaxRows", "interior_points"]
 
-#: Fraction of the step to the boundary.
-BOUNDARY_FRACTION = 0.995
-#: Shortest step.
-MIN_STEP = 1e-8
 TINY = 1e-300
-#: Maximum change of scores in a step, for losses that are not quadratic.
+#: Maximum change of scores in a step, or their size if that is more, for non-quadratic losses.
 MAX_SCORE_STEP = 10.0
 #: Larger weights overflow when squared.
 MAX_WEIGHT = 1e150
 #: Solves per system: one step of iterative refinement.
 ROUNDS = 2
+#: Products do not vanish before price residuals do: mu is at least this fraction of them.
+MIN_CENTRING = 0.01
 
 
 @dataclass(frozen=True)
@@ -81,301 +71,356 @@ class PenalizedColumns:
     def sign(self) -> Floats:
         """Signs of the positive and negative parts of a weight; empty without l1."""
         if self.positive:
-            return np.ones((1, 1))
-        return np.array([[1.0], [-1.0]]) if self.l1.any() else np.zeros((0, 1))
+            return np.ones((1, 1, 1))
+        return np.array([1.0, -1.0])[: 2 * int(self.l1.any()), None, None]
 
     def squares(self, c: Floats) -> Floats:
-        """Return sum_i c_i x_ij^2."""
+        """Return sum_i c_ik x_ij^2, (d, K)."""
         square = self.x.multiply(self.x) if hasattr(self.x, "multiply") else self.x * self.x
         return np.asarray(square @ c)
 
-    def of_columns(self, h: Floats) -> Floats:
-        """Return XHX', (d, d)."""
-        return _gram(self.x.T, np.sqrt(h))
-
-    def of_rows(self, stiff: Floats) -> Floats:
-        """Return X'DX, (n, n)."""
-        return _gram(self.x, np.sqrt(stiff))
-
-
-def _gram(x: Any, root: Floats) -> Floats:
-    if not hasattr(x, "multiply"):
-        scaled = x * root[:, None]
-        products: Floats = scaled.T @ scaled
-        return products
-    scaled = x.multiply(root[:, None]).tocsr()
-    products = np.zeros((x.shape[1],) * 2)
-    (scaled.T @ scaled).todense(out=products)
-    return products
+    def times(self, root: Floats) -> Any:
+        """Return the derivatives of R'(w'x) by w, (nK, dK), for R = ``root``, (n, K, K)."""
+        n, K, _ = root.shape
+        if K > 1:
+            turned = root.transpose(0, 2, 1)[:, :, None, :]
+            return (turned * self.x.T[:, None, :, None]).reshape(n * K, -1)
+        if hasattr(self.x, "multiply"):
+            return self.x.T.multiply(root[:, 0]).tocsr()
+        return self.x.T * root[:, 0]
 
 
-@dataclass
-class State:
-    """Parts of weights and multipliers, (k, d); dual values and slacks of rows, (n,) or empty."""
+@dataclass(frozen=True)
+class BinaryRows:
+    """Rows with one score.
 
-    w: Floats
-    b: Any
-    side: Floats
-    price: Floats
-    a: Floats
-    t: Floats
+    Parameters
+    ----------
+    loss : SmoothLoss
+    y, c : ndarray, shape (n,)
+        Targets and costs, all above 0.
+    """
+
+    loss: SmoothLoss
+    y: Floats
+    c: Floats
 
     @property
-    def pairs(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """Complementary pairs."""
-        return (self.side, self.price), (self.a, self.t)
+    def is_quadratic(self) -> bool:
+        """Whether the curvature is constant."""
+        return self.loss.is_quadratic
 
-    def product(self) -> float:
-        """Return the complementarity gap."""
-        return float(sum(np.vdot(x, y) for x, y in self.pairs))
+    @property
+    def with_slacks(self) -> BinaryRows | None:
+        """The rows, unless the loss has a second derivative."""
+        return None if self.loss.is_twice_differentiable else self
 
-    def after(self, length: float, step: State) -> State:
-        """Return the values after a step."""
-        pairs = zip(self.values(), step.values(), strict=True)
-        return State(*(now + length * by for now, by in pairs))
+    def total(self, scores: Floats) -> float:
+        """Return the sum of the losses."""
+        return self.loss.total(self.y, scores[:, 0], self.c)
 
-    def max_step(self, step: State) -> float:
-        """Return the longest step, at most 1, that keeps all values positive."""
-        lowest = min(
-            float((by / now).min(initial=0.0))
-            for now, by in zip(self.values()[2:], step.values()[2:], strict=True)
-        )
-        return 1.0 / max(1.0, -lowest)
+    def best_intercepts(self, scores: Floats) -> Floats:
+        """Return the best intercept, (1,)."""
+        return np.array([self.loss.best_intercept(self.y, scores[:, 0], self.c)])
 
-    def values(self) -> tuple[Any, ...]:
-        """Return all values."""
-        return self.w, self.b, self.side, self.price, self.a, self.t
+    def dual(self, scores: Floats) -> Floats:
+        """Return minus the gradient."""
+        return -self.loss.derivatives(self.y, scores[:, 0], self.c)[0][:, None]
+
+    def root(self, scores: Floats) -> Floats:
+        """Return R, (n, 1, 1), with RR' the curvature of each row."""
+        return np.sqrt(self.loss.derivatives(self.y, scores[:, 0], self.c)[1])[:, None, None]
+
+
+@dataclass(frozen=True)
+class SoftmaxRows:
+    """Rows with a score of each class, under the multinomial log loss.
+
+    Parameters
+    ----------
+    rows : RowClasses
+        Each class has rows; costs are above 0.
+    """
+
+    rows: RowClasses
+    is_quadratic = False
+    with_slacks = None
+
+    def total(self, scores: Floats) -> float:
+        """Return the sum of the losses."""
+        return float(self.rows.c @ losses(self.rows.y, scores))
+
+    def best_intercepts(self, scores: Floats) -> Floats:
+        """Return the best intercepts."""
+        return best_intercepts(self.rows.y, scores, self.rows.c)
+
+    def dual(self, scores: Floats) -> Floats:
+        """Return minus the gradient."""
+        return dual_points(self.rows, softmax(scores))
+
+    def root(self, scores: Floats) -> Floats:
+        """Return R, (n, K, K), with RR' the Hessian: c^1/2 (diag(p^1/2) - p p^1/2')."""
+        p = softmax(scores)
+        halves, each = np.sqrt(p), np.arange(p.shape[1])
+        root = -p[:, :, None] * halves[:, None, :]
+        root[:, each, each] += halves
+        root *= np.sqrt(self.rows.c)[:, None, None]
+        return root
 
 
 def interior_points(
-    columns: PenalizedColumns,
-    loss: SmoothLoss,
-    y: Floats,
-    c: Floats,
-    *,
-    fit_intercept: bool,
-    start: Floats,
+    columns: PenalizedColumns, rows: BinaryRows | SoftmaxRows, *, fit_intercept: bool, start: Floats
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """Yield w, z and the estimated relative gap after each step.
 
     Parameters
     ----------
-    columns : Corners
-    loss : SquaredError, Logistic or SquaredHinge
-    y, c : ndarray, shape (n,)
-        Targets and costs, all above 0.
+    columns : PenalizedColumns
+    rows : BinaryRows or SoftmaxRows
     fit_intercept : bool
-    start : ndarray, shape (d,)
+    start : ndarray, shape (d, K)
         Weights of the expected size.
     """
-    work = _Work(columns, loss, y, c, fit_intercept)
-    now: State | None = work.first(start)
-    while now is not None:
-        now, z = _next(work, now)
-        if now is not None:
-            primal = work.primal(now)
-            yield now.w, z, now.product() / primal if primal > 0 else 0.0
+    model = _Model(columns, rows, fit_intercept)
+    for now in predictor_corrector.interior_points(model.system, model.first(start)):
+        w = model.weights(now)
+        if not np.abs(w).max() < MAX_WEIGHT:
+            return
+        primal = model.primal(now)
+        yield w, model.dual(now), now.complementarity() / primal if primal > 0 else 0.0
 
 
-def _next(work: _Work, now: State) -> tuple[State | None, Floats]:
-    """Return the state after a step, None if there is none, and its z."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        try:
-            system = _System(work, now)
-        except LinAlgError:
-            return None, now.a
-        step = system.step()
-        max_step = now.max_step(step)
-        length = BOUNDARY_FRACTION * max_step if max_step < 1 else 1.0  # 4
-        moved = float(np.abs(work.columns.x.T @ step.w + step.b).max())
-        length = min(length, work.longest / (moved + TINY))
-        if not length > MIN_STEP:  # nor where numbers overflow
-            return None, now.a
-        z = system.z + length * system.moved(step)
-        now = now.after(length, step)
-        if len(work.columns.sign):
-            now.w = (work.columns.sign * now.side).sum(axis=0)
-        return (now if np.abs(now.w).max() < MAX_WEIGHT else None), z
-
-
-@dataclass(frozen=True)
-class _Work:
+class _Model:
     """The constants of the iteration."""
 
-    columns: PenalizedColumns
-    loss: SmoothLoss
-    y: Floats
-    c: Floats
-    fit_intercept: bool
+    def __init__(
+        self, columns: PenalizedColumns, rows: BinaryRows | SoftmaxRows, fit_intercept: bool
+    ) -> None:
+        self.columns, self.rows, self.fit_intercept = columns, rows, fit_intercept
+        self.sign = columns.sign
+        self.l1, self.l2 = columns.l1[:, None], columns.l2[:, None]
+        self.hinges = rows.with_slacks  # their curvature jumps
 
-    @property
-    def has_slacks(self) -> bool:
-        return isinstance(self.loss, SquaredHinge)
+    def weights(self, now: Point) -> Floats:
+        if not len(self.sign):
+            w: Floats = now.free[0]
+            return w
+        return np.asarray((self.sign * now.pairs[0][0]).sum(axis=0))
 
-    @property
-    def longest(self) -> float:
-        """Maximum change of scores in a step."""
-        return MAX_SCORE_STEP if isinstance(self.loss, Logistic) else np.inf
-
-    @cached_property
-    def products(self) -> Floats | None:
-        """XHX' if the curvature is constant."""
-        if isinstance(self.loss, SquaredError):
-            return self.columns.of_columns(self.c)
-        return None
-
-    def scores(self, now: State) -> Floats:
-        scores: Floats = self.columns.x.T @ now.w + now.b
+    def scores(self, now: Point) -> Floats:
+        scores: Floats = self.columns.x.T @ self.weights(now) + now.free[1]
         return scores
 
-    def primal(self, now: State) -> float:
-        own = self.columns
-        size = np.abs(now.w)
-        penalty = float(own.l1 @ size + 0.5 * (own.l2 @ (size * size)))
-        return self.loss.total(self.y, self.scores(now), self.c) + penalty
+    def dual(self, now: Point) -> Floats:
+        if self.hinges is not None:
+            return self.hinges.y[:, None] * now.pairs[1][0]
+        return self.rows.dual(self.scores(now))
 
-    def first(self, start: Floats) -> State:
+    def primal(self, now: Point) -> float:
+        size = np.abs(self.weights(now))
+        penalty = float((self.l1 * size + 0.5 * self.l2 * size * size).sum())
+        return self.rows.total(self.scores(now)) + penalty
+
+    def first(self, start: Floats) -> Point:
         """Return a strictly positive start: parts exceed weights by their coordinate steps."""
-        own, loss = self.columns, self.loss
-        sign = own.sign
-        scores = own.x.T @ start
-        b = loss.best_intercept(self.y, scores, self.c) if self.fit_intercept else 0.0
-        gradient, h = loss.derivatives(self.y, scores + b, self.c)
-        correlation = -(own.x @ gradient)
-        curvature = own.squares(2 * self.c if self.has_slacks else h) + own.l2
-        beyond = np.maximum(own.l1, np.abs(correlation)) / np.maximum(curvature, TINY)
-        if own.positive:  # together they must not lead far away
-            beyond *= min(
-                1.0, self._unit(scores + b) / (float(np.abs(own.x.T @ beyond).max()) + TINY)
-            )
+        own, rows, sign = self.columns, self.rows, self.sign
+        scores, b = own.x.T @ start, np.zeros(start.shape[1])
+        if self.fit_intercept:
+            b = rows.best_intercepts(scores)
+        z = rows.dual(scores + b)
+        correlation = own.x @ z
+        if self.hinges is None:
+            h = (rows.root(scores + b) ** 2).sum(axis=2)
+        else:
+            h = 2.0 * self.hinges.c[:, None]
+        beyond = np.maximum(self.l1, np.abs(correlation))
+        beyond /= np.maximum(own.squares(h) + self.l2, TINY)
+        if own.positive or start.shape[1] > 1:  # together they must not lead far away
+            unit = float(np.abs(z / h).mean()) if rows.is_quadratic else 1.0
+            beyond *= min(1.0, unit / (float(np.abs(own.x.T @ beyond).max()) + TINY))
         side = np.maximum(sign * start, 0.0) + beyond + TINY
         w = (sign * side).sum(axis=0) if len(sign) else start
-        uphill = own.l2 * w - correlation
-        least = np.maximum(own.l1, 0.1 * float(np.abs(uphill).mean()) + TINY)
-        price = np.maximum(own.l1 + sign * uphill, least)
-        if not self.has_slacks:
-            return State(w, b, side, price, np.empty(0), np.empty(0))
-        over = self.y * (own.x.T @ w + b) - 1.0
-        mu = float((side * price).mean()) if price.size else 1.0
-        root = np.hypot(over, np.sqrt(2.0 * mu / self.c))
-        # a (m - 1 + a / 2c) = mu, without taking like numbers from each other
-        a = np.where(over > 0, 2.0 * mu / (np.abs(over) + root), self.c * (root - over))
-        return State(w, b, side, price, a, mu / a)
+        uphill = self.l2 * w - correlation
+        least = np.maximum(self.l1, 0.1 * float(np.abs(uphill).mean()) + TINY)
+        price = np.maximum(self.l1 + sign * uphill, least)
+        pairs: tuple[tuple[Floats, Floats], ...] = ((side, price),)
+        if self.hinges is not None:
+            y, c = self.hinges.y[:, None], self.hinges.c[:, None]
+            over = y * (own.x.T @ w + b) - 1.0
+            mu = float((side * price).mean()) if price.size else 1.0
+            root = np.hypot(over, np.sqrt(2.0 * mu / c))
+            # a (m - 1 + a / 2c) = mu, without taking like numbers from each other
+            a = np.where(over > 0, 2.0 * mu / (np.abs(over) + root), c * (root - over))
+            pairs = (*pairs, (a, mu / a))
+        return Point((w, b), pairs)
 
-    def _unit(self, scores: Floats) -> float:
-        """Return the size that scores have."""
-        if isinstance(self.loss, SquaredError):
-            return float(np.abs(self.y - scores).mean())
-        return 1.0
+    def system(self, now: Point) -> _System:
+        return _System(self, now)
+
+    def equations(self, root: Floats, stiff: Floats) -> _Equations:
+        """Return the equations of a step, for a root of the Hessian and the diagonal D."""
+        if self.rows.is_quadratic:
+            return _Equations(*self._constant, stiff.ravel())
+        return _Equations(self.columns.times(root), self._border(root), None, stiff.ravel())
+
+    def _border(self, root: Floats) -> Floats:
+        """Return the derivatives by the intercepts; of jointly learned classes the last is 0."""
+        n, K, _ = root.shape
+        n_intercepts = max(1, K - 1) if self.fit_intercept and root.any() else 0
+        return root.transpose(0, 2, 1).reshape(n * K, K)[:, :n_intercepts]
+
+    @cached_property
+    def _constant(self) -> tuple[Any, Floats, Floats | None]:
+        """The derivatives, their border and their Gram matrix if the curvature is constant."""
+        root = self.rows.root(np.zeros((self.columns.x.shape[1], 1)))
+        derivatives, border = self.columns.times(root), self._border(root)
+        few = derivatives.shape[1] <= derivatives.shape[0]
+        return derivatives, border, _gram(derivatives) if few else None
 
 
 class _System:
-    """The linear system of a step (2)."""
+    """The KKT system of a step; see `KktSystem`."""
 
-    def __init__(self, work: _Work, now: State) -> None:
-        own = work.columns
-        self._work, self._now, self._sign = work, now, own.sign
-        scores = work.scores(now)
-        if work.has_slacks:
-            self._room = now.a / (2 * work.c) + now.t
-            self.z, self._h = work.y * now.a, now.a / self._room
-            self._off = now.t - (work.y * scores - 1.0 + now.a / (2 * work.c))  # 1
+    def __init__(self, model: _Model, now: Point) -> None:
+        self._model, self.now = model, now
+        self._w, self._scores, z = model.weights(now), model.scores(now), model.dual(now)
+        side, price = now.pairs[0]
+        if model.hinges is None:
+            self._root = model.rows.root(self._scores)
         else:
-            gradient, self._h = work.loss.derivatives(work.y, scores, work.c)
-            self.z = -gradient
-        self._uphill = own.l2 * now.w - own.x @ self.z
-        self._missing = own.l1 + self._sign * self._uphill - now.price  # 1
-        give = (now.side / now.price).sum(axis=0)
-        self._give = give if len(self._sign) else np.ones_like(own.l1)
-        stiff = own.l2 + (1.0 / give if len(self._sign) else 0.0)
-        self._stiff = np.maximum(stiff, TINY)
-        self._has_fewer_columns = len(own.l1) <= len(work.y)
-        if self._has_fewer_columns:
-            matrix = own.of_columns(self._h) if work.products is None else work.products.copy()
-            matrix[np.diag_indices(len(matrix))] += self._stiff
-            border, corner = own.x @ self._h, float(self._h.sum())
-            self._equations = Bordered(matrix, border, corner, fit_intercept=work.fit_intercept)
-            return
-        self._root = np.sqrt(self._h)
-        matrix = own.of_rows(1.0 / self._stiff) * self._root
-        matrix *= self._root[:, None]
-        matrix[np.diag_indices(len(matrix))] += 1.0
-        self._factor = Cholesky(matrix)
-        self._even = self._root * self._factor.solve(self._root)
+            y, half = model.hinges.y[:, None], 0.5 / model.hinges.c[:, None]
+            a, t = now.pairs[1]
+            self._slack = half * a + t
+            self._root = np.sqrt(a / self._slack)[:, :, None]
+            self._off = t - (y * self._scores - 1.0 + half * a)  # 1
+        self._uphill = model.l2 * self._w - model.columns.x @ z
+        self._missing = model.l1 + model.sign * self._uphill - price  # 1
+        has_sides = len(model.sign) > 0
+        give = (side / price).sum(axis=0)
+        self._give = give if has_sides else np.ones_like(self._w)
+        stiff = model.l2 + (1.0 / give if has_sides else np.zeros_like(self._w))
+        self._equations = model.equations(self._root, np.maximum(stiff, TINY))
+        self._total = -z.sum(axis=0)
+        self.least_mu = 0.0
+        if side.size:
+            self.least_mu = MIN_CENTRING * float(np.abs(self._missing * side).mean())
 
-    def step(self) -> State:
-        """Return a step, predicted and corrected (3)."""
-        now = self._now
-        guess = self._towards(-now.side * now.price, -now.a * now.t)
-        whole = now.product()
-        count = max(1, now.side.size + now.a.size)
-        left = now.after(now.max_step(guess), guess).product() / whole if whole > 0 else 0.0
-        mu = whole / count * left**3
-        return self._towards(
-            mu - now.side * now.price - guess.side * guess.price,
-            mu - now.a * now.t - guess.a * guess.t,
+    def solve(self, products: list[Floats], *, is_correction: bool = False) -> Point:
+        """Return the step that changes the products as given."""
+        model, keep = self._model, 0.0 if is_correction else 1.0
+        side, price = self.now.pairs[0]
+        missing = keep * self._missing
+        pushed = np.zeros_like(self._scores)
+        if model.hinges is not None:
+            a, y = self.now.pairs[1][0], model.hinges.y[:, None]
+            pushed = y * (products[1] + keep * a * self._off) / self._slack
+            pushed /= np.maximum(self._root[:, :, 0], TINY)
+        right = -keep * self._uphill
+        if len(model.sign):
+            right = (model.sign * (products[0] - side * missing) / price).sum(axis=0) / self._give
+        dw, db, dz, slope = self._equations.solve(
+            right.ravel(), pushed.ravel(), keep * self._total[: self._equations.n_intercepts]
         )
+        dw, slope = dw.reshape(self._w.shape), slope.reshape(self._w.shape)
+        db = np.append(db, np.zeros(self._w.shape[1] - len(db)))
+        d_price = missing + model.sign * (model.l2 * dw - slope)
+        pairs: tuple[tuple[Floats, Floats], ...] = (
+            ((products[0] - side * d_price) / price, d_price),
+        )
+        if model.hinges is not None:
+            da = y * self._root[:, :, 0] * dz.reshape(self._scores.shape)
+            moved = y * (model.columns.x.T @ dw + db)
+            pairs = (*pairs, (da, moved + 0.5 * da / model.hinges.c[:, None] - keep * self._off))
+        return Point((dw, db), pairs)
 
-    def moved(self, step: State) -> Floats:
-        """Return the change of z."""
-        work = self._work
-        if work.has_slacks:
-            return work.y * step.a
-        change: Floats = -self._h * (work.columns.x.T @ step.w + step.b)
-        return change
+    def longest(self, step: Point) -> float:
+        """Return the step that moves the scores by MAX_SCORE_STEP, or by their own size."""
+        if self._model.rows.is_quadratic or self._model.hinges is not None:
+            return 1.0
+        moved = float(np.abs(self._model.columns.x.T @ step.free[0] + step.free[1]).max())
+        return max(MAX_SCORE_STEP, float(np.abs(self._scores).max())) / (moved + TINY)
 
-    def _towards(self, sides: Floats, rows: Floats) -> State:
-        """Return the step for given changes of the complementary products."""
-        work, now, own = self._work, self._now, self._work.columns
-        pushed = np.zeros_like(self._h)
-        if work.has_slacks:
-            pushed = work.y * (rows + now.a * self._off) / self._room
-        if len(self._sign):
-            right = (self._sign * (sides - now.side * self._missing) / now.price).sum(axis=0)
-            right /= self._give
-        else:
-            right = -self._uphill
-        dw, db, dz = self._solved(right, pushed)
-        price = self._missing + self._sign * (own.l2 * dw - own.x @ dz)
-        side = (sides - now.side * price) / now.price
-        if not work.has_slacks:
-            return State(dw, db, side, price, now.a, now.t)
-        da = work.y * dz
-        moved = work.y * (own.x.T @ dw + db)
-        return State(dw, db, side, price, da, moved + da / (2 * work.c) - self._off)
 
-    def _solved(self, right: Floats, pushed: Floats) -> tuple[Floats, float, Floats]:
-        """Return the changes of w, b and z: D dw - X dz = right, dz = pushed - H (X'dw + db).
+class _Equations:
+    """D dw - B'q = right,  q = pushed - B dw - E db,  E'q = total, in unknowns dw, db and q.
 
-        Solved again for what is left, which costs little beside the factor.
-        """
-        own, h = self._work.columns, self._h
-        total = -float(self.z.sum())
-        dw, db, dz = np.zeros_like(right), 0.0, np.zeros_like(pushed)
+    B has the derivatives of the scaled scores by the weights, E by the intercepts. Eliminated to
+    the size of dw or of q, whichever is smaller, and refined iteratively.
+
+    Parameters
+    ----------
+    derivatives : ndarray or sparse array, shape (m, p)
+        B.
+    border : ndarray, shape (m, k)
+        E, k = 0 without an intercept.
+    gram : ndarray, shape (p, p), or None
+        B'B if it is known.
+    stiff : ndarray, shape (p,)
+        The diagonal of D.
+    """
+
+    def __init__(
+        self, derivatives: Any, border: Floats, gram: Floats | None, stiff: Floats
+    ) -> None:
+        self._b, self._border, self._stiff = derivatives, border, stiff
+        self.n_intercepts = border.shape[1]
+        m, p = derivatives.shape
+        self._has_fewer_columns = p <= m
+        if self._has_fewer_columns:
+            k = self.n_intercepts
+            matrix = np.empty((p + k, p + k))
+            matrix[:p, :p] = _gram(derivatives) if gram is None else gram
+            matrix[np.arange(p), np.arange(p)] += stiff
+            matrix[:p, p:] = derivatives.T @ border
+            matrix[p:, :p] = matrix[:p, p:].T
+            matrix[p:, p:] = border.T @ border
+            self._factor = Cholesky(matrix)
+            return
+        scale = 1.0 / np.sqrt(stiff)
+        scaled = (
+            derivatives.multiply(scale) if hasattr(derivatives, "multiply") else derivatives * scale
+        )
+        matrix = _gram(scaled.T)
+        matrix[np.diag_indices(m)] += 1.0
+        self._factor = Cholesky(matrix)
+        self._even = self._factor.solve(border)
+
+    def solve(
+        self, right: Floats, pushed: Floats, total: Floats
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return dw, db, q and B'q."""
+        dw, db, q = np.zeros_like(right), np.zeros(self.n_intercepts), np.zeros_like(pushed)
+        slope = np.zeros_like(right)
         for _ in range(ROUNDS):
-            rest = right - self._stiff * dw + own.x @ dz
-            lacking = pushed - dz - h * (own.x.T @ dw + db)
-            missing = total - float(dz.sum()) if self._work.fit_intercept else 0.0
-            solve = self._by_columns if self._has_fewer_columns else self._by_rows
-            more = solve(rest, lacking, missing)
-            dw, db, dz = dw + more[0], db + more[1], dz + more[2]
-        return dw, db, dz
+            more = self._solve_once(
+                right - self._stiff * dw + slope,
+                pushed - q - self._b @ dw - self._border @ db,
+                total - self._border.T @ q,
+            )
+            dw, db, q = dw + more[0], db + more[1], q + more[2]
+            slope = self._b.T @ q
+        return dw, db, q, slope
 
-    def _by_columns(
-        self, right: Floats, pushed: Floats, total: float
-    ) -> tuple[Floats, float, Floats]:
-        own = self._work.columns
-        dw, db = self._equations.solve(right + own.x @ pushed, float(pushed.sum()) - total)
-        return dw, db, pushed - self._h * (own.x.T @ dw + db)
+    def _solve_once(
+        self, right: Floats, pushed: Floats, total: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        b, border = self._b, self._border
+        if self._has_fewer_columns:
+            known = np.concatenate([right + b.T @ pushed, border.T @ pushed - total])
+            solution = self._factor.solve(known)
+            dw, db = solution[: len(right)], solution[len(right) :]
+            return dw, db, pushed - b @ dw - border @ db
+        q = self._factor.solve(pushed - b @ (right / self._stiff))
+        db = lstsq(border.T @ self._even, border.T @ q - total) if len(total) else total
+        q = q - self._even @ db
+        return (right + b.T @ q) / self._stiff, db, q
 
-    def _by_rows(self, right: Floats, pushed: Floats, total: float) -> tuple[Floats, float, Floats]:
-        """Solve (1/H + X'D^-1 X) dz + db = pushed / H - X'D^-1 right, sum dz = total."""
-        own = self._work.columns
-        known = np.divide(pushed, self._root, out=np.zeros_like(pushed), where=self._root > 0)
-        known -= self._root * (own.x.T @ (right / self._stiff))
-        dz = self._root * self._factor.solve(known)
-        whole, db = float(self._even.sum()), 0.0
-        if self._work.fit_intercept and whole > 0:
-            db = (float(dz.sum()) - total) / whole
-            dz = dz - db * self._even
-        return (right + own.x @ dz) / self._stiff, db, dz
+
+def _gram(b: Any) -> Floats:
+    """Return B'B."""
+    if not hasattr(b, "multiply"):
+        products: Floats = b.T @ b
+        return products
+    products = np.zeros((b.shape[1],) * 2)
+    (b.T @ b).todense(out=products)
+    return products

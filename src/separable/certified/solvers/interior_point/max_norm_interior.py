@@ -2,19 +2,21 @@
 
     minimise  1/2 u'Hu - q'u + lam t,    -t <= u_j <= t
 
-Mehrotra's predictor-corrector method with slacks t - u and t + u and their multipliers. The active
-bounds of the last point leave a linear system for the exact solution.
+Pairs are the slacks t - u and t + u with their multipliers. The active bounds of the last point
+leave a linear system for the exact solution.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.linalg.cholesky import Cholesky
+from separable.certified.solvers.interior_point.predictor_corrector import Point, interior_points
+from separable.linalg.cholesky import Bordered, Cholesky
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -24,35 +26,49 @@ __all__ = ["MAX_STEPS", "bounded_least_squares"]
 
 #: Maximum number of steps; twenty are typical.
 MAX_STEPS = 100
-#: Fraction of the step to the boundary.
-BOUNDARY_FRACTION = 0.995
 #: Mean complementarity, relative to the first, at which to stop.
 COMPLEMENTARITY_TOL = 1e-13
 
 
-@dataclass
-class _Point:
-    """Weights and their bound, with the multipliers of u <= t and of -t <= u."""
+@dataclass(frozen=True)
+class _System:
+    """The linear system of a step, in u and t."""
 
-    u: Floats
-    t: float
-    above: Floats
-    below: Floats
+    h: Floats
+    q: Floats
+    lam: float
+    now: Point
+    least_mu: float = 0.0
 
-    @property
-    def slacks(self) -> tuple[Floats, Floats]:
-        return self.t - self.u, self.t + self.u
-
-    @property
-    def is_inside(self) -> bool:
-        """Whether all slacks are positive despite rounding."""
-        over, under = self.slacks
-        return bool((over > 0).all() and (under > 0).all())
+    @cached_property
+    def _equations(self) -> Bordered:
+        one, two = self._ratios
+        matrix = self.h + np.diag(one + two)
+        return Bordered(matrix, two - one, float((one + two).sum()), fit_intercept=True)
 
     @property
-    def mean(self) -> float:
-        over, under = self.slacks
-        return float(over @ self.above + under @ self.below) / (2 * len(self.u))
+    def _ratios(self) -> tuple[Floats, Floats]:
+        (over, above), (under, below) = self.now.pairs
+        return above / over, below / under
+
+    def solve(self, products: list[Floats], *, is_correction: bool = False) -> Point:
+        """Return the step that changes the products as given."""
+        (over, above), (under, below) = self.now.pairs
+        first, second = products[0] / over, products[1] / under
+        right, last = second - first, float((first + second).sum())
+        if not is_correction:
+            right = right + self.q - self.h @ self.now.free[0] - above + below
+            last -= self.lam - float((above + below).sum())
+        du, dt = self._equations.solve(right, last)
+        one, two = self._ratios
+        return Point(
+            (du, dt), ((dt - du, first - one * (dt - du)), (dt + du, second - two * (dt + du)))
+        )
+
+    def longest(self, step: Point) -> float:
+        """Return no limit."""
+        del step
+        return 1.0
 
 
 def bounded_least_squares(
@@ -72,89 +88,40 @@ def bounded_least_squares(
     most : int
         Maximum number of steps.
     """
-    if float(np.abs(q).sum()) <= lam:
+    rounding = len(q) * float(np.finfo(np.float64).eps)
+    if float(np.abs(q).sum()) <= lam * (1.0 + rounding):
         return np.zeros_like(q), 0
-    point = _first(h, q, lam, start)
-    first, best, steps = point.mean, point, 0
-    while steps < most:
+    best, steps = _first(h, q, lam, start), 0
+    enough = COMPLEMENTARITY_TOL * best.mu
+    points = interior_points(lambda now: _System(h, q, lam, now), best)
+    for point in islice(points, most):
         steps += 1
-        point = _next(h, q, lam, point)
-        if not np.isfinite(point.mean):
+        if not np.isfinite(point.mu):
             break
         best = point
-        if point.mean <= COMPLEMENTARITY_TOL * first or not point.is_inside:
+        if point.mu <= enough:
             break
-    return _corner(h, q, lam, best), steps
+    return _vertex(h, q, lam, best), steps
 
 
-def _first(h: Floats, q: Floats, lam: float, start: Floats | None) -> _Point:
+def _first(h: Floats, q: Floats, lam: float, start: Floats | None) -> Point:
     d = len(q)
     curvature = float(np.diagonal(h).max())
     size = float(np.abs(q).max()) / curvature if curvature > 0 else 1.0
     if start is not None:
         size = max(float(np.abs(start).max()), 1e-3 * size)
-    even = np.full(d, lam / (2 * d))
-    return _Point(np.zeros(d), size, even, even.copy())
+    pair = np.full(d, size), np.full(d, lam / (2 * d))
+    return Point((np.zeros(d), size), (pair, pair))
 
 
-def _next(h: Floats, q: Floats, lam: float, at: _Point) -> _Point:
-    over, under = at.slacks
-    one, two = at.above / over, at.below / under
-    factor = Cholesky(h + np.diag(one + two))
-    side = factor.solve(one - two)
-    corner = float((one - two) @ side - (one + two).sum())
-    rest = q - h @ at.u - at.above + at.below
-    missing = lam - float((at.above + at.below).sum())
-
-    def towards(first: Floats, second: Floats) -> tuple[Floats, float, Floats, Floats]:
-        """Return the change that leaves slack times multiplier changed by first and second."""
-        right = rest - first / over + second / under
-        along = factor.solve(right)
-        pushed = float((first / over + second / under).sum() + (one - two) @ along)
-        dt = (missing - pushed) / corner if corner else math.nan  # rounding is all there is
-        du = along + dt * side
-        return du, dt, first / over - one * (dt - du), second / under - two * (dt + du)
-
-    def longest(change: tuple[Floats, float, Floats, Floats]) -> float:
-        du, dt, dz, dw = change
-        return min(
-            1.0,
-            *(
-                float((now[by < 0] / -by[by < 0]).min(initial=np.inf))
-                for now, by in (
-                    (over, dt - du),
-                    (under, dt + du),
-                    (at.above, dz),
-                    (at.below, dw),
-                )
-            ),
-        )
-
-    guess = towards(-over * at.above, -under * at.below)
-    du, dt, dz, dw = guess
-    length = longest(guess)
-    ahead = _Point(
-        at.u + length * du, at.t + length * dt, at.above + length * dz, at.below + length * dw
-    )
-    middle = (ahead.mean / at.mean) ** 3 * at.mean
-    change = towards(
-        middle - over * at.above - (dt - du) * dz, middle - under * at.below - (dt + du) * dw
-    )
-    length = BOUNDARY_FRACTION * longest(change)
-    du, dt, dz, dw = change
-    return _Point(
-        at.u + length * du, at.t + length * dt, at.above + length * dz, at.below + length * dw
-    )
-
-
-def _corner(h: Floats, q: Floats, lam: float, at: _Point) -> Floats:
+def _vertex(h: Floats, q: Floats, lam: float, at: Point) -> Floats:
     """Return the exact solution for the active bounds if it is feasible and no worse."""
-    over, under = at.slacks
-    sign = np.where(over < at.above * at.t / lam, 1.0, 0.0)
-    sign -= np.where(under < at.below * at.t / lam, 1.0, 0.0)
-    met = sign != 0
-    free = np.flatnonzero(~met)
-    # u = t sign on what is met: columns [free, t]
+    (over, above), (under, below) = at.pairs
+    before, t = at.free
+    sign = np.where(over < above * t / lam, 1.0, 0.0)
+    sign -= np.where(under < below * t / lam, 1.0, 0.0)
+    free = np.flatnonzero(sign == 0)
+    # u = t sign at the bounds: columns [free, t]
     joint = np.zeros((len(q), len(free) + 1))
     joint[free, np.arange(len(free))] = 1.0
     joint[:, -1] = sign
@@ -163,7 +130,7 @@ def _corner(h: Floats, q: Floats, lam: float, at: _Point) -> Floats:
     solution = Cholesky(joint.T @ h @ joint).solve(right)
     t, u = float(solution[-1]), joint @ solution
     inside = t > 0 and bool((np.abs(solution[:-1]) <= t).all())
-    return u if inside and _value(h, q, lam, u) <= _value(h, q, lam, at.u) else at.u
+    return u if inside and _value(h, q, lam, u) <= _value(h, q, lam, before) else before
 
 
 def _value(h: Floats, q: Floats, lam: float, u: Floats) -> float:

@@ -7,24 +7,23 @@ returns   z, feasible but for the sum, which the certificate repairs, and weight
 steps     0. start on the path: r = sign score + q = s - t,  a s = (c - a) t = mu
           1. residuals of  sign (Uw + b) + q - s + t = 0,  a s = mu,  (c - a) t = mu
           2. eliminate all but w and b: (I + U'D^-1 U) dw = ..., d x d, by Cholesky's method
-          3. predict with mu = 0, then correct with the mu that this allows
-          4. correct again, towards products a s and (c - a) t of one size, while steps grow longer
-          5. step as far as the box allows
-          6. guess which variables are at a bound, and solve for the others as if they were free
+          3. a step of `predictor_corrector`
+          4. guess which variables are at a bound, and solve for the others as if they were free
 source    M. C. Ferris, T. S. Munson, Interior-point methods for massive support vector machines,
-          SIAM J. Optim. 13 (2003); S. Mehrotra, SIAM J. Optim. 2 (1992); M. Colombo, J. Gondzio,
-          Further development of multiple centrality correctors, Comput. Optim. Appl. 41 (2008)
+          SIAM J. Optim. 13 (2003)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from separable.certified.solvers.interior_point.kkt import KktRows
+from separable.certified.solvers.interior_point.predictor_corrector import Point, interior_points
 from separable.linalg.cholesky import Bordered
 from separable.linalg.lstsq import lstsq
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
@@ -32,23 +31,17 @@ from separable.losses.epsilon_insensitive import EpsilonInsensitive
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.design.row_products import RowProducts
     from separable.certified.solvers.interior_point.kkt import Equations
     from separable.certified.solvers.stopping import StoppingCriterion
+    from separable.linalg.design_matrix import DesignMatrix
     from separable.losses.base import Loss
     from separable.typing import Floats
+
+    Pairs = tuple[tuple[Floats, Floats], ...]
 
 
 __all__ = ["Fixed", "interior_point"]
 
-#: Fraction of the step to the boundary.
-BOUNDARY_FRACTION = 0.995
-#: Maximum number of centrality corrections of a step.
-MAX_CORRECTIONS = 3
-#: Longer steps need no correction.
-LONG_STEP = 0.9
-#: Shortest step.
-MIN_STEP = 1e-9
 #: Steps without a 10 % smaller gap after which to stop; most fits need 30 in all.
 MAX_STALLED_STEPS = 100
 #: Crossover: the relative gap below which active bounds are guessed, and its maximum size.
@@ -84,8 +77,11 @@ class Box:
             return cls(np.stack([up, -up]), linear, c, off + loss.epsilon or 1.0)
         return cls(y[None, :], np.full((1, len(y)), -1.0), c, 1.0)
 
-    def on_path(self, scores: Floats) -> State:
-        """Return values with s - t = r and a s = (c - a) t = mu, for mu = unit mean(c)."""
+    def on_path(self, scores: Floats) -> Pairs:
+        """Return pairs with s - t = r and a s = (c - a) t = mu, for mu = unit mean(c).
+
+        c - a is kept on its own: near 0 the difference has no digits.
+        """
         r = self.sign * scores + self.linear
         mu = self.unit * float(self.most.mean())
         k = mu / self.most
@@ -94,61 +90,12 @@ class Box:
         share = 2 * k / (size + 2 * k + np.hypot(size, 2 * k))
         near, far = self.most * share, self.most * (1 - share)
         a, room = np.where(r > 0, near, far), np.where(r > 0, far, near)
-        return State(a, room, mu / a, mu / room)
+        return (a, mu / a), (room, mu / room)
 
-
-@dataclass
-class Step:
-    """A change of all unknowns."""
-
-    a: Floats
-    s: Floats
-    t: Floats
-    w: Floats
-    b: float
-
-    def plus(self, share: float, other: Step) -> Step:
-        """Return this step and a share of another."""
-        return Step(
-            self.a + share * other.a,
-            self.s + share * other.s,
-            self.t + share * other.t,
-            self.w + share * other.w,
-            self.b + share * other.b,
-        )
-
-
-@dataclass
-class State:
-    """a, c - a (on its own: near 0 the difference has no digits) and their multipliers s and t."""
-
-    a: Floats
-    room: Floats
-    s: Floats
-    t: Floats
-
-    def mu(self) -> float:
-        """Return the mean of the products."""
-        return float(np.vdot(self.a, self.s) + np.vdot(self.room, self.t)) / (2 * self.a.size)
-
-    def max_step(self, step: Step) -> float:
-        """Return the longest step, at most 1, that keeps all values positive."""
-        lowest = min(
-            float((step.a / self.a).min()),
-            -float((step.a / self.room).max()),
-            float((step.s / self.s).min()),
-            float((step.t / self.t).min()),
-        )
-        return 1.0 / max(1.0, -lowest)
-
-    def after(self, length: float, step: Step) -> State:
-        """Return the values after a step."""
-        return State(
-            self.a + length * step.a,
-            self.room - length * step.a,
-            self.s + length * step.s,
-            self.t + length * step.t,
-        )
+    def dual(self, pairs: Pairs) -> Floats:
+        """Return z of each row."""
+        z: Floats = (self.sign * pairs[0][0]).sum(axis=0)
+        return z
 
 
 @dataclass(frozen=True)
@@ -160,7 +107,7 @@ class Fixed:
 
 
 def interior_point(
-    x: RowProducts,
+    x: DesignMatrix | KktRows,
     loss: Loss,
     y: Floats,
     c: Floats,
@@ -193,133 +140,86 @@ def interior_point(
     """
     rows = _Used(x, c > 0)
     y, c = y[rows.used], c[rows.used]
-    w = np.zeros(x.size)
+    w = np.zeros(x.shape[1])
     b = loss.best_intercept(y, rows.matvec(w, 0.0), c) if fit_intercept else 0.0
     scores = rows.matvec(w, b)
     box = Box.of(loss, y, c, scores)
-    now = box.on_path(scores)  # 0
-    z = (box.sign * now.a).sum(axis=0)
+    pairs = box.on_path(scores)  # 0
+    z = box.dual(pairs)
     least, idle = np.inf, 0
-    for _ in range(max_iter):
-        mu = now.mu()
-        try:
-            system = _System(rows, box, now, z, fit_intercept=fit_intercept)
-        except LinAlgError:
-            break
-        missing, total = system.correlation + fixed.weights - w, float(z.sum()) + fixed.total
-        step, max_step = _directed(system, box, now, mu, scores, missing, total)
-        length = BOUNDARY_FRACTION * max_step if max_step < 1 else 1.0  # 5
-        if not length > MIN_STEP:
-            break
-        now = now.after(length, step)
-        w, b = w + length * step.w, b + length * step.b
-        scores = rows.matvec(w, b)
-        z = (box.sign * now.a).sum(axis=0)
-        left = (1 - length) * missing if rows.is_exact else rows.rmatvec(z) + fixed.weights - w
-        seen = _gap(loss, y, c, scores, z, w, left)
-        if stopping_rule(rows.full(z), lambda: x.weights(w), seen):  # noqa: B023
+    points = interior_points(
+        lambda now: _System(rows, box, now, fixed, fit_intercept=fit_intercept),
+        Point((w, b, np.zeros_like(w)), pairs),
+    )
+    for now in islice(points, max_iter):  # 3
+        (w, b, missing), z = now.free, box.dual(now.pairs)
+        if not rows.is_exact:
+            missing = rows.rmatvec(z) + fixed.weights - w
+        seen = _gap(loss, y, c, rows.matvec(w, b), z, w, missing)
+        if stopping_rule(rows.full(z), lambda: x.expand(w), seen):  # noqa: B023
             break
         idle = 0 if seen < 0.9 * least else idle + 1
         least = min(least, seen)
         if idle >= MAX_STALLED_STEPS:
             break
-        if stopping_rule.wants_more and seen < CROSSOVER_GAP:  # 6
-            exact = _solve_free(rows, box, now, fit_intercept=fit_intercept)
+        if stopping_rule.wants_more and seen < CROSSOVER_GAP:  # 4
+            exact = _solve_free(rows, box, now.pairs, fit_intercept=fit_intercept)
             if exact is not None:
-                stopping_rule.consider(rows.full(exact[0]), x.weights(exact[1]))
+                stopping_rule.consider(rows.full(exact[0]), x.expand(exact[1]))
                 if stopping_rule.is_done:
                     break
     return rows.full(z), w
 
 
 class _System:
-    """The linear system of a step, reduced to w and b (step 2)."""
+    """The linear system of a step, reduced to w and b (step 2).
+
+    The third free value is what w lacks to be U'z; each step removes its share of it.
+    """
+
+    least_mu = 0.0
 
     def __init__(
-        self, rows: _Used, box: Box, now: State, z: Floats, *, fit_intercept: bool
+        self, rows: _Used, box: Box, now: Point, fixed: Fixed, *, fit_intercept: bool
     ) -> None:
-        self._rows, self._sign, self._now = rows, box.sign, now
-        self._inverse = 1.0 / (now.s / now.a + now.t / now.room)
+        self._rows, self._sign = rows, box.sign
+        (w, b, _), ((a, s), (room, t)) = now.free, now.pairs
+        z = box.dual(now.pairs)
+        self._inverse = 1.0 / (s / a + t / room)
         curvature = self._inverse.sum(axis=0)
-        self._equations, self.correlation = rows.equations(
-            curvature, z, fit_intercept=fit_intercept
-        )
+        self._equations, correlation = rows.equations(curvature, z, fit_intercept=fit_intercept)
+        missing = correlation + fixed.weights - w
+        self.now = Point((w, b, missing), now.pairs)
+        self._total = float(z.sum()) + fixed.total
+        self._away = box.sign * rows.matvec(w, b) + box.linear - s + t  # 1
 
-    def solve(
-        self,
-        lower: Floats,
-        upper: Floats,
-        away: Floats | float = 0.0,
-        missing: Floats | float = 0.0,
-        total: float = 0.0,
-    ) -> Step:
-        """Return the step that adds to a s and (c - a) t what is said, and ends what else is."""
-        now = self._now
-        push = lower / now.a - upper / now.room - away
+    def solve(self, products: list[Floats], *, is_correction: bool = False) -> Point:
+        """Return the step that changes the products as given."""
+        (a, s), (room, t) = self.now.pairs
+        lower, upper = products
+        missing, total = np.zeros(self._rows.size), 0.0
+        push = lower / a - upper / room
+        if not is_correction:
+            missing, total, push = self.now.free[2], self._total, push - self._away
         moved = (self._sign * self._inverse * push).sum(axis=0)
         dw, db = self._equations.solve(
             missing + self._rows.rmatvec(moved), total + float(moved.sum())
         )
         da = self._inverse * (push - self._sign * self._rows.matvec(dw, db))
-        return Step(da, (lower - now.s * da) / now.a, (upper + now.t * da) / now.room, dw, db)
+        pairs = (da, (lower - s * da) / a), (-da, (upper + t * da) / room)
+        return Point((dw, db, -missing), pairs)
 
-
-def _directed(
-    system: _System,
-    box: Box,
-    now: State,
-    mu: float,
-    scores: Floats,
-    missing: Floats,
-    total: float,
-) -> tuple[Step, float]:
-    """Return a predictor-corrector step, and its maximum length."""
-    if not mu > 0:
-        return Step(now.a, now.s, now.t, missing, 0.0), 0.0
-    away = box.sign * scores + box.linear - now.s + now.t  # 1
-    step = system.solve(-now.a * now.s, -now.room * now.t, away, missing, total)  # 3
-    max_step = now.max_step(step)
-    target = mu * (now.after(max_step, step).mu() / mu) ** 3
-    more = system.solve(target - step.a * step.s, target + step.a * step.t)
-    step, max_step = _best_step_length(now, step, more, max_step**2)
-    for _ in range(MAX_CORRECTIONS):  # 4
-        if max_step > LONG_STEP:
-            break
-        further = now.after(min(1.0, max(1.3 * max_step, max_step + 0.1)), step)
-        more = system.solve(
-            _towards(further.a * further.s, target), _towards(further.room * further.t, target)
-        )
-        tried, longer = _best_step_length(now, step, more, max_step)
-        if longer < 1.02 * max_step:
-            break
-        step, max_step = tried, longer
-    return step, max_step
-
-
-def _towards(products: Floats, target: float) -> Floats:
-    """Return the correction of complementary products outside the range around the target."""
-    change = np.clip(products, 0.1 * target, 10 * target) - products
-    return np.maximum(change, -10 * target)
-
-
-def _best_step_length(now: State, step: Step, more: Step, least: float) -> tuple[Step, float]:
-    """Return step + t more of the longest maximum length, t between ``least`` and 1."""
-    best, furthest = step, 0.0
-    for share in np.linspace(1.0, least, 4):
-        tried = step.plus(float(share), more)
-        max_step = now.max_step(tried)
-        if max_step > furthest:
-            best, furthest = tried, max_step
-        if max_step > LONG_STEP:
-            break
-    return best, furthest
+    def longest(self, step: Point) -> float:
+        """Return no limit."""
+        del step
+        return 1.0
 
 
 class _Used:
     """The rows of positive cost."""
 
-    def __init__(self, x: RowProducts, used: NDArray[np.bool_]) -> None:
-        self._x, self._n = x, len(used)
+    def __init__(self, x: DesignMatrix | KktRows, used: NDArray[np.bool_]) -> None:
+        self._x, self._n, self.size = x, len(used), x.shape[1]
         self.is_exact = not isinstance(x, KktRows)
         self._all = bool(used.all())
         self.used: NDArray[np.intp] | slice = slice(None) if self._all else np.flatnonzero(used)
@@ -333,7 +233,7 @@ class _Used:
         return full
 
     def matvec(self, u: Floats, b: float) -> Floats:
-        return self._x.matvec(u, b)[self.used]
+        return (self._x.matvec(u) + b)[self.used]
 
     def rmatvec(self, r: Floats) -> Floats:
         return self._x.rmatvec(self.full(r))
@@ -343,13 +243,15 @@ class _Used:
         if isinstance(self._x, KktRows):
             made = self._x.equations(self.full(c), fit_intercept=fit_intercept)
             return made, self.rmatvec(r)
-        products, mixed, along = self._x.products(self.full(c), self.full(r))
-        products[np.diag_indices(len(mixed))] += 1.0
+        full = self.full(c)
+        products = self._x.gram(full)
+        products[np.diag_indices(len(products))] += 1.0
+        mixed, along = self._x.rmatvec(np.stack([full, self.full(r)], axis=1)).T
         total = float(c.sum())
         return Bordered(products, mixed, total, fit_intercept=fit_intercept), along
 
     def rows(self, chosen: NDArray[np.intp]) -> Floats:
-        return self._x.rows(chosen if isinstance(self.used, slice) else self.used[chosen])
+        return self._x.take(chosen if isinstance(self.used, slice) else self.used[chosen])
 
 
 def _gap(
@@ -362,7 +264,7 @@ def _gap(
 
 
 def _solve_free(
-    rows: _Used, box: Box, now: State, *, fit_intercept: bool
+    rows: _Used, box: Box, pairs: Pairs, *, fit_intercept: bool
 ) -> tuple[Floats, Floats] | None:
     """Return z and w if the variables that seem to be at a bound are there.
 
@@ -371,8 +273,8 @@ def _solve_free(
     Unknowns w, b and z of free rows:  w - U_f'z_f = v of the others,  U_f w + b = score at the
     corner,  sum z_f = - sum of the others. A solution of least size, where there are many.
     """
-    low = now.a * box.unit <= now.s * box.most
-    high = now.room * box.unit <= now.t * box.most
+    (a, s), (room, t) = pairs
+    low, high = a * box.unit <= s * box.most, room * box.unit <= t * box.most
     free = ~(low | high)
     fixed = np.where(high, box.sign * box.most, 0.0).sum(axis=0)
     chosen = np.flatnonzero(free.any(axis=0))

@@ -1,1 +1,0 @@
-"""Products with the design matrix, as the solvers need them."""

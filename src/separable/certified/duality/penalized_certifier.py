@@ -1,0 +1,455 @@
+"""Duality gap of problems with an l1, elastic net, group or other non-smooth penalty.
+
+For a loss with conjugates, a penalty R and a dual point z of sum 0 with correlations v = Z'z:
+
+    primal  sum_i c_i loss(y_i, s_i) + R(u)
+    dual    sum_i dual(y_i, c_i, z_i) - R*(v)
+    gap     sum_i (Fenchel-Young gap of row i) + (R(u) + R*(v) - u.v), all terms non-negative
+
+R* is infinite where v is outside its domain: z is scaled down until it is inside (dual scaling; El
+Ghaoui, Viallon and Rabbani, 2012). For the multinomial loss that mixes the probabilities with the
+one-hot labels, so they stay probabilities and the sums of z stay 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.duality.certificate import Certificate
+from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
+from separable.certified.duality.softmax_l2_certifier import RowClasses, dual_points, make_feasible
+from separable.linalg.design_matrix import in_lines
+from separable.losses.softmax import best_intercepts, divergences, entropies, losses
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Lane, Problem
+    from separable.linalg.column_major import ReadColumns
+    from separable.losses.base import SmoothLoss
+    from separable.penalties.base import ConvexPenalty
+    from separable.penalties.elastic_net import ElasticNetPenalty
+    from separable.typing import Floats
+
+    #: Gap, value and conjugate of a penalty, of each lane.
+    Terms = tuple[Floats, Floats, Floats]
+
+__all__ = [
+    "FEASIBLE_RATIO",
+    "Evaluation",
+    "SparseWeights",
+    "certify_penalized",
+    "certify_softmax_penalized",
+    "correlation_at",
+    "evaluate",
+    "penalty_terms",
+    "softmax_certificate",
+]
+
+#: Dual scaling stops short of the bound by this factor, so that rounding cannot violate it.
+FEASIBLE_RATIO = 1.0 - 2.0**-51
+#: A dual point that changes by at most this fraction keeps its correlations, up to rounding.
+MAX_MOVED = 2.0**-44
+
+
+def penalty_terms(penalty: ElasticNetPenalty, u: Floats, v: Floats) -> Terms:
+    """Return the gap, the value and the conjugate of the penalty, of each lane.
+
+    Columns of weight 0 with a correlation of at most l1 contribute nothing and are skipped.
+    """
+    counts = u.any(axis=1)
+    if penalty.l2 > 0:
+        counts |= v.max(axis=1) > penalty.l1
+        if not penalty.positive:
+            counts |= v.min(axis=1) < -penalty.l1
+    u, v = u[counts], v[counts]
+    return penalty.gap(u, v), penalty.value(u), penalty.conjugate(v)
+
+
+# ---------------------------------------------------------------------- lanes with one score
+
+
+@dataclass(frozen=True)
+class SparseWeights:
+    """The non-zero weights of k models, in CSC order.
+
+    Parameters
+    ----------
+    start : ndarray of int, shape (k + 1,)
+        Where the weights of each model start; the offset is arbitrary.
+    column, weight : ndarray
+    n_columns : int
+
+    Examples
+    --------
+    >>> found = SparseWeights(np.array([0, 1, 3]), np.array([1, 1, 3]), np.ones(3), 4)
+    >>> found.dense().T
+    array([[0., 1., 0., 0.],
+           [0., 1., 0., 1.]])
+    >>> found.chosen()
+    (array([1, 3]), array([[1., 1.],
+           [0., 1.]]))
+    """
+
+    start: NDArray[np.int64]
+    column: NDArray[np.int64]
+    weight: Floats
+    n_columns: int
+
+    def dense(self) -> Floats:
+        """Return the dense weights, shape (d, k), in column-major order."""
+        table: Floats = native.spread_weights(
+            self.start, self.column, self.weight, self.n_columns
+        ).T
+        return table
+
+    def chosen(self) -> tuple[NDArray[np.intp], Floats]:
+        """Return the joint support of all models and its weights, shape (m, k)."""
+        support, row = np.unique(self.column, return_inverse=True)
+        counts = np.diff(self.start)
+        u = np.zeros((len(support), len(counts)))
+        u[row, np.repeat(np.arange(len(counts)), counts)] = self.weight
+        return support, u
+
+
+def certify_penalized(
+    problem: Problem,
+    lanes: Sequence[Lane],
+    z: Floats | None,
+    weights: NDArray[Any] | SparseWeights,
+    tol: float,
+    columns: ReadColumns | None = None,
+) -> CertifiedSolution:
+    """Compute the duality gap of weights, in float64 and from the rows alone.
+
+    Parameters
+    ----------
+    problem : Problem
+    lanes : sequence of Lane
+    z : ndarray, shape (n, k), or None
+        A dual point of each lane, with the sign of the target; made feasible here. None: minus the
+        gradient of the loss at the weights.
+    weights : ndarray, shape (d, k), or SparseWeights
+        For the problem's columns; non-negative if the penalty says so.
+    tol : float
+        The requested relative gap.
+    columns : ReadColumns, optional
+        The problem by columns, for faster products.
+    """
+    k, penalty = len(lanes), problem.column_penalty
+    if isinstance(weights, SparseWeights):
+        support, u = weights.chosen()
+        weights = weights.dense()
+    else:
+        weights = np.asarray(weights, dtype=np.float64)
+        support = np.flatnonzero(weights.any(axis=1))
+        u = weights[support]
+    u = in_lines(u)
+    by = columns if columns is not None and columns.is_exact else None
+    read = _read_once(problem, lanes, in_lines(weights)) if z is None and by is None else None
+    if read is None:
+        chosen = None if by is None else by.take(support)
+        scores = in_lines(problem.x.matvec(weights)) if chosen is None else chosen.matvec(u)
+        if z is None:
+            z = _negative_gradients(problem, lanes, scores)
+        dual = feasible(problem, lanes, z)
+        if penalty.l2 > 0 or by is None or chosen is None:
+            correlation = (problem.x.rmatvec(dual) if by is None else by.rmatvec(dual))[:, :k]
+        else:  # other columns matter only through the largest correlation
+            most = by.max_correlations(dual, is_signed=penalty.positive)[:k]
+            correlation = chosen.rmatvec(dual)[:, :k]
+    else:
+        scores, dual, correlation = read
+    if penalty.l2 == 0:
+        if by is None:
+            most = penalty.largest(correlation)
+            correlation = correlation[support]
+        scaling = penalty.scaling_of(most) * FEASIBLE_RATIO
+        scaling = np.minimum(_best_scalings(problem, lanes, dual[:, :k]), scaling)
+        dual[:, :k] *= scaling
+        u, correlation = u[:, :k], correlation * scaling
+    else:
+        u = weights
+    terms = penalty_terms(penalty, u, correlation)
+    b, certificates = _certificates(
+        problem, lanes, scores, dual, terms, tol, problem.fit_intercept, penalty.l2
+    )
+    scores = scores[:, :k]
+    scores += b
+    return CertifiedSolution(weights, b, scores, certificates, dual[:, :k])
+
+
+def _certificates(
+    problem: Problem,
+    lanes: Sequence[Lane],
+    scores: Floats,
+    dual: Floats,
+    terms: Terms,
+    tol: float,
+    finds_intercept: bool,
+    convexity: float,
+) -> tuple[Floats, list[Certificate]]:
+    """Return the best intercepts, 0 if known, and the certificates.
+
+    A dual point that proves less than 0, which is a bound too, is set to 0.
+    """
+    targets = problem.in_lanes(lanes)
+    b, loss, value, gap = (
+        np.array(sums) for sums in native.row_terms(targets, dual, scores, finds_intercept)
+    )
+    primal, value, gap = loss + terms[1], value - terms[2], gap + terms[0]
+    worse = np.flatnonzero(~(gap < primal))
+    dual[:, worse], value[worse], gap[worse] = 0.0, 0.0, primal[worse]
+    return b, [
+        Certificate(*sums, tol, convexity=convexity).times(problem.value)
+        for sums in zip(primal.tolist(), value.tolist(), gap.tolist(), strict=True)
+    ]
+
+
+def _best_scalings(problem: Problem, lanes: Sequence[Lane], dual: Floats) -> Floats:
+    """Return the multiple of each dual point with the largest dual value if R* is 0.
+
+    The dual value of squared errors is quadratic in it; for other losses 1 is returned.
+    """
+    best = np.ones(len(lanes))
+    if not problem.loss.is_quadratic:
+        return best
+    y = problem.targets(lanes[0])
+    if problem.fit_intercept:  # z has a sum of 0: the mean says nothing but loses digits
+        y = y - y.mean()
+    for lane, one in enumerate(lanes):
+        c, z = problem.costs(one), dual[:, lane]
+        square = float(np.divide(z**2, c, out=np.zeros_like(z), where=c > 0).sum())
+        if square > 0:
+            best[lane] = max(0.0, float(z @ y) / square)
+    return best
+
+
+def _read_once(
+    problem: Problem, lanes: Sequence[Lane], u: Floats
+) -> tuple[Floats, Floats, Floats] | None:
+    """Return scores, dual point and correlations from one pass over dense rows; None: impossible.
+
+    With centred columns the best intercept of squared errors is the mean target, known in advance.
+    Then the residuals are dual feasible up to rounding.
+    """
+    centred = problem.columns.shift is not None or not problem.fit_intercept
+    if problem.rows.is_sparse or not centred or len(lanes) > 1 or u.shape[1] > 1:
+        return None
+    if not problem.loss.is_quadratic:
+        return None
+    y, c = problem.targets(lanes[0]), problem.costs(lanes[0])
+    rest = y
+    if problem.fit_intercept:  # once more: far from 0 the mean is rounded
+        for _ in range(2):
+            rest = rest - float(c @ rest) / float(c.sum())
+    scores, z, correlation = np.empty((len(y), 1)), np.empty((len(y), 1)), np.zeros_like(u)
+    for part, block in problem.x.blocks():
+        scores[part] = block @ u
+        z[part, 0] = c[part] * (rest[part] - scores[part, 0])
+        correlation += block.T @ z[part]
+    dual = feasible(problem, lanes, z)
+    if not np.abs(dual - z).sum() <= MAX_MOVED * np.abs(z).sum():
+        return None
+    return scores, dual, correlation
+
+
+def _negative_gradients(problem: Problem, lanes: Sequence[Lane], scores: Floats) -> Floats:
+    """Return minus the gradients of the losses at the best intercepts."""
+    k = len(lanes)
+    b, z, loss = np.zeros(k), np.zeros_like(scores), problem.loss
+    if problem.fit_intercept:
+        b = np.array(native.row_terms(problem.in_lanes(lanes), z, scores, True)[0])
+    for lane, one in enumerate(lanes):
+        z[:, lane] = -loss.derivatives(  # type: ignore[attr-defined]
+            problem.targets(one), scores[:, lane] + b[lane], problem.costs(one)
+        )[0]
+    return z
+
+
+# ---------------------------------------------------------------------- classes jointly
+
+
+def certify_softmax_penalized(
+    problem: Problem, lane: Lane, p: NDArray[Any], tol: float, weights: NDArray[Any]
+) -> CertifiedSolution:
+    """Compute the duality gap of weights and probabilities, in float64 and from the rows alone.
+
+    Parameters
+    ----------
+    problem : Problem
+        With ``n_classes`` K.
+    lane : Lane
+        A multinomial lane with a finite C.
+    p : ndarray of float32 or float64, shape (n, K)
+        The probabilities of each row; made feasible here.
+    tol : float
+        The requested relative gap.
+    weights : ndarray of float32 or float64, shape (d, K)
+
+    Returns
+    -------
+    solution : CertifiedSolution
+        ``width`` is K. A class absent from the lane has weights 0 and intercept -inf.
+    """
+    rows = RowClasses.of(problem, lane)
+    probabilities = make_feasible(rows, p, fit_intercept=problem.fit_intercept)
+    dual = dual_points(rows, probabilities)
+    correlation = problem.x.rmatvec(dual)
+    u = np.where(rows.present, weights, 0.0).astype(np.float64, copy=False)
+    scores = problem.x.matvec(u)
+    scores[:, ~rows.present] = -np.inf
+    b = np.where(rows.present, 0.0, -np.inf)
+    if problem.fit_intercept:
+        b = best_intercepts(rows.y, scores, rows.c)
+        scores[:, rows.present] += b[rows.present]
+    certificate = softmax_certificate(problem, rows, probabilities, correlation, scores, u, tol)
+    dual *= _softmax_scaling(problem.column_penalty, correlation)
+    return CertifiedSolution(u, b, scores, [certificate], dual, problem.n_classes)
+
+
+def _softmax_scaling(penalty: ElasticNetPenalty, correlation: Floats) -> float:
+    """Return the dual scaling of all classes, at most 1."""
+    return min(1.0, FEASIBLE_RATIO * float(penalty.dual_scaling(correlation.ravel())))
+
+
+def softmax_certificate(
+    problem: Problem,
+    rows: RowClasses,
+    probabilities: Floats,
+    correlation: Floats,
+    scores: Floats,
+    u: Floats,
+    tol: float,
+) -> Certificate:
+    """Return the certificate of weights and probabilities whose products are known.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : RowClasses
+    probabilities : ndarray, shape (n, K)
+        Feasible up to dual scaling.
+    correlation : ndarray, shape (d, K)
+        Of the dual points of the probabilities.
+    scores : ndarray, shape (n, K)
+        Of the weights, with the best intercepts.
+    u : ndarray, shape (d, K)
+    tol : float
+    """
+    penalty = problem.column_penalty
+    scaling = _softmax_scaling(penalty, correlation)
+    if scaling < 1:
+        probabilities = probabilities * scaling
+        probabilities[np.arange(len(probabilities)), rows.y] += 1.0 - scaling
+        correlation = correlation * scaling
+    used = rows.c > 0
+    c, probabilities, scores = rows.c[used], probabilities[used], scores[used]
+    terms, value, conjugate = (float(sums.sum()) for sums in penalty_terms(penalty, u, correlation))
+    primal = float(c @ losses(rows.y[used], scores)) + value
+    dual = float(c @ entropies(probabilities)) - conjugate
+    gap = float(c @ divergences(probabilities, scores)) + terms
+    # weak duality holds up to rounding
+    return Certificate(primal, min(dual, primal), gap, tol, convexity=penalty.l2).times(
+        problem.value
+    )
+
+
+# ---------------------------------------------------------------------- penalties of their own
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Objective, gradient and curvature at given weights.
+
+    Parameters
+    ----------
+    u : ndarray, shape (d,)
+        For the problem's columns.
+    b : float
+        The best intercept.
+    scores : ndarray, shape (n,)
+        With the intercept.
+    correlation : ndarray, shape (d,)
+        Z'dual, minus the gradient of the loss in the weights.
+    curvature : ndarray, shape (n,)
+        The second derivative of the loss of each row.
+    loss, primal : float
+        The loss without and with the penalty.
+    dual : ndarray, shape (n,)
+        Minus the derivative of the loss of each row; it sums to 0 with an intercept.
+    """
+
+    u: Floats
+    b: float
+    scores: Floats
+    correlation: Floats
+    curvature: Floats
+    loss: float
+    primal: float
+    dual: Floats
+
+    def certified(
+        self, problem: Problem, lane: Lane, penalty: ConvexPenalty, tol: float
+    ) -> CertifiedSolution:
+        """Return the weights with their certificate, from the dual-scaled residual."""
+        dual, v = self.dual[:, None].copy(), self.correlation
+        scaling = penalty.dual_scaling(v)
+        if np.isfinite(scaling):
+            best = float(_best_scalings(problem, [lane], dual)[0])
+            scaling = min(FEASIBLE_RATIO * scaling, best)
+            dual, v = scaling * dual, scaling * v
+        terms = penalty.gap(self.u, v), penalty.value(self.u), penalty.conjugate(v)
+        scores = np.ascontiguousarray(self.scores[:, None])
+        _, (certificate,) = _certificates(problem, [lane], scores, dual, terms, tol, False, 0.0)
+        return self.certified_solution(certificate, dual[:, 0])
+
+    def certified_solution(self, certificate: Certificate, dual: Floats) -> CertifiedSolution:
+        """Return the weights with a given certificate and dual point."""
+        return CertifiedSolution(
+            self.u[:, None],
+            np.array([self.b]),
+            self.scores[:, None],
+            [certificate],
+            dual[:, None],
+        )
+
+
+def correlation_at(problem: Problem, lane: Lane, u: Floats) -> Floats:
+    """Return the correlations Z'z, minus the gradient of the loss in the weights."""
+    return _evaluate(problem, lane, u, 0.0).correlation
+
+
+def evaluate(problem: Problem, lane: Lane, penalty: ConvexPenalty, u: Floats) -> Evaluation:
+    """Evaluate objective, gradient and curvature at u, with two passes over the rows.
+
+    Values that are not finite raise a ValueError.
+    """
+    return _evaluate(problem, lane, u, penalty.value(u))
+
+
+def _evaluate(problem: Problem, lane: Lane, u: Floats, penalty: float) -> Evaluation:
+    loss: SmoothLoss = problem.loss  # type: ignore[assignment]  # block penalties take these only
+    y, c = problem.targets(lane), problem.costs(lane)
+    scores = problem.x.matvec(u[:, None])[:, 0]
+    b = loss.best_intercept(y, scores, c) if problem.fit_intercept else 0.0
+    scores += b
+    if problem.fit_intercept and loss.is_quadratic:  # what rounding left
+        rest = loss.best_intercept(y, scores, c)
+        b, scores = b + rest, scores + rest
+    gradient, curvature = loss.derivatives(y, scores, c)
+    total = loss.total(y, scores, c)
+    dual = feasible(problem, [lane], -gradient[:, None])[:, 0]
+    correlation = problem.x.rmatvec(dual[:, None])[:, 0]
+    if not (np.isfinite(total + penalty) and np.isfinite(correlation).all()):
+        raise ValueError(
+            "The objective or its gradient overflowed: X, y or sample_weight and alpha are too "
+            "far from 1 for float64. Use standardize=True, and y in other units."
+        )
+    return Evaluation(u, b, scores, correlation, curvature, total, total + penalty, dual)

@@ -1,0 +1,307 @@
+"""L2-penalised logistic regression of dense rows: L-BFGS, then truncated Newton steps.
+
+Folds and classes are lanes of the same passes over the rows (``logistic_objective.hpp``,
+``lbfgs.hpp``), in the coordinates of `logistic_tiles`. A lane that needs more passes goes on with
+Newton steps by conjugate gradients (``logistic_newton.hpp``), preconditioned with the curvature of
+each row.
+
+A lane stops at its duality gap, which a certificate confirms. If the goal asks for no certificate,
+as in a search, it stops at its estimated distance from the optimum, half the squared Newton
+decrement, relative to the loss of the intercept-only model: what a search compares is held-out
+loss.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.duality.l2_certifier import CertifiedSolution, certify
+from separable.certified.duality.softmax_l2_certifier import (
+    certify_at_own_probabilities,
+    certify_softmax,
+)
+from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles, inverse_root
+from separable.certified.solvers.solved import Result, chains
+from separable.linalg.lstsq import lstsq
+from separable.losses.softmax import hessian_product, log_softmax, totals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.solved import Goal, OnPass, Start
+    from separable.losses.base import SmoothLoss
+    from separable.typing import Floats
+
+__all__ = ["LbfgsSolver"]
+
+#: The relative gap of a goal to rounding.
+TINY_TOL = 1e-14
+#: Distances from the optimum at which a lane of a search stops: relative to its null loss, and to
+#: its objective, which keeps weights of large C from stopping early.
+SEARCH_TOLS, TINY_SEARCH_TOLS = (1e-5, 3e-4), (1e-14, 1e-14)
+#: Mean curvature of a loss in its score, for the preconditioner: binary (the maximum), multinomial.
+CURVATURE, JOINT_CURVATURE = 0.25, 0.15
+#: Gap to solve for, relative to the requested one.
+FIRST_GAP = 0.5
+#: Passes of L-BFGS before Newton's method, in a fit and in a search.
+FALLBACK_PASSES, SEARCH_FALLBACK_PASSES = 60, 300
+#: Passes of Newton's method with conjugate gradients before the next solver.
+NEWTON_PASSES = 600
+#: A Newton step is certified if its predicted decrease, relative to the value, is below this.
+CERTIFIED_DECREASE = 1e-3
+#: Fraction of the requested gap that the residual of a Newton step may cause.
+RESIDUAL_FRACTION = 0.25
+#: Shortest step of the line search, and the relative rounding error of the objective.
+MIN_STEP, ROUNDING = 1e-10, 1e-15
+#: Newton steps without progress after which to stop.
+MAX_IDLE_STEPS = 3
+
+
+class LbfgsSolver:
+    """L-BFGS and truncated Newton steps for the lanes of logistic regression.
+
+    Parameters
+    ----------
+    problem : Problem
+        With dense rows, or sparse ones that are worth spreading.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self._tiled = problem, LogisticTiles(problem)
+
+    def prepare(self) -> None:
+        """Compute what threads share before they start."""
+        _ = self._tiled.float64
+
+    def blocks(
+        self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
+    ) -> list[list[list[int]]]:
+        """Deal out paths of C over the threads; lanes of one C are a batch."""
+        paths, n_jobs = chains(lanes, chosen), max(1, n_jobs)
+        blocks = []
+        for first in range(min(n_jobs, len(paths))):
+            mine = sorted(
+                (k for path in paths[first::n_jobs] for k in path), key=lambda k: (lanes[k].C, k)
+            )
+            blocks.append([list(same) for _, same in groupby(mine, key=lambda k: lanes[k].C)])
+        return blocks
+
+    def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
+        """Solve lanes of one C."""
+        batch = Batch.of(self.problem, lanes, self._tiled.size)
+        if start is not None:
+            for at in range(len(lanes)):
+                batch.set_weights(at, *self._tiled.start_of(start, at))
+        if not goal.certified:
+            result = self._estimated(batch, goal, on_pass)
+            if result is not None:
+                return result
+        return self._certified(batch, goal, on_pass)
+
+    def _certified(self, batch: Batch, goal: Goal, on_pass: OnPass) -> Result:
+        """Solve for a duality gap by L-BFGS; continue with Newton steps where that misses."""
+        stop = _Stop(on_pass)
+        wanted = min(goal.tol, TINY_TOL) if goal.to_rounding else goal.tol
+        most = goal.max_iter
+        tiles, gram = self._tiled.float64
+        results = self._minimise(
+            tiles,
+            batch,
+            lambda scale: inverse_root(scale * gram),
+            (0.0, 0.0),
+            FIRST_GAP * wanted,
+            min(FALLBACK_PASSES, most),
+            stop,
+        )
+        passes = results[:, 3].astype(np.int64)
+        solvers, parts = ["lbfgs"] * len(passes), []
+        for k in range(len(passes)):
+            one, best = batch.take(k), None
+            can_continue = passes[k] < most and not stop.requested
+            if results[k, 4] or not can_continue:
+                best = self._certify(one, goal.tol)
+            if can_continue and (best is None or best.certificates[0].relative_gap > wanted):
+                left = min(most - int(passes[k]), NEWTON_PASSES)
+                best, more = self._newton(one, best, replace(goal, max_iter=left), wanted, stop)
+                passes[k], solvers[k] = passes[k] + more, "newton-cg"
+            assert best is not None
+            parts.append(best)
+        done = np.array([stop.requested or one.certificates[0].converged for one in parts])
+        return Result(CertifiedSolution.side_by_side(parts), passes, solvers, done)
+
+    def _estimated(self, batch: Batch, goal: Goal, on_pass: OnPass) -> Result | None:
+        """Solve in float32 for an estimated distance from the optimum; None: not all lanes did."""
+        most = min(SEARCH_FALLBACK_PASSES, goal.max_iter)
+        is_tiny = self.problem.is_tiny(self._tiled.width)
+        tiles = (self._tiled.float64 if is_tiny else self._tiled.float32)[0]
+        tols = TINY_SEARCH_TOLS if is_tiny else SEARCH_TOLS
+
+        def basis(scale: float) -> Floats:
+            values, vectors = self._tiled.eigen  # many C: one decomposition for all
+            return np.ascontiguousarray(vectors / np.sqrt(1.0 + scale * values))
+
+        results = self._minimise(tiles, batch, basis, tols, 0.0, most, on_pass)
+        if not results[:, 4].all() and most < goal.max_iter:
+            return None
+        weights, b, scores = self._tiled.scores(batch)
+        empty = np.empty((0, len(b)))
+        solution = CertifiedSolution(weights, b, scores, [], empty, self._tiled.width)
+        passes = results[:, 3].astype(np.int64)
+        return Result(solution, passes, ["lbfgs"] * len(passes), np.ones(len(passes), np.bool_))
+
+    def _minimise(
+        self,
+        tiles: Any,
+        batch: Batch,
+        basis: Any,
+        decrement_tols: tuple[float, float],
+        gap_tol: float,
+        most: int,
+        on_pass: OnPass,
+    ) -> Floats:
+        """Run L-BFGS; return value, gap, decrement, passes and convergence of each lane."""
+        problem, C = self.problem, batch.lanes[0].C / self.problem.value
+        curvature = JOINT_CURVATURE if self._tiled.is_joint else CURVATURE
+        total = float(problem.rows.n_rows if problem.weight is None else problem.weight.sum())
+        results = np.zeros((len(batch.lanes), 5))
+        tiles.solve(
+            C,
+            np.array([lane.fold for lane in batch.lanes], np.int32),
+            np.array([lane.target for lane in batch.lanes], np.int32),
+            batch.code,
+            basis(curvature * C),
+            1.0 / math.sqrt(curvature * C * total) if problem.fit_intercept else 0.0,
+            decrement_tols[0] * C * batch.null_loss,
+            decrement_tols[1],
+            gap_tol,
+            most,
+            on_pass,
+            batch.weights,
+            results,
+        )
+        return results
+
+    def _newton(
+        self,
+        batch: Batch,
+        best: CertifiedSolution | None,
+        goal: Goal,
+        wanted: float,
+        on_pass: OnPass,
+    ) -> tuple[CertifiedSolution, int]:
+        """Solve one lane by truncated Newton steps; return the best solution and the passes taken.
+
+        Steps: 1. value, gradient and curvature of each row; 2. a step by conjugate gradients,
+        preconditioned with the Hessian at the mean curvature of the classes; 3. the dual point of
+        the step, whose weights are those at its end up to the residual; 4. line search.
+        """
+        lane, w = batch.lanes[0], batch.weights[0]
+        C, tiles = lane.C / self.problem.value, self._tiled.float64[0]
+        gradient, curvature = np.zeros_like(w), np.zeros(self.problem.rows.n_rows)
+        expand = partial(tiles.expand, C, lane.fold, lane.target, batch.code[0])
+        expansion = native.LogisticExpansion()  # not of the tiles, which threads share
+        value, passes, idle = expand(w, gradient, curvature, expansion), 1, 0  # 1
+        while passes < goal.max_iter and idle < MAX_IDLE_STEPS:
+            total = C * float(curvature.sum())
+            scale = 1.0 / math.sqrt(total) if self.problem.fit_intercept and total > 0 else 0.0
+            basis = inverse_root(self._tiled.weighted_gram(C * curvature))
+            step = np.zeros_like(w)
+            residual_tol = 2 * RESIDUAL_FRACTION * wanted * value
+            slope, residual, products = tiles.newton_step(  # 2
+                expansion,
+                C,
+                basis,
+                scale,
+                gradient,
+                value,
+                residual_tol,
+                goal.max_iter - passes,
+                step,
+            )
+            passes += int(products)
+            if -slope <= CERTIFIED_DECREASE * value and residual <= 2 * wanted * value:
+                solution = self._certify_step(batch, step, goal.tol)  # 3
+                best = solution if best is None or solution.is_better_than(best) else best
+            reached = np.inf if best is None else best.certificates[0].relative_gap
+            if reached <= wanted or on_pass(passes, reached) or not slope < 0:
+                break
+            length, new = 1.0, np.inf  # 4
+            while length >= MIN_STEP:
+                new = expand(w + length * step, gradient, curvature, expansion)
+                passes += 1
+                if new <= value + 1e-4 * length * slope + ROUNDING * value:
+                    break
+                length *= 0.5
+            if length < MIN_STEP:
+                break
+            w += length * step
+            idle = 0 if new < value - ROUNDING * value else idle + 1
+            value = new
+        if best is None or best.certificates[0].relative_gap > wanted:
+            last = self._certify(batch, goal.tol)
+            best = last if best is None or last.is_better_than(best) else best
+        return best, passes
+
+    # ------------------------------------------------------------------ certificates
+
+    def _certify(self, batch: Batch, tol: float) -> CertifiedSolution:
+        """Certify the weights of one lane with the dual point of their own probabilities."""
+        problem, lane = self.problem, batch.lanes[0]
+        weights, b, scores = self._tiled.scores(batch)
+        if self._tiled.is_joint:
+            return certify_at_own_probabilities(problem, lane, weights, b, scores, tol)
+        gradient, curvature = self._derivatives(lane, scores)
+        return certify(problem, [lane], self._balanced(lane, -gradient, curvature), tol, weights, b)
+
+    def _certify_step(self, batch: Batch, step: Floats, tol: float) -> CertifiedSolution:
+        """Certify the end of a Newton step with the dual point of the linearised gradient."""
+        problem, lane = self.problem, batch.lanes[0]
+        _, _, scores = self._tiled.scores(batch)
+        weights, b, after = self._tiled.scores(replace(batch, weights=batch.weights + step))
+        with np.errstate(invalid="ignore"):
+            ds = np.where(np.isfinite(after), after - scores, 0.0)
+        if not self._tiled.is_joint:
+            gradient, curvature = self._derivatives(lane, scores)
+            z = self._balanced(lane, -(gradient + curvature * ds[:, 0]), curvature)
+            return certify(problem, [lane], z, tol, weights)
+        label, c = problem.target.astype(np.int32, copy=False), problem.costs(lane)
+        q = np.exp(log_softmax(scores)[0])
+        ones = np.ones(len(q))
+        p = q + hessian_product(ones, q, ds)
+        if problem.fit_intercept:  # conjugate gradients leave a residual: class totals
+            weighted = q * c[:, None]
+            hessian = np.diag(weighted.sum(axis=0)) - weighted.T @ q
+            db = lstsq(hessian, totals(label, c, self._tiled.width) - c @ p)
+            p += hessian_product(ones, q, np.broadcast_to(db, q.shape))
+        return certify_softmax(problem, [lane], np.maximum(p, 0.0), tol, weights, b)
+
+    def _derivatives(self, lane: Lane, scores: Floats) -> tuple[Floats, Floats]:
+        loss = cast("SmoothLoss", self.problem.loss)
+        return loss.derivatives(self.problem.targets(lane), scores[:, 0], self.problem.costs(lane))
+
+    def _balanced(self, lane: Lane, z: Floats, curvature: Floats) -> Floats:
+        """Return a dual point with sum 0, to first order that of the best intercept, (n, 1)."""
+        problem = self.problem
+        if problem.fit_intercept and curvature.any():
+            z = z - curvature * (z.sum() / curvature.sum())
+            z = problem.loss.clip_dual(problem.targets(lane), problem.costs(lane), z)
+        return z[:, None]
+
+
+class _Stop:
+    """A callback that remembers that it asked to stop."""
+
+    def __init__(self, on_pass: OnPass) -> None:
+        self._on_pass, self.requested = on_pass, False
+
+    def __call__(self, number: int, gap: float) -> bool:
+        self.requested = self.requested or bool(self._on_pass(number, gap))
+        return self.requested

@@ -1,0 +1,155 @@
+"""What goes into a solver and what comes out: warm starts, goals and solved lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.problem import Lane, Problem
+    from separable.typing import Floats
+
+    OnPass = Callable[[int, float], bool]
+
+__all__ = ["Goal", "OneByOne", "Result", "Solved", "Solver", "Start", "chains"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """A warm start: dual points with the sign of the target, intercepts, and weights.
+
+    The weights, for the problem's columns, are for solvers that cannot derive them from the dual.
+    """
+
+    dual: Floats
+    intercept: Floats
+    weights: Floats | None = None
+
+    def take(self, columns: list[int]) -> Start:
+        """Return the warm start of the given columns."""
+        weights = None if self.weights is None else self.weights[:, columns]
+        return Start(self.dual[:, columns], self.intercept[columns], weights)
+
+    @classmethod
+    def after(cls, solution: CertifiedSolution, ratio: float = 1.0) -> Start:
+        """Return the warm start for a C that is ``ratio`` times the one of a solution."""
+        return cls(solution.dual * ratio, solution.intercept, solution.weights)
+
+    def weights_of(self, problem: Problem) -> Floats:
+        """Return the weights, of the dual point if there are no others."""
+        weights = problem.x.rmatvec(self.dual) if self.weights is None else self.weights
+        return np.asarray(weights, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When a solver stops.
+
+    Parameters
+    ----------
+    tol : float
+        The requested relative gap.
+    max_iter : int
+        Maximum number of passes or steps.
+    to_rounding : bool
+        Go on from there until the certificate cannot improve.
+    seed : int
+        Seed of the order of rows.
+    certified : bool
+        False: stop at an estimated distance from the optimum, where the solver has one.
+    is_silent : bool
+        Nobody is told of steps, and nobody stops them.
+    """
+
+    tol: float
+    max_iter: int
+    to_rounding: bool = False
+    seed: int = 0
+    certified: bool = True
+    is_silent: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """Lanes as one solver leaves them.
+
+    Parameters
+    ----------
+    solution : CertifiedSolution
+        Without certificates if the goal was an estimated distance.
+    passes : ndarray, shape (k,)
+    solvers : list of str
+    is_done : ndarray of bool, shape (k,)
+        Whether no other solver should continue.
+    """
+
+    solution: CertifiedSolution
+    passes: NDArray[np.int64]
+    solvers: list[str]
+    is_done: NDArray[np.bool_] = field(default_factory=lambda: np.ones(1, np.bool_))
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A batch of solved lanes.
+
+    Parameters
+    ----------
+    lane_indices : list of int
+        Indices of the lanes.
+    solution : CertifiedSolution
+    passes : ndarray, shape (k,)
+    solvers : list of str
+        The solver of each lane: "lbfgs", "newton", "newton-cg", "semismooth-newton",
+        "interior-point" or "descent".
+    """
+
+    lane_indices: list[int]
+    solution: CertifiedSolution
+    passes: NDArray[np.int64]
+    solvers: list[str]
+
+
+class Solver(Protocol):
+    """The interface of a solver of l2-penalised problems."""
+
+    def blocks(
+        self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
+    ) -> list[list[list[int]]]:
+        """Return blocks of lanes, each for one thread.
+
+        A block has batches of lanes that are solved side by side; each batch is warm-started from
+        the one before.
+        """
+
+    def prepare(self) -> None:
+        """Compute what threads share before they start."""
+
+    def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
+        """Solve a batch of lanes."""
+
+
+def chains(lanes: Sequence[Lane], chosen: list[int]) -> list[list[int]]:
+    """Return the lanes of each class and fold, from small to large C."""
+    paths: dict[tuple[int, int], list[int]] = {}
+    for k in sorted(chosen, key=lambda k: (lanes[k].C, k)):
+        paths.setdefault((lanes[k].target, lanes[k].fold), []).append(k)
+    return list(paths.values())
+
+
+class OneByOne:
+    """A solver of one lane at a time, along a path of C for each class and fold."""
+
+    def blocks(
+        self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
+    ) -> list[list[list[int]]]:
+        """Return a path for each class and fold."""
+        del n_jobs
+        return [[[k] for k in chain] for chain in chains(lanes, chosen)]

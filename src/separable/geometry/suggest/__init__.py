@@ -1,1 +1,0 @@
-"""Search for features that make classes separable."""

@@ -1,0 +1,240 @@
+"""Logistic regression of dense rows: kernels against plain NumPy, fits against plain Newton."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from separable import LogisticRegression, LogisticRegressionCV
+from separable._core import native
+from tests.certified.engine_problems import use_solvers
+from tests.long_cases import first
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore::separable.fitting.best_candidate.GridEdgeWarning"),
+]
+
+
+# ------------------------------------------------------------------ kernels
+
+
+def rows_of(seed, n=150, d=7, K=4):
+    """Return rows, labels, weights, folds, and weights of K vectors with intercepts."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = rng.integers(K, size=n).astype(np.int32)
+    weight = rng.integers(0, 3, size=n).astype(np.float64)
+    fold = rng.integers(-1, 3, size=n).astype(np.int32)
+    return X, y, weight, fold, 0.5 * rng.standard_normal((K, d + 1))
+
+
+def tiles_of(X, y, weight, fold, is_float32=False):
+    tiles = native.LogisticLanes(X.shape[1], y, weight, fold, is_float32)
+    half = len(X) // 3
+    tiles.set_rows(half, X[half:])
+    tiles.set_rows(0, X[:half])
+    return tiles
+
+
+def plain_softmax(C, X, y, c, w, classes):
+    """Return objective, gradient and Hessian over the given classes, by loops of NumPy."""
+    d = X.shape[1]
+    Z = np.column_stack([X, np.ones(len(X))])
+    s = Z @ w[: len(classes)].T
+    p = np.exp(s - s.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    hot = (y[:, None] == np.asarray(classes)) * 1.0
+    used = c > 0
+    loss = -(c[used] * np.log((p * hot).sum(axis=1)[used])).sum()
+    penalty = np.append(np.ones(d), 0.0)
+    gradient = C * ((p - hot) * c[:, None]).T @ Z + penalty * w[: len(classes)]
+    k = len(classes)
+    hessian = np.zeros((k * (d + 1),) * 2)
+    for z, cost, q in zip(Z, c, p, strict=True):
+        hessian += C * cost * np.kron(np.diag(q) - np.outer(q, q), np.outer(z, z))
+    hessian += np.diag(np.tile(penalty, k))
+    value = C * loss + 0.5 * (w[: len(classes), :d] ** 2).sum()
+    return value, gradient, hessian, p
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("absent", [None, 2])
+@pytest.mark.parametrize("held_out", [-1, 1])
+def test_expansion_and_newton_step_of_the_softmax(held_out, absent):
+    X, y, weight, fold, w = rows_of(1)
+    if absent is not None:
+        weight[y == absent] = 0.0
+    classes = [k for k in range(4) if k != absent]
+    code = np.array([classes.index(k) if k in classes else -1 for k in range(4)], np.int32)
+    c = np.where(fold == held_out, 0.0, weight) if held_out >= 0 else weight
+    value, gradient, hessian, p = plain_softmax(0.7, X, y, c, w, classes)
+    k, size = len(classes), len(classes) * 8
+    tiles = tiles_of(X, y, weight, fold)
+    g, h = np.zeros((4, 8)), np.zeros(len(X))
+    kept = native.LogisticExpansion()
+    assert tiles.expand(0.7, held_out, -1, code, w, g, h, kept) == pytest.approx(value, rel=1e-12)
+    other, others = native.LogisticExpansion(), (np.zeros((4, 8)), np.zeros(len(X)))
+    tiles.expand(0.7, 0, -1, code, 2 * w, *others, other)  # of another thread: changes nothing
+    np.testing.assert_allclose(g[:k], gradient, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(h, c * (p * (1 - p)).sum(axis=1) / (k - 1), atol=1e-14)
+    step = np.zeros((4, 8))
+    slope, residual, _ = tiles.newton_step(kept, 0.7, np.eye(7), 1.0, g, value, 1e-24, 500, step)
+    left = hessian @ step[:k].ravel() + gradient.ravel()
+    assert slope == pytest.approx(float(gradient.ravel() @ step[:k].ravel()), rel=1e-9)
+    assert np.square(left.reshape(k, 8)[:, :7]).sum() == pytest.approx(residual, rel=1e-9)
+    assert residual <= 1e-2 * np.square(gradient).sum()
+    assert not step.ravel()[size:].any()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("is_float32", [False, True])
+def test_expansion_of_the_binary_loss(is_float32):
+    X, y, weight, fold, w = rows_of(2)
+    tiles = tiles_of(X, y, weight, fold, is_float32)
+    g, h = np.zeros((1, 8)), np.zeros(len(X))
+    kept = native.LogisticExpansion()
+    value = tiles.expand(2.0, 0, 3, np.zeros(0, np.int32), w[:1], g, h, kept)
+    empty = native.LogisticExpansion()
+    with pytest.raises(ValueError, match="no weights were expanded"):
+        tiles.newton_step(empty, 2.0, np.eye(7), 1.0, g, value, 0.0, 9, g.copy())
+    c, sign = np.where(fold == 0, 0.0, weight), np.where(y == 3, 1.0, -1.0)
+    s = X @ w[0, :7] + w[0, 7]
+    p = 1.0 / (1.0 + np.exp(sign * s))
+    rel = 1e-5 if is_float32 else 1e-12
+    expected = 2.0 * (c * np.logaddexp(0, -sign * s)).sum() + 0.5 * (w[0, :7] ** 2).sum()
+    assert value == pytest.approx(expected, rel=rel)
+    r = -2.0 * c * sign * p
+    np.testing.assert_allclose(g[0], np.append(r @ X + w[0, :7], r.sum()), rtol=0, atol=100 * rel)
+    np.testing.assert_allclose(h, c * p * (1 - p), rtol=0, atol=rel)
+
+
+@pytest.mark.kernel
+def test_a_lane_has_the_same_bits_alone_and_among_others():
+    X, y, weight, fold, _ = rows_of(3, n=700)
+    tiles = tiles_of(X, y, weight, fold)
+
+    def solve(held_out):
+        lanes = len(held_out)
+        weights, results = np.zeros((lanes, 4, 8)), np.zeros((lanes, 5))
+        code = np.tile(np.arange(4, dtype=np.int32), (lanes, 1))
+        tiles.solve(
+            3.0, np.array(held_out, np.int32), np.full(lanes, -1, np.int32), code, np.eye(7) / 20,
+            0.05, np.zeros(lanes), 0.0, 1e-9, 300, None, weights, results,
+        )  # fmt: skip
+        assert (results[:, 1] <= 1e-9 * results[:, 0]).all()
+        return weights
+
+    together = solve([0, 1, 2, -1])
+    for k, held_out in enumerate([0, 1, 2, -1]):
+        np.testing.assert_array_equal(together[k], solve([held_out])[0])
+
+
+# ------------------------------------------------------------------ fits
+
+
+def problem_of(seed):
+    """Return rows, labels, weights and parameters of a random problem."""
+    rng = np.random.default_rng(seed)
+    n, d, K = int(rng.integers(8, 300)), int(rng.integers(1, 30)), int(rng.integers(2, 6))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-2, 3, size=d)
+    X += 10.0 ** rng.integers(0, 3, size=d)
+    signal = (X - X.mean(axis=0)) / X.std(axis=0) @ rng.standard_normal((d, K))
+    noise = rng.choice([0.0, 1.0, 5.0])  # 0: separable
+    y = (signal + noise * rng.gumbel(size=(n, K))).argmax(axis=1)
+    y[:K] = np.arange(K)
+    weight = rng.integers(1, 4, size=n) * 1.0 if rng.random() < 0.3 else None
+    more = {
+        "C": 10.0 ** rng.integers(-3, 4),
+        "fit_intercept": bool(rng.random() < 0.8),
+        "standardize": bool(rng.random() < 0.3),
+    }
+    return X, y, weight, more
+
+
+def tight_objective(X, y, weight, C, fit_intercept, scale):
+    """Return the optimum of the objective by Newton's method, in standardised coordinates."""
+    classes = np.unique(y)
+    K, n = len(classes), len(X)
+    hot = (y[:, None] == classes) * 1.0
+    c = C * (np.ones(n) if weight is None else weight)
+    spread = np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    Z = (X - X.mean(axis=0)) / spread if fit_intercept else X / spread
+    Z = np.column_stack([Z, np.ones(n)]) if fit_intercept else Z
+    penalty = np.append((scale / spread) ** 2, np.zeros(int(fit_intercept)))
+    free = [1] if K == 2 else range(K)  # two classes have one vector, and a half of its penalty
+
+    def expanded(v):
+        s = Z @ v.T
+        s = np.column_stack([np.zeros(n), s]) if K == 2 else s
+        logs = s - np.logaddexp.reduce(s, axis=1)[:, None]
+        return -(c[:, None] * hot * logs).sum() + 0.5 * (penalty * v**2).sum(), np.exp(logs)
+
+    v = np.zeros((len(free), Z.shape[1]))
+    value, p = expanded(v)
+    for _ in range(200):
+        q = p[:, free]
+        gradient = ((q - hot[:, free]) * c[:, None]).T @ Z + penalty * v
+        blocks = [
+            [Z.T @ (Z * (c * q[:, k] * ((k == m) - q[:, m]))[:, None]) for m in range(len(free))]
+            for k in range(len(free))
+        ]
+        hessian = np.block(blocks) + np.diag(np.tile(penalty, len(free)))
+        step = np.linalg.lstsq(hessian, -gradient.ravel(), rcond=1e-15)[0].reshape(v.shape)
+        length, slope = 1.0, float((gradient * step).sum())
+        while length > 1e-12 and expanded(v + length * step)[0] > value + 1e-4 * length * slope:
+            length /= 2
+        v = v + length * step
+        new, p = expanded(v)
+        if -slope <= 1e-13 * new or length <= 1e-12:
+            break
+        value = new
+    return min(value, new)
+
+
+def check_fit(seed, *, converges=True, kind=None, **how):
+    """Compare a fit with an independent optimum."""
+    X, y, weight, more = problem_of(seed)
+    scale = np.ones(X.shape[1])
+    if kind == "sparse":
+        X = X * (np.random.default_rng(seed).random(X.shape) < 0.6)
+        more["standardize"] = False
+    rows = sp.csr_array(X) if kind == "sparse" else X
+    model = LogisticRegression(**more, **how).fit(rows, y, weight)
+    certificate = model.certificate_
+    if more["standardize"]:
+        scale = model.scale_
+    best = tight_objective(X, y, weight, more["C"], more["fit_intercept"], scale)
+    assert certificate.converged or not converges
+    assert certificate.dual <= best * (1 + 1e-9) + 1e-12
+    assert certificate.primal <= best * (1 + 1e-5) + certificate.gap + 1e-9
+
+
+@pytest.mark.parametrize("seed", first(30, range(300)))
+def test_fits_are_within_their_gap_of_an_independent_optimum(seed):
+    check_fit(seed)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", first(10, range(300, 600)))
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("solver", ["lbfgs", "newton", "newton_cg", "dual_cd"])
+def test_every_solver_forced(solver, kind, seed, monkeypatch):
+    use_solvers(monkeypatch, solver)
+    many = {"max_iter": 300} if solver == "dual_cd" else {"max_iter": 3000}
+    check_fit(seed, converges=solver == "newton", kind=kind, **many)
+
+
+@pytest.mark.parametrize("seed", first(6, range(40)))
+def test_searches_have_the_scores_of_tight_fits(seed):
+    X, y, weight, _ = problem_of(1000 + seed)
+    y = np.unique(y, return_inverse=True)[1]
+    keep = np.isin(y, np.flatnonzero(np.bincount(y) >= 4))
+    X, y, weight = X[keep], y[keep], None if weight is None else weight[keep]
+    if len(np.unique(y)) < 2:
+        pytest.skip("one class is left")
+    Cs = [0.01, 1.0, 30.0]
+    searches = [
+        LogisticRegressionCV(Cs, cv=2, tol=tol, standardize=True).fit(X, y, weight)
+        for tol in (None, 1e-9)
+    ]
+    np.testing.assert_allclose(searches[0].scores_, searches[1].scores_, rtol=5e-2, atol=1e-3)
