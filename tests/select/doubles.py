@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 from separable import LeastSquares, Moments
 from separable.moments.base import Solution
-from separable.moments.base_classifier import BayesClassifier
+from separable.moments.base_classifier import MomentClassifier
 
 
-class Discriminant(BayesClassifier):
+class Discriminant(MomentClassifier):
     """Discriminant analysis in its plainest form, with a little added to the diagonal."""
 
     _requirements: ClassVar = {}

@@ -262,7 +262,7 @@ def test_more_columns_than_rows_is_refitted():
 
 def test_sums_that_do_not_fit_in_memory_are_not_kept(monkeypatch):
     X, y = regression()
-    monkeypatch.setattr("separable.select.fits.available_bytes", lambda: 5000)
+    monkeypatch.setattr("separable.moments.fold_sums.available_bytes", lambda: 5000)
     assert set(cross_validate(LeastSquares(), X, y, 20, "r2").how) == {"refit"}
     assert set(cross_validate(LeastSquares(), X, y, 2, "r2").how) == {"sums"}
 

@@ -33,10 +33,9 @@ from separable import (
     MultinomialNB,
     Ridge,
 )
-from separable.certified import problem
-from separable.certified.solvers import l2_driver
-from separable.fitting.best_candidate import one_error_place
+from separable.fitting.best_candidate import one_standard_error_index
 from separable.select import cross_validate, search
+from tests.certified.engine_problems import use_solvers
 from tests.select.estimators.searches import classes, text
 from tests.versions import NEWER_SKLEARN
 
@@ -154,8 +153,7 @@ def test_splitters_and_weights(cv, weighted):
 
 
 def test_passes_over_many_columns(monkeypatch):
-    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
-    monkeypatch.setattr(problem, "SMALL", 10)
+    use_solvers(monkeypatch, "dual_cd", "newton")
     X, y = text()
     learner = LogisticRegression(tol=1e-6)
     check_against_peer(
@@ -304,7 +302,7 @@ def test_one_standard_error():
     found = search(LogisticRegression(), {"C": Cs}, X, y, scoring="neg_log_loss", select="1se")
     table = found.cv_results_
     error = table["std_test_score"] / np.sqrt(4)  # std is with 1/k
-    expected = one_error_place(table["mean_test_score"], error, 1 / Cs)
+    expected = one_standard_error_index(table["mean_test_score"], error, 1 / Cs)
     best = int(np.argmax(table["mean_test_score"]))
     assert found.best_index_ == expected != best
     assert found.best_params_["C"] < Cs[best]

@@ -8,9 +8,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import LDA, LinearSVM, LinearSVR, LogisticRegression, Ridge
-from separable.certified import problem
-from separable.certified.solvers import l2_driver
 from separable.select import path
+from tests.certified.engine_problems import use_solvers
 from tests.select.estimators.searches import classes, text
 
 pytestmark = pytest.mark.native
@@ -47,8 +46,7 @@ def test_as_independent_fits(learner, form, k, weighted):
 
 
 def test_passes_over_many_columns(monkeypatch):
-    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
-    monkeypatch.setattr(problem, "SMALL", 10)
+    use_solvers(monkeypatch, "dual_cd", "newton")
     X, y = text()
     found = path(LogisticRegression(), X, y)
     assert found.strengths.tolist() == np.logspace(-4, 4, 20).tolist()
@@ -93,7 +91,7 @@ def test_bad_input():
         path(Ridge(), X, y * 1.0, [1.0])
     with pytest.raises(ValueError, match="LinearSVM has no alphas: give Cs"):
         path(LinearSVM(), X, y, alphas=[1.0])
-    with pytest.raises(ValueError, match="No strengths were given"):
+    with pytest.raises(ValueError, match="No values of C were given"):
         path(LinearSVM(), X, y, [])
     with pytest.raises(ValueError, match="'C' parameter of LogisticRegression"):
         path(LogisticRegression(), X, y, [-1.0])
@@ -102,8 +100,7 @@ def test_bad_input():
 
 
 def test_models_that_do_not_converge(monkeypatch):
-    monkeypatch.setattr(l2_driver, "MAX_SECOND_ORDER_SIZE", 10)
-    monkeypatch.setattr(problem, "SMALL", 10)
+    use_solvers(monkeypatch, "dual_cd", "newton")
     X, y = text()
     with pytest.warns(ConvergenceWarning, match=r"in \d of 3 fits, first in fit"):
         path(LogisticRegression(max_iter=1, tol=1e-12), X, y, CS)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data  # type: ignore[attr-defined]  # newer than the stubs
 
 from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse, largest_magnitude
+from separable.fitting.parameter_docs import inherit_parameter_docs
 from separable.fitting.targets import RowWeights
 from separable.fitting.unused_options import Ineffective, warn_of_ineffective
 from separable.model.parameters import Requirement, check_parameters
@@ -27,11 +29,23 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.model.linear_model import LinearModel, Link
 
-__all__ = ["LinearClassifier", "LinearEstimator", "one_or_list"]
+__all__ = ["LinearEstimator", "one_or_list"]
+
+
+def _is_classifier(learner: Any) -> bool:
+    return isinstance(learner, ClassifierMixin)
 
 
 class LinearEstimator(BaseEstimator):
-    """A learner that ends in a ``LinearModel``."""
+    """A learner that ends in a ``LinearModel``.
+
+    Parameters
+    ----------
+    fit_intercept : bool
+        Fit the intercept b.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, multiplied into ``sample_weight``.
+    """
 
     _requirements: ClassVar[dict[str, Requirement]]
     _ineffective: ClassVar[tuple[Ineffective, ...]] = ()
@@ -42,6 +56,10 @@ class LinearEstimator(BaseEstimator):
     _column_names: Sequence[str] | None
     _encoder: Encoder | None
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        inherit_parameter_docs(cls)
+
     # ------------------------------------------------------------------ what a learner says
 
     def _weights_only(self) -> LinearModel:
@@ -50,14 +68,34 @@ class LinearEstimator(BaseEstimator):
 
     def _link(self) -> Link:
         """Return what a score means."""
-        return "score"
+        return "score" if _is_classifier(self) else "identity"
 
     # ------------------------------------------------------------------ the model
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Weights, (k, d): one row for two classes, else one a class."""
-        return self._weights_only().weights
+        """Weights, (k, d): one row for two classes, else one a class; (d,) in regression."""
+        model = self._weights_only()
+        is_vector = model.classes is None and len(model.weights) == 1
+        return model.weights[0] if is_vector else model.weights
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, sorted; of classifiers only."""
+        if not _is_classifier(self):
+            raise AttributeError(f"{type(self).__name__} predicts numbers and has no classes_.")
+        classes = self._weights_only().classes
+        assert classes is not None
+        return classes
+
+    @available_if(_is_classifier)
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
+        return self._weights_only().decision_function(self._check_rows(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row, by the sign or the largest score; or w.x + b."""
+        return self._weights_only().predict(self._check_rows(X))
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
@@ -116,7 +154,20 @@ class LinearEstimator(BaseEstimator):
         self._column_names = column_names(X)
         self._encoder = None
 
+    def _refuse_one_class(self, classes: NDArray[Any]) -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes to learn a boundary, but y "
+                f"holds only one class: {classes.tolist()[0]!r}."
+            )
+
     # ------------------------------------------------------------------ parameters
+
+    @property
+    def regularization(self) -> str | None:
+        """Regularization parameter, "C" or "alpha"; see `separable.fitting.fold_fits`."""
+        names = self._get_param_names()
+        return next((name for name in ("C", "alpha") if name in names), None)
 
     @classmethod
     @cache
@@ -172,32 +223,6 @@ class LinearEstimator(BaseEstimator):
         if isinstance(parameters.get("class_weight"), dict):
             parameters["class_weight"] = [[c, w] for c, w in parameters["class_weight"].items()]
         return parameters
-
-
-class LinearClassifier(ClassifierMixin, LinearEstimator):
-    """A learner of classes: by sign of the score for two of them, else by the largest."""
-
-    def _refuse_one_class(self, classes: NDArray[Any]) -> None:
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes to learn a boundary, but y "
-                f"holds only one class: {classes.tolist()[0]!r}."
-            )
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes, sorted."""
-        classes = self._weights_only().classes
-        assert classes is not None
-        return classes
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
-        return self._weights_only().decision_function(self._check_rows(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row: by sign for two classes, else by the largest score."""
-        return self._weights_only().predict(self._check_rows(X))
 
 
 def _is_nameless(X: Any) -> bool:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GridEdgeWarning",
-    "best_place",
+    "best_index",
     "edge_of",
-    "one_error_place",
+    "one_standard_error_index",
     "standard_errors",
     "warn_of_edge",
 ]
@@ -31,18 +31,18 @@ class GridEdgeWarning(UserWarning):
     """The best hyper-parameter value is at the edge of the grid."""
 
 
-def best_place(mean: Floats, penalty: Floats) -> int:
+def best_index(mean: Floats, penalty: Floats) -> int:
     """Return the index of the best mean score; ties go to the largest penalty."""
     top = mean.max()
     return _most_penalised(mean >= top - TIE * abs(top), penalty)
 
 
-def one_error_place(mean: Floats, error: Floats, penalty: Floats) -> int:
+def one_standard_error_index(mean: Floats, error: Floats, penalty: Floats) -> int:
     """Return the index of the largest penalty within one standard error of the best score.
 
     With a single fold, which has no standard error, it is the best itself.
     """
-    best = best_place(mean, penalty)
+    best = best_index(mean, penalty)
     if not math.isfinite(error[best]):
         return best
     return _most_penalised((mean >= mean[best] - error[best]) & (penalty >= penalty[best]), penalty)

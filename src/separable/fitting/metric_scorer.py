@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.predictions import Answers as HeldOut
 from separable.fitting.predictions import ask, spread
-from separable.model.metrics.metric_registry import METRICS, Answers
+from separable.model.metrics.metric_registry import METRICS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.model.metrics.metric_registry import Metric
+    from separable.model.metrics.metric_registry import Metric, Predictions
 
 __all__ = ["MetricScorer", "metric_scorer"]
 
@@ -61,13 +60,13 @@ class MetricScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the score of an estimator, or of its known predictions, on held-out rows."""
-        held_out: HeldOut = getattr(estimator, "held_out", None) or ask(estimator, X)
+        held_out: Predictions = getattr(estimator, "held_out", None) or ask(estimator, X)
         held_out = spread(held_out, self.classes)
-        scores = held_out.decision
+        scores = held_out.scores
         if scores is not None and self.classes is not None:  # -inf: a class that was not learned
             scores = np.nan_to_num(scores, nan=np.nan, neginf=-LARGE, posinf=LARGE)
-        predicted = Answers(held_out.predictions, scores, held_out.probabilities, held_out.classes)
-        value = self.metric(np.asarray(y), predicted, weight=sample_weight, positive=self.positive)
+        held_out = replace(held_out, scores=scores)
+        value = self.metric(np.asarray(y), held_out, weight=sample_weight, positive=self.positive)
         return self.sign * float(value)
 
 

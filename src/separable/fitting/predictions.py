@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.model.metrics.metric_registry import Predictions
 from separable.model.predict.probability import classes_of, probabilities
 
 if TYPE_CHECKING:
@@ -19,37 +19,16 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["Answers", "answers_of", "ask", "join", "spread"]
+__all__ = ["ask", "join", "predictions_from_scores", "spread"]
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """Predictions for some rows.
-
-    Parameters
-    ----------
-    predictions : ndarray, shape (m,) or, for t targets, (m, t)
-    decision : ndarray, shape (m,) or (m, k), or None
-        What ``decision_function`` returns, where there is one.
-    probabilities : ndarray, shape (m, K), or None
-        What ``predict_proba`` returns, where there is one.
-    classes : ndarray, shape (K,), or None
-        The classes of the columns.
-    """
-
-    predictions: NDArray[Any]
-    decision: Floats | None = None
-    probabilities: Floats | None = None
-    classes: NDArray[Any] | None = None
-
-
-def ask(fitted: Any, X: Any) -> Answers:
+def ask(fitted: Any, X: Any) -> Predictions:
     """Return the predictions, decision scores and probabilities of a fitted estimator."""
     classes = getattr(fitted, "classes_", None)
     if classes is not None:
         classes = np.asarray(classes) if len({np.ndim(c) for c in classes}) == 1 else None
         classes = classes if classes is not None and classes.ndim == 1 else None
-    return Answers(
+    return Predictions(
         np.asarray(fitted.predict(X)),
         _array_of(fitted, "decision_function", X, (1, 2)),
         _array_of(fitted, "predict_proba", X, (2,)) if classes is not None else None,
@@ -64,7 +43,9 @@ def _array_of(fitted: Any, method: str, X: Any, dimensions: tuple[int, ...]) -> 
     return values if isinstance(values, np.ndarray) and values.ndim in dimensions else None
 
 
-def answers_of(learner: LinearEstimator, scores: Floats, classes: NDArray[Any] | None) -> Answers:
+def predictions_from_scores(
+    learner: LinearEstimator, scores: Floats, classes: NDArray[Any] | None
+) -> Predictions:
     """Return the predictions that follow from the scores of a learner, as its methods return them.
 
     Parameters
@@ -76,14 +57,14 @@ def answers_of(learner: LinearEstimator, scores: Floats, classes: NDArray[Any] |
     """
     one = scores[:, 0] if scores.shape[1] == 1 else scores
     if classes is None:
-        return Answers(one)
+        return Predictions(one)
     link, proba = learner._link(), None
     if hasattr(type(learner), "predict_proba") and link in ("logistic", "softmax"):
         proba = probabilities(scores, len(classes), link)
-    return Answers(classes_of(scores, classes), one, proba, classes)
+    return Predictions(classes_of(scores, classes), one, proba, classes)
 
 
-def join(parts: Sequence[Answers]) -> Answers:
+def join(parts: Sequence[Predictions]) -> Predictions:
     """Join the predictions of all folds, with one column for each class of any fold.
 
     A class missing from a fold gets probability 0 and decision score -inf there. A fold with two of
@@ -92,18 +73,18 @@ def join(parts: Sequence[Answers]) -> Answers:
     known = [part.classes for part in parts if part.classes is not None]
     every = reduce(np.union1d, known) if len(known) == len(parts) else None
     parts = [spread(part, every) for part in parts]
-    return Answers(
-        np.concatenate([part.predictions for part in parts]),
-        _stack([part.decision for part in parts]),
+    return Predictions(
+        np.concatenate([part.predicted for part in parts]),
+        _stack([part.scores for part in parts]),
         _stack([part.probabilities for part in parts]),
         every,
     )
 
 
-def spread(part: Answers, every: NDArray[Any] | None) -> Answers:
+def spread(part: Predictions, every: NDArray[Any] | None) -> Predictions:
     """Return the predictions with one column for each class in ``every``."""
     scores, proba = _spread_scores(part, every), _spread_probabilities(part, every)
-    return Answers(part.predictions, scores, proba, every)
+    return Predictions(part.predicted, scores, proba, every)
 
 
 def _stack(parts: list[Floats | None]) -> Floats | None:
@@ -113,7 +94,7 @@ def _stack(parts: list[Floats | None]) -> Floats | None:
     return np.concatenate(known_parts)
 
 
-def _spread_probabilities(part: Answers, every: NDArray[Any] | None) -> Floats | None:
+def _spread_probabilities(part: Predictions, every: NDArray[Any] | None) -> Floats | None:
     proba = part.probabilities
     if proba is None or part.classes is None or every is None or len(part.classes) == len(every):
         return proba
@@ -122,8 +103,8 @@ def _spread_probabilities(part: Answers, every: NDArray[Any] | None) -> Floats |
     return spread
 
 
-def _spread_scores(part: Answers, every: NDArray[Any] | None) -> Floats | None:
-    scores = part.decision
+def _spread_scores(part: Predictions, every: NDArray[Any] | None) -> Floats | None:
+    scores = part.scores
     if scores is None or part.classes is None or every is None or len(part.classes) == len(every):
         return scores
     columns = np.searchsorted(every, part.classes)

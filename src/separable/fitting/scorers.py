@@ -20,7 +20,7 @@ from separable.model.parameters import Requirement
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.fitting.predictions import Answers
+    from separable.model.metrics.metric_registry import Predictions
 
 __all__ = ["SCORING", "Predicted", "Scorer", "read_scoring", "score_rows"]
 
@@ -61,27 +61,27 @@ class Scorer:
 class Predicted:
     """A stand-in for a fitted estimator whose predictions are known already."""
 
-    def __init__(self, estimator: Any, held_out: Answers) -> None:
+    def __init__(self, estimator: Any, held_out: Predictions) -> None:
         self._estimator, self._held_out = estimator, held_out
 
     def __sklearn_tags__(self) -> Any:
         return self._estimator.__sklearn_tags__()
 
     @property
-    def held_out(self) -> Answers:
+    def held_out(self) -> Predictions:
         """The known predictions."""
         return self._held_out
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predictions for the held-out rows."""
         del X
-        return self._held_out.predictions
+        return self._held_out.predicted
 
-    @available_if(lambda self: self._held_out.decision is not None)
+    @available_if(lambda self: self._held_out.scores is not None)
     def decision_function(self, X: Any) -> NDArray[np.float64] | None:
         """Return the scores of the held-out rows."""
         del X
-        return self._held_out.decision
+        return self._held_out.scores
 
     @available_if(lambda self: self._held_out.probabilities is not None)
     def predict_proba(self, X: Any) -> NDArray[np.float64] | None:
@@ -165,7 +165,7 @@ def _check_name(name: str) -> None:
 def score_rows(
     scorers: list[Scorer],
     fitted: Any,
-    held_out: Answers,
+    held_out: Predictions,
     X: Any,
     y: Any,
     weight: NDArray[np.float64] | None,
@@ -177,7 +177,7 @@ def score_rows(
     scorers : list of Scorer
     fitted : estimator
         For scorers that are not scikit-learn's own.
-    held_out : Answers
+    held_out : Predictions
         Its predictions for the held-out rows.
     X, y
         The held-out rows.
@@ -207,14 +207,14 @@ def score_rows(
 
 
 def _score_predictions(
-    scorer: Scorer, fitted: Any, held_out: Answers, X: Any, y: Any, more: dict[str, Any]
+    scorer: Scorer, fitted: Any, held_out: Predictions, X: Any, y: Any, more: dict[str, Any]
 ) -> Any:
     """Return a score of predictions; y is rescaled if its squares would under- or overflow."""
     power = SQUARING.get(str(scorer.metric))
-    exponent = 0 if power is None else _exponent_of(y, held_out.predictions)
+    exponent = 0 if power is None else _exponent_of(y, held_out.predicted)
     if exponent == 0 or power is None:
         return scorer.call(Predicted(fitted, held_out), X, y, **more)
-    held_out = replace(held_out, predictions=np.ldexp(held_out.predictions, -exponent))
+    held_out = replace(held_out, predicted=np.ldexp(held_out.predicted, -exponent))
     scaled = np.ldexp(np.asarray(y, np.float64), -exponent)
     value = float(scorer.call(Predicted(fitted, held_out), X, scaled, **more))
     with np.errstate(over="ignore", under="ignore"):

@@ -136,7 +136,7 @@ def _refuse(bad: NDArray[np.bool_], y: NDArray[Any], what: str) -> None:
 
 
 def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
-    """Return the index of each label in the sorted ``classes``, and -1 where it is not there."""
+    """Return the index of each label in the sorted ``classes``, and -1 if it is missing."""
     if len(y) and y.dtype.kind != classes.dtype.kind and "U" in y.dtype.kind + classes.dtype.kind:
         raise ValueError(
             f"The labels changed type: y now holds {y.tolist()[0]!r} ({y.dtype}), the classes so "

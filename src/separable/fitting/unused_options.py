@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ def warn_of_ineffective(learner: object, rules: tuple[Ineffective, ...]) -> None
     """Warn of parameters that were given a value other than the default and have no effect."""
     if not rules:
         return
-    parameters = inspect.signature(type(learner)).parameters
+    kind: Any = type(learner)
+    defaults = _defaults(kind)
     for rule in rules:
-        value, default = getattr(learner, rule.name), parameters[rule.name].default
+        value, default = getattr(learner, rule.name), defaults[rule.name]
         is_default = isinstance(value, str | float | int | None) and value == default
         if is_default or not rule.applies(learner):
             continue
@@ -49,3 +51,9 @@ def warn_of_ineffective(learner: object, rules: tuple[Ineffective, ...]) -> None
             UserWarning,
             stacklevel=4,
         )
+
+
+@cache
+def _defaults(kind: Any) -> dict[str, Any]:
+    """Return the defaults of the constructor's parameters."""
+    return {name: each.default for name, each in inspect.signature(kind).parameters.items()}

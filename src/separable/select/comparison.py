@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from separable.fitting.best_candidate import best_place
+from separable.fitting.best_candidate import best_index
 from separable.fitting.folds import read_folds
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
 from separable.fitting.scorers import read_scoring
@@ -264,4 +264,4 @@ def _best(means: Any, grid: Mapping[str, Any]) -> int:
         raise ValueError(f"Its score is {float(mean[0])} in the mean of the folds.")
     known = np.where(np.isfinite(mean), mean, -math.inf)
     penalty = penalties_of(grid)
-    return int(known.argmax()) if penalty is None else best_place(known, penalty)
+    return int(known.argmax()) if penalty is None else best_index(known, penalty)

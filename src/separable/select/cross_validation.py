@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.fitting.fit_warnings import Notices
+from separable.fitting.fold_fits import Problem, fold_fits
 from separable.fitting.folds import read_folds
-from separable.fitting.predictions import Answers, ask, join
+from separable.fitting.predictions import ask, join
 from separable.fitting.scorers import read_scoring, score_rows
 from separable.fitting.splits import Split, paired, take
 from separable.fitting.targets import check_sample_weight
-from separable.select.fit_warnings import Notices
-from separable.select.fits import FittedFold, Problem, fits_of
+from separable.model.metrics.metric_registry import Predictions
 from separable.select.results import CrossValidation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from separable.fitting.fold_fits import FittedFold, FoldFit
     from separable.fitting.scorers import Scorer
     from separable.typing import Floats
 
 
-__all__ = ["Found", "cross_validate", "noting", "read_problem", "run_folds", "score_fold"]
+__all__ = ["FoldResult", "cross_validate", "noting", "read_problem", "score_fold", "validate"]
+
+#: Predictions that are not kept.
+NOTHING = Predictions(np.empty(0))
 
 
 def cross_validate(
@@ -106,9 +110,9 @@ def cross_validate(
         random_state=random_state,
     )
     notices = Notices()
-    result = run_folds(problem, splits, notices, scorers, weight)
+    (result,) = validate(problem, [estimator], splits, notices, scorers, weight)
     notices.tell(len(splits))
-    predictions = join([fold.answers for fold in result])
+    predictions = join([fold.predictions for fold in result])
     rows = np.concatenate([split.test for split in splits])
     fold = np.repeat(np.arange(len(splits)), [len(split.test) for split in splits])
     order = np.lexsort((fold, rows))
@@ -122,8 +126,8 @@ def cross_validate(
         how=tuple(each.how for each in result),
         rows=rows[order],
         fold=fold[order],
-        predictions=predictions.predictions[order],
-        decision_scores=None if predictions.decision is None else predictions.decision[order],
+        predictions=predictions.predicted[order],
+        decision_scores=None if predictions.scores is None else predictions.scores[order],
         probabilities=None
         if predictions.probabilities is None
         else predictions.probabilities[order],
@@ -152,40 +156,71 @@ def read_problem(
 
 
 @dataclass(frozen=True)
-class Found:
+class FoldResult:
     """Result of a fold, with the times of fitting and scoring in seconds.
 
-    ``train_scores`` are of the rows that it learned from, where they were asked for.
+    ``train_scores`` are the scores on the training rows, if requested.
     """
 
     how: str
-    answers: Answers
+    predictions: Predictions
     scores: dict[str, float]
     fit_time: float
     score_time: float
     train_scores: dict[str, float] = field(default_factory=dict)
 
 
-def run_folds(
+def validate(
     problem: Problem,
+    candidates: Sequence[Any],
     splits: Sequence[Split],
     notices: Notices,
     scorers: list[Scorer],
     weight: Floats | None,
-    number: Callable[[int], int] = int,
     *,
+    fits: Iterable[FoldFit] | None = None,
+    number: Callable[[int, int], int] = lambda _, fold: fold,
     train_scores: bool = False,
-) -> list[Found]:
-    """Fit, predict and score each fold; messages may use another fold number."""
-    start = perf_counter()
-    fits, result = fits_of(problem, splits), []
-    before = (perf_counter() - start) / len(splits)  # what all folds share
-    for k in range(len(splits)):
-        fit = partial(fits.fit, k)
-        with notices.of_fold(number(k)), noting(k, len(splits)):
-            one = score_fold(problem, splits[k], fit, scorers, weight, train_scores=train_scores)
-        result.append(replace(one, fit_time=one.fit_time + before))
-    return result
+    keep_predictions: bool = True,
+) -> list[list[FoldResult]]:
+    """Fit, predict and score all candidates on all folds.
+
+    Parameters
+    ----------
+    problem, candidates, splits
+        As `separable.fitting.fold_fits` has them.
+    notices : Notices
+        Collects the warnings of fits.
+    scorers : list of Scorer
+    weight : ndarray or None
+        Weights of the rows in scores.
+    fits : iterable of FoldFit, optional
+        Of these candidates and folds; by default `fold_fits`.
+    number : callable
+        Number of a candidate and a fold in warnings; by default the fold.
+    train_scores : bool, default False
+        Also score the training rows of each fold.
+    keep_predictions : bool, default True
+        Keep the predictions. If not, and if scorers need nothing else, fits may stop where
+        predictions do not change much.
+    """
+    start, scoring = perf_counter(), 0.0
+    if fits is None:
+        certified = keep_predictions or train_scores or any(each.metric is None for each in scorers)
+        fits = fold_fits(problem, candidates, splits, certified=certified)
+    result: list[list[Any]] = [[None] * len(splits) for _ in candidates]
+    for fit in fits:
+        fold, begun = fit.fold, perf_counter()
+        with notices.of_fold(number(fit.candidate, fold)), noting(fold, len(splits)):
+            one = score_fold(
+                problem, splits[fold], fit.fit, scorers, weight, train_scores=train_scores
+            )
+        scoring += perf_counter() - begun - one.fit_time
+        result[fit.candidate][fold] = one if keep_predictions else replace(one, predictions=NOTHING)
+    if all(one.how == "refit" for folds in result for one in folds):
+        return result
+    each_time = (perf_counter() - start - scoring) / (len(candidates) * len(splits))
+    return [[replace(one, fit_time=each_time) for one in folds] for folds in result]
 
 
 @contextmanager
@@ -206,7 +241,7 @@ def score_fold(
     weight: Floats | None,
     *,
     train_scores: bool = False,
-) -> Found:
+) -> FoldResult:
     """Fit, predict and score one fold."""
     start = perf_counter()
     fold = fit()
@@ -214,7 +249,7 @@ def score_fold(
     scores = _scores(problem, split, fold, scorers, weight)
     scored = perf_counter()
     own = _train_scores(problem, split, fold, scorers, weight) if train_scores else {}
-    return Found(fold.how, fold.answers, scores, fitted - start, scored - fitted, own)
+    return FoldResult(fold.how, fold.predictions, scores, fitted - start, scored - fitted, own)
 
 
 def _scores(
@@ -226,14 +261,16 @@ def _scores(
         weight = weight[split.test]
         if not weight.any():
             raise ValueError("All held-out rows of the fold have score_weight 0.")
+    X_test = None
+    if any(scorer.metric is None for scorer in scorers):  # others see predictions alone
+        X_test = take(problem.X, split.test)
     y_test = take(problem.y, split.test)
-    return score_rows(scorers, fold.estimator, fold.answers, fold.X_test, y_test, weight)
+    return score_rows(scorers, fold.estimator, fold.predictions, X_test, y_test, weight)
 
 
 def _train_scores(
     problem: Problem, split: Split, fold: FittedFold, scorers: list[Scorer], weight: Floats | None
 ) -> dict[str, float]:
     """Return the scores on the training rows of a fold."""
-    X = take(problem.X, split.train)
-    own = replace(fold, answers=ask(fold.estimator, X), X_test=X)
+    own = replace(fold, predictions=ask(fold.estimator, take(problem.X, split.train)))
     return _scores(problem, Split(split.n_rows, split.train), own, scorers, weight)

@@ -1,4 +1,4 @@
-"""The error rate: the share of answers that are wrong."""
+"""Error rate: the fraction of predictions that are wrong."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["error_rate"]
 
 
 def error_rate(y: Any, predicted: Any, *, sample_weight: Any = None) -> float:
-    """Return the share of rows whose class was not predicted.
+    """Return the fraction of rows whose class was not predicted.
 
-    It is 1 - accuracy, the mean of the 0-1 loss. The answer costs 1 where it is wrong, whichever
-    class it is and however close it was.
+    It is 1 - accuracy, the mean of the 0-1 loss. A wrong prediction costs 1, whichever class it
+    names and however close it was.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         The class of each row.
     predicted : array-like of shape (n,)
-        What was answered.
+        Predicted class of each row.
     sample_weight : array-like of shape (n,), optional
         Each row counts as much as its weight.
 
@@ -37,23 +37,23 @@ def error_rate(y: Any, predicted: Any, *, sample_weight: Any = None) -> float:
     >>> error_rate(["spam", "ham", "ham", "spam"], ["spam", "ham", "spam", "spam"])
     0.25
     """
-    truth = _labels(y, "y")
-    answers = _labels(predicted, "predicted")
-    if len(truth) != len(answers):
+    y_true = _labels(y, "y")
+    y_pred = _labels(predicted, "predicted")
+    if len(y_true) != len(y_pred):
         raise ValueError(
-            f"y has {len(truth)} rows, predicted has {len(answers)}. Each row needs one answer."
+            f"y has {len(y_true)} rows, predicted has {len(y_pred)}. Each row needs one prediction."
         )
-    if not len(truth):
-        raise ValueError("There are no rows, so there is no share of them. Give at least one.")
-    if ("U" in truth.dtype.kind) != ("U" in answers.dtype.kind):
+    if not len(y_true):
+        raise ValueError("There are no rows, so there is no error rate. Give at least one.")
+    if ("U" in y_true.dtype.kind) != ("U" in y_pred.dtype.kind):
         raise ValueError(
-            f"y holds {truth.tolist()[0]!r} ({truth.dtype}), predicted {answers.tolist()[0]!r} "
-            f"({answers.dtype}): text and numbers never agree. Bring both to one type."
+            f"y holds {y_true.tolist()[0]!r} ({y_true.dtype}), predicted {y_pred.tolist()[0]!r} "
+            f"({y_pred.dtype}): text and numbers never agree. Bring both to one type."
         )
-    wrong = truth != answers
+    wrong = y_true != y_pred
     if sample_weight is None:
         return float(np.mean(wrong))
-    weight = check_sample_weight(sample_weight, truth)
+    weight = check_sample_weight(sample_weight, y_true)
     if not weight.any():
         raise ValueError("All rows have sample_weight 0, so none is counted. Give some a weight.")
     return float(np.average(wrong, weights=weight))

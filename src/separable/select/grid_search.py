@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -12,31 +12,26 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from separable.certified.fold_lanes import all_rows, has_lanes
-from separable.fitting.best_candidate import one_error_place, standard_errors
+from separable.fitting.best_candidate import one_standard_error_index, standard_errors
+from separable.fitting.fit_warnings import Notices
+from separable.fitting.fold_fits import FoldFit, Problem, fold_of, refit
 from separable.fitting.folds import read_folds
-from separable.fitting.predictions import Answers, ask
 from separable.fitting.scorers import read_scoring
-from separable.fitting.splits import take
-from separable.select.cross_validation import noting, read_problem, run_folds, score_fold
-from separable.select.fit_warnings import Notices
-from separable.select.fits import FittedFold, FromSums, Lanes, fits_of, refit
+from separable.fitting.splits import Split, take
+from separable.select.cross_validation import read_problem, validate
 from separable.select.search_results import Search, results_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from separable.fitting.fold_fits import FittedFold
     from separable.fitting.scorers import Scorer
-    from separable.fitting.splits import Split
-    from separable.select.cross_validation import Found
-    from separable.select.fits import Problem
+    from separable.select.cross_validation import FoldResult
     from separable.typing import Floats
 
 
 __all__ = ["penalties_of", "search"]
 
-#: Answers are not kept.
-NOTHING = Answers(np.empty(0))
 #: Penalty level by parameter name: it grows with regularization.
 PENALTIES: dict[str, Callable[[Floats], Floats]] = {"C": lambda C: 1.0 / C, "alpha": lambda a: a}
 
@@ -116,8 +111,8 @@ def search(
     >>> from separable.select import search
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> grid = {"C": [0.1, 1, 10], "class_weight": [None, "balanced"]}
-    >>> found = search(LogisticRegression(standardize=True), grid, X, y)
-    >>> found
+    >>> result = search(LogisticRegression(standardize=True), grid, X, y)
+    >>> result
     LogisticRegression, 6 candidates, 5 folds
     rank     by     C  class_weight  mean score         std
     1     lanes   1.0          None    0.980686  0.00653944
@@ -126,7 +121,7 @@ def search(
     4     lanes   1.0      balanced    0.975408  0.00653133
     5     lanes  10.0          None     0.97016   0.0142298
     5     lanes  10.0      balanced     0.97016   0.0162494
-    >>> found.best_params_
+    >>> result.best_params_
     {'C': 1, 'class_weight': None}
     """
     problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
@@ -143,16 +138,16 @@ def search(
         shuffle=shuffle,
         random_state=random_state,
     )
-    strength = _strength(candidates, select)
+    penalty = _penalty(candidates, select)
     work = _Work(problem, splits, scorers, weight, n_jobs, bool(return_train_score))
-    found = work.run(candidates)
-    several = several or len(found[0][0].scores) > 1
-    names = list(found[0][0].scores) if several else ["score"]
+    results = work.run(candidates)
+    several = several or len(results[0][0].scores) > 1
+    names = list(results[0][0].scores) if several else ["score"]
     decides = _decides(refit, names, several)
-    table = results_table([each.parameters for each in candidates], found, names)
+    table = results_table([each.parameters for each in candidates], results, names)
     result = Search(
         cv_results_=table,
-        how_=tuple(_how(each) for each in found),
+        how_=tuple(_how(each) for each in results),
         scorer_={each.name: each.call for each in scorers} if several else scorers[0].call,
         n_splits_=len(splits),
         multimetric_=several,
@@ -162,8 +157,8 @@ def search(
     if decides is None:
         return result
     best = int(table[f"rank_test_{decides}"].argmin())
-    if strength is not None:
-        best = _within_one_error(table, decides, len(splits), strength)
+    if penalty is not None:
+        best = _within_one_error(table, decides, len(splits), penalty)
     result.best_index_ = best
     result.best_params_ = table["params"][best]
     result.best_score_ = float(table[f"mean_test_{decides}"][best])
@@ -202,7 +197,7 @@ def _candidates(estimator: Any, grid: Any) -> list[_Candidate]:
     ]
 
 
-def _strength(candidates: list[_Candidate], select: str) -> Floats | None:
+def _penalty(candidates: list[_Candidate], select: str) -> Floats | None:
     """Return the penalty of each candidate, where ``select`` needs it."""
     if select not in ("min", "1se"):
         raise ValueError(f"select must be 'min' or '1se'. Got {select!r}.")
@@ -212,7 +207,7 @@ def _strength(candidates: list[_Candidate], select: str) -> Floats | None:
     name = next(iter(names)) if len(names) == 1 else ""
     if name.rpartition("__")[2] not in PENALTIES:
         raise ValueError(
-            "select='1se' compares strengths of one penalty, so the grid has to be of nothing but "
+            "select='1se' compares values of one penalty, so the grid has to be of nothing but "
             f"C or alpha. It is of {sorted(names)}."
         )
     values = np.array([each.parameters[name] for each in candidates], dtype=np.float64)
@@ -230,7 +225,7 @@ def penalties_of(grid: Mapping[str, Any]) -> Floats | None:
 
 def _within_one_error(table: dict[str, Any], name: str, n_folds: int, penalty: Floats) -> int:
     folds = np.stack([table[f"split{k}_test_{name}"] for k in range(n_folds)])
-    return one_error_place(table[f"mean_test_{name}"], standard_errors(folds), penalty)
+    return one_standard_error_index(table[f"mean_test_{name}"], standard_errors(folds), penalty)
 
 
 def _decides(refit: bool | str, names: list[str], several: bool) -> str | None:
@@ -247,7 +242,7 @@ def _decides(refit: bool | str, names: list[str], several: bool) -> str | None:
     return str(refit)
 
 
-def _how(folds: Sequence[Found]) -> str:
+def _how(folds: Sequence[FoldResult]) -> str:
     kinds = list(dict.fromkeys(fold.how for fold in folds))
     return kinds[0] if len(kinds) == 1 else "mixed"
 
@@ -263,171 +258,113 @@ class _Work:
     n_jobs: int | None
     train_scores: bool
 
-    def run(self, candidates: list[_Candidate]) -> list[list[Found]]:
+    def run(self, candidates: list[_Candidate]) -> list[list[FoldResult]]:
         """Return the result of each candidate and fold."""
         notices = Notices("fit")
-        result: list[list[Found]] = [[] for _ in candidates]
-        for run, indices in self._groups(candidates):
-            mine = [candidates[index].estimator for index in indices]
-            for index, folds in zip(indices, run(mine, indices, notices), strict=True):
+        result: list[list[FoldResult]] = [[] for _ in candidates]
+        for indices in _groups(candidates):
+            estimators = [self._threaded(candidates[index].estimator) for index in indices]
+            results = self._validate(estimators, indices, notices)
+            for index, folds in zip(indices, results, strict=True):
                 result[index] = folds
         notices.tell(len(candidates) * len(self.splits))
         return result
 
     def refit(self, candidate: _Candidate) -> Any:
         """Return the estimator of a candidate, fitted to all rows."""
-        problem = replace(self.problem, estimator=candidate.estimator)
-        return refit(problem, np.arange(problem.n_rows))
+        return refit(self.problem, np.arange(self.problem.n_rows), candidate.estimator)
 
-    def _groups(self, candidates: list[_Candidate]) -> list[tuple[Any, list[int]]]:
-        """Return the groups of candidates that are validated together, and how."""
-        together: dict[tuple[Any, ...], tuple[Any, list[int]]] = {}
-        for index, candidate in enumerate(candidates):
-            run, name = self._way(candidate.estimator)
-            key = (index,) if name is None else candidate.alike(name)
-            together.setdefault(key, (run, []))[1].append(index)
-        return list(together.values())
-
-    def _way(self, estimator: Any) -> tuple[Any, str | None]:
-        """Return how a candidate is validated, and by which parameter others may differ."""
-        if has_lanes(estimator):
-            return self._by_lanes, estimator._regularization_name
-        if isinstance(estimator, Pipeline) and has_lanes(estimator.steps[-1][1]):
-            name, last = estimator.steps[-1]
-            return self._by_piped_lanes, f"{name}__{last._regularization_name}"
-        if "alpha" in estimator.get_params(deep=False):
-            return self._by_sums, "alpha"
-        return self._one_by_one, None
-
-    def _number(self, place: int, fold: int) -> int:
-        return place * len(self.splits) + fold
-
-    # ------------------------------------------------------------------ ways
-
-    def _one_by_one(
-        self, estimators: list[Any], places: list[int], notices: Notices
-    ) -> list[list[Found]]:
-        """Validate each candidate by itself."""
-        result = []
-        for estimator, index in zip(estimators, places, strict=True):
-            problem = replace(self.problem, estimator=estimator)
-            number = partial(self._number, index)
-            folds = run_folds(
-                problem,
-                self.splits,
-                notices,
-                self.scorers,
-                self.weight,
-                number,
-                train_scores=self.train_scores,
-            )
-            result.append([replace(one, answers=NOTHING) for one in folds])
-        return result
-
-    def _by_sums(
-        self, estimators: list[Any], places: list[int], notices: Notices
-    ) -> list[list[Found]]:
-        """Accumulate the sums of each fold once, and solve all candidates from them."""
-        start = perf_counter()
-        problems = [replace(self.problem, estimator=each) for each in estimators]
-        fits = [fits_of(problems[0], self.splits)] if len(estimators) > 1 else []
-        first = fits[0] if fits else None
-        if not isinstance(first, FromSums):
-            return self._one_by_one(estimators, places, notices)
-        every = [first, *(first.beside(problem) for problem in problems[1:])]
-        result: list[list[Found]] = [[] for _ in estimators]
-        shared = perf_counter() - start
-        for k, split in enumerate(self.splits):
-            start = perf_counter()
-            sums = next(first.each_sums())
-            shared += perf_counter() - start
-            for index, (problem, each) in enumerate(zip(problems, every, strict=True)):
-                fit = partial(each.fit_from, sums, k)
-                with notices.of_fold(self._number(places[index], k)), noting(k, len(self.splits)):
-                    one = self._scored(problem, split, fit)
-                result[index].append(one)
-        more = shared / (len(estimators) * len(self.splits))
-        return [[replace(one, fit_time=one.fit_time + more) for one in folds] for folds in result]
-
-    def _by_lanes(
-        self, estimators: list[Any], places: list[int], notices: Notices
-    ) -> list[list[Found]]:
-        """Train all folds and candidates as lanes."""
-        start = perf_counter()
-        with_rows = any(scorer.metric is None for scorer in self.scorers)  # others see answers
-        lanes = Lanes(
+    def _validate(
+        self, estimators: list[Any], indices: list[int], notices: Notices
+    ) -> list[list[FoldResult]]:
+        """Validate candidates that share work."""
+        fits = None
+        if isinstance(estimators[0], Pipeline) and _shared_parameter(estimators[0]):
+            fits = _piped_fits(self.problem, estimators, self.splits)
+        return validate(
             self.problem,
+            estimators,
             self.splits,
-            [self._threaded(each) for each in estimators],
-            certified=with_rows or self.train_scores,
+            notices,
+            self.scorers,
+            self.weight,
+            fits=fits,
+            number=lambda candidate, fold: indices[candidate] * len(self.splits) + fold,
+            train_scores=self.train_scores,
+            keep_predictions=False,
         )
-        result: list[list[Any]] = [[None] * len(self.splits) for _ in estimators]
-        scoring = 0.0
-        for learned in lanes.learn():
-            fold, index = learned.fold, learned.place
-            with notices.of_fold(self._number(places[index], fold)), noting(fold, len(self.splits)):
-                asked = perf_counter()
-                fit = partial(lanes.fold, learned, with_rows=with_rows)
-                one = result[index][fold] = self._scored(self.problem, self.splits[fold], fit)
-            scoring += perf_counter() - asked - one.fit_time
-        each_time = (perf_counter() - start - scoring) / (len(estimators) * len(self.splits))
-        return [[replace(one, fit_time=each_time) for one in folds] for folds in result]
-
-    def _by_piped_lanes(
-        self, estimators: list[Any], places: list[int], notices: Notices
-    ) -> list[list[Found]]:
-        """Fit what comes before the learner once a fold, then all candidates side by side."""
-        result: list[list[Found]] = [[] for _ in estimators]
-        for k, split in enumerate(self.splits):
-            start = perf_counter()
-            with notices.of_fold(self._number(places[0], k)), noting(k, len(self.splits)):
-                piped = _Piped(self.problem, split, estimators, self._threaded)
-            each_time = (perf_counter() - start) / len(estimators)
-            for index, number in enumerate(places):
-                with notices.of_fold(self._number(number, k)), noting(k, len(self.splits)):
-                    one = self._scored(self.problem, split, partial(piped.fold, index))
-                result[index].append(replace(one, fit_time=one.fit_time + each_time))
-        return result
-
-    def _scored(self, problem: Problem, split: Split, fit: Callable[[], FittedFold]) -> Found:
-        """Fit and score one fold of one candidate; answers are not kept."""
-        weight, own = self.weight, self.train_scores
-        one = score_fold(problem, split, fit, self.scorers, weight, train_scores=own)
-        return replace(one, answers=NOTHING)
 
     def _threaded(self, estimator: Any) -> Any:
-        """Return a learner with lanes, with the threads that were asked for."""
-        if self.n_jobs is None:
+        """Return an estimator with the threads that were asked for, if it takes any."""
+        shared = _shared_parameter(estimator) or ""
+        name = f"{shared.rpartition('__')[0]}__n_jobs" if "__" in shared else "n_jobs"
+        if self.n_jobs is None or not shared or name not in estimator.get_params():
             return estimator
-        return clone(estimator).set_params(n_jobs=self.n_jobs)
+        return clone(estimator).set_params(**{name: self.n_jobs})
 
 
-class _Piped:
+def _shared_parameter(estimator: Any) -> str | None:
+    """Return the parameter in which candidates may differ and still share work, if there is one."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return f"{name}__{last.regularization}" if hasattr(last, "path_solver") else None
+    return estimator.regularization if hasattr(estimator, "fold_fits") else None
+
+
+def _groups(candidates: list[_Candidate]) -> list[list[int]]:
+    """Return the groups of candidates that are validated together."""
+    together: dict[tuple[Any, ...], list[int]] = {}
+    for index, candidate in enumerate(candidates):
+        name = _shared_parameter(candidate.estimator)
+        key = (index,) if name is None else candidate.alike(name)
+        together.setdefault(key, []).append(index)
+    return list(together.values())
+
+
+def _piped_fits(
+    problem: Problem, pipelines: list[Any], splits: Sequence[Split]
+) -> Iterator[FoldFit] | None:
+    """Return fits of pipelines that differ in the regularization of their last step.
+
+    The other steps are fitted once a fold. None if the last steps share no work.
+    """
+    learners = [each.steps[-1][1] for each in pipelines]
+    if learners[0].fold_fits(problem, learners, splits) is None:
+        return None
+    folds = [_PipedFold(problem, split, pipelines) for split in splits]
+    return (
+        FoldFit(fold, index, partial(one.fit, index))
+        for fold, one in enumerate(folds)
+        for index in range(len(pipelines))
+    )
+
+
+class _PipedFold:
     """Pipelines that differ in the regularization of their last step, fitted to one fold."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        split: Split,
-        estimators: list[Any],
-        threaded: Callable[[Any], Any],
-    ) -> None:
-        self._problem, self._split, self._estimators = problem, split, estimators
-        train = split.train
+    def __init__(self, problem: Problem, split: Split, pipelines: list[Any]) -> None:
+        self._problem, self._split, self._pipelines = problem, split, pipelines
+        self._steps: list[Any] = []
+        self._fitted: dict[int, Any] = {}
+
+    def _solve(self) -> None:
+        """Fit what comes before the learners, then these side by side."""
+        problem, train = self._problem, self._split.train
         X, y = take(problem.X, train), take(problem.y, train)
-        self._steps = clone(estimators[0]).steps[:-1]
+        self._steps = clone(self._pipelines[0]).steps[:-1]
         if self._steps:
             X = Pipeline(self._steps).fit_transform(X, y)
         weight = None if problem.weight is None else problem.weight[train]
-        learners = [threaded(each.steps[-1][1]) for each in estimators]
-        own = replace(problem, estimator=learners[0], X=X, y=y, n_rows=len(train), weight=weight)
-        self._lanes = Lanes(own, [all_rows(len(train))], learners)
-        self._learned = {each.place: each for each in self._lanes.learn()}
+        learners = [each.steps[-1][1] for each in self._pipelines]
+        own = Problem(learners[0], X, y, len(train), weight)
+        every = Split(len(train), np.empty(0, np.intp), np.arange(len(train)))
+        for one in learners[0].fold_fits(own, learners, [every]):
+            self._fitted[one.candidate] = one.fit().estimator
 
-    def fold(self, place: int) -> FittedFold:
-        """Return the fold of one candidate."""
-        last = self._lanes.estimator(self._learned.pop(place))
-        fitted = clone(self._estimators[place])
-        fitted.steps = [*self._steps, (fitted.steps[-1][0], last)]
-        X_test = take(self._problem.X, self._split.test)
-        return FittedFold(fitted, "lanes", ask(fitted, X_test), X_test)
+    def fit(self, position: int) -> FittedFold:
+        """Return the fold of one pipeline."""
+        if not self._steps and not self._fitted:
+            self._solve()
+        fitted = clone(self._pipelines[position])
+        fitted.steps = [*self._steps, (fitted.steps[-1][0], self._fitted.pop(position))]
+        return fold_of(fitted, self._problem, self._split, "lanes")

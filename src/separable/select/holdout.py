@@ -44,7 +44,7 @@ def hold_out(
     test_size : float, default 0.3
         The share to hold out, 0 < test_size < 1.
     stratify : bool, default False
-        Hold out the same share of each class. One row of each class stays in training.
+        Hold out the same fraction of each class. One row of each class stays in training.
     groups : array-like of shape (n,), optional
         Rows of one group, such as those of one patient, are held out together or not at all; the
         share is met as closely as a random order of the groups allows.

@@ -158,15 +158,15 @@ class Leaderboard:
         Leaderboard
         """
         given = list(standings)
-        mask = [each for each in given if each.scores is not None]
+        validated = [each for each in given if each.scores is not None]
         failed = [each for each in given if each.scores is None]
-        if not mask:
-            told = "; ".join(f"{each.name}: {each.failed}" for each in failed)
-            raise ValueError(f"No learner could be validated. {told}")
+        if not validated:
+            reasons = "; ".join(f"{each.name}: {each.failed}" for each in failed)
+            raise ValueError(f"No learner could be validated. {reasons}")
         sign = -1.0 if greater_is_better else 1.0
-        mask.sort(key=lambda each: sign * each.mean)
-        best = mask[0]
-        ranked = [_beside(each, best) for each in mask]
+        validated.sort(key=lambda each: sign * each.mean)
+        best = validated[0]
+        ranked = [_beside(each, best) for each in validated]
         return cls((*ranked, *failed), metric, greater_is_better)
 
     def __iter__(self) -> Iterator[Standing]:
@@ -233,10 +233,10 @@ class Leaderboard:
                 "std. error", "significant", "fit", "seconds",
             ]
         ]  # fmt: skip
-        told = []
+        failures = []
         for rank, each in enumerate(self.rows, 1):
             if each.failed is not None:
-                told.append(f"{each.name} failed: {shown(each.failed, REASON)}")
+                failures.append(f"{each.name} failed: {shown(each.failed, REASON)}")
                 continue
             figures = [each.mean, each.standard_error, *_gap(each, self.best)]
             params = ", ".join(f"{name}={value}" for name, value in each.params.items())
@@ -244,7 +244,7 @@ class Leaderboard:
             times = [_short(each.fit_seconds), f"{each.seconds:.2f}"]
             lines.append([str(rank), each.name, params, *map(shown_number, figures), noise, *times])
         title = f"{self.metric}, mean of {self.n_folds} fold{'s' * (self.n_folds > 1)}"
-        return "\n".join([title, lined_up(lines, left=3), *told])
+        return "\n".join([title, lined_up(lines, left=3), *failures])
 
     def __repr__(self) -> str:
         return self.to_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,29 +11,23 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from separable.certified.loo.certified_loo import TooLargeError
-from separable.fitting.predictions import answers_of, ask, join
+from separable.fitting.fit_warnings import Notices
+from separable.fitting.fold_fits import refit
+from separable.fitting.predictions import ask, join
 from separable.fitting.scorers import Predicted, read_scoring, score_rows
-from separable.fitting.splits import take
-from separable.moments.base import MomentEstimator
-from separable.select.cross_validation import read_problem
-from separable.select.fit_warnings import Notices, held_back
-from separable.select.fits import prepared, refit
-from separable.select.loo_estimates import (
-    Estimates,
-    brute_force,
-    estimate,
-    fits_without,
-    in_order,
-)
-from separable.select.results import LeaveOneOutValidation
+from separable.fitting.splits import Split, take
+from separable.select.cross_validation import read_problem, validate
+from separable.select.results import BruteForceError, LeaveOneOutValidation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from separable.fitting.fold_fits import Problem
     from separable.fitting.scorers import Scorer
-    from separable.select.fits import Problem
-    from separable.select.results import BruteForceError
-    from separable.typing import Floats
+    from separable.model.metrics.metric_registry import Predictions
+    from separable.typing import Floats, Indices
 
 
 __all__ = ["leave_one_out"]
@@ -63,7 +58,7 @@ def leave_one_out(
     estimate from one fit what the others would be (``approximate``); rows whose estimate is in
     doubt are fitted. Other estimators are fitted n times.
 
-    Scores are computed once, from the answers for all rows together. For scores that are means over
+    Scores are computed once, from the predictions for all rows. For scores that are means over
     rows (accuracy, mean squared and mean absolute error) that is their mean over n folds of one
     row, and has a standard error. R2, areas under curves and the like have no meaning for a single
     row.
@@ -76,7 +71,7 @@ def leave_one_out(
     y : array-like of shape (n,) or (n, t)
     scoring : str, callable, list, dict or None, default None
         scikit-learn's scorers, one or several. None: accuracy, R2. A callable gets an object that
-        has the answers, not a fitted estimator.
+        has the predictions, not a fitted estimator.
     sample_weight : array-like of shape (n,), optional
         For learning only. A row is left out with all its weight; one of weight 0 is predicted too.
     score_weight : array-like of shape (n,), optional
@@ -90,7 +85,7 @@ def leave_one_out(
         ``max_refits``. The result says which rows are estimates.
     check : int, default 0
         So many of the rows that were not fitted, drawn at random, are fitted to see how far off
-        their answers are: ``brute_force_error``.
+        their predictions are: ``brute_force_error``.
     random_state : int, RandomState or None, default 0
         Which rows are checked.
 
@@ -102,8 +97,8 @@ def leave_one_out(
     --------
     >>> from separable import LeastSquares
     >>> from separable.select import leave_one_out
-    >>> found = leave_one_out(LeastSquares(), [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 7.0])
-    >>> found.predictions
+    >>> result = leave_one_out(LeastSquares(), [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 7.0])
+    >>> result.predictions
     array([-2.66666667,  1.57142857,  4.28571429,  3.        ])
 
     From one fit of a learner whose n fits would take long:
@@ -111,8 +106,8 @@ def leave_one_out(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from separable import LogisticRegression
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = leave_one_out(LogisticRegression(standardize=True), X, y, approximate=True)
-    >>> found.approximate, round(found.scores["accuracy"], 3)
+    >>> result = leave_one_out(LogisticRegression(standardize=True), X, y, approximate=True)
+    >>> result.approximate, round(result.scores["accuracy"], 3)
     (True, 0.979)
     """
     _check_count("max_refits", max_refits)
@@ -127,13 +122,13 @@ def leave_one_out(
     if n < 2:
         raise ValueError(f"Leave-one-out needs at least 2 rows, one to learn from. X has {n}.")
     result = _without_each(problem, notices, approximate, max_refits)
-    predictions, error = result.answers, None
+    predictions, error = result.predictions, None
     if check:
         error = _checked(problem, notices, result, int(check), random_state)
     notices.tell(n)
     stand_in = Predicted(estimator, predictions)
     scores = score_rows(scorers, stand_in, predictions, problem.X, problem.y, weight)
-    by_row = _row_scores(scorers, predictions.predictions, problem.y)
+    by_row = _row_scores(scorers, predictions.predicted, problem.y)
     return LeaveOneOutValidation(
         learner=type(estimator).__name__,
         scores=scores,
@@ -147,8 +142,8 @@ def leave_one_out(
         refitted=result.refitted,
         doubtful=result.doubtful,
         brute_force_error=error,
-        predictions=predictions.predictions,
-        decision_scores=predictions.decision,
+        predictions=predictions.predicted,
+        decision_scores=predictions.scores,
         probabilities=predictions.probabilities,
         classes=predictions.classes,
     )
@@ -162,7 +157,7 @@ def _check_count(name: str, value: Any) -> None:
 
 def _without_each(
     problem: Problem, notices: Notices, approximate: bool | None, max_refits: int | None
-) -> Estimates:
+) -> _Estimates:
     """Return the leave-one-out predictions of all rows, in the cheapest allowed way."""
     most = FITS if max_refits is None else int(max_refits)
     short = _by_short_cut(problem, notices, most)
@@ -170,7 +165,7 @@ def _without_each(
         return short
     if approximate or (approximate is None and problem.n_rows > most):
         try:
-            result = estimate(problem, notices, DOUBTFUL if max_refits is None else most)
+            result = _estimate(problem, notices, DOUBTFUL if max_refits is None else most)
         except TooLargeError as error:
             raise ValueError(f"{error} Use cross_validate(..., cv=10).") from error
         if result is not None:
@@ -184,19 +179,19 @@ def _without_each(
                 "for n fits."
             )
     _check_refits(problem, problem.n_rows, most)
-    fits = fits_without(problem, notices, np.arange(problem.n_rows))
-    return Estimates(join(fits), NONE, NONE, NONE, problem.n_rows)
+    fits = _fits_without(problem, notices, np.arange(problem.n_rows))
+    return _Estimates(join(fits), NONE, NONE, NONE, problem.n_rows)
 
 
 def _checked(
-    problem: Problem, notices: Notices, found: Estimates, check: int, random_state: Any
+    problem: Problem, notices: Notices, estimates: _Estimates, check: int, random_state: Any
 ) -> BruteForceError | None:
     """Compare estimates of some rows with refits."""
-    if found.n_refits == problem.n_rows:
+    if estimates.n_refits == problem.n_rows:
         return None
-    rest = np.setdiff1d(np.arange(problem.n_rows), found.refitted)
+    rest = np.setdiff1d(np.arange(problem.n_rows), estimates.refitted)
     drawn = check_random_state(random_state).permutation(len(rest))[:check]
-    return brute_force(problem, notices, found.answers, rest[np.sort(drawn)])
+    return _brute_force(problem, notices, estimates.predictions, rest[np.sort(drawn)])
 
 
 def _check_refits(problem: Problem, needed: int, max_refits: int) -> None:
@@ -211,59 +206,130 @@ def _check_refits(problem: Problem, needed: int, max_refits: int) -> None:
 # ---------------------------------------------------------------------- one fit for all rows
 
 
-def _by_short_cut(problem: Problem, notices: Notices, max_refits: int) -> Estimates | None:
-    """Compute leave-one-out from one fit; None if the learner does not support it."""
-    if not isinstance(problem.estimator, MomentEstimator):
+def _by_short_cut(problem: Problem, notices: Notices, max_refits: int) -> _Estimates | None:
+    """Compute leave-one-out exactly from one fit; None if the learner does not support it."""
+    offer = getattr(problem.estimator, "left_out", None)
+    result = None if offer is None else offer(problem, approximate=False)
+    if result is None:
         return None
-    if problem.estimator._needs_rows():
-        return None
-    base, data = prepared(problem)
-    present, sums = data.present(), base._new_sums()
-    solves_rows = type(base)._solve_rows is not MomentEstimator._solve_rows
-    with held_back() as caught:
-        if not (solves_rows and data.is_wide):
-            sums.add_data(present)
-        scores = base._left_out_scores(sums, present) if data.n_counted > 1 else None
-        if scores is None:
-            caught.clear()
-            return None
-    classes = sums.classes
-    if classes is None and is_classifier(base):  # there are no sums
-        classes = np.unique(present.y)
-    if data.counted.rows is not None:
-        scores = _with_absent(problem, scores, data.counted.rows)
-    return _refitted_where_nan(problem, notices, scores, classes, max_refits)
-
-
-def _with_absent(problem: Problem, scores: Floats, present: NDArray[np.int64]) -> Floats:
-    """Return the scores of all rows; rows of weight 0 are not in the fit and are only predicted."""
-    fitted = refit(problem, np.arange(problem.n_rows))
-    score = fitted.decision_function if is_classifier(fitted) else fitted.predict
-    every = np.array(score(problem.X), dtype=np.float64).reshape(problem.n_rows, -1)
-    every[present] = scores
-    return every
-
-
-def _refitted_where_nan(
-    problem: Problem,
-    notices: Notices,
-    scores: Floats,
-    classes: NDArray[Any] | None,
-    max_refits: int,
-) -> Estimates:
-    missing = np.isnan(scores)
-    if not missing.any():
-        return Estimates(answers_of(problem.estimator, scores, classes), NONE, NONE, NONE)
-    bad = missing.any(axis=1)
-    again, fine = np.flatnonzero(bad), np.flatnonzero(~bad)
+    again = result.missing
+    if not len(again):
+        return _Estimates(result.predictions, NONE, NONE, NONE)
     _check_refits(problem, len(again), max_refits)
-    parts = [answers_of(problem.estimator, scores[fine], classes)] if len(fine) else []
+    every = np.arange(problem.n_rows)
+    fine = np.setdiff1d(every, again)
+    parts = [result.predictions.take(fine)] if len(fine) else []
     for row in again.tolist():
         with notices.of_fold(row):
-            fitted = refit(problem, np.delete(np.arange(len(scores)), row))
+            fitted = refit(problem, np.delete(every, row))
             parts.append(ask(fitted, take(problem.X, np.array([row]))))
-    predictions = in_order(join(parts), np.concatenate([fine, again]))
-    return Estimates(predictions, NONE, again, NONE, len(again))
+    predictions = _in_order(join(parts), np.concatenate([fine, again]))
+    return _Estimates(predictions, NONE, again, NONE, len(again))
+
+
+# ---------------------------------------------------------------------- estimates from one fit
+
+
+@dataclass(frozen=True)
+class _Estimates:
+    """Predictions for all rows, most of them from one fit.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    estimated : ndarray of int
+        Rows whose answer is an estimate: not exact but for rounding, and not refitted.
+    refitted : ndarray of int
+    doubtful : ndarray of int
+        Of the estimated rows those whose estimate may be far off.
+    n_refits : int, default 0
+        How many fits were made without a row.
+    """
+
+    predictions: Predictions
+    estimated: Indices
+    refitted: Indices
+    doubtful: Indices
+    n_refits: int = 0
+
+
+def _estimate(problem: Problem, notices: Notices, max_refits: int) -> _Estimates | None:
+    """Take each row out of one fit, and refit those in doubt; None if the learner cannot."""
+    offer = getattr(problem.estimator, "left_out", None)
+    result = None if offer is None else offer(problem, approximate=True)
+    if result is None:
+        return None
+    doubt, missing = result.doubt, np.zeros(problem.n_rows, np.bool_)
+    missing[result.missing] = True
+    order = np.lexsort((-doubt, ~missing))  # rows without an estimate, then by doubt
+    most = max(max_refits, len(result.missing))
+    chosen = order[: min(most, int(np.count_nonzero(doubt)))]
+    refitted = np.sort(chosen)
+    left = np.ones(problem.n_rows, np.bool_)
+    left[chosen] = False
+    predictions = result.predictions
+    if len(refitted):
+        kept = np.flatnonzero(left)
+        parts = [predictions.take(kept)] if len(kept) else []
+        parts += _fits_without(problem, notices, refitted)
+        predictions = _in_order(join(parts), np.concatenate([kept, refitted]))
+    estimated = np.flatnonzero(left & ~(result.exact & (doubt == 0)))
+    doubtful = np.flatnonzero(left & (doubt > 0))
+    return _Estimates(predictions, estimated, refitted, doubtful, len(refitted))
+
+
+def _fits_without(
+    problem: Problem, notices: Notices, rows: Sequence[int] | Indices
+) -> list[Predictions]:
+    """Return the predictions for some rows, each from the fit to all others."""
+    splits = [Split(problem.n_rows, np.array([row])) for row in rows]
+    try:
+        (result,) = validate(
+            problem,
+            [problem.estimator],
+            splits,
+            notices,
+            [],
+            None,
+            number=lambda _, fold: int(rows[fold]),
+        )
+    except Exception as error:
+        _note_lone_row(error, problem)
+        raise
+    return [each.predictions for each in result]
+
+
+def _note_lone_row(error: Exception, problem: Problem) -> None:
+    """Say which row cannot be left out, as the others are of one class."""
+    if not is_classifier(problem.estimator):
+        return
+    classes, first, counts = np.unique(np.asarray(problem.y), return_index=True, return_counts=True)
+    if len(classes) == 2 and counts.min() == 1:
+        lone = int(counts.argmin())
+        error.add_note(
+            f"Row {first[lone]} is the only one of class {classes.tolist()[lone]!r}. Without it "
+            "there is one class alone: leave-one-out needs two rows of each."
+        )
+
+
+def _brute_force(
+    problem: Problem, notices: Notices, predictions: Predictions, rows: Indices
+) -> BruteForceError:
+    """Refit without each of some rows, and compare."""
+    exact, estimated = join(_fits_without(problem, notices, rows)), predictions.take(rows)
+    true, seen = exact.predicted, estimated.predicted
+    changed = 0
+    if exact.scores is not None and estimated.scores is not None:
+        changed = int(np.count_nonzero(true != seen))
+        true, seen = exact.scores, estimated.scores
+    with np.errstate(invalid="ignore"):
+        off = np.abs(true - seen).reshape(len(rows), -1)
+    return BruteForceError(rows, np.nan_to_num(off, nan=0.0).max(axis=1), changed)
+
+
+def _in_order(predictions: Predictions, rows: Indices) -> Predictions:
+    """Return predictions for rows in another order as predictions for 0, 1, ..."""
+    return predictions.take(np.argsort(rows))
 
 
 # ---------------------------------------------------------------------- scores by row

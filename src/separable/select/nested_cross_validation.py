@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.fitting.best_candidate import standard_errors
+from separable.fitting.fit_warnings import Notices
+from separable.fitting.fold_fits import refit
 from separable.fitting.folds import read_folds
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
 from separable.fitting.predictions import ask
@@ -17,8 +19,6 @@ from separable.fitting.splits import take
 from separable.model.words import lined_up
 from separable.select.comparison import check_one_score, metric_of
 from separable.select.cross_validation import noting, read_problem
-from separable.select.fit_warnings import Notices
-from separable.select.fits import refit
 from separable.select.grid_search import search
 from separable.select.results import shown_number
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.fitting.fold_fits import Problem
     from separable.fitting.splits import Split
-    from separable.select.fits import Problem
     from separable.typing import Floats
 
 
@@ -111,9 +111,9 @@ class NestedValidation:
         """Return what each outer fold chose and scored."""
         table = [["fold", "chosen", self.metric, "when chosen"]]
         for k, params in enumerate(self.chosen):
-            told = ", ".join(f"{name}={value}" for name, value in params.items())
+            text = ", ".join(f"{name}={value}" for name, value in params.items())
             figures = [float(self.scores[k]), float(self.inner_scores[k])]
-            table.append([str(k), told, *map(shown_number, figures)])
+            table.append([str(k), text, *map(shown_number, figures)])
         table.append(["mean", "", shown_number(self.mean), shown_number(self.inner_mean)])
         table.append(["std. error", "", shown_number(self.standard_error), ""])
         n, k = self.n_candidates, len(self.chosen)
@@ -229,7 +229,7 @@ def nested_cross_validate(
     )
 
 
-def _told_by(fitted: Any) -> dict[str, Any]:
+def _selected_parameters(fitted: Any) -> dict[str, Any]:
     """Return the parameters that a self-tuning estimator selected."""
     best = getattr(fitted, "best_params_", None)  # of scikit-learn's searches
     if best is not None:
@@ -275,24 +275,24 @@ class _Work:
         """Return what one outer fold found."""
         if self.grid is None:
             fitted = refit(self.problem, split.train)
-            return _Chosen(self._score(fitted, split), math.nan, _told_by(fitted), 0)
+            return _Chosen(self._score(fitted, split), math.nan, _selected_parameters(fitted), 0)
         result = self._search(split.train)
         score = self._score(result.best_estimator_, split)
         n_candidates = len(result.cv_results_["params"])
         return _Chosen(score, result.best_score_, dict(result.best_params_), n_candidates)
 
     def _search(self, train: NDArray[np.intp]) -> Any:
-        some = [
+        weight, groups, score_weight = (
             None if each is None else np.asarray(each)[train]
             for each in (self.problem.weight, self.groups, self.weight)
-        ]
+        )
         X, y = take(self.problem.X, train), take(self.problem.y, train)
         folds = read_folds(
             self.inner_cv,
             self.problem.estimator,
             X,
             y,
-            some[1],
+            groups,
             len(train),
             remedy=NESTED_REMEDY,
         )
@@ -304,9 +304,9 @@ class _Work:
             [(split.train, split.test) for split in folds],
             self.scorer,
             select=self.select,
-            sample_weight=some[0],
-            groups=some[1],
-            score_weight=some[2],
+            sample_weight=weight,
+            groups=groups,
+            score_weight=score_weight,
             n_jobs=self.n_jobs,
         )
 

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
-from separable.certified.estimators.base_block_penalty import BlockLearner
-from separable.certified.estimators.base_elastic_net import PenalisedSquares
-from separable.certified.fold_lanes import FoldLanes, all_rows, has_lanes
 from separable.data.rows import column_names
+from separable.fitting.fit_warnings import Notices
+from separable.fitting.fold_fits import refit
 from separable.fitting.separation_error import naming_columns
+from separable.fitting.splits import Split
 from separable.model.words import lined_up
 from separable.moments.regression.ridge import Ridge
 from separable.select.cross_validation import read_problem
-from separable.select.estimators.alpha_folds import AlphaFolds
-from separable.select.estimators.c_search import strengths_of
+from separable.select.estimators.c_search import values_of_C
 from separable.select.estimators.search_table import falling_alphas
-from separable.select.fit_warnings import Notices
-from separable.select.fits import refit
 from separable.select.results import shown_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import Certificate
-    from separable.certified.estimators.base import CertifiedEstimator
-    from separable.certified.fold_lanes import Learned
-    from separable.select.fits import Problem
+    from separable.fitting.fold_fits import PathSolver, Problem
     from separable.typing import Floats
 
 
 __all__ = ["Path", "path"]
 
-#: Strengths without a list of them; of the lasso, and the smallest over the largest.
+#: Values without a list of them; of the lasso, and the smallest over the largest.
 STEPS, ALPHA_STEPS, ALPHA_EPS = 20, 100, 1e-3
 
 
@@ -87,8 +82,8 @@ class Path:
         certificates: list[Any] | None = None
         if self.certificates is not None:
             certificates = [
-                [{name: getattr(one, name) for name in names} for one in some]
-                for some in self.certificates
+                [{name: getattr(one, name) for name in names} for one in fitted]
+                for fitted in self.certificates
             ]
         return {
             "learner": self.learner,
@@ -111,8 +106,8 @@ class Path:
         ]
         if self.certificates is not None and self.n_iter is not None:
             table[0] += ["objective", "relative gap", "passes"]
-            for k, some in enumerate(self.certificates):
-                whole = sum(some[1:], some[0])
+            for k, fitted in enumerate(self.certificates):
+                whole = sum(fitted[1:], fitted[0])
                 figures = [f"{whole.primal:.6g}", f"{whole.relative_gap:.1e}", str(self.n_iter[k])]
                 table[1 + k] += figures
         s, k, d = self.coefs.shape
@@ -163,155 +158,108 @@ def path(
     >>> from separable import LogisticRegression
     >>> from separable.select import path
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = path(LogisticRegression(standardize=True), X, y, Cs=[0.01, 1, 100])
-    >>> found.coefs.shape, found.certificates[2][0].converged
+    >>> result = path(LogisticRegression(standardize=True), X, y, Cs=[0.01, 1, 100])
+    >>> result.coefs.shape, result.certificates[2][0].converged
     ((3, 1, 30), True)
     """
     problem, _ = read_problem(estimator, X, y, sample_weight, None)
-    name = type(estimator).__name__
-    if not has_lanes(estimator) and not isinstance(estimator, Ridge | BlockLearner):
+    name, learner = type(estimator).__name__, clone(estimator)
+    is_ridge, has_solver = isinstance(learner, Ridge), hasattr(learner, "path_solver")
+    if not (is_ridge or has_solver) or getattr(learner, "probability", False):
         raise TypeError(
             f"{name} has no path here: LogisticRegression, LinearSVM and LinearSVR (without "
             "probability=True) have one over C, Lasso, ElasticNet, GroupLasso, LpRegression and "
             "Ridge over alpha. Use search for other learners."
         )
-    strength = estimator._regularization_name if has_lanes(estimator) else "alpha"
-    other, given = (alphas, Cs) if strength == "C" else (Cs, alphas)
+    parameter = str(learner.regularization)
+    other, given = (alphas, Cs) if parameter == "C" else (Cs, alphas)
     if other is not None:
-        wrong, right = ("alphas", "Cs") if strength == "C" else ("Cs", "alphas")
+        wrong, right = ("alphas", "Cs") if parameter == "C" else ("Cs", "alphas")
         raise ValueError(f"{name} has no {wrong}: give {right}.")
-    if isinstance(estimator, PenalisedSquares):
-        return _path_of_squares(clone(estimator), problem, given)
-    if isinstance(estimator, BlockLearner):
-        return _path_of_blocks(clone(estimator), problem, given)
-    try:
-        strengths = strengths_of(STEPS if given is None else given)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{strength}s must be numbers. Got {given!r}: {error}.") from None
-    if strengths.ndim != 1 or not len(strengths):
-        raise ValueError(f"No strengths were given: {given!r}. Give at least one.")
-    if strength == "C":
-        return _path_of_lanes(clone(estimator), problem, strengths)
-    notices = Notices("fit")
-    made = []
-    for k, each in enumerate(strengths):
-        one = clone(estimator).set_params(**{strength: float(each)})
-        with notices.of_fold(k):
-            made.append(refit(replace(problem, estimator=one), np.arange(problem.n_rows)))
-    notices.tell(len(strengths))
-    return Path(
-        name,
-        strength,
-        strengths,
-        np.stack([each.model_.weights for each in made]),
-        np.stack([each.model_.intercept for each in made]),
-        None,
-        None,
-        made[0].model_.classes,
-    )
-
-
-def _path_of_lanes(learner: CertifiedEstimator, problem: Problem, strengths: Floats) -> Path:
-    """Train all values of C as lanes."""
-    for extreme in (strengths.max(), strengths.min()):
-        learner.set_params(C=float(extreme))._check_parameters()
-    fold_data = learner._fold_data(problem.X, problem.y, problem.weight)
-    lanes = FoldLanes(
-        learner, fold_data, [all_rows(problem.n_rows)], strengths, learner._solver_options()
-    )
-    result: dict[int, Learned] = {}
-    notices = Notices("fit")
+    if is_ridge:
+        return _path_of_refits(learner, problem, _values(parameter, given))
+    data = learner.fold_data(problem.X, problem.y, problem.weight)
+    every = Split(problem.n_rows, np.empty(0, np.intp), np.arange(problem.n_rows))
+    solver: PathSolver = learner.path_solver(data, [every])
     with naming_columns(column_names(problem.X)):
-        for one in lanes.learn():
-            result[one.place] = one
-            with notices.of_fold(one.place):
-                learner.C, learner._passes = float(strengths[one.place]), one.fitted.passes
-                names = column_names(problem.X)
-                learner._warn_of_gap(one.fitted.certificates, one.fitted.reason(names))
-    notices.tell(len(strengths))
-    learned = [result[index] for index in range(len(strengths))]
+        values = _values(parameter, given) if parameter == "C" else _alphas(solver, given)
+        return _path_of(learner, problem, parameter, values, solver)
+
+
+def _values(parameter: str, given: Any) -> Floats:
+    """Return the values to fit, by default from 1e-4 to 1e4."""
+    try:
+        values = values_of_C(STEPS if given is None else given)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{parameter}s must be numbers. Got {given!r}: {error}.") from None
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"No values of {parameter} were given: {given!r}. Give at least one.")
+    return values
+
+
+def _alphas(solver: PathSolver, given: Any) -> Floats:
+    """Return the alphas to fit, by default from the smallest one of weights 0 down."""
+    count = ALPHA_STEPS if given is None else given
+    if isinstance(count, Integral):
+        alphas = falling_alphas(solver.largest(), ALPHA_EPS, max(0, int(count)))
+    else:
+        alphas = np.array(count, dtype=np.float64)
+    if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
+        raise ValueError(f"alphas must be an int >= 1 or finite floats > 0. Got {given!r}.")
+    return alphas
+
+
+def _path_of(
+    learner: Any, problem: Problem, parameter: str, values: Floats, solver: PathSolver
+) -> Path:
+    """Solve all values; warn of those that did not converge."""
+    notices, parts = Notices("fit"), []
+    for part in solver.solve(values):
+        for position, index in enumerate(part.indices):
+            with notices.of_fold(index):
+                part.warn(position, problem.X)
+        parts.append(part)
+    notices.tell(len(values))
+    parts.sort(key=lambda part: part.indices[0])
     return Path(
         type(learner).__name__,
-        "C",
-        strengths,
-        _stacked([one.fitted.published.weights for one in learned]),
-        np.stack([one.fitted.published.intercept for one in learned]),
-        [one.fitted.certificates for one in learned],
-        np.array([int(one.fitted.passes.max()) for one in learned]),
-        learned[0].classes(fold_data),
+        parameter,
+        values,
+        _stacked([part.weights for part in parts]),
+        np.concatenate([part.intercept for part in parts]),
+        [each for part in parts for each in part.certificates],
+        np.concatenate([part.n_iter for part in parts]),
+        parts[0].classes,
     )
 
 
 def _stacked(parts: list[Floats]) -> Floats:
-    """Return weights, shape (d, k) each, as one array (S, k, d): without a copy if they are one."""
+    """Return weights, (s, k, d) each, as one array: without a copy if they are one."""
+    if len(parts) == 1:
+        return parts[0]
     table = parts[0].base
-    if table is not None and table.shape == (len(parts), len(parts[0])):
+    if table is not None and table.shape == (len(parts), parts[0].shape[2]):
         same = (np.may_share_memory(*pair) for pair in zip(parts, table, strict=True))
         if all(part.base is table for part in parts) and all(same):
             return table[:, None, :]
-    return np.stack([part.T for part in parts])
+    return np.concatenate(parts)
 
 
-def _path_of_squares(learner: PenalisedSquares, problem: Problem, given: Any) -> Path:
-    """Compute the path of the lasso or the elastic net, from sums or from the rows."""
-    learner._check_parameters()
-    fold_data = learner._fold_data(problem.X, problem.y, problem.weight)
-    folds = AlphaFolds(learner, fold_data, [all_rows(problem.n_rows)])
-    count = ALPHA_STEPS if given is None else given
-    if isinstance(count, Integral):
-        alphas = folds.alphas(int(count), ALPHA_EPS, learner._penalty())
-    else:
-        alphas = np.array(count, dtype=np.float64)
-    _check_alphas(alphas, given)
-    (result,) = folds.learn(learner, alphas)
-    models = result.models
-    notices = Notices("fit")
-    for index, one in enumerate(models.certificates):
-        with notices.of_fold(index):
-            learner._passes = models.steps[index : index + 1]
-            learner._warn_of_gap([one])
-    notices.tell(len(alphas))
+def _path_of_refits(learner: Any, problem: Problem, values: Floats) -> Path:
+    """Fit a learner that is solved exactly to each alpha."""
+    notices, made = Notices("fit"), []
+    for k, value in enumerate(values):
+        one = clone(learner).set_params(alpha=float(value))
+        with notices.of_fold(k):
+            made.append(refit(problem, np.arange(problem.n_rows), one).model_)
+    notices.tell(len(values))
     return Path(
         type(learner).__name__,
         "alpha",
-        alphas,
-        models.weights[:, None, :],
-        models.intercept[:, None],
-        [[one] for one in models.certificates],
-        models.steps,
+        values,
+        np.stack([each.weights for each in made]),
+        np.stack([each.intercept for each in made]),
         None,
-    )
-
-
-def _check_alphas(alphas: Floats, given: Any) -> None:
-    if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
-        raise ValueError(f"alphas must be an int >= 1 or finite floats > 0. Got {given!r}.")
-
-
-def _path_of_blocks(learner: BlockLearner, problem: Problem, given: Any) -> Path:
-    """Compute the path from the rows, from the largest alpha down, with warm starts."""
-    learner._check_parameters()
-    training = learner._training_data(learner._fold_data(problem.X, problem.y, problem.weight))
-    count = ALPHA_STEPS if given is None else given
-    if isinstance(count, Integral):
-        alphas = falling_alphas(learner._largest_alpha(training), ALPHA_EPS, max(0, int(count)))
-    else:
-        alphas = np.array(count, dtype=np.float64)
-    _check_alphas(alphas, given)
-    models = learner._learn_path(training, alphas)
-    notices = Notices("fit")
-    for index, one in enumerate(models):
-        with notices.of_fold(index):
-            learner._passes = one.passes
-            learner._warn_of_gap(one.certificates, one.reason(column_names(problem.X)))
-    notices.tell(len(alphas))
-    return Path(
-        type(learner).__name__,
-        "alpha",
-        alphas,
-        np.stack([one.published.weights.T for one in models]),
-        np.stack([one.published.intercept for one in models]),
-        [one.certificates for one in models],
-        np.array([int(one.passes.max()) for one in models]),
-        training.classes,
+        None,
+        made[0].classes,
     )

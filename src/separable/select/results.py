@@ -39,7 +39,7 @@ class CrossValidation:
         beside the others, "refit" where the estimator was fitted to the rows.
     rows, fold : ndarray of int, shape (m,)
         Which row each answer below is for, ascending, and the fold that held it out. Where every
-        row is held out once, ``rows`` is 0, 1, ..., n - 1, and the answers stand beside y.
+        row is held out once, ``rows`` is 0, 1, ..., n - 1, and the predictions stand beside y.
     predictions : ndarray, shape (m,) or (m, t)
     decision_scores : ndarray, shape (m,) or (m, K), or None
         By ``decision_function``.
@@ -93,7 +93,7 @@ class CrossValidation:
             "how": list(self.how),
             "rows": self.rows.tolist(),
             "fold": self.fold.tolist(),
-            **_plain_answers(self),
+            **_plain_predictions(self),
         }
 
     def to_text(self) -> str:
@@ -167,7 +167,7 @@ class LeaveOneOutValidation:
     learner : str
         The class of the estimator.
     scores : dict of str to float
-        By scorer, over the answers for all rows together.
+        By scorer, over the predictions for all rows together.
     standard_error : dict of str to float
         Of scores that are means over rows: accuracy, mean squared and mean absolute error; NaN for
         the others.
@@ -177,7 +177,7 @@ class LeaveOneOutValidation:
         How many of the n fits were made; the other rows were taken out of one fit to all, by the
         learner.
     estimated : ndarray of int
-        Rows whose answers are estimates from one fit. All others are those of refitting, but for
+        Rows whose predictions are estimates from one fit. All others are of refits, but for
         rounding and the tolerance of the learner.
     refitted : ndarray of int
         Rows whose estimate was doubtful, or not possible, and which were refitted; empty where all
@@ -225,7 +225,7 @@ class LeaveOneOutValidation:
             "refitted": self.refitted.tolist(),
             "doubtful": self.doubtful.tolist(),
             "brute_force_error": None if error is None else error.to_dict(),
-            **_plain_answers(self),
+            **_plain_predictions(self),
         }
 
     def to_text(self) -> str:
@@ -251,7 +251,7 @@ class LeaveOneOutValidation:
         return self.to_text()
 
 
-def _plain_answers(result: CrossValidation | LeaveOneOutValidation) -> dict[str, Any]:
+def _plain_predictions(result: CrossValidation | LeaveOneOutValidation) -> dict[str, Any]:
     names = ("predictions", "decision_scores", "probabilities", "classes")
     arrays = {name: getattr(result, name) for name in names}
     return {name: None if each is None else each.tolist() for name, each in arrays.items()}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.select.cross_validation import Found
+    from separable.select.cross_validation import FoldResult
 
 __all__ = ["Search", "results_table"]
 
@@ -54,8 +54,8 @@ class Search:
     multimetric_ : bool
     """
 
-    def __init__(self, **found: Any) -> None:
-        for name, value in found.items():
+    def __init__(self, **results: Any) -> None:
+        for name, value in results.items():
             setattr(self, name, value)
 
     cv_results_: dict[str, Any]
@@ -82,8 +82,8 @@ class Search:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predictions of the best estimator."""
-        answer: NDArray[Any] = self.best_estimator_.predict(X)
-        return answer
+        predictions: NDArray[Any] = self.best_estimator_.predict(X)
+        return predictions
 
     @available_if(_best_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -94,14 +94,14 @@ class Search:
     @available_if(_best_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the best estimator."""
-        shares: NDArray[np.float64] = self.best_estimator_.predict_proba(X)
-        return shares
+        probabilities: NDArray[np.float64] = self.best_estimator_.predict_proba(X)
+        return probabilities
 
     @available_if(_best_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the log-probabilities of the best estimator."""
-        shares: NDArray[np.float64] = self.best_estimator_.predict_log_proba(X)
-        return shares
+        probabilities: NDArray[np.float64] = self.best_estimator_.predict_log_proba(X)
+        return probabilities
 
     def score(self, X: Any, y: Any) -> float:
         """Return the selecting score of the best estimator on other rows."""
@@ -133,7 +133,9 @@ class Search:
 
 
 def results_table(
-    candidates: Sequence[Mapping[str, Any]], found: Sequence[Sequence[Found]], names: Sequence[str]
+    candidates: Sequence[Mapping[str, Any]],
+    results: Sequence[Sequence[FoldResult]],
+    names: Sequence[str],
 ) -> dict[str, Any]:
     """Return ``cv_results_``.
 
@@ -141,38 +143,40 @@ def results_table(
     ----------
     candidates : sequence of dict
         The parameters of each.
-    found : sequence of sequence of Found
+    results : sequence of sequence of FoldResult
         By candidate and fold.
     names : sequence of str
         The scores, as the table names them.
     """
     table: dict[str, Any] = {}
     for key in ("fit_time", "score_time"):
-        times = np.array([[getattr(fold, key) for fold in folds] for folds in found])
+        times = np.array([[getattr(fold, key) for fold in folds] for folds in results])
         table[f"mean_{key}"], table[f"std_{key}"] = times.mean(axis=1), times.std(axis=1)
     for name in sorted({name for each in candidates for name in each}):
         table[f"param_{name}"] = _column(name, candidates)
     table["params"] = [dict(each) for each in candidates]
     for index, name in enumerate(names):
-        scores = np.array([[list(fold.scores.values())[index] for fold in each] for each in found])
+        scores = np.array(
+            [[list(fold.scores.values())[index] for fold in each] for each in results]
+        )
         for k, column in enumerate(scores.T):
             table[f"split{k}_test_{name}"] = column
         mean = scores.mean(axis=1)
         table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, scores.std(axis=1)
         worst = np.where(np.isnan(mean), -np.inf, mean)
         table[f"rank_test_{name}"] = rankdata(-worst, method="min").astype(np.int32)
-    if found[0][0].train_scores:
-        _add_train_scores(table, found, names)
+    if results[0][0].train_scores:
+        _add_train_scores(table, results, names)
     return table
 
 
 def _add_train_scores(
-    table: dict[str, Any], found: Sequence[Sequence[Found]], names: Sequence[str]
+    table: dict[str, Any], results: Sequence[Sequence[FoldResult]], names: Sequence[str]
 ) -> None:
     """Add the scores on the training rows of the folds."""
     for index, name in enumerate(names):
         scores = np.array(
-            [[list(fold.train_scores.values())[index] for fold in each] for each in found]
+            [[list(fold.train_scores.values())[index] for fold in each] for each in results]
         )
         for k, column in enumerate(scores.T):
             table[f"split{k}_train_{name}"] = column

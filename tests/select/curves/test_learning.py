@@ -39,10 +39,10 @@ from separable import (
     VotedPerceptron,
     WidrowHoff,
 )
+from separable.fitting.fold_fits import Problem
 from separable.select import learning_curve
 from separable.select.curves.growing_fits import growing_fits
 from separable.select.curves.training_sizes import Repetition, read_sizes, repetitions
-from separable.select.fits import Problem
 from tests.select.doubles import NeedsRows, fitted
 
 SPLITS = {"repeats": 3, "test_size": 0.3, "random_state": 0}
@@ -222,7 +222,7 @@ def test_a_class_that_comes_late_is_fitted_anew(three):
     problem = Problem(Perceptron(**ONCE), X, y, len(y), None)
     for sizes, how in [([40, 60, 75], "refit"), ([60, 75], "stream")]:
         fits = growing_fits(problem, made, np.array(sizes))
-        folds = [quietly(fits.fit, k) for k in range(len(sizes))]
+        folds = [quietly(each.fit) for each in fits]
         assert folds[-1].how == how
         cold = quietly(fitted, problem.estimator, X, y, made.train)
         np.testing.assert_array_equal(folds[-1].estimator.coef_, cold.coef_)

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 
 from separable import LinearSVM, LinearSVMCV
-from separable.certified.solvers import policy
 from separable.model.parameters import ParameterError
+from tests.certified.engine_problems import use_solvers
 from tests.select.estimators.searches import classes, text
 
 pytestmark = [
@@ -18,7 +18,7 @@ pytestmark = [
 ]
 
 CS = [0.01, 1.0, 10.0]
-PASSES_FIRST = (policy.Rule(True, 10, ("dual_cd", "semismooth_newton", "interior_point")),)
+PASSES_FIRST = ("dual_cd", "semismooth_newton", "interior_point")
 
 
 def check_fits(search, X, y, splits):
@@ -58,7 +58,7 @@ def test_lanes_equal_independent_fits(loss, k, form):
 @pytest.mark.parametrize("cv", [StratifiedKFold(3), ShuffleSplit(3, random_state=0)])
 def test_passes_over_many_columns(cv, monkeypatch):
     X, y = text()
-    monkeypatch.setattr(policy, "PIECEWISE_LINEAR", PASSES_FIRST)
+    use_solvers(monkeypatch, *PASSES_FIRST)
     search = LinearSVMCV([0.1, 1.0], cv=cv).fit(X, y)
     check_fits(search, X, y, cv.split(np.zeros(len(y)), y))
 
@@ -81,7 +81,7 @@ def test_scores_are_those_of_grid_search():
 @pytest.mark.parametrize("few", [True, False])
 def test_same_bits_with_threads(few, monkeypatch):
     if not few:
-        monkeypatch.setattr(policy, "PIECEWISE_LINEAR", PASSES_FIRST)
+        use_solvers(monkeypatch, *PASSES_FIRST)
     X, y = text(150, 400)
     one, two = (LinearSVMCV([0.1, 1.0], cv=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     assert one.coefs_paths_.tobytes() == two.coefs_paths_.tobytes()

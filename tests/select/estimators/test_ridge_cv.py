@@ -25,7 +25,7 @@ import separable
 from separable import LeastSquares, Ridge, RidgeCV
 from separable.fitting.best_candidate import GridEdgeWarning
 from separable.model.parameters import ParameterError
-from separable.moments.regression import ridge_folds
+from separable.moments.regression import ridge_validation
 from separable.moments.regression.rank_warning import RankWarning
 from tests.moments.leaving_out import refits
 from tests.reference import ridge as refit
@@ -404,11 +404,11 @@ def test_rows_of_weight_zero_are_absent():
 def test_partition_is_told_from_other_splits():
     rows = np.arange(6)
     halves = [(rows[3:], rows[:3]), (rows[:3], rows[3:])]
-    assert ridge_folds._is_partition(halves, 6)
-    assert not ridge_folds._is_partition(halves[:1], 6)
-    assert not ridge_folds._is_partition([(rows[4:], rows[:3]), (rows[:3], rows[3:])], 6)
-    assert not ridge_folds._is_partition([(rows[[3, 3, 4]], rows[:3]), halves[1]], 6)
-    assert not ridge_folds._is_partition([halves[0], halves[0]], 6)
+    assert ridge_validation._is_partition(halves, 6)
+    assert not ridge_validation._is_partition(halves[:1], 6)
+    assert not ridge_validation._is_partition([(rows[4:], rows[:3]), (rows[:3], rows[3:])], 6)
+    assert not ridge_validation._is_partition([(rows[[3, 3, 4]], rows[:3]), halves[1]], 6)
+    assert not ridge_validation._is_partition([halves[0], halves[0]], 6)
 
 
 def test_lists_of_splits_may_overlap():

@@ -46,7 +46,7 @@ class Forecast:
         such as rows that are easier than others, does not count there. Of metrics of which less is
         better a gain is below 0.
     level : float
-        The share of such intervals that is to hold the truth.
+        Confidence level: the fraction of such intervals that contain the true value.
     metric : str
         What is measured.
     verdict : str

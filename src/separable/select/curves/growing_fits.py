@@ -2,110 +2,61 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
-from separable.certified.estimators.base import CertifiedEstimator
-from separable.fitting.predictions import ask
+from separable.fitting.fold_fits import FoldFit, fold_of, refit, refits
 from separable.fitting.splits import Split, take
-from separable.moments.base import MomentEstimator
 from separable.online.base import OnlineEstimator
-from separable.select.fits import FittedFold, FromSums, Refits, solved_from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from separable.moments.base import RowSums
+    from separable.fitting.fold_fits import FittedFold, Problem
     from separable.select.curves.training_sizes import Repetition
-    from separable.select.fits import Problem
 
 __all__ = ["growing_fits"]
 
 
-def growing_fits(problem: Problem, made: Repetition, sizes: NDArray[np.intp]) -> Refits:
-    """Return what fits an estimator to the first rows of a repetition, size by size.
+def growing_fits(problem: Problem, made: Repetition, sizes: NDArray[np.intp]) -> Iterator[FoldFit]:
+    """Return the fits of an estimator to the first rows of a repetition, size by size.
 
     Moment learners add the new rows to their sums; certified learners start from the weights and
     the dual point of the size before; online learners that pass once over the rows, in their
     order, go on with the new ones. All others are fitted to each size.
     """
     splits = [Split(problem.n_rows, made.test, made.train[:m], False) for m in sizes.tolist()]
-    estimator = problem.estimator
-    if isinstance(estimator, MomentEstimator) and not estimator._needs_rows():
-        return _AddedSums(problem, splits)
-    if isinstance(estimator, CertifiedEstimator) and estimator._grows():
-        return _WarmStarts(problem, splits)
-    if isinstance(estimator, OnlineEstimator) and _passes_once(problem, splits):
-        return _Streams(problem, splits)
-    return Refits(problem, splits)
+    offer = getattr(problem.estimator, "growing_fits", None)
+    fits: Iterator[FoldFit] | None = None if offer is None else offer(problem, splits)
+    if fits is not None:
+        return fits
+    if isinstance(problem.estimator, OnlineEstimator) and _passes_once(problem, splits):
+        return _streams(problem, splits)
+    return refits(problem, [problem.estimator], splits)
 
 
-class _AddedSums(FromSums):
-    """Solves from the sums of the rows so far."""
+def _streams(problem: Problem, splits: list[Split]) -> Iterator[FoldFit]:
+    """Yield fits that learn the new rows alone."""
+    fitted: Any = None
 
-    def _sums_to_train(self) -> Iterator[RowSums | None]:
-        sums, done = self._base._new_sums(), 0
-        for split in self._splits:
-            if solved_from_rows(self._problem, split):
-                yield None
-                continue
-            sums.add_data(self._data, split.train[done:])
-            done = split.n_train
-            yield sums
+    def fit(fold: int) -> FittedFold:
+        nonlocal fitted
+        split = splits[fold]
+        if fold == 0:
+            fitted = refit(problem, split.train)
+            return fold_of(fitted, problem, split, "refit")
+        new = split.train[splits[fold - 1].n_train :]
+        weight = {} if problem.weight is None else {"sample_weight": problem.weight[new]}
+        fitted.partial_fit(take(problem.X, new), take(problem.y, new), **weight)
+        return fold_of(fitted, problem, split, "stream")
 
-
-class _GoesOn(Refits):
-    """Keeps the estimator of the size before."""
-
-    def fit(self, fold: int) -> FittedFold:
-        """Return the next size; to be called for one after the other."""
-        split = self._splits[fold]
-        if fold:
-            how = self._go_on(split.train, self._splits[fold - 1].n_train)
-        else:
-            self._fitted, how = self._begin(split.train), "refit"
-        X_test = take(self._problem.X, split.test)
-        return FittedFold(self._fitted, how, ask(self._fitted, X_test), X_test)
-
-    def _begin(self, rows: NDArray[np.intp]) -> Any:
-        return clone(self._problem.estimator).fit(*self._given(rows), **self._weights(rows))
-
-    def _go_on(self, rows: NDArray[np.intp], n_known: int) -> str:
-        """Learn rows, of which the first are known, and say how."""
-        raise NotImplementedError
-
-    def _given(self, rows: NDArray[np.intp]) -> tuple[Any, Any]:
-        return take(self._problem.X, rows), take(self._problem.y, rows)
-
-    def _weights(self, rows: NDArray[np.intp]) -> dict[str, Any]:
-        weight = self._problem.weight
-        return {} if weight is None else {"sample_weight": weight[rows]}
-
-
-class _WarmStarts(_GoesOn):
-    """Starts from the weights and the dual point of the size before."""
-
-    def _begin(self, rows: NDArray[np.intp]) -> Any:
-        made = clone(self._problem.estimator).set_params(warm_start=True)
-        return made.fit(*self._given(rows), **self._weights(rows))
-
-    def _go_on(self, rows: NDArray[np.intp], n_known: int) -> str:
-        self._fitted._meet_rows(len(rows) - n_known)
-        self._fitted.fit(*self._given(rows), **self._weights(rows))
-        return "warm"
-
-
-class _Streams(_GoesOn):
-    """Learns the new rows alone."""
-
-    def _go_on(self, rows: NDArray[np.intp], n_known: int) -> str:
-        new = rows[n_known:]
-        self._fitted.partial_fit(*self._given(new), **self._weights(new))
-        return "stream"
+    for fold in range(len(splits)):
+        yield FoldFit(fold, 0, partial(fit, fold))
 
 
 def _passes_once(problem: Problem, splits: list[Split]) -> bool:

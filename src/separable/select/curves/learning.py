@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
+from separable.fitting.fit_warnings import Notices
 from separable.fitting.splits import Split, take
 from separable.select.cross_validation import read_problem, score_fold
 from separable.select.curves.growing_fits import growing_fits
 from separable.select.curves.learning_results import LearningCurve
 from separable.select.curves.training_sizes import read_sizes, repetitions
 from separable.select.curves.units import Units, units_of
-from separable.select.fit_warnings import Notices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.fitting.fold_fits import Problem
     from separable.select.curves.training_sizes import Repetition
-    from separable.select.fits import Problem
     from separable.typing import Floats
 
 
@@ -69,12 +69,12 @@ def learning_curve(
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,) or (n, t)
     sizes : sequence of int or of float, optional
-        Numbers of rows, or shares of those there are to learn from. None: nine, in equal ratios, up
+        Numbers of rows, or fractions of the training rows. None: nine, in equal ratios, up
         to all of them, from 1/256 of them or as few as have two rows of each class.
     repeats : int, default 5
         Random splits to average over.
     test_size : float, default 0.3
-        The share of rows held out; of classifiers the same share of each class.
+        Fraction of rows held out; for classifiers the same fraction of each class.
     scoring : str, callable or None, default None
         A name of ``separable.model.metrics.METRICS``, in its own direction, or one of
         scikit-learn's scorers. None: as above.
@@ -163,16 +163,14 @@ def _run(
     """Measure all sizes of one repetition."""
     notices, result = Notices("fit"), []
     split = Split(problem.n_rows, made.test, made.train, False)
-    fits = growing_fits(problem, made, sizes)
-    for k, size in enumerate(sizes.tolist()):
-        with notices.of_fold(number * len(sizes) + k):
+    for one in growing_fits(problem, made, sizes):
+        with notices.of_fold(number * len(sizes) + one.fold):
             try:
-                fit = partial(fits.fit, k)
-                result.append(score_fold(problem, split, fit, [units.scorer], weight))
+                result.append(score_fold(problem, split, one.fit, [units.scorer], weight))
             except Exception as error:
                 error.add_note(
-                    f"This was a fit to {size} rows, in repetition {number}, counted from 0. A "
-                    "row it names may be counted among these."
+                    f"This was a fit to {sizes[one.fold]} rows, in repetition {number}, counted "
+                    "from 0. A row it names may be counted among these."
                 )
                 raise
     test_weight = None if weight is None else weight[made.test]

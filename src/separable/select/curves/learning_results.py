@@ -101,14 +101,14 @@ class LearningCurve:
         sizes : int or sequence of int
             Numbers of rows to learn from, at least the largest that was measured.
         level : float, default 0.9
-            The share of such intervals that is to hold the truth.
+            Confidence level: the fraction of such intervals that contain the true value.
 
         Returns
         -------
         Forecast
         """
-        asked = np.sort(_numbers(sizes))
-        if not len(asked) or asked[0] < self.sizes[-1]:
+        requested = np.sort(_numbers(sizes))
+        if not len(requested) or requested[0] < self.sizes[-1]:
             raise ValueError(
                 f"A forecast is of {self.sizes[-1]} rows or more, the most that were learned from. "
                 f"Got {sizes!r}; mean has what was measured, and curve_at what lies between."
@@ -116,7 +116,7 @@ class LearningCurve:
         if not 0 < level < 1:
             raise ValueError(f"level must be a share above 0 and below 1. Got {level!r}.")
         return forecast_of(
-            self._measured, np.rint(asked).astype(np.intp), level, self.metric, self._sign
+            self._measured, np.rint(requested).astype(np.intp), level, self.metric, self._sign
         )
 
     def curve_at(self, sizes: Any) -> Floats:
@@ -131,10 +131,10 @@ class LearningCurve:
         ndarray
             One number a size; NaN where the sizes measured tell no law.
         """
-        asked = _numbers(sizes)
-        if not (asked > 0).all():
+        requested = _numbers(sizes)
+        if not (requested > 0).all():
             raise ValueError(f"sizes must be numbers of rows above 0. Got {sizes!r}.")
-        return self._sign * law_at(self._measured, asked)
+        return self._sign * law_at(self._measured, requested)
 
     @property
     def _sign(self) -> float:
@@ -177,10 +177,10 @@ class LearningCurve:
             table.append([str(size), how, *map(shown_number, figures)])
         times = f"{self.repeats} repetition{'s' * (self.repeats > 1)}"
         held = f"{self.n_test} row{'s' * (self.n_test > 1)}"
-        told = [f"{self.learner}, {times}, {held} held out", lined_up(table)]
+        text = [f"{self.learner}, {times}, {held} held out", lined_up(table)]
         if self.baseline is not None:
-            told.append(f"The best constant answer reaches {shown_number(self.baseline)}.")
-        return "\n".join([*told, self.forecast.to_text()])
+            text.append(f"The best constant answer reaches {shown_number(self.baseline)}.")
+        return "\n".join([*text, self.forecast.to_text()])
 
     def __repr__(self) -> str:
         return self.to_text()

@@ -24,7 +24,7 @@ __all__ = ["FEWEST_SIZES", "Laws", "Measured", "fit_laws", "miss_per_doubling", 
 POWERS = np.geomspace(0.05, 2.0, 40)
 #: A law has three numbers; one size more is left over to see whether it holds.
 FEWEST_SIZES = 4
-#: Deviations below this share of the range of the curve are taken for this.
+#: Deviations below this fraction of the range of the curve are taken for this.
 LEAST_ERROR = 1e-3
 #: A law that saw half as many rows counts so much for how far laws miss.
 HALF = 0.1

@@ -100,7 +100,7 @@ def _at_random(n_rows: int, test_size: float, seed: int) -> Repetition:
 
 
 def _by_classes(labels: NDArray[Any], test_size: float, seed: int) -> Repetition:
-    """Hold out the same share of each class, and spread each evenly over the rows to learn from.
+    """Hold out the same fraction of each class, and spread each evenly over the rows to learn from.
 
     Two rows of each class come first, so that the smallest training sets know all classes.
     """
@@ -128,7 +128,7 @@ def _group_codes(groups: Any, n_rows: int) -> NDArray[np.intp]:
 
 
 def _by_groups(codes: NDArray[np.intp], test_size: float, seed: int) -> Repetition:
-    """Hold out groups, in random order, up to the share of rows; one group or more stays."""
+    """Hold out groups, in random order, up to the fraction of rows; one group or more stays."""
     rng = np.random.default_rng([seed, 1])
     order = rng.permutation(int(codes.max()) + 1)
     rows = np.cumsum(np.bincount(codes)[order])

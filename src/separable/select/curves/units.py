@@ -17,7 +17,7 @@ from separable.select.error_rates import error_rate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.select.fits import Problem
+    from separable.fitting.fold_fits import Problem
     from separable.typing import Floats
 
 
@@ -69,7 +69,7 @@ class Units:
         return self.best
 
 
-class _RightShare(Units):
+class _Accuracy(Units):
     """1 - error rate."""
 
     def constant_error(self, y_train: Any, y_test: Any, weight: Floats | None) -> float:
@@ -108,8 +108,8 @@ def units_of(scoring: Any, problem: Problem) -> tuple[Units, NDArray[Any] | None
     elif is_regressor(estimator):
         check_targets(problem.y, n, name)
     if scoring is None and labels is not None:
-        right = Scorer("1 - error rate", _right_share, "error_rate")
-        return _RightShare(right.name, right, best=1.0), labels
+        right = Scorer("1 - error rate", _accuracy, "error_rate")
+        return _Accuracy(right.name, right, best=1.0), labels
     if scoring is None and is_regressor(estimator):
         less = Scorer("MSE0 - MSE", _less_error, "mean_squared_error")
         return _LessThanConstant(less.name, less), labels
@@ -125,7 +125,7 @@ def units_of(scoring: Any, problem: Problem) -> tuple[Units, NDArray[Any] | None
     return Units(scorer.name, scorer, better, 1.0 if better else 0.0), labels
 
 
-def _right_share(who: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+def _accuracy(who: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     return 1.0 - error_rate(y, who.predict(X), sample_weight=sample_weight)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.best_candidate import best_place, one_error_place, standard_errors
+from separable.fitting.best_candidate import best_index, one_standard_error_index, standard_errors
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
 from separable.model.words import lined_up
 from separable.select.comparison import check_one_score, metric_of
@@ -40,13 +40,13 @@ class ValidationCurve:
     greater_is_better : bool
     scores : ndarray, shape (V, folds)
     train_scores : ndarray, shape (V, folds), or None
-        Of the rows that each fold learned from, where they were asked for.
+        Scores on the training rows of each fold, if requested.
     how : tuple of str
         For each value "lanes", "sums", "refit" or "mixed".
     best_index : int
-        The place of the best mean; of equal ones the simplest, where that is known, else the first.
+        Index of the best mean; ties go to the simplest value if that is known, else to the first.
     one_se_index : int or None
-        The place of the simplest value whose mean is within one standard error of the best; None
+        Index of the simplest value whose mean is within one standard error of the best; None
         where nothing says which values are simpler.
     """
 
@@ -189,15 +189,15 @@ def validation_curve(
     >>> from separable.select import validation_curve
     >>> X, y = load_diabetes(return_X_y=True)
     >>> values = [0.001, 0.01, 0.1, 1.0]
-    >>> found = validation_curve(Ridge(), X, y, name="alpha", values=values, train_scores=True)
-    >>> found
+    >>> curve = validation_curve(Ridge(), X, y, name="alpha", values=values, train_scores=True)
+    >>> curve
     Ridge, r2 by alpha, 5 folds
     alpha    by  own rows      mean  std. error
     0.001  sums  0.519...  0.482...   0.0245...  best
     0.01   sums  0.518...  0.481...   0.0242...
     0.1    sums  0.513...  0.479...   0.0236...  1-SE
     1.0    sums  0.435...  0.410...   0.0224...
-    >>> found.best, found.one_se
+    >>> curve.best, curve.one_se
     (0.001, 0.1)
     """
     tried = _tried(name, values)
@@ -228,8 +228,8 @@ def validation_curve(
     mean = scores.mean(axis=1)
     best, one_se = int(mean.argmax()), None
     if order is not None:
-        best = best_place(mean, order)
-        one_se = one_error_place(mean, standard_errors(scores.T), order)
+        best = best_index(mean, order)
+        one_se = one_standard_error_index(mean, standard_errors(scores.T), order)
     metric, better = metric_of(scorer, estimator)
     sign = scorer.sign if isinstance(scorer, MetricScorer) else 1.0
     return ValidationCurve(

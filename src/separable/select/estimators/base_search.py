@@ -1,153 +1,391 @@
-"""Shared parts of the searches for C and for alpha: grids, messages and evidence."""
+"""Base class of estimators that select C or alpha, and l1_ratio, by cross-validation."""
 
 from __future__ import annotations
 
-import math
 import warnings
+from dataclasses import replace
+from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.estimators.base import CertifiedEstimator
-from separable.certified.estimators.lost_columns import dominated, first_remedy
-from separable.model.parameters import COUNT
+from separable.certified.estimators.base import SOLVER_PARAMETERS
+from separable.data.rows import column_names
+from separable.fitting.base import LinearEstimator
+from separable.fitting.best_candidate import warn_of_edge
+from separable.fitting.folds import FOLDS, GIVE_SPLITTER, default_folds, read_folds
+from separable.fitting.predictions import predictions_from_scores, spread
+from separable.fitting.scorers import SCORING, read_scoring, score_rows
+from separable.fitting.separation_error import naming_columns
+from separable.fitting.splits import CV, take
+from separable.model.parameters import COUNT, UNIT_INTERVAL, Requirement, one_of
+from separable.select.cross_validation import noting
+from separable.select.estimators import search_table
 from separable.select.estimators.search_table import SearchTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from separable.certified.duality.certificate import Certificate
-    from separable.certified.estimators.base import TrainingData
+    from separable.fitting.fold_fits import FoldData, FoldPath, PathSolver
+    from separable.fitting.scorers import Scorer
+    from separable.fitting.splits import Split
+    from separable.model.linear_model import LinearModel
     from separable.typing import Floats
 
 
-__all__ = [
-    "Searched",
-    "are_paths_kept",
-    "evidence_of_search",
-    "is_grid",
-    "kept_paths",
-    "one_score",
-    "plain_of",
-    "warn_of_short_fits",
-]
+__all__ = ["L1_RATIOS", "SEARCH_PARAMETERS", "RegularizationSearch", "grid_requirement"]
 
-#: Weights of all folds and strengths are kept up to so many numbers.
-MOST_PATHS = 10_000_000
+#: The relative gap of models of the search without ``tol``, if they need no certificate.
+SEARCH_TOL = 1e-4
+#: What the parameters that all searches share must be.
+SEARCH_PARAMETERS: dict[str, Requirement] = {
+    "cv": CV,
+    "scoring": SCORING,
+    "select": one_of("min", "1se"),
+    **{name: each for name, each in SOLVER_PARAMETERS.items() if name != "warm_start"},
+}
 
 
-TableT = TypeVar("TableT", bound=SearchTable)
-PlainT = TypeVar("PlainT", bound=CertifiedEstimator)
+def _is_ratios(value: Any) -> bool:
+    if isinstance(value, list | tuple | np.ndarray):
+        return len(value) > 0 and all(UNIT_INTERVAL.holds(each) for each in value)
+    return UNIT_INTERVAL.holds(value)
 
 
-class Searched(Generic[TableT]):
-    """Attributes of estimators that selected their own regularization.
-
-    ``_default_scoring`` names the score without ``scoring``.
-    """
-
-    scoring: Any
-    _default_scoring: ClassVar[str]
-    _table: TableT
-
-    def _tabled(self) -> TableT:
-        if getattr(self, "_table", None) is None:
-            check_is_fitted(self)  # type: ignore[arg-type]
-        return self._table
-
-    def _scoring_name(self) -> str:
-        if self.scoring is None:
-            return self._default_scoring
-        return self.scoring if isinstance(self.scoring, str) else "callable"
-
-    @property
-    def best_score_(self) -> float:
-        """Mean score of the selected C or alpha."""
-        return self._tabled().best_score
+L1_RATIOS = Requirement("a float from 0 to 1, or a sequence of such", _is_ratios)
 
 
-def plain_of(search: CertifiedEstimator, kind: type[PlainT], **given: Any) -> PlainT:
-    """Return the learner of one strength with the parameters of a search, but for those given."""
-    mine = search.get_params(deep=False)
-    names = kind._get_param_names()
-    shared = {name: mine[name] for name in names if name in mine}
-    return kind(**{**shared, **given})
+def grid_requirement(*, finite: bool) -> Requirement:
+    """Return the requirement of a grid: a number of values, or positive values."""
+    words = "finite floats" if finite else "floats"
+    return Requirement(
+        f"an int >= 1 or a sequence of {words} > 0", partial(_is_grid, finite=finite)
+    )
 
 
-def is_grid(value: Any) -> bool:
-    """Return whether a value is a number of grid points, or a grid of positive values."""
+def _is_grid(value: Any, *, finite: bool) -> bool:
     if isinstance(value, Integral | np.bool_):
         return COUNT.holds(value)
     try:
         numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         return False
-    return numbers.ndim == 1 and len(numbers) > 0 and bool((numbers > 0).all())
+    is_list = numbers.ndim == 1 and len(numbers) > 0 and bool((numbers > 0).all())
+    return is_list and (not finite or bool(np.isfinite(numbers).all()))
 
 
-def one_score(scores: Mapping[str, float]) -> float:
-    """Return the score of a scorer that gives one score."""
-    if len(scores) > 1:
-        raise ValueError(f"The scorer gives several scores, {list(scores)}. One is needed.")
-    return next(iter(scores.values()))
+class RegularizationSearch(LinearEstimator):
+    """An estimator that selects its regularization by cross-validation.
 
+    It has a learner with one C or alpha, whose `PathSolver` fits all folds and values, and which is
+    then fitted to all rows with the best value.
 
-def warn_of_short_fits(
-    owner: Any, certificates: list[Certificate], milder: str, training: TrainingData
-) -> None:
-    """Warn, for whoever called ``fit``, of models of a search that did not converge."""
-    short = [one for one in certificates if not one.converged]
-    if not short:
-        return
-    worst = max(short, key=lambda one: one.relative_gap)
-    advice = first_remedy(dominated(training), owner._name) or (
-        f"More passes (max_iter), scaled columns (standardize=True) or {milder} bring them closer."
-    )
-    warnings.warn(
-        f"{type(owner).__name__} stopped {len(short)} of {len(certificates)} models of its "
-        f"search before they converged, the worst with a relative gap of "
-        f"{worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. Their scores may be "
-        f"off. {advice}",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
+    Parameters
+    ----------
+    standardize : bool
+        Penalize the weights of standardized columns; each fold is standardized by its training
+        rows.
+    scoring : str, callable or None
+        A scorer of scikit-learn. None: the negative mean squared error.
+    max_iter : int
+        Maximum number of passes over the rows; with few columns, maximum number of steps, each of a
+        few passes.
+    n_jobs : int or None
+        Number of threads that share the models; None: 1, -1: all. The result is bit-identical for
+        any number.
+    """
 
+    cv: Any
+    scoring: Any
+    select: str
+    fit_intercept: bool
+    tol: float | None
+    random_state: Any
+    refit: bool = True
 
-def evidence_of_search(table: SearchTable, scoring: str) -> dict[str, Any]:
-    """Return the evidence of the search that selected the regularization of a model."""
-    error = float(table.standard_error[table.chosen])
-    known = table.known_certificates()
-    search: dict[str, Any] = {"models": int(np.prod(table.certificates.shape))}
-    if known:
-        search = {
-            "models": len(known),
-            "converged": sum(one.converged for one in known),
-            "worst_relative_gap": max(one.relative_gap for one in known),
-            "tol": known[0].tol,
-        }
-    return {
-        "best_score": table.best_score,
-        "standard_error": error if math.isfinite(error) else None,
-        "scoring": scoring,
-        "validation": f"{len(table.scores)} folds",
-        "at_edge": table.edge,
-        "search": search,
-    }
+    #: The parameter that is selected, and what to try instead if models do not converge.
+    _regularization: ClassVar[str]
+    _milder: ClassVar[str]
+    #: The score without ``scoring``.
+    _default_scoring: ClassVar[str]
 
+    _table: SearchTable
+    _best: Any
 
-def are_paths_kept(numbers: int) -> bool:
-    """Say whether the weights of all folds and strengths are few enough to be kept."""
-    return numbers <= MOST_PATHS
+    # ------------------------------------------------------------------ what a learner says
 
+    def _learner(self, l1_ratio: float) -> Any:
+        """Return the learner with these parameters."""
+        raise NotImplementedError
 
-def kept_paths(paths: Floats | None, strength: str) -> Floats:
-    """Return the weights of all folds and strengths, or say why there are none."""
-    if paths is None:
-        raise AttributeError(
-            f"coefs_paths_ has more than {MOST_PATHS} numbers and is not kept. "
-            f"separable.select.path gives the weights of all {strength} from all rows."
+    def _l1_ratios(self) -> Floats:
+        """Return every l1_ratio to try."""
+        return np.zeros(1)
+
+    def _grid(self, solver: PathSolver, ratios: Floats) -> Floats:
+        """Return the values of C or alpha to try with each l1_ratio, (R, S)."""
+        raise NotImplementedError
+
+    def _default_scores(self, models: FoldPath, data: FoldData, split: Split) -> Any:
+        """Return the scores of a classifier on a fold without ``scoring``; larger is better."""
+        raise NotImplementedError
+
+    def _warns_of_edge(self, value: float) -> bool:
+        """Return whether a selected value at the edge of the grid is worth a warning."""
+        raise NotImplementedError
+
+    def _copy_of(self, kind: Any, **given: Any) -> Any:
+        """Return a learner of a class with the parameters of this one, but for those given."""
+        own, names = self.get_params(deep=False), kind().get_params(deep=False)
+        return kind(**{**{name: own[name] for name in names if name in own}, **given})
+
+    # ------------------------------------------------------------------ searching
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Select the regularization by cross-validation, then fit all rows with the best.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+            The class, or the number, of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight k is the row k times, in learning and in scores; 0 is no row. Folds are of the
+            rows as given: rows that are repeated instead are shared out to other folds.
+        groups : array-like of shape (n,), optional
+            For ``cv``: a splitter that takes groups, or a number of folds, which then keeps the
+            rows of a group together.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        ratios = self._l1_ratios()
+        learner = self._learner(float(ratios[0]))
+        data = learner.fold_data(X, y, sample_weight)
+        solver = learner.path_solver(data, self._splits(learner, data, groups))
+        with naming_columns(column_names(X)):
+            table = self._search(solver, data, ratios, X)
+        self._remember_columns(X)
+        self._check_table(table, solver)
+        self._table, self._best, self._model = table, None, None
+        if self.refit:
+            row, column = table.chosen
+            best = solver.beside(self._learner(table.ratio))
+            evidence = self._evidence(table)
+            self._best = best.refit(table.values[row, : column + 1], X, evidence)
+            self._model = replace(
+                self._best.model_,
+                learner=type(self).__name__,
+                parameters=self._plain_parameters(),
+            )
+        return self
+
+    def _splits(self, learner: Any, data: FoldData, groups: Any) -> list[Split]:
+        """Return the folds; without ``cv`` shuffled ones."""
+        learner.check_data(data)
+        cv, n = self.cv, data.rows.n_rows
+        if cv is None:
+            cv = FOLDS if groups is not None else self._default_folds(learner, data)
+        X, y = data.rows.to_matrix(), data.labels
+        splits = read_folds(cv, self, X, y, groups, n, remedy=GIVE_SPLITTER, stacklevel=3)
+        for fold, split in enumerate(splits):
+            for rows, what in ((split.train, "trains on"), (split.test, "holds out")):
+                if data.weight is not None and not data.weight[rows].any():
+                    raise ValueError(
+                        f"All rows that fold {fold} {what} have weight 0. Use fewer folds, or drop "
+                        "rows of weight 0."
+                    )
+        return splits
+
+    def _default_folds(self, learner: Any, data: FoldData) -> Any:
+        """Return the folds without ``cv``; refuse too few rows to hold any out."""
+        rarest, n = None, data.rows.n_rows
+        what = f"there is n_samples = {n}" if n < 2 else ""
+        if data.classes is not None:
+            present = slice(None) if data.weight is None else data.weight > 0
+            counts = np.unique(data.target[present], return_counts=True)[1]
+            rarest = int(counts.min())
+            if len(counts) == 2 and rarest < 2:
+                what = "one of the two classes has a single row"
+        if what:
+            raise ValueError(
+                f"{type(self).__name__} holds rows out to choose {self._regularization}, but "
+                f"{what}. Use {type(learner).__name__} with {'a' if rarest else 'an'} "
+                f"{self._regularization}, or add rows."
+            )
+        seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
+        return default_folds(data.target, seed, rarest)
+
+    def _search(self, solver: PathSolver, data: FoldData, ratios: Floats, X: Any) -> SearchTable:
+        """Fit and score all folds, l1_ratios and values."""
+        scorers = None
+        if self.scoring is not None:
+            scorers = read_scoring(self.scoring, self._learner(float(ratios[0])))
+        certified = is_regressor(self) or (scorers is not None and scorers[0].metric is None)
+        k = 1 if data.classes is None or len(data.classes) == 2 else len(data.classes)
+        table = SearchTable.empty(
+            self._regularization,
+            self.select,
+            ratios,
+            self._grid(solver, ratios),
+            n_folds=len(solver.splits),
+            n_models=1 if self._link() == "softmax" else k,
+            path_shape=(k, data.rows.n_features + bool(self.fit_intercept)),
         )
-    return paths
+        for row, ratio in enumerate(ratios.tolist()):
+            learner = self._learner(ratio)
+            for models in solver.beside(learner).solve(
+                table.values[row],
+                certified=certified,
+                tol=None if certified else SEARCH_TOL,
+                keep_weights=certified or table.paths is not None,
+            ):
+                table.keep(row, models)
+                at, split = (models.fold, row, models.indices), solver.splits[models.fold]
+                if data.classes is None:
+                    table.errors[at] = models.squared_errors()
+                with noting(models.fold, len(solver.splits)):
+                    if scorers is not None:
+                        values = table.values[row]
+                        scores = self._scores(scorers, learner, values, models, data, split, X)
+                    elif data.classes is None:
+                        scores = -table.errors[at]
+                    else:
+                        scores = self._default_scores(models, data, split)
+                    table.scores[at] = scores
+        return table
+
+    def _scores(
+        self,
+        scorers: list[Scorer],
+        learner: Any,
+        values: Floats,
+        models: FoldPath,
+        data: FoldData,
+        split: Split,
+        X: Any,
+    ) -> Any:
+        """Return the scores of the held-out rows of a fold by ``scoring``, (s,)."""
+        weight = None if data.weight is None else data.weight[split.test]
+        result, X_test = [], None
+        for position, index in enumerate(models.indices):
+            predictions = predictions_from_scores(learner, models.scores(position), models.classes)
+            fitted = learner
+            if scorers[0].metric is None:  # it may ask for anything
+                fitted = clone(learner).set_params(**{self._regularization: float(values[index])})
+                fitted, X_test = models.estimator(position, fitted, X), take(X, split.test)
+            y, predictions = data.labels[split.test], spread(predictions, data.classes)
+            scores = score_rows(scorers, fitted, predictions, X_test, y, weight)
+            if len(scores) > 1:
+                raise ValueError(f"The scorer gives several scores, {list(scores)}. One is needed.")
+            result.append(next(iter(scores.values())))
+        return result
+
+    def _check_table(self, table: SearchTable, solver: PathSolver) -> None:
+        """Refuse scores that are not finite; warn of the edge of the grid and of short fits."""
+        bad = np.argwhere(~np.isfinite(table.mean))
+        if len(bad):
+            at = tuple(bad[0])
+            overflow = "Squared errors may overflow: scale y. " if is_regressor(self) else ""
+            raise ValueError(
+                f"The score with {table.name}={table.values[at]:g} is {table.mean[at]}. {overflow}"
+                "A scorer may not be defined for so few rows: use larger folds."
+            )
+        if table.edge is not None and self._warns_of_edge(table.edge[0]):
+            warn_of_edge(table.name, *table.edge, stacklevel=3)
+        known = table.known_certificates()
+        short = [one for one in known if not one.converged]
+        if not short:
+            return
+        worst = max(short, key=lambda one: one.relative_gap)
+        advice = solver.remedy(self._column_names) or (
+            "More passes (max_iter), scaled columns (standardize=True) or "
+            f"{self._milder} bring them closer."
+        )
+        warnings.warn(
+            f"{type(self).__name__} stopped {len(short)} of {len(known)} models of its search "
+            f"before they converged, the worst with a relative gap of {worst.relative_gap:.1e}; "
+            f"{worst.tol:.1e} was requested. Their scores may be off. {advice}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def _evidence(self, table: SearchTable) -> dict[str, Any]:
+        """Return the evidence that a model keeps of the search."""
+        scoring = self.scoring if isinstance(self.scoring, str) else "callable"
+        return table.evidence(self._default_scoring if self.scoring is None else scoring)
+
+    # ------------------------------------------------------------------ results
+
+    def _searched(self) -> SearchTable:
+        if getattr(self, "_table", None) is None:
+            check_is_fitted(self)
+        return self._table
+
+    @property
+    def best_score_(self) -> float:
+        """Mean score of the selected C or alpha."""
+        return self._searched().best_score
+
+    def _paths(self) -> Floats:
+        """Return the weights of all folds and values, or say why there are none."""
+        paths = self._searched().paths
+        if paths is None:
+            raise AttributeError(
+                f"coefs_paths_ has more than {search_table.MOST_PATHS} numbers and is not kept. "
+                "separable.select.path gives the weights of all values from all rows."
+            )
+        return paths
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How far from the optimum the last fit is, at most; of all models together."""
+        certificate: Certificate = self._fitted().certificate_
+        return certificate
+
+    @property
+    def certificates_(self) -> list[Certificate]:
+        """The certificate of each model of the last fit."""
+        certificates: list[Certificate] = self._fitted().certificates_
+        return certificates
+
+    @property
+    def mean_(self) -> Floats:
+        """The mean of each dense column, with ``standardize=True`` and an intercept."""
+        mean: Floats = self._fitted().mean_
+        return mean
+
+    @property
+    def scale_(self) -> Floats:
+        """The standard deviation of each column, with ``standardize=True``; 0: constant."""
+        scale: Floats = self._fitted().scale_
+        return scale
+
+    @property
+    def model_(self) -> LinearModel:
+        """The fitted model, for prediction, explanation and saving."""
+        return self._weights_only()
+
+    def _fitted(self) -> Any:
+        """Return the learner that was fitted to all rows."""
+        self._weights_only()
+        return self._best
+
+    def _weights_only(self) -> LinearModel:
+        if not self.refit and getattr(self, "_table", None) is not None:
+            raise AttributeError(
+                f"{type(self).__name__}(refit=False) only searches: there is no model. Use "
+                f"refit=True, or fit with {self._regularization}={self._table.value:g}."
+            )
+        check_is_fitted(self)
+        assert self._model is not None
+        return self._model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return getattr(self, "_model", None) is not None

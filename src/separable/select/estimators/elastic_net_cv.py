@@ -7,30 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.certified.estimators.elastic_net import ElasticNet
-from separable.model.parameters import UNIT_INTERVAL, Requirement
-from separable.select.estimators.alpha_search import AlphaSearch
-from separable.select.estimators.base_search import plain_of
+from separable.select.estimators.alpha_search import ALPHA_SEARCH_PARAMETERS, AlphaSearch
+from separable.select.estimators.base_search import L1_RATIOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from separable.model.parameters import Requirement
+
 __all__ = ["ElasticNetCV"]
-
-
-def _is_ratios(value: Any) -> bool:
-    if UNIT_INTERVAL.holds(value):
-        return True
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    whole = numbers.ndim == 1 and len(numbers) > 0
-    return whole and bool(((numbers >= 0) & (numbers <= 1)).all())
-
-
-RATIOS = Requirement("a float from 0 to 1 or a sequence of such", _is_ratios)
 
 
 class ElasticNetCV(AlphaSearch):
@@ -44,40 +31,13 @@ class ElasticNetCV(AlphaSearch):
 
     Parameters
     ----------
-    alphas : int or sequence of float, default 100
-        Strengths to try; an int is so many, evenly on a logarithmic scale, from the smallest alpha
-        that makes all weights 0 down to ``eps`` times it.
-    l1_ratio : float or sequence of float, default 0.5
+    l1_ratio : float or sequence of float
         Mixtures of the l1 and the l2 penalty to try, each with its own alphas.
-    eps : float, default 1e-3
-        The smallest alpha over the largest, where ``alphas`` is an int.
-    cv : int, splitter, list of splits or None, default None
-        None: 5 folds of shuffled rows. A number of folds is in the order of the rows, as
-        scikit-learn's.
-    scoring : str, callable or None, default None
-        None: the mean squared error, negative. Otherwise a scorer of scikit-learn.
-    select : {"min", "1se"}, default "min"
+    select : {"min", "1se"}
         The alpha of the best mean score, or the largest whose mean score is within one standard
         error of the best, of the best l1_ratio.
-    fit_intercept : bool, default True
-        Learn b.
-    standardize : bool, default False
-        Penalise the weights of standardised columns; each fold is standardised by the rows it
-        trains on.
-    positive : bool, default False
-        Allow no weight below 0.
-    tol : float or None, default None
-        The relative gap asked for, as in ``ElasticNet``.
-    max_iter : int, default 1000
-        Most passes over the columns, of each model.
-    random_state : int, RandomState or None, default 0
-        The folds of ``cv=None``.
-    n_jobs : int or None, default None
-        Threads that share out the folds; None: 1, -1: all. The answer has the same bits with any
-        number.
-    callback : callable, optional
-        Called with the number of a pass and the relative gap so far, for each model; ``True`` ends
-        the work.
+    tol : float or None
+        Requested relative duality gap, as in ``ElasticNet``.
 
     Attributes
     ----------
@@ -120,8 +80,8 @@ class ElasticNetCV(AlphaSearch):
     """
 
     _requirements: ClassVar[dict[str, Requirement]] = {
-        "l1_ratio": RATIOS,
-        **AlphaSearch._requirements,
+        "l1_ratio": L1_RATIOS,
+        **ALPHA_SEARCH_PARAMETERS,
     }
 
     def __init__(
@@ -160,10 +120,11 @@ class ElasticNetCV(AlphaSearch):
     @property
     def l1_ratio_(self) -> float:
         """The l1_ratio that was chosen."""
-        return self._tabled().ratio
+        return self._searched().ratio
 
-    def _ratios(self) -> NDArray[np.float64]:
+    def _l1_ratios(self) -> NDArray[np.float64]:
         return np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
 
-    def _plain(self, alpha: float, ratio: float) -> ElasticNet:
-        return plain_of(self, ElasticNet, alpha=alpha, l1_ratio=ratio)
+    def _learner(self, l1_ratio: float) -> ElasticNet:
+        made: ElasticNet = self._copy_of(ElasticNet, l1_ratio=l1_ratio)
+        return made

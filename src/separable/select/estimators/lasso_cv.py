@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from separable.certified.estimators.lasso import Lasso
 from separable.select.estimators.alpha_search import AlphaSearch
-from separable.select.estimators.base_search import plain_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
 __all__ = ["LassoCV"]
 
@@ -25,38 +28,8 @@ class LassoCV(AlphaSearch):
 
     Parameters
     ----------
-    alphas : int or sequence of float, default 100
-        Strengths to try; an int is so many, evenly on a logarithmic scale, from the smallest alpha
-        that makes all weights 0 down to ``eps`` times it.
-    eps : float, default 1e-3
-        The smallest alpha over the largest, where ``alphas`` is an int.
-    cv : int, splitter, list of splits or None, default None
-        None: 5 folds of shuffled rows. A number of folds is in the order of the rows, as
-        scikit-learn's.
-    scoring : str, callable or None, default None
-        None: the mean squared error, negative. Otherwise a scorer of scikit-learn.
-    select : {"min", "1se"}, default "min"
-        The alpha of the best mean score, or the largest whose mean score is within one standard
-        error of the best.
-    fit_intercept : bool, default True
-        Learn b.
-    standardize : bool, default False
-        Penalise the weights of standardised columns; each fold is standardised by the rows it
-        trains on.
-    positive : bool, default False
-        Allow no weight below 0.
-    tol : float or None, default None
-        The relative gap asked for, as in ``Lasso``.
-    max_iter : int, default 1000
-        Most passes over the columns, of each model.
-    random_state : int, RandomState or None, default 0
-        The folds of ``cv=None``.
-    n_jobs : int or None, default None
-        Threads that share out the folds; None: 1, -1: all. The answer has the same bits with any
-        number.
-    callback : callable, optional
-        Called with the number of a pass and the relative gap so far, for each model; ``True`` ends
-        the work.
+    tol : float or None
+        Requested relative duality gap, as in ``Lasso``.
 
     Attributes
     ----------
@@ -129,6 +102,10 @@ class LassoCV(AlphaSearch):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def _plain(self, alpha: float, ratio: float) -> Lasso:
-        del ratio
-        return plain_of(self, Lasso, alpha=alpha)
+    def _learner(self, l1_ratio: float) -> Lasso:
+        del l1_ratio
+        made: Lasso = self._copy_of(Lasso)
+        return made
+
+    def _l1_ratios(self) -> NDArray[np.float64]:
+        return np.ones(1)

@@ -16,20 +16,20 @@ from separable.fitting.folds import GIVE_SPLITTER, read_folds
 from separable.fitting.scorers import SCORING
 from separable.fitting.splits import CV
 from separable.model.parameters import BOOL, Requirement
-from separable.moments.loo.ridge_loo import score_left_out, score_left_out_wide
 from separable.moments.regression.base_squares import SquaresRegressor
-from separable.moments.regression.column_side import in_one_unit
+from separable.moments.regression.column_side import column_side
 from separable.moments.regression.rank_warning import RankWarning
 from separable.moments.regression.ridge import Ridge
-from separable.moments.regression.ridge_folds import (
+from separable.moments.regression.ridge_validation import (
     Folds,
     check_splits,
     folds_of,
     score_folds,
     score_folds_wide,
+    score_left_out,
+    score_left_out_wide,
 )
 from separable.moments.regression.row_side import RowSide
-from separable.statistics.sums import products_about
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from separable.model.linear_model import LinearModel
     from separable.moments.base import Solution
-    from separable.moments.regression.ridge_folds import Scores
+    from separable.moments.regression.ridge_validation import Scores
     from separable.statistics.moments import Moments
     from separable.statistics.weighted_rows import Data
     from separable.typing import Floats
@@ -87,16 +87,14 @@ class RidgeCV(SquaresRegressor):
 
     Parameters
     ----------
-    alphas : sequence of float, optional
+    alphas : sequence of float or None
         Penalties to try, as in ``Ridge``. By default 28 of them, three a decade, from 1e-6 to 1e3
         times the mean squared length of the centred columns.
-    cv : None, int, splitter or list of splits, default None
+    cv : None, int, splitter or list of splits
         None: leave out one row at a time, exactly. k: k folds of neighbouring rows, as
         ``sklearn.model_selection.KFold(k)``. Any of scikit-learn's splitters; where its folds are
         not a partition of the rows, the sums of each fold are added up by themselves.
-    fit_intercept : bool, default True
-        Learn b.
-    scoring : None, str or callable, default None
+    scoring : None, str or callable
         None: the mean squared error, negative. Otherwise a scorer of scikit-learn; it is called
         with predictions in the place of X, with cv=None once for all rows.
 
@@ -208,8 +206,9 @@ class RidgeCV(SquaresRegressor):
             mean_square = 1.0  # all columns are constant: their squares do not vanish
         with np.errstate(over="ignore", under="ignore"):
             grid = STEPS * mean_square
-        kept = np.clip(grid, SMALLEST_ALPHA, 1.0 / SMALLEST_ALPHA)
-        if (kept != grid).any():
+        kept = grid
+        if not (grid[0] >= SMALLEST_ALPHA and grid[-1] <= 1.0 / SMALLEST_ALPHA):
+            kept = np.clip(grid, SMALLEST_ALPHA, 1.0 / SMALLEST_ALPHA)
             size = "small" if grid[0] < SMALLEST_ALPHA else "large"
             warnings.warn(
                 f"The values of X are so {size} that float64 does not hold the default alphas, "
@@ -219,7 +218,8 @@ class RidgeCV(SquaresRegressor):
                 GridEdgeWarning,
                 stacklevel=6,
             )
-        return np.unique(kept)
+            kept = np.unique(kept)
+        return kept
 
     def _target_exponent(self, data: Data) -> int:
         """Return the power of two that brings y to about 1, where its fourth powers leave float64.
@@ -246,7 +246,7 @@ class RidgeCV(SquaresRegressor):
     def _solve(self, sums: Moments, data: Data | None) -> Solution:
         if data is None:
             alpha, scores = self._choice
-            return self._told_solution(self._solve_squares(sums, None, alpha), alpha, scores)
+            return self._with_evidence(self._solve_squares(sums, None, alpha), alpha, scores)
         folds, self._folds = self._folds, None
         exponent = self._target_exponent(data)
         if exponent == 0:
@@ -258,14 +258,13 @@ class RidgeCV(SquaresRegressor):
             total = self._new_sums().add_data(scaled) if folds is None else folds.total
             scores = self._search(total, scaled, folds).of_scaled_target(exponent)
         alpha = self._chosen(scores)
-        return self._told_solution(self._solve_squares(sums, data, alpha), alpha, scores)
+        return self._with_evidence(self._solve_squares(sums, data, alpha), alpha, scores)
 
     def _search(self, sums: Moments, data: Data, folds: Folds | None) -> Scores:
-        d, intercept = sums.n_features, bool(self.fit_intercept)
-        whole = in_one_unit(sums.sums, d)
-        lengths = np.diagonal(products_about(whole, d, mean=intercept)[0])[:d]
+        intercept = bool(self.fit_intercept)
+        side = column_side(sums, fit_intercept=intercept)
         with np.errstate(over="ignore"):
-            alphas = self._grid(float(lengths.mean() / whole.scale[0] / whole.scale[0]), data)
+            alphas = self._grid(side.trace / side.n_features / side.unit / side.unit, data)
         if folds is not None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RankWarning)
@@ -276,12 +275,11 @@ class RidgeCV(SquaresRegressor):
         data = data.present()
         return score_left_out(
             data,
-            sums,
+            side,
             alphas,
             self._scorer(),
             lambda alpha: _without_rank_warning(self._left_out_tall, sums, data, alpha),
             lambda row, alpha: _without_rank_warning(self._score_without, data, row, alpha),
-            fit_intercept=intercept,
         )
 
     def _solve_rows(self, data: Data) -> Solution | None:
@@ -316,12 +314,12 @@ class RidgeCV(SquaresRegressor):
         alpha = self._chosen(scores)
         solution = self._solve_wide(data, alpha, side if exponent == 0 else None)
         assert solution is not None
-        return self._told_solution(solution, alpha, scores)
+        return self._with_evidence(solution, alpha, scores)
 
     def _chosen(self, scores: Scores) -> float:
         """Return the best alpha; warn if it is at the edge of a given grid."""
-        bad = np.flatnonzero(~np.isfinite(scores.mean))
-        if len(bad):
+        if not np.isfinite(scores.mean).all():
+            bad = np.flatnonzero(~np.isfinite(scores.mean))
             raise ValueError(
                 f"The score with alpha={scores.alphas[bad[0]]:g} is {scores.mean[bad[0]]}. Squared "
                 "errors may overflow: scale y. A scorer may not be defined for so few rows: use "
@@ -332,7 +330,7 @@ class RidgeCV(SquaresRegressor):
             warn_of_edge("alpha", alpha, scores.edge, stacklevel=4)
         return alpha
 
-    def _told_solution(self, solution: Solution, alpha: float, scores: Scores | None) -> Solution:
+    def _with_evidence(self, solution: Solution, alpha: float, scores: Scores | None) -> Solution:
         learned = solution.learned | {"alpha": alpha, "scores": scores}
         evidence: dict[str, Any] = solution.evidence | {"alpha": alpha}
         if scores is not None:

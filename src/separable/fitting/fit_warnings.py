@@ -1,4 +1,4 @@
-"""Warnings of many fits, told once."""
+"""Warnings of many fits, each issued once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Notices", "held_back"]
 
 @contextmanager
 def held_back() -> Iterator[list[warnings.WarningMessage]]:
-    """Hold warnings back to the end; what is taken from the list is not told."""
+    """Hold warnings back to the end; those removed from the list are not issued."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
@@ -34,7 +34,7 @@ class Notices:
     """
 
     what: str = "fold"
-    found: dict[tuple[type[Warning], str, int], tuple[Warning, set[int]]] = field(
+    seen: dict[tuple[type[Warning], str, int], tuple[Warning, set[int]]] = field(
         default_factory=dict
     )
 
@@ -47,16 +47,16 @@ class Notices:
         for each in caught:
             key = (each.category, each.filename, each.lineno)
             message = each.message if isinstance(each.message, Warning) else each.category()
-            self.found.setdefault(key, (message, set()))[1].add(fold)
+            self.seen.setdefault(key, (message, set()))[1].add(fold)
 
     def include(self, others: Notices) -> None:
         """Add what others collected."""
-        for key, (message, folds) in others.found.items():
-            self.found.setdefault(key, (message, set()))[1].update(folds)
+        for key, (message, folds) in others.seen.items():
+            self.seen.setdefault(key, (message, set()))[1].update(folds)
 
     def tell(self, n_folds: int) -> None:
         """Warn of everything that was held back."""
-        for (category, filename, line), (message, folds) in self.found.items():
+        for (category, filename, line), (message, folds) in self.seen.items():
             many = (
                 f" [in {len(folds)} of {n_folds} {self.what}s, first in {self.what} {min(folds)}]"
             )
