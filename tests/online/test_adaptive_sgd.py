@@ -104,9 +104,31 @@ def test_regression_equals_the_reference(loss, intercept, weighted, penalty):
         epsilon=2.0, number=True,
     )  # fmt: skip
     ours = SGDRegressor(
-        loss, penalty=penalty, alpha=0.003, fit_intercept=intercept, epsilon=2.0, **ONCE
-    ).fit(X, y, sample_weight=weight)
+        loss, penalty=penalty, alpha=0.003, fit_intercept=intercept, epsilon=2.0, average=False,
+        **ONCE,
+    ).fit(X, y, sample_weight=weight)  # fmt: skip
     assert_same(X, (ours.coef_, ours.intercept_[0]), expected)
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_regression_ends_with_the_mean_of_all_epochs_but_the_first(intercept, early_stopping):
+    X = columns_of_all_kinds()
+    y = 40 * X[:, 0] - 7 * X[:, 1] + 1000 + np.random.default_rng(3).normal(size=N)
+    same = {
+        "fit_intercept": intercept,
+        "max_iter": 4,
+        "tol": None,
+        "early_stopping": early_stopping,
+    }
+    ours = SGDRegressor(**same).fit(X, y)
+    first = N - round(0.1 * N) if early_stopping else N
+    other = SGDRegressor(average=first + 1, **same).fit(X, y)
+    if early_stopping and ours.evidence_["best_epoch"] == 1:
+        other = SGDRegressor(average=False, **same | {"max_iter": 1}).fit(X, y)
+    assert_same(X, (ours.coef_, ours.intercept_[0]), (other.coef_, other.intercept_[0]))
+    saved = SGDRegressor.from_model(ours.model_)
+    assert np.array_equal(saved.partial_fit(X, y).coef_, ours.partial_fit(X, y).coef_)
 
 
 @pytest.mark.parametrize("average", [True, 100])

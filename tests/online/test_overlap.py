@@ -125,6 +125,15 @@ def test_budget_that_ends_on_separable_rows_says_so():
     assert 0 < fitted.evidence_["separability"][0]["margin"] <= 5e-5
 
 
+def test_margin_far_below_the_budget_ends_early(monkeypatch):
+    monkeypatch.setattr(overlap, "FAR_EPOCHS", 100)
+    X, y = narrow(1e-8)
+    with pytest.warns(ConvergenceWarning, match=r"far below the mistake bound.*separable, by a m"):
+        fitted = Perceptron(max_work=40_000).fit(X, y)
+    assert fitted.evidence_["stopped_by"] == "bound"
+    assert 200 < fitted.n_iter_ < 400  # of 10 000
+
+
 def test_undecided_goes_on_within_the_budget(monkeypatch):
     monkeypatch.setattr(overlap, "MAX_CHECK", 0)
     X, y = overlapping(1)

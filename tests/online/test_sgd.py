@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.sparse as sp
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
@@ -509,3 +510,16 @@ def test_model_explains_and_survives_a_file(tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(X), ours.predict_proba(X))
     explanation = loaded.explain(X[:1])
     assert explanation.all_scores.shape == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "is_sparse", "epochs"), [(30, False, 40), (5000, False, 20), (400, True, 5)]
+)
+def test_default_patience_depends_on_rows(n_rows: int, is_sparse: bool, epochs: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n_rows, 3)), rng.integers(0, 2, n_rows)
+    rows = sp.csr_array(X) if is_sparse else X
+    default = SGDClassifier("log_loss").fit(rows, y)
+    named = SGDClassifier("log_loss", n_iter_no_change=epochs).fit(rows, y)
+    assert default.n_iter_ == named.n_iter_ > epochs
+    np.testing.assert_array_equal(default.coef_, named.coef_)

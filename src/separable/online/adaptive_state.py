@@ -68,9 +68,11 @@ class AdaptiveState(DescentState):
         need = int(self.clock["centred"]) + batch.rows.values.size
         if have >= min(need, self.n_features):
             return
-        more = min(self.n_features, 2 * need) - have
-        self.shared["centred_index"] = np.pad(self.shared["centred_index"], (0, more))
-        self.shared["centred"] = np.pad(self.shared["centred"], ((0, 0), (0, more)))
+        places = min(self.n_features, 2 * need)
+        for name in ("centred_index", "centred"):
+            old = self.shared[name]
+            self.shared[name] = np.zeros((*old.shape[:-1], places), dtype=old.dtype)
+            self.shared[name][..., :have] = old
 
     def _refuse_large(self, largest: float) -> None:
         """Refuse numbers whose squared errors, summed up, overflow and end all learning."""
@@ -127,26 +129,53 @@ class AdaptiveState(DescentState):
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return weights and intercepts, or their means, in the units of the data."""
-        n_models, arrays = self.n_models - self.n_ghosts or 1, self.arrays()
-        w = arrays["wa"][:n_models, :, 0].astype(np.float64)
-        b = arrays["b"][:n_models].copy()
+        n_models = self.n_models - self.n_ghosts or 1
         takes_mean = self.averaged and self.clock["mean_count"] > 0
-        if "last" in self.shared and not takes_mean:
-            w = self._penalised(w, arrays)
-        n_centred = int(self.clock["centred"])
-        index = self.shared["centred_index"][:n_centred]
-        # row by row, unlike a matrix product, so that other models change no bit
-        b -= (w.take(index, axis=1) * self.shared["centred"][MEAN, :n_centred]).sum(axis=1)
-        if takes_mean:
-            w -= arrays["u"][:n_models] / self.clock["mean_count"]
-            b -= arrays["u_b"][:n_models] / self.clock["mean_count"]
+        w, b = self._mean(n_models) if takes_mean else self._last(n_models)
         inverse = np.abs(self.shared["columns"][:, INVERSE])
         w *= np.where(inverse > 0, inverse, 1.0)
         return self.as_model(w + 0.0, b)
 
-    def _penalised(
-        self, w: NDArray[np.float64], arrays: dict[str, NDArray[Any]]
-    ) -> NDArray[np.float64]:
+    def _last(self, n_models: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weights in the units of the columns, and the intercepts without centres."""
+        w = self.array("wa")[:n_models, :, 0].astype(np.float64)
+        if "last" in self.shared:
+            w = self._penalised(w)
+        return w, self.array("b")[:n_models] - self._centres(w)
+
+    def _mean(self, n_models: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the means of the same over the steps; penalties are taken step by step."""
+        w, count = self.array("wa")[:n_models, :, 0].astype(np.float64), self.clock["mean_count"]
+        b = self.array("b")[:n_models] - self._centres(w)
+        return w - self.array("u")[:n_models] / count, b - self.array("u_b")[:n_models] / count
+
+    def _centres(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the score of the columns' centres."""
+        n_centred = int(self.clock["centred"])
+        index = self.shared["centred_index"][:n_centred]
+        # row by row, unlike a matrix product, so that other models change no bit
+        products = w.take(index, axis=1) * self.shared["centred"][MEAN, :n_centred]
+        return np.asarray(products.sum(axis=1))
+
+    def start_mean(self) -> None:
+        """Keep the mean of the weights from now on."""
+        self.layout = self.layout | MEANS
+        for name, array in MEANS.items():
+            shape = (self.n_blocks, *array.shape(self.n_features), self.width)
+            self.lanes[name] = aligned_zeros(shape, np.dtype(np.float64))
+
+    def end_mean(self) -> None:
+        """Put the mean in the place of the weights; training goes on from there."""
+        if self.clock["mean_count"] > 0:
+            w, b = self._mean(self.n_models)
+            pairs = np.stack([w, self.array("wa")[..., 1]], axis=-1)
+            self.set_arrays({"wa": pairs, "b": b + self._centres(w)})
+        self.layout = {name: each for name, each in self.layout.items() if name not in MEANS}
+        for name in MEANS:
+            del self.lanes[name]
+        self.clock["mean_count"] = 0.0
+
+    def _penalised(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return weights with all that the penalty may take from them taken off.
 
         That is the penalty of the rows since each one's last turn, for columns that some rows did
@@ -157,7 +186,7 @@ class AdaptiveState(DescentState):
         n_models, columns = len(w), self.shared["columns"]
         waiting = np.flatnonzero((columns[:, INVERSE] != 0) & (columns[:, SQUARES] > 0))
         rows = self.clock["rows"] - self.shared["last"][waiting]  # 0 for columns that are centred
-        sums = arrays["wa"][:n_models, waiting, 1].astype(np.float64)
+        sums = self.array("wa")[:n_models, waiting, 1].astype(np.float64)
         unit = 1 / np.abs(columns[waiting, INVERSE])
         deviation = np.sqrt(columns[waiting, SQUARES] / columns[waiting, COUNT])
         rate, eta = np.zeros_like(sums), self._eta(self.steps.eta0)
@@ -166,8 +195,8 @@ class AdaptiveState(DescentState):
             keep = 1 / (1 + self.steps.l2 * rate / unit)
         kept = keep * w[:, waiting]
         if "q" in self.layout:
-            left = keep * arrays["due"][:n_models, waiting] + self.steps.l1 * rate
-            left += np.sign(kept) * keep * arrays["q"][:n_models, waiting]
+            left = keep * self.array("due")[:n_models, waiting] + self.steps.l1 * rate
+            left += np.sign(kept) * keep * self.array("q")[:n_models, waiting]
             kept = np.copysign(np.maximum(np.abs(kept) - left, 0.0), kept)
         w[:, waiting] = kept
         return w

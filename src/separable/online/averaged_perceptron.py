@@ -19,26 +19,7 @@ class AveragedPerceptron(PerceptronBase):
 
     Parameters
     ----------
-    eta0 : float, default 1.0
-        The learning rate. From a zero start it scales the weights and changes no prediction.
-    fit_intercept : bool, default True
-        Whether to learn b.
-    max_iter : int, default 10
-        Maximum number of epochs; an epoch without a mistake ends the fit sooner.
-    max_work : float, default 1e10
-        Limit on the numbers read: rows x non-zeros x epochs for each block of models.
-    shuffle : bool, default True
-        Shuffle the rows before each epoch; otherwise take them in the given order.
-    random_state : int, RandomState or None, default 0
-        Seed for shuffling.
-    multi_class : {"ovr", "argmax"}, default "ovr"
-        For three or more classes: one-vs-rest, or the multi-class rule, which adds a misclassified
-        row to the weights of its class and subtracts it from those of the highest-scoring class.
-    ties : {"mistake", "negative", "positive"}, default "mistake"
-        How training treats a score of exactly 0; see ``Perceptron``.
-    class_weight : dict, "balanced" or None, default None
-        Weights of the classes, multiplied into ``sample_weight``.
-    warm_start : bool, default False
+    warm_start : bool
         ``fit`` continues from the previous fit, including its mean.
 
     Attributes

@@ -1,21 +1,31 @@
-"""Base classes of the online learners and regressors: columns, fitted model, streams."""
+"""Base class of the online learners: fitted model, streams, new classes."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, largest_magnitude
 from separable.fitting.base import LinearEstimator
-from separable.fitting.targets import RowWeights, check_numbers, weigh_rows
+from separable.fitting.targets import (
+    RowWeights,
+    check_class_weight,
+    check_labels,
+    check_numbers,
+    find_classes,
+    weigh_rows,
+)
 from separable.fitting.unused_options import Ineffective, warn_of_ineffective
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import ParameterError, check_parameters
-from separable.online.poor_fit import warn_of_poor_stream
+from separable.online.poor_fit import is_look_due, poor_fit_message
 from separable.online.runs import TrainingBatch
 
 if TYPE_CHECKING:
@@ -25,10 +35,15 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.features.base import Encoder
-    from separable.model.linear_model import Link
     from separable.online.state import OnlineState
 
-__all__ = ["OnlineEstimator", "OnlineRegressor"]
+__all__ = [
+    "UNSHUFFLED",
+    "OnlineEstimator",
+    "Targets",
+    "partial_fit_classes",
+    "partial_fit_numbers",
+]
 
 UNSHUFFLED = Ineffective(
     "random_state",
@@ -38,12 +53,39 @@ UNSHUFFLED = Ineffective(
 )
 
 
+class Targets(NamedTuple):
+    """Targets (class index or number) and weights of all rows, and the classes if there are any."""
+
+    target: NDArray[Any]
+    counted: RowWeights
+    classes: NDArray[Any] | None
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The targets as the caller gave them."""
+        return self.target if self.classes is None else self.classes[self.target]
+
+
 class OnlineEstimator(LinearEstimator):
-    """Base of learners that process one row at a time and can be continued."""
+    """Base of learners that process one row at a time and can be continued.
+
+    Parameters
+    ----------
+    shuffle : bool
+        Shuffle the rows before each epoch; otherwise take them in the given order.
+    random_state : int, RandomState or None
+        Seed for shuffling.
+    max_iter : int
+        Maximum number of epochs.
+    warm_start : bool
+        ``fit`` continues from the previous fit.
+    """
 
     eta0: Any
     fit_intercept: bool
     random_state: Any
+    warm_start: bool
+    class_weight: Any = None  # regressors have none
 
     n_iter_: int
     _state: OnlineState
@@ -63,6 +105,14 @@ class OnlineEstimator(LinearEstimator):
     ) -> OnlineState:
         """Return the initial state."""
         raise NotImplementedError
+
+    def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
+        """Train on the next rows of a stream, once, in order."""
+        raise NotImplementedError
+
+    def _can_stream(self) -> bool:
+        """Return True, or raise AttributeError with the reason why ``partial_fit`` is missing."""
+        return True
 
     def _ignores_scale(self) -> bool:
         """Return whether training is invariant to the scale of the columns."""
@@ -137,18 +187,117 @@ class OnlineEstimator(LinearEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return getattr(self, "_state", None) is not None
 
-    # ------------------------------------------------------------------ steps
+    # ------------------------------------------------------------------ targets
 
-    def _keep_chunk(self, X: Any, state: OnlineState, n_rows: int) -> None:
-        """Store a state that was trained on the next rows of a stream."""
-        state.rows_seen += n_rows
-        if not self.__sklearn_is_fitted__():
+    def _check_targets(self, y: Any, n_rows: int) -> NDArray[Any]:
+        """Return the classes or numbers of the rows as an array."""
+        check = check_labels if isinstance(self, ClassifierMixin) else check_numbers
+        return check(y, n_rows, type(self).__name__)
+
+    def _targets(self, y: Any, n_rows: int, sample_weight: Any) -> Targets:
+        """Return the targets and weights of all rows of ``fit``; at least one weight is positive.
+
+        The class index of rows without weight is 0.
+        """
+        y = self._check_targets(y, n_rows)
+        counted = weigh_rows(sample_weight, self.class_weight, y)
+        if counted.rows is not None and len(counted.rows) == 0:
+            raise ValueError("Every sample weight is zero, so no row is left to learn from.")
+        if not isinstance(self, ClassifierMixin):
+            return Targets(y, counted, None)
+        check_class_weight(self.class_weight, np.unique(y))
+        classes = np.unique(y if counted.rows is None else y[counted.rows])
+        self._refuse_one_class(classes)
+        label = np.maximum(find_classes(y, classes), 0).astype(np.int32)
+        return Targets(label, counted, classes)
+
+    def _start(
+        self, rows: Rows, classes: NDArray[Any] | None, coef_init: Any, intercept_init: Any
+    ) -> Any:
+        """Return the initial state of ``fit``: zeros, ``coef_init``, or the previous fit."""
+        state = self._make_state(classes, rows.n_features, rows.values.dtype)
+        previous: OnlineState | None = getattr(self, "_state", None)
+        if self.warm_start and previous is not None:
+            state.continue_from(previous)
+        k = 1 if classes is None or len(classes) == 2 else len(classes)
+        state.take_start("w", "coef_init", coef_init, (k, rows.n_features))
+        state.take_start("b", "intercept_init", intercept_init, (k,))
+        return state
+
+    # ------------------------------------------------------------------ streams
+
+    def _stream(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        """Train on the next rows of a stream, as ``partial_fit`` of both kinds does."""
+        state: OnlineState | None = getattr(self, "_state", None)
+        labels = isinstance(self, ClassifierMixin)
+        rows = as_rows(X, check_values=False) if state is None else self._check_rows(X)
+        largest = largest_magnitude(rows, X)
+        y = self._check_targets(y, rows.n_rows)
+        counted = weigh_rows(sample_weight, self.class_weight, y)
+        rows, y, counted = self._drop_absent(rows, y, counted)
+        if rows.n_rows == 0:
+            return self
+        announced = None if classes is None else self._check_announced(classes, state)
+        first = state is None
+        if state is None:
+            self._check_eta(rows.values.dtype)
+            known = np.unique(y) if labels and announced is None else announced
+            is_open = labels and announced is None
+            state = self._make_state(known, rows.n_features, rows.values.dtype, is_open)
+        target = find_classes(y, state.labels) if labels else y
+        safe, weight_bound = self._foresee(state, rows, largest, counted.presentations(rows.n_rows))
+        new_classes = labels and np.minimum.reduce(target) < 0
+        if new_classes or not (first or safe):
+            state = state.copy()  # a failure leaves the stream unchanged
+        if new_classes:
+            target = self._meet_classes(state, y, target < 0)
+        if rows.values.dtype != state.dtype:
+            rows = state.cast(rows, largest)
+        batch = TrainingBatch.of(rows, target, counted)
+        self._learn_chunk(state, batch)
+        state.weight_bound = weight_bound
+        state.rows_seen += batch.n_counted
+        if first:
             self._remember_columns(X)
         self._state, self._model = state, None
         self.n_iter_ = 1
+        if is_look_due(state.rows_seen, batch.n_counted):
+            self._warn_of_poor_fit(self.model_, batch, y, stacklevel=4)
+        return self
+
+    def _check_announced(self, classes: Any, state: OnlineState | None) -> NDArray[Any]:
+        announced = np.unique(check_labels(classes, len(classes), type(self).__name__))
+        if len(announced) < 2:
+            raise ValueError(f"classes must name at least two classes, got {classes!r}.")
+        if state is not None and not np.array_equal(announced, state.labels):
+            raise ValueError(
+                f"classes={announced.tolist()} is not the same as on the first call to "
+                f"partial_fit: {state.labels.tolist()}. Give it only there."
+            )
+        check_class_weight(self.class_weight, announced)
+        return announced
+
+    def _meet_classes(
+        self, state: OnlineState, y: NDArray[Any], new: NDArray[np.bool_]
+    ) -> NDArray[np.int32]:
+        """Add new classes to the state and return the class index of each label."""
+        if not state.open_classes:
+            row = int(np.flatnonzero(new)[0])
+            raise ValueError(
+                f"Row {row} has class {y.tolist()[row]!r}, which is not among the classes that "
+                f"fit met or that were announced: {state.labels.tolist()}. Start the stream with "
+                "partial_fit and without `classes` to let new classes in."
+            )
+        state.add_classes(np.unique(y[new]))
+        return find_classes(y, state.labels)
 
     def _check_stream_parameters(self, state: OnlineState | None) -> None:
         """Check the parameters at the first call and after every change."""
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once and cannot be used with "
+                "partial_fit. Give a dict from class to weight instead."
+            )
         values = self.__dict__
         now = [values[name] for name in self._requirements]
         if now == getattr(self, "_checked", None):
@@ -179,6 +328,25 @@ class OnlineEstimator(LinearEstimator):
         del state, rows, largest, steps
         return False, None
 
+    def _warn_of_poor_fit(
+        self, model: Any, batch: TrainingBatch, y: NDArray[Any], stacklevel: int = 3
+    ) -> None:
+        """Warn if the data is odd and the model is hardly better than a constant."""
+        message = poor_fit_message(
+            model,
+            batch,
+            y,
+            name=self._name,
+            ignores_scale=self._ignores_scale(),
+            ignores_shift=self._ignores_shift(),
+        )
+        if message is not None:
+            warnings.warn(
+                f"{type(self).__name__} may have learned little: {message}",
+                ConvergenceWarning,
+                stacklevel=stacklevel,
+            )
+
     def _build_model(
         self,
         state: OnlineState,
@@ -208,81 +376,56 @@ class OnlineEstimator(LinearEstimator):
         return parameters
 
 
-class OnlineRegressor(RegressorMixin, OnlineEstimator):
-    """Base of regressors that process one row at a time."""
+@available_if(lambda learner: learner._can_stream())
+def partial_fit_classes(
+    self: Any, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+) -> Any:
+    """Train on the next rows of a stream, once, in the given order.
 
-    # ------------------------------------------------------------------ hooks
+    The result is bit-identical for any chunking of the same rows, and to ``fit`` with
+    ``shuffle=False, max_iter=1``.
 
-    def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
-        """Train on the next rows of a stream, once, in order."""
-        raise NotImplementedError
+    Parameters
+    ----------
+    X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        The next rows.
+    y : array-like of shape (n,)
+        Their classes. New classes may appear at any time unless ``classes`` was given.
+    classes : array-like, optional
+        All classes of the stream; only at the first call. Without it a ghost model is kept,
+        from which new classes start.
+    sample_weight : array-like of shape (n,), optional
+        As in ``fit``.
 
-    def _link(self) -> Link:
-        return "identity"
+    Returns
+    -------
+    self
+    """
+    self._check_stream_parameters(getattr(self, "_state", None))
+    return self._stream(X, y, sample_weight, classes)
 
-    # ------------------------------------------------------------------ streams
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on the next rows of a stream, once, in the given order.
+def partial_fit_numbers(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Train on the next rows of a stream, once, in the given order.
 
-        The result is bit-identical for any chunking of the same rows, and to ``fit`` with
-        ``shuffle=False, max_iter=1``.
+    The result is bit-identical for any chunking of the same rows, and to ``fit`` with
+    ``shuffle=False, max_iter=1``.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            The next rows.
-        y : array-like of shape (n,)
-            Their targets.
-        sample_weight : array-like of shape (n,), optional
-            As in ``fit``.
+    Parameters
+    ----------
+    X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        The next rows.
+    y : array-like of shape (n,)
+        Their targets.
+    sample_weight : array-like of shape (n,), optional
+        As in ``fit``.
 
-        Returns
-        -------
-        self
-        """
-        state: OnlineState | None = getattr(self, "_state", None)
-        self._check_stream_parameters(state)
-        rows = as_rows(X, check_values=False) if state is None else self._check_rows(X)
-        largest = largest_magnitude(rows, X)
-        y = check_numbers(y, rows.n_rows, type(self).__name__)
-        counted = weigh_rows(sample_weight, None, y)
-        rows, y, counted = self._drop_absent(rows, y, counted)
-        if rows.n_rows == 0:
-            return self
-        if state is None:
-            self._check_eta(rows.values.dtype)
-            state = self._make_state(None, rows.n_features, rows.values.dtype)
-        elif not self._foresee(state, rows, largest, counted.presentations(rows.n_rows))[0]:
-            state = state.copy()  # a failure leaves the stream unchanged
-        if rows.values.dtype != state.dtype:
-            rows = state.cast(rows, largest)
-        batch = TrainingBatch.of(rows, y, counted)
-        self._learn_chunk(state, batch)
-        self._keep_chunk(X, state, batch.n_counted)
-        warn_of_poor_stream(self, state.rows_seen, batch, y)
-        return self
-
-    # ------------------------------------------------------------------ all rows at once
-
-    def _weigh(self, y: NDArray[np.float64], sample_weight: Any) -> RowWeights:
-        """Return the row weights; at least one is positive."""
-        counted = weigh_rows(sample_weight, None, y)
-        if counted.rows is not None and len(counted.rows) == 0:
-            raise ValueError("Every sample weight is zero, so no row is left to learn from.")
-        return counted
-
-    # ------------------------------------------------------------------ predicting
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights, (d,)."""
-        weights: NDArray[np.float64] = self._weights_only().weights[0]
-        return weights
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return w.x + b for each row."""
-        return self._weights_only().predict(self._finite_rows(X))
+    Returns
+    -------
+    self
+    """
+    self._check_stream_parameters(getattr(self, "_state", None))
+    return self._stream(X, y, sample_weight)
 
 
 def _weights_dtype(tensors: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:

@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from separable.data.core_rows import core_rows
-from separable.data.rows import as_rows, column_names
-from separable.fitting.targets import check_labels
+from separable.data.rows import as_rows, column_names, core_rows
 from separable.model.parameters import (
     BOOL,
     CLASS_WEIGHT,
@@ -24,7 +22,7 @@ from separable.model.parameters import (
     Requirement,
     one_of,
 )
-from separable.online.base_classifier import OnlineClassifier
+from separable.online.base import OnlineEstimator, partial_fit_classes
 from separable.online.evidence import (
     describe_margins,
     describe_run,
@@ -32,8 +30,7 @@ from separable.online.evidence import (
     measure_margins,
     unconverged_message,
 )
-from separable.online.poor_fit import warn_of_poor_fit
-from separable.online.runs import Rule, Run, TrainingBatch, run_epochs
+from separable.online.runs import Rule, Run, TrainingBatch, draw_seed, run_epochs
 from separable.online.state import AVERAGED, WEIGHTS, OnlineState
 
 if TYPE_CHECKING:
@@ -51,8 +48,23 @@ POCKET_VALUES = 50_000_000
 TIE_TARGETS = {"mistake": 0, "negative": -1, "positive": 1}
 
 
-class PerceptronBase(OnlineClassifier):
-    """Base of ``Perceptron``, ``AveragedPerceptron``, ``BatchPerceptron``, ``VotedPerceptron``."""
+class PerceptronBase(ClassifierMixin, OnlineEstimator):
+    """Base of ``Perceptron``, ``AveragedPerceptron``, ``BatchPerceptron``, ``VotedPerceptron``.
+
+    Parameters
+    ----------
+    eta0 : float
+        Learning rate. From a zero start it scales the weights and changes no prediction.
+    max_iter : int
+        Maximum number of epochs; an epoch without a mistake ends the fit sooner.
+    max_work : float
+        Limit on the numbers read: rows x non-zeros x epochs for each block of models.
+    multi_class : {"ovr", "argmax"}
+        For three or more classes: one-vs-rest, or the multi-class rule, which adds a misclassified
+        row to the weights of its class and subtracts it from those of the highest-scoring class.
+    ties : {"mistake", "negative", "positive"}
+        How training treats a score of exactly 0; see ``Perceptron``.
+    """
 
     _averaged: ClassVar[bool] = False
     _requirements: ClassVar[dict[str, Requirement]] = {
@@ -74,6 +86,8 @@ class PerceptronBase(OnlineClassifier):
     multi_class: str
     ties: str
     warm_start: bool
+
+    partial_fit = partial_fit_classes
 
     def fit(
         self,
@@ -123,7 +137,7 @@ class PerceptronBase(OnlineClassifier):
             self._warn_of_mistakes(model, state.labels, batch.n_counted)
         self._keep(X, state, model, len(run.mistakes))
         if self._averaged:  # the others warn about remaining mistakes
-            warn_of_poor_fit(self, model, original, state.labels[original.target])
+            self._warn_of_poor_fit(model, original, state.labels[original.target])
         return self
 
     # ------------------------------------------------------------------ steps
@@ -135,22 +149,23 @@ class PerceptronBase(OnlineClassifier):
         self._check_parameters()
         self._check_ties()
         rows = as_rows(X)
-        y = check_labels(y, rows.n_rows, type(self).__name__)
-        classes, label, counted = self._weigh(y, sample_weight)
+        targets = self._targets(y, rows.n_rows, sample_weight)
         self._check_eta(rows.values.dtype)
-        state = self._start(rows, classes, coef_init, intercept_init)
+        state = self._start(rows, targets.classes, coef_init, intercept_init)
         zero_start = not state.lanes["w"].any() and not state.lanes["b"].any()
         state.weight_bound = None
-        return TrainingBatch.of(rows, label, counted), state, zero_start
+        return TrainingBatch.of(rows, targets.target, targets.counted), state, zero_start
 
     def _stopped_by(self, run: Run) -> str:
         """Return why the epochs of a fit ended."""
         return "no mistakes" if run.converged else self._limit(run)
 
     def _limit(self, run: Run) -> str:
-        """Return the limit that ended a fit with mistakes left, or "overlap"."""
+        """Return the limit that ended a fit with mistakes left, "overlap" or "bound"."""
         if run.overlaps.any():
             return "overlap"
+        if run.is_far:
+            return "bound"
         reached = self.max_iter is not None and len(run.mistakes) >= self.max_iter
         return "max_iter" if reached else "max_work"
 
@@ -217,19 +232,6 @@ class PerceptronBase(OnlineClassifier):
         layout = AVERAGED if self._averaged else WEIGHTS
         return OnlineState(classes, n_features, dtype, self.multi_class, layout, open_classes)
 
-    def _start(
-        self, rows: Rows, classes: NDArray[Any], coef_init: Any, intercept_init: Any
-    ) -> OnlineState:
-        """Return the initial state: zeros, ``coef_init``, or the previous fit."""
-        state = self._make_state(classes, rows.n_features, rows.values.dtype)
-        previous: OnlineState | None = getattr(self, "_state", None)
-        if self.warm_start and previous is not None:
-            state.continue_from(previous)
-        k = 1 if len(classes) == 2 else len(classes)
-        state.take_start("w", "coef_init", coef_init, (k, rows.n_features))
-        state.take_start("b", "intercept_init", intercept_init, (k,))
-        return state
-
     def _can_stream(self) -> bool:
         if getattr(self, "pocket", False):
             raise AttributeError(
@@ -292,7 +294,7 @@ class PerceptronBase(OnlineClassifier):
             fit_intercept=bool(self.fit_intercept),
             max_epochs=max(1, int(min(self._max_epochs(), self.max_work / work))),
             shuffle=bool(self.shuffle),
-            seed=int(check_random_state(self.random_state).randint(0, 2**31 - 1)),
+            seed=draw_seed(self.random_state),
             pocket_values=POCKET_VALUES if getattr(self, "pocket", False) else -1,
             tie_target=self._tie_target,
         )

@@ -41,22 +41,14 @@ class BatchPerceptron(PerceptronBase):
 
     Parameters
     ----------
-    eta0 : float, default 1.0
-        The learning rate. From a zero start it scales the weights and changes no prediction.
-    eps : float, optional
+    eps : float or None
         Also stop a model when the norm of its Delta, in the space (1, x) if there is an intercept,
         is below ``eps``; some rows may then be misclassified. Default: never.
-    fit_intercept : bool, default True
-        Whether to learn b.
-    max_iter : int, default 10000
+    max_iter : int
         Maximum number of epochs, each one pass over the rows and one step.
-    max_work : float, default 1e10
+    max_work : float
         Limit on the numbers read: (non-zeros + features) x epochs for each block of models.
-    ties : {"mistake", "negative", "positive"}, default "mistake"
-        How training treats a score of exactly 0; see ``Perceptron``.
-    class_weight : dict, "balanced" or None, default None
-        Weights of the classes, multiplied into ``sample_weight``.
-    warm_start : bool, default False
+    warm_start : bool
         ``fit`` starts from the weights of the previous fit.
 
     Attributes

@@ -62,6 +62,8 @@ class Steps(NamedTuple):
     fit_intercept: bool
     #: Averaging starts after this many steps; None: no averaging.
     mean_from: float | None
+    #: Whether ``fit`` ends with the mean over all epochs but the first.
+    mean_of_epochs: bool = False
 
 
 class Order(NamedTuple):
@@ -185,14 +187,14 @@ class DescentState(OnlineState):
         if examples == 0:
             return {"examples": [], "mean_loss": []}
         n_marks = examples.bit_length()
-        arrays = self.arrays()
-        sums = _sum_of_models(arrays["marks"][:n_models, :n_marks])
+        sums = _sum_of_models(self.array("marks")[:n_models, :n_marks])
         sums /= self.shared["mark_weight"][:n_marks]
         examples_at = [1 << mark for mark in range(n_marks)]
         losses = sums.tolist()
         if examples_at[-1] != examples:
             examples_at.append(examples)
-            losses.append(float(_sum_of_models(arrays["loss"][:n_models])) / self.clock["weight"])
+            total = float(_sum_of_models(self.array("loss")[:n_models]))
+            losses.append(total / self.clock["weight"])
         return {"examples": examples_at, "mean_loss": [loss / n_models for loss in losses]}
 
 
@@ -241,16 +243,16 @@ class SgdState(DescentState):
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return weights and intercepts, or their means, with all pending penalties applied."""
         n_models, clock = self.n_models - self.n_ghosts or 1, self.clock
-        w, arrays = np.empty((n_models, self.n_features)), self.arrays()
-        b = arrays["b"][:n_models].astype(np.float64)
+        w = np.empty((n_models, self.n_features))
+        b = self.array("b")[:n_models].astype(np.float64)
         if self.averaged and clock["mean_count"]:
             count = clock["mean_count"]
             native.unpack(self.native_weights(), clock["mean_scale"] / count, count, w)
-            return self.as_model(w, b - arrays["u_b"][:n_models] / count)
+            return self.as_model(w, b - self.array("u_b")[:n_models] / count)
         last = native.OnlineWeights(self.lanes["w"], self.lanes["b"])
         native.unpack(last, 1.0, 1.0, w)
         if "q" in self.layout:  # the penalty still to be taken from weights no row has touched
-            left = clock["due"] + np.sign(w) * arrays["q"][:n_models]
+            left = clock["due"] + np.sign(w) * self.array("q")[:n_models]
             w = np.copysign(np.maximum(np.abs(w) - left, 0.0), w)
         w *= clock["scale"]
         w += 0.0  # never -0.0

@@ -137,6 +137,7 @@ def unconverged_message(
     limit = {
         "stalled": "a step no longer changes the weights, so more epochs cannot either",
         "rounding": "an epoch without a mistake; what is left is within rounding of the boundary",
+        "bound": f"max_work={learner.max_work:.3g} is far below the mistake bound (R / gamma)^2",
         "max_iter": f"max_iter={learner.max_iter}",
         "max_work": f"max_work={learner.max_work:.3g}",
     }[evidence["stopped_by"]]

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from separable.data.core_rows import core_rows
-from separable.data.rows import Rows
+from separable.data.rows import Rows, core_rows
 from separable.model.predict.scores import linear_scores
 from separable.online.runs import Run, run_epochs
 
@@ -32,8 +31,11 @@ __all__ = ["Separability", "check_separability", "run_until_decided"]
 
 #: Epochs before the check: so many, but at least the second number once so many values are read.
 CHECK_EPOCHS, MIN_EPOCHS, CHECK_VALUES = 20, 5, 2e7
-#: Fraction of all epochs, 1 / OTHERS, for models beside one whose classes overlap.
-OTHERS = 50
+#: Fraction of all epochs, 1 / FEW, for models beside one whose classes overlap.
+FEW = 50
+#: The same fraction, but at least so many epochs, where a mistake bound (R / gamma)^2 is so many
+#: times the updates that all epochs can make.
+FAR_EPOCHS, FAR_BOUND = 10_000, 1e6
 #: Epochs of the pocket at the end: between these, as many as read so many values. It may read as
 #: many to evaluate weights, in any case.
 MIN_POCKET, MAX_POCKET, POCKET_VALUES = 5, 100, 2_000_000
@@ -66,8 +68,9 @@ def run_until_decided(state: OnlineState, batch: TrainingBatch, rule: Rule) -> R
     """Run epochs until no mistake is left, overlap is proved, or the limit of the rule.
 
     If one class overlaps the rest, no number of epochs ends without a mistake, so the other models
-    get only a fraction of them. All models with mistakes left end with the best weights of the
-    last epochs (the pocket).
+    get only a fraction of them. So do all models if one has a margin so small beside the rows that
+    the epochs allowed cannot be expected to be enough. All models with mistakes left end with the
+    best weights of the last epochs (the pocket).
 
     Parameters
     ----------
@@ -88,9 +91,12 @@ def run_until_decided(state: OnlineState, batch: TrainingBatch, rule: Rule) -> R
         for model in range(state.n_models)
     ]
     overlaps = np.array([verdict is not None and verdict.kind == "overlap" for verdict in verdicts])
-    rest, left = unconverged & ~overlaps, rule.max_epochs - done
+    rest, left, far = unconverged & ~overlaps, rule.max_epochs - done, False
     if rest.any():
-        epochs = max(1, left // OTHERS if overlaps.any() else left - MIN_POCKET)
+        epochs = max(1, left // FEW if overlaps.any() else left - MIN_POCKET)
+        far = epochs > FAR_EPOCHS and _is_far(verdicts, batch, left * batch.n_counted)
+        if far:
+            epochs = max(FAR_EPOCHS, left // FEW)
         later = rule._replace(first_epoch=rule.first_epoch + done, max_epochs=epochs)
         run = run.followed_by(Run(run_epochs(state, batch, later, learning=rest)))
         rest, done = rest & (run.mistakes[-1] > 0), len(run.mistakes)
@@ -99,9 +105,16 @@ def run_until_decided(state: OnlineState, batch: TrainingBatch, rule: Rule) -> R
             first_epoch=rule.first_epoch + done, max_epochs=rule.max_epochs - done
         )
         run = run.followed_by(_run_pocket(state, batch, later, overlaps | rest))
-    run.verdicts, run.overlaps = verdicts, overlaps
+    run.verdicts, run.overlaps, run.is_far = verdicts, overlaps, far
     run.converged = bool(run.converged_models.all())
     return run
+
+
+def _is_far(verdicts: list[Separability | None], batch: TrainingBatch, updates: float) -> bool:
+    """Return whether the mistake bound of a separable class is far beyond so many updates."""
+    margins = [each.margin for each in verdicts if each is not None and each.kind == "separable"]
+    least = min(margins, default=np.inf)
+    return bool(batch.core.largest_squared_norm() > FAR_BOUND * updates * least**2)
 
 
 def _run_pocket(

@@ -31,34 +31,19 @@ class Perceptron(PerceptronBase):
 
     Parameters
     ----------
-    eta0 : float, default 1.0
-        The learning rate. From a zero start it scales the weights and changes no prediction.
-    fit_intercept : bool, default True
-        Whether to learn b.
-    max_iter : int or None, default None
+    max_iter : int or None
         Maximum number of epochs of the textbook algorithm, which does not ask whether the classes
         are separable. None: training ends without a mistake, with a proof that the classes
         overlap, or by ``max_work``; with multi_class="argmax" or ``pocket``, after 10000 epochs.
-    max_work : float, default 1e10
-        Limit on the numbers read, rows x non-zeros x epochs for each block of models.
-    shuffle : bool, default True
-        Shuffle the rows before each epoch; otherwise take them in the given order.
-    random_state : int, RandomState or None, default 0
-        Seed for shuffling.
-    multi_class : {"ovr", "argmax"}, default "ovr"
-        For three or more classes: one-vs-rest, or the multi-class rule, which adds a misclassified
-        row to the weights of its class and subtracts it from those of the highest-scoring class.
-    pocket : bool, default False
+    pocket : bool
         Pocket algorithm: return the weights with the fewest training mistakes instead of the last
         weights. On large data not all weights are evaluated; see docs/learners/perceptron.md.
-    ties : {"mistake", "negative", "positive"}, default "mistake"
+    ties : {"mistake", "negative", "positive"}
         How training treats a score of exactly 0: as a mistake for either class, or as a prediction
         of the negative or the positive class (of each one-vs-rest model). It matters for a zero
         start and for integer data. multi_class="argmax" requires "mistake"; with another rule
         ``partial_fit`` needs ``classes``. ``predict`` assigns a score of 0 to the negative class.
-    class_weight : dict, "balanced" or None, default None
-        Weights of the classes, multiplied into ``sample_weight``.
-    warm_start : bool, default False
+    warm_start : bool
         ``fit`` starts from the weights of the previous fit.
 
     Attributes
@@ -70,8 +55,10 @@ class Perceptron(PerceptronBase):
     n_iter_ : int
         Number of epochs.
     evidence_ : dict
-        ``epochs``, ``stopped_by`` ("no mistakes", "overlap": proved, "max_iter", "max_work", or
-        "rounding": no mistake in training, but rows within rounding of the boundary),
+        ``epochs``, ``stopped_by`` ("no mistakes", "overlap": proved, "max_iter", "max_work",
+        "bound": separable, but the mistake bound is so far beyond ``max_work`` that only a
+        fraction of it was used, or "rounding": no mistake in training, but rows within rounding of
+        the boundary),
         ``converged`` (stopped by "no mistakes"), ``converged_models``, ``mistakes`` (per epoch, of
         the first 10000), ``separability`` (of each model that was checked: "separable", "overlap"
         or "undecided", with a lower or upper bound on the margin), ``pocket_mistakes`` (of models

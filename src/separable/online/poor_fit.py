@@ -6,24 +6,21 @@ dominates all steps, and sample weights far below 1 make the steps vanish.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.online.base import OnlineEstimator
     from separable.online.runs import TrainingBatch
     from separable.typing import Floats
 
 
-__all__ = ["warn_of_poor_fit", "warn_of_poor_stream"]
+__all__ = ["is_look_due", "poor_fit_message"]
 
 #: A mean so many deviations from 0 slows learning down; so does a value so many medians large.
 FAR, LARGE = 30.0, 1e6
@@ -68,64 +65,48 @@ class Columns(NamedTuple):
     deviation: Floats
 
 
-def warn_of_poor_fit(
-    learner: OnlineEstimator, model: Any, batch: TrainingBatch, y: NDArray[Any], stacklevel: int = 3
-) -> None:
-    """Warn if the data has an oddity and the model is hardly better than a constant.
+def poor_fit_message(
+    model: Any,
+    batch: TrainingBatch,
+    y: NDArray[Any],
+    *,
+    name: Callable[[int], str],
+    ignores_scale: bool,
+    ignores_shift: bool,
+) -> str | None:
+    """Return what is odd about the data if the model is hardly better than a constant.
 
     Parameters
     ----------
-    learner : OnlineEstimator
-        The learner, with its column names.
     model : Model
         The fitted model.
     batch : TrainingBatch
         The rows.
     y : ndarray
         Their targets, as passed by the caller.
-    stacklevel : int, default 3
-        The caller's frame: that of ``fit`` is 2.
+    name : callable
+        Returns what a message calls a column.
+    ignores_scale, ignores_shift : bool
+        Whether training is invariant to the scale, and to the means, of the columns.
     """
     n_rows, n_features = batch.rows.shape
     present = np.arange(n_rows) if batch.present is None else batch.present
     if len(present) < LEAST_ROWS or n_features == 0:
-        return
+        return None
     most = int(np.clip(SAMPLE_VALUES // n_features, LEAST_ROWS, SAMPLE_ROWS))
     chosen = present[np.unique(np.linspace(0, len(present) - 1, most).astype(np.int64))]
     sample = batch.rows.take(chosen)
     with np.errstate(all="ignore"):
         oddities = [*_light(batch), *_odd_numbers(model, batch, y)]
-        oddities += _odd_columns(learner, batch.rows, sample)
+        oddities += _odd_columns(batch.rows, sample, name, ignores_scale, ignores_shift)
         error = _relative_error(model, sample, y[chosen]) if oddities else 0.0
-    for oddity in oddities:
-        if error >= oddity.poor:
-            warnings.warn(
-                f"{type(learner).__name__} may have learned little: {oddity.words}",
-                ConvergenceWarning,
-                stacklevel=stacklevel,
-            )
-            return
+    return next((oddity.words for oddity in oddities if error >= oddity.poor), None)
 
 
-def warn_of_poor_stream(
-    learner: OnlineEstimator, rows_seen: int, batch: TrainingBatch, y: NDArray[Any]
-) -> None:
-    """Warn as for a fit, whenever the number of rows of a stream has doubled.
-
-    Parameters
-    ----------
-    learner : OnlineEstimator
-        After training on a chunk.
-    rows_seen : int
-        Number of rows of all chunks.
-    batch : TrainingBatch
-        The last chunk.
-    y : ndarray
-        Its targets, as passed by the caller.
-    """
-    before = rows_seen - batch.n_counted
-    if rows_seen >= FIRST_LOOK and rows_seen.bit_length() > before.bit_length():
-        warn_of_poor_fit(learner, learner.model_, batch, y, stacklevel=4)
+def is_look_due(rows_seen: int, n_new: int) -> bool:
+    """Return whether the rows of a stream have doubled with the last ``n_new``."""
+    before = rows_seen - n_new
+    return rows_seen >= FIRST_LOOK and rows_seen.bit_length() > before.bit_length()
 
 
 def _light(batch: TrainingBatch) -> Iterator[Oddity]:
@@ -160,33 +141,39 @@ def _odd_numbers(model: Any, batch: TrainingBatch, y: NDArray[Any]) -> Iterator[
         )
 
 
-def _odd_columns(learner: OnlineEstimator, rows: Rows, sample: Rows) -> Iterator[Oddity]:
+def _odd_columns(
+    rows: Rows,
+    sample: Rows,
+    name: Callable[[int], str],
+    ignores_scale: bool,
+    ignores_shift: bool,
+) -> Iterator[Oddity]:
     """Yield oddities of columns: a huge value, different scales, a mean far from 0."""
     columns = _dense_columns(sample) if sample.indices is None else _sparse_columns(sample)
     if not np.isfinite(columns.median).any():  # all values are 0
         return
-    name = [learner._name(int(column)) for column in columns.column_index[_extremes(columns)]]
+    smallest, largest = (name(int(j)) for j in columns.column_index[_extremes(columns)])
     result = _largest(rows, columns)
     if result is not None:
         column, value, median = result
         yield Oddity(
-            f"{learner._name(column)} has the value {value:.3g}, and half of its values that are "
+            f"{name(column)} has the value {value:.3g}, and half of its values that are "
             f"not 0 are up to {median:.3g} in size. Check that value, or drop its row. {REMEDY}",
             0.0 if abs(value) > DOMINANT_RATIO * median else POOR,
         )
     least, most = columns.median[_extremes(columns)]
-    if most > LARGEST or most < (SMALLEST if learner._ignores_scale() else 1 / LARGE):
+    if most > LARGEST or most < (SMALLEST if ignores_scale else 1 / LARGE):
         yield Oddity(
-            f"values of {name[1]}, the largest column, are about {most:.3g}. {REMEDY}", POOR
+            f"values of {largest}, the largest column, are about {most:.3g}. {REMEDY}", POOR
         )
-    if most > DOMINANT_RATIO * least and not learner._ignores_scale():
+    if most > DOMINANT_RATIO * least and not ignores_scale:
         yield Oddity(
-            f"values of {name[1]} are about {most:.3g}, and those of {name[0]} about {least:.3g}, "
+            f"values of {largest} are about {most:.3g}, and those of {smallest} about {least:.3g}, "
             f"so steps along the one hide the other. {REMEDY}",
             POOR if most <= DOMINANT_RATIO**2 * least else POOR_AT_LEAST,
         )
-    if not learner._ignores_shift():
-        yield from _far_columns(learner, columns)
+    if not ignores_shift:
+        yield from _far_columns(columns, name)
 
 
 def _extremes(columns: Columns) -> list[int]:
@@ -195,7 +182,7 @@ def _extremes(columns: Columns) -> list[int]:
     return [int(np.argmin(columns.median)), int(np.argmax(present))]
 
 
-def _far_columns(learner: OnlineEstimator, columns: Columns) -> Iterator[Oddity]:
+def _far_columns(columns: Columns, name: Callable[[int], str]) -> Iterator[Oddity]:
     """Yield the column that is farthest from 0; a constant one is measured by the others."""
     size = np.abs(columns.mean)
     constant = columns.deviation <= 1e-12 * size
@@ -204,7 +191,7 @@ def _far_columns(learner: OnlineEstimator, columns: Columns) -> Iterator[Oddity]
     worst = int(np.argmax(ratio))
     if ratio[worst] > FAR:
         yield Oddity(
-            f"{learner._name(int(columns.column_index[worst]))} lies about "
+            f"{name(int(columns.column_index[worst]))} lies about "
             f"{columns.mean[worst]:.3g} and "
             f"deviates by {columns.deviation[worst]:.3g} from it, so steps along it hide all "
             f"others. {REMEDY}",

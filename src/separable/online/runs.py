@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from separable._core import native, portable
-from separable.data.core_rows import core_rows
-from separable.data.memory import available_bytes
+from separable.data.resources import available_bytes
+from separable.data.rows import core_rows
 from separable.fitting.targets import RowWeights
 
 if TYPE_CHECKING:
@@ -25,13 +27,25 @@ if TYPE_CHECKING:
         [portable.Rows, native.OnlineWeights, native.OnlinePlan, int, int, int], native.OnlineRun
     ]
 
-__all__ = ["Rule", "Run", "TrainingBatch", "refuse_overflow", "run_epochs"]
+__all__ = ["Rule", "Run", "TrainingBatch", "draw_seed", "refuse_overflow", "run_epochs"]
 
 
 #: Shuffled rows are copied for at least so many epochs, from so many bytes on, if they are short.
 COPY_EPOCHS = 4
 COPY_BYTES = 8_000_000
 COPY_ROW_BYTES = 1024
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the seed of the compiled core that a random state gives."""
+    if isinstance(random_state, int):
+        return _seed_of_int(random_state)
+    return int(check_random_state(random_state).randint(0, 2**31 - 1))
+
+
+@lru_cache(maxsize=64)
+def _seed_of_int(random_state: int) -> int:  # to make a RandomState takes as long as a small fit
+    return int(check_random_state(random_state).randint(0, 2**31 - 1))
 
 
 class TrainingBatch(NamedTuple):
@@ -99,7 +113,8 @@ class Run:
     ``mistakes`` is (epochs, models); a block that stopped early has no further mistakes. Batch
     learners also have ``stop``, the reason why each model stopped ("" if it did not), and
     ``delta_norm``. ``verdicts`` has the separability of each class that was checked, ``overlaps``
-    the models that stopped because their classes overlap.
+    the models that stopped because their classes overlap. ``is_far``: a mistake bound is far beyond
+    all epochs, so that only some were made.
     """
 
     def __init__(self, runs: list[native.OnlineRun]) -> None:
@@ -114,6 +129,7 @@ class Run:
         self.delta_norm = [norm for run in runs for norm in run.delta_norm]
         self.verdicts: list[Separability | None] = []
         self.overlaps = np.zeros(self.mistakes.shape[1], dtype=np.bool_)
+        self.is_far = False
 
     @property
     def converged_models(self) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from separable._core import native
 from separable.model.predict.scores import linear_scores
+from separable.online.adaptive_state import AdaptiveState
 from separable.online.descent import (
     ALL_EPOCHS,
     DescentState,
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from separable.online.runs import TrainingBatch
 
 __all__ = ["Epochs", "HeldOut"]
+
+#: Rows presented without progress before epochs end, if n_iter_no_change is None: dense, sparse.
+PATIENT_ROWS, PATIENT_SPARSE_ROWS = 100_000, 2000
+#: Most epochs without progress in that case.
+MAX_PATIENCE = 40
 
 
 class HeldOut(NamedTuple):
@@ -86,6 +92,20 @@ class Epochs:
         """Run the epochs and return the state to keep."""
         learner = self.learner
         self._run_epochs(0, 1)
+        takes_mean = self.steps.mean_of_epochs and learner.max_iter > 1
+        if takes_mean:
+            assert isinstance(self.state, AdaptiveState)
+            self.state.start_mean()
+        self._run_others()
+        state = self.state if self._best is None else self._best
+        if takes_mean:
+            assert isinstance(state, AdaptiveState)
+            state.end_mean()
+        return state
+
+    def _run_others(self) -> None:
+        """Run the second epoch and those after it, by the stopping rule."""
+        learner = self.learner
         if self.held is not None:
             self._run_one_by_one()
         elif learner.tol is None:
@@ -93,12 +113,18 @@ class Epochs:
         elif self.state.n_blocks == 1:
             first = self.losses[0]
             stopping = StoppingRule(
-                learner.n_iter_no_change, learner.tol * first, first, self._total_weight()
+                self._patience(), learner.tol * first, first, self._total_weight()
             )
             self._run_epochs(1, learner.max_iter - 1, stopping)
         else:
             self._run_one_by_one()
-        return self.state if self._best is None else self._best
+
+    def _patience(self) -> int:
+        """Return the number of epochs without progress that end the run."""
+        if self.learner.n_iter_no_change is not None:
+            return self.learner.n_iter_no_change
+        rows = PATIENT_SPARSE_ROWS if self.batch.rows.is_sparse else PATIENT_ROWS
+        return min(MAX_PATIENCE, max(1, -(-rows // self.batch.n_counted)))
 
     def _run_one_by_one(self) -> None:
         """Apply the stopping rule after each epoch: to held-out rows, or to several blocks."""
@@ -115,7 +141,7 @@ class Epochs:
                 best = loss
                 if self.held is not None:
                     self._best = self.state.copy()
-            if waited >= learner.n_iter_no_change:
+            if waited >= self._patience():
                 self.converged = True
                 break
 

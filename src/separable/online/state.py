@@ -158,10 +158,14 @@ class OnlineState:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by model: w of shape (models, d), b of shape (models,)."""
-        return {
-            name: np.moveaxis(lanes, -1, 1).reshape(-1, *lanes.shape[1:-1])[: self.n_models]
-            for name, lanes in self.lanes.items()
-        }
+        return {name: self.array(name) for name in self.lanes}
+
+    def array(self, name: str) -> NDArray[Any]:
+        """Return one of the arrays by model."""
+        lanes = self.lanes[name]
+        if self.width > 1:
+            lanes = np.moveaxis(lanes, -1, 1)
+        return lanes.reshape(-1, *self.layout[name].shape(self.n_features))[: self.n_models]
 
     def set_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Set the arrays from arrays by model."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.features.base import Encoder
     from separable.fitting.targets import RowWeights
+    from separable.online.base import Targets
     from separable.online.runs import TrainingBatch
     from separable.online.state import OnlineState
 
@@ -43,26 +44,14 @@ class VotedPerceptron(PerceptronBase):
 
     Parameters
     ----------
-    eta0 : float, default 1.0
+    eta0 : float
         The learning rate. From a zero start it changes no prediction.
-    fit_intercept : bool, default True
-        Whether to learn b.
-    max_iter : int, default 10
-        Maximum number of epochs; an epoch without a mistake ends the fit sooner.
-    max_work : float, default 1e10
-        Limit on the numbers read: rows x non-zeros x epochs for each block of models.
-    shuffle : bool, default True
-        Shuffle the rows before each epoch; otherwise take them in the given order.
-    random_state : int, RandomState or None, default 0
-        Seed for shuffling.
-    ties : {"mistake", "negative", "positive"}, default "mistake"
+    ties : {"mistake", "negative", "positive"}
         How training treats a score of exactly 0; see ``Perceptron``. A voter with a score of 0
         always votes 0.
-    class_weight : dict, "balanced" or None, default None
-        Weights of the classes, multiplied into ``sample_weight``.
-    max_voters : int or None, default None
+    max_voters : int or None
         Number of weight vectors of each model that vote, counted from the last. None: all.
-    warm_start : bool, default False
+    warm_start : bool
         ``fit`` continues from the previous fit, including its voters.
 
     Attributes
@@ -125,7 +114,8 @@ class VotedPerceptron(PerceptronBase):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the votes: (n,) for two classes, else (n, K)."""
-        return super().decision_function(X)
+        votes: NDArray[np.float64] = super().decision_function(X)
+        return votes
 
     @classmethod
     def from_model(cls, model: Any) -> Self:
@@ -179,7 +169,7 @@ class VotedPerceptron(PerceptronBase):
         return VotedState(classes, n_features, double, "ovr", VOTED, open_classes, clock=clock)
 
     def _start(
-        self, rows: Rows, classes: NDArray[Any], coef_init: Any, intercept_init: Any
+        self, rows: Rows, classes: NDArray[Any] | None, coef_init: Any, intercept_init: Any
     ) -> OnlineState:
         has_start = coef_init is not None or intercept_init is not None
         if has_start and self.warm_start and getattr(self, "_state", None) is not None:
@@ -201,12 +191,10 @@ class VotedPerceptron(PerceptronBase):
             )
         return state
 
-    def _weigh(
-        self, y: NDArray[Any], sample_weight: Any
-    ) -> tuple[NDArray[Any], NDArray[np.int32], RowWeights]:
-        classes, label, counted = super()._weigh(y, sample_weight)
-        self._check_weights(counted)
-        return classes, label, counted
+    def _targets(self, y: Any, n_rows: int, sample_weight: Any) -> Targets:
+        targets = super()._targets(y, n_rows, sample_weight)
+        self._check_weights(targets.counted)
+        return targets
 
     def _check_weights(self, counted: RowWeights) -> None:
         if counted.weight is not None and counted.weight.max() > MAX_WEIGHT:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from separable._core import native, portable
-from separable.data.core_rows import core_rows
-from separable.data.stacking import stack_rows
+from separable.data.row_operations import stack_rows
+from separable.data.rows import core_rows
 from separable.model.linear_model import TrainingState
 from separable.model.voted.voters import (
     Voters,

@@ -7,12 +7,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from separable._core import native
 from separable.data.rows import as_rows, column_names
-from separable.fitting.targets import check_numbers
 from separable.model.parameters import (
     BOOL,
     COUNT,
@@ -23,15 +22,13 @@ from separable.model.parameters import (
     Requirement,
 )
 from separable.model.predict.scores import linear_scores
-from separable.online.base import OnlineRegressor
-from separable.online.poor_fit import warn_of_poor_fit
-from separable.online.runs import Rule, TrainingBatch
+from separable.online.base import OnlineEstimator, partial_fit_numbers
+from separable.online.runs import Rule, TrainingBatch, draw_seed
 from separable.online.state import WEIGHTS, OnlineState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.data.rows import Rows
 
 __all__ = ["WidrowHoff"]
 
@@ -48,7 +45,7 @@ STEP = Requirement(
 )
 
 
-class WidrowHoff(OnlineRegressor):
+class WidrowHoff(RegressorMixin, OnlineEstimator):
     """Linear regression by the Widrow-Hoff rule (LMS, delta rule).
 
     For each row in turn, r = w.x + b - y, then w -= eta0 r x and b -= eta0 r. A step multiplies
@@ -67,22 +64,16 @@ class WidrowHoff(OnlineRegressor):
 
     Parameters
     ----------
-    eta0 : float or "auto", default "auto"
+    eta0 : float or "auto"
         Learning rate; "auto": 1 / (4 max |x|^2) over the rows seen so far.
-    fit_intercept : bool, default True
+    fit_intercept : bool
         Whether to learn b.
-    max_iter : int, default 1000
-        Maximum number of epochs.
-    tol : float or None, default 1e-4
+    tol : float or None
         Stop when five epochs in a row fail to reduce the mean squared error below 1 - tol times
         the smallest so far. None: run ``max_iter`` epochs.
-    max_work : float, default 1e10
+    max_work : float
         Limit on the numbers read: non-zeros x epochs.
-    shuffle : bool, default True
-        Shuffle the rows before each epoch; otherwise take them in the given order.
-    random_state : int, RandomState or None, default 0
-        Seed for shuffling.
-    warm_start : bool, default False
+    warm_start : bool
         ``fit`` starts from the weights of the previous fit.
 
     Attributes
@@ -117,6 +108,8 @@ class WidrowHoff(OnlineRegressor):
         "random_state": RANDOM_STATE,
         "warm_start": BOOL,
     }
+
+    partial_fit = partial_fit_numbers
 
     def __init__(
         self,
@@ -169,10 +162,10 @@ class WidrowHoff(OnlineRegressor):
         """
         self._check_parameters()
         rows = as_rows(X)
-        y = check_numbers(y, rows.n_rows, type(self).__name__)
-        batch = TrainingBatch.of(rows, y, self._weigh(y, sample_weight))
+        y, counted, _ = self._targets(y, rows.n_rows, sample_weight)
+        batch = TrainingBatch.of(rows, y, counted)
         self._check_eta(rows.values.dtype)
-        state = self._start(rows, coef_init, intercept_init)
+        state = self._start(rows, None, coef_init, intercept_init)
         run = self._run_epochs(state, batch)
         state.rows_seen += batch.n_counted
         evidence = {
@@ -188,7 +181,7 @@ class WidrowHoff(OnlineRegressor):
         self._remember_columns(X)
         self._state, self._model = state, model
         self.n_iter_ = len(run.mean_squared_error)
-        warn_of_poor_fit(self, model, batch, y)
+        self._warn_of_poor_fit(model, batch, y)
         return self
 
     # ------------------------------------------------------------------ hooks
@@ -231,16 +224,6 @@ class WidrowHoff(OnlineRegressor):
 
     # ------------------------------------------------------------------ steps
 
-    def _start(self, rows: Rows, coef_init: Any, intercept_init: Any) -> OnlineState:
-        """Return the initial state: zeros, ``coef_init``, or the previous fit."""
-        state = self._make_state(None, rows.n_features, rows.values.dtype)
-        previous: OnlineState | None = getattr(self, "_state", None)
-        if self.warm_start and previous is not None:
-            state.continue_from(previous)
-        state.take_start("w", "coef_init", coef_init, (1, rows.n_features))
-        state.take_start("b", "intercept_init", intercept_init, (1,))
-        return state
-
     def _fixed_eta(self) -> float:
         """Return eta0, or 0 for "auto"."""
         eta = self._as_learned("eta0")
@@ -272,7 +255,7 @@ class WidrowHoff(OnlineRegressor):
         if self._fixed_eta() > self._safe_eta(state):
             start = most = _start_error(state, batch)
         epochs = max(1, int(min(self.max_iter, self.max_work / max(1, batch.rows.values.size))))
-        seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
+        seed = draw_seed(self.random_state)
         rule = Rule(self._fixed_eta(), bool(self.fit_intercept), epochs, bool(self.shuffle), seed)
         learned = batch.shuffled(seed, epochs) if rule.shuffle else batch
         run = self._run(state, learned, rule, most, native.SquaredErrors(), met)
