@@ -10,7 +10,7 @@ from importlib.resources import files
 import pytest
 
 from separable.export import export
-from separable.export.languages.runtime_sections import runtime, sections_of
+from separable.export.languages.language_registry import runtime, sections_of
 from tests.export import models
 from tests.export.running import compiled, tool
 

@@ -16,7 +16,7 @@ from separable.features import TableEncoder
 from separable.geometry import separability
 from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.metric_registry import Answers, predictions_of
+from separable.model.metrics.metric_registry import Predictions, predictions_of
 from separable.report.contents import (
     Absent,
     Certificate,
@@ -107,9 +107,11 @@ def contents_of(model: Any, data: Data, measured: Measured | Absent, **parts: An
     return Contents(model=model, data=data, measured=measured, reproduction=REPRODUCTION, **given)
 
 
-def measured_of(answers: Answers, truth: Any, weight: Any = None) -> Measured:
+def measured_of(predictions: Predictions, truth: Any, weight: Any = None) -> Measured:
     how = "The figures are of rows that were held out: a quarter of all, drawn at random."
-    return Measured(how, evaluation(answers, truth, weight), np.asarray(truth), answers, weight)
+    return Measured(
+        how, evaluation(predictions, truth, weight), np.asarray(truth), predictions, weight
+    )
 
 
 @cache
@@ -124,7 +126,7 @@ def penguins() -> Contents:
     part = lambda which: {n: _cells(table[n], which) for n in names}  # noqa: E731
     truth = np.array(table["species"])
     fitted = TableClassifier(LogisticRegression()).fit(part(learn), truth[learn])
-    answers = predictions_of(fitted.model_, part(test))
+    predictions = predictions_of(fitted.model_, part(test))
     encoded = fitted.model_.encoder.encode(part(place))
     counts = [(str(c), int(n)) for c, n in zip(*np.unique(truth, return_counts=True), strict=True)]
     data = Data(
@@ -132,11 +134,11 @@ def penguins() -> Contents:
         "species", "classification", tuple(sorted(counts, key=lambda each: -each[1])),
         sha256="0" * 64,
     )  # fmt: skip
-    wrong = np.flatnonzero(answers.predicted != truth[test])
+    wrong = np.flatnonzero(predictions.predicted != truth[test])
     rows_told = wrong.tolist() or [0, 1]
     hard = tuple(
         HardRow(
-            int(test[k]) + 2, truth[test][k].item(), answers.predicted[k].item(), 0.31, 0.8,
+            int(test[k]) + 2, truth[test][k].item(), predictions.predicted[k].item(), 0.31, 0.8,
             tuple((n, str(table[n][test[k]])) for n in names),
             (("bill_length_mm", 1.2), ("flipper_length_mm", -0.7), ("island=Dream", 0.2)),
         )
@@ -146,7 +148,7 @@ def penguins() -> Contents:
         LDA(shrinkage=0.1), encoded, truth[place], sizes=[20, 40, 80, 160, 240], repeats=5
     )
     return contents_of(
-        fitted.model_, data, measured_of(answers, truth[test]),
+        fitted.model_, data, measured_of(predictions, truth[test]),
         tried=tried(), regularization=regularization_curve(), learning_curve=curve, hard_rows=hard,
         certificate=Certificate(3.2e-7, 1e-6, True, 1, 41.93821, 41.93820),
         notes=("8 rows without a value of sex are counted as a level of their own.",),
@@ -180,10 +182,10 @@ def reviews(n: int = 600) -> Contents:
     fitted = TableClassifier(LogisticRegression(), encoder)
     fitted.fit({"review": texts[learn]}, truth[learn])
     rest = texts[2 * n // 3 :]
-    answers = predictions_of(fitted.model_, {"review": rest})
+    predictions = predictions_of(fitted.model_, {"review": rest})
     held = truth[2 * n // 3 :]
-    wrong = np.flatnonzero(answers.predicted != held)[:5]
-    hard = tuple(_hard_review(int(k), rest[k], held[k], answers, int(k)) for k in wrong)
+    wrong = np.flatnonzero(predictions.predicted != held)[:5]
+    hard = tuple(_hard_review(int(k), rest[k], held[k], predictions, int(k)) for k in wrong)
     columns = (Column("review", "text", 0, "23 words"), Column("sentiment", "target", 0, ""))
     data = Data(
         "reviews.csv", n, columns, "sentiment", "classification",
@@ -191,7 +193,7 @@ def reviews(n: int = 600) -> Contents:
     )  # fmt: skip
     verdict = separability(rng.normal(size=(60, 2)), (np.arange(60) % 2).astype(str))
     return contents_of(
-        fitted.model_, data, measured_of(answers, held), hard_rows=hard,
+        fitted.model_, data, measured_of(predictions, held), hard_rows=hard,
         separability=verdict, separability_rows="All rows, with the columns as encoded.",
         certificate=Certificate(2e-3, 1e-6, False, 3),
         regularization=regularization_curve(odd=True),
@@ -207,17 +209,17 @@ def _review(rng: Any, label: str) -> str:
     return " ".join(str(word) for word in rng.permutation(words))
 
 
-def _hard_review(row: int, text: str, truth: Any, answers: Answers, k: int) -> HardRow:
+def _hard_review(row: int, text: str, truth: Any, predictions: Predictions, k: int) -> HardRow:
     marks, at = [], 0
     for word in text.split(" "):
         size = (word in WORDS["good"]) - (word in WORDS["bad"]) or 0
         if size:
             marks.append(Mark(at, at + len(word), size * (0.3 + 0.1 * len(word))))
         at += len(word) + 1
-    chance = float(answers.probabilities[k].min())
+    chance = float(predictions.probabilities[k].min())
     shares = tuple((f"review:{text[m.start : m.stop]}", m.contribution) for m in marks)
     return HardRow(
-        row + 2, str(truth), str(answers.predicted[k]), chance, 0.7, (), shares,
+        row + 2, str(truth), str(predictions.predicted[k]), chance, 0.7, (), shares,
         (("review", text, tuple(marks)),),
     )  # fmt: skip
 
@@ -235,16 +237,16 @@ def diabetes(n: int = 442) -> Contents:
     rng = np.random.default_rng(0)
     some = rng.integers(0, 100, n) if n > len(X) else np.arange(100)
     truth = y[some] + (rng.normal(0, 9, n) if n > len(X) else 0.0)
-    answers = Answers(fitted.predict(X[some]))
+    predictions = Predictions(fitted.predict(X[some]))
     counts, edges = np.histogram(y, bins=16)
     bins = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
     columns = (*column_list(names), Column("progression", "target", 0, ""))
     data = Data("diabetes.csv", len(y), columns, "progression", "regression", (), tuple(bins))
-    off = np.argsort(-np.abs(answers.predicted - truth))[:3]
+    off = np.argsort(-np.abs(predictions.predicted - truth))[:3]
     hard = tuple(
         HardRow(
-            int(k) + 2, truth[k].item(), answers.predicted[k].item(), None,
-            abs(float(answers.predicted[k] - truth[k])),
+            int(k) + 2, truth[k].item(), predictions.predicted[k].item(), None,
+            abs(float(predictions.predicted[k] - truth[k])),
             tuple((n, f"{v:.3f}") for n, v in zip(names, X[some][k], strict=True)),
             tuple(zip(names, (fitted.coef_.ravel() * X[some][k]).tolist(), strict=True)),
         )
@@ -252,7 +254,7 @@ def diabetes(n: int = 442) -> Contents:
     )  # fmt: skip
     curve = learning_curve(Ridge(alpha=0.1), X, y, sizes=[25, 50, 100, 200, 300], repeats=5)
     return contents_of(
-        model, data, measured_of(answers, truth), hard_rows=hard, learning_curve=curve,
+        model, data, measured_of(predictions, truth), hard_rows=hard, learning_curve=curve,
         tried=tried("rmse", greater=False),
     )  # fmt: skip
 
@@ -266,7 +268,7 @@ def many_classes(k: int, n: int = 3000) -> Contents:
     scores = rng.normal(size=(n, k))
     scores[np.arange(n), code] += rng.uniform(1, 4, k)[code]
     chances = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    answers = Answers(classes[scores.argmax(axis=1)], scores, chances, classes)
+    predictions = Predictions(classes[scores.argmax(axis=1)], scores, chances, classes)
     model = LinearModel(
         rng.normal(size=(k, 40)), np.zeros(k), classes, "softmax",
         [f"pixel {j}" for j in range(40)], learner="LogisticRegression",
@@ -276,7 +278,7 @@ def many_classes(k: int, n: int = 3000) -> Contents:
     data = Data(
         "marks.parquet", n, column_list(model.feature_names), "mark", "classification", counts
     )
-    return contents_of(model, data, measured_of(answers, classes[code]))
+    return contents_of(model, data, measured_of(predictions, classes[code]))
 
 
 def nothing() -> Contents:
@@ -296,7 +298,7 @@ def hostile() -> Contents:
     table |= {name: rng.normal(size=n).tolist() for name in names[4:]}
     truth = np.where(np.array(table[names[4]]) + rng.normal(0, 0.7, n) > 0, SCRIPT, RIGHT_TO_LEFT)
     fitted = TableClassifier(LogisticRegression()).fit(table, truth)
-    answers = predictions_of(fitted.model_, table)
+    predictions = predictions_of(fitted.model_, table)
     cells = ((LONE, LONE), *((name, SCRIPT) for name in names), (LONG, LONG))
     marked = f"{SCRIPT} {RIGHT_TO_LEFT} {LONG}"
     marks = (Mark(0, 9, 1.0), Mark(5, 20, -0.5), Mark(len(SCRIPT), len(SCRIPT) + 12, 0.4))
@@ -312,7 +314,7 @@ def hostile() -> Contents:
     )  # fmt: skip
     labels = np.where(np.arange(40) % 2, *HOSTILE[:2])
     given = contents_of(
-        fitted.model_, data, replace(measured_of(answers, truth), how=SCRIPT, caution=IMAGE),
+        fitted.model_, data, replace(measured_of(predictions, truth), how=SCRIPT, caution=IMAGE),
         tried=replace(tried(), why=SCRIPT), hard_rows=hard,
         notes=(*HOSTILE, LONE) * 10, warnings=tuple(HOSTILE) * 10, separability_rows=IMAGE,
         separability=separability(rng.normal(size=(40, 2)), labels),
@@ -327,10 +329,10 @@ def largest() -> Contents:
     given = many_classes(30, 20_000)
     names = [f"{emoji * 90}{label}" for label in given.measured.predictions.classes.tolist()]
     classes = np.array(names)
-    answers = given.measured.predictions
-    code = np.searchsorted(answers.classes, answers.predicted)
-    renamed = Answers(classes[code], answers.scores, answers.probabilities, classes)
-    truth = classes[np.searchsorted(answers.classes, given.measured.y_true)]
+    predictions = given.measured.predictions
+    code = np.searchsorted(predictions.classes, predictions.predicted)
+    renamed = Predictions(classes[code], predictions.scores, predictions.probabilities, classes)
+    truth = classes[np.searchsorted(predictions.classes, given.measured.y_true)]
     text = f"{emoji}a " * 5000
     marks = tuple(Mark(3 * k, 3 * k + 2, 1.0 + k) for k in range(4000))
     row = HardRow(

@@ -14,8 +14,6 @@ from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import separable.report.learning_curve_part as growing
-import separable.report.separability_part as separating
 from separable import (
     LDA,
     AveragedPerceptron,
@@ -34,8 +32,12 @@ from separable.data.rows import as_rows
 from separable.data.table import TableError
 from separable.model.metrics.evaluation import Evaluation
 from separable.model.metrics.metric_registry import predictions_of
+from separable.report import timed_sections
 from separable.report.contents import Absent, Measured
-from separable.report.facts import (
+from separable.report.reporting import contents_of
+from separable.report.scored_rows import LONGEST, ScoredRows, hard_rows
+from separable.report.timed_sections import learning_curve_of, separability_of
+from separable.report.training_record import (
     certificate_of,
     columns_of,
     regularization_curve,
@@ -43,11 +45,6 @@ from separable.report.facts import (
     target_counts,
     versions,
 )
-from separable.report.hardest_rows import LONGEST, hard_rows
-from separable.report.learning_curve_part import learning_curve_of
-from separable.report.reporting import contents_of
-from separable.report.scored_rows import ScoredRows
-from separable.report.separability_part import separability_of
 from separable.select.leaderboard import Standing
 
 
@@ -168,10 +165,10 @@ def test_of_a_long_text_the_strongest_stretch_is_shown():
     model = text_model()
     text = "film " * 500 + "good good bad" + " film" * 500
     rows = model.encoder.encode([text])
-    answers = predictions_of(model, rows)
-    wrong = np.array(["no" if answers.predicted[0] == "yes" else "yes"])
+    predictions = predictions_of(model, rows)
+    wrong = np.array(["no" if predictions.predicted[0] == "yes" else "yes"])
     raw = lambda _: {"text": text}  # noqa: E731
-    found, _ = hard_rows(ScoredRows(model, rows, wrong, answers, np.array([0]), None, raw))
+    found, _ = hard_rows(ScoredRows(model, rows, wrong, predictions, np.array([0]), None, raw))
     _, shown, marks = found[0].texts[0]
     assert shown.startswith("... ")
     assert shown.endswith(" ...")
@@ -201,7 +198,7 @@ def test_separability_of_three_classes_and_of_one():
 
 
 def test_many_classes_of_many_columns_are_left_to_python(monkeypatch):
-    monkeypatch.setattr(separating, "PAIRS", 3 * 90 * 4 - 1)
+    monkeypatch.setattr(timed_sections, "PAIRS", 3 * 90 * 4 - 1)
     X, y = load_iris(return_X_y=True)
     found, _ = separability_of(X[10:100], y[10:100])  # two classes are quick
     assert found.kind == "separable"
@@ -211,7 +208,7 @@ def test_many_classes_of_many_columns_are_left_to_python(monkeypatch):
 
 
 def test_an_overlap_of_a_part_is_enough(monkeypatch):
-    monkeypatch.setattr(separating, "FIRST", 50)
+    monkeypatch.setattr(timed_sections, "FIRST_SAMPLE", 50)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
     verdict, about = separability_of(X, y)
@@ -221,13 +218,13 @@ def test_an_overlap_of_a_part_is_enough(monkeypatch):
 
 
 def test_a_part_that_is_separable_says_nothing_about_all_rows(monkeypatch):
-    monkeypatch.setattr(separating, "FIRST", 30)
-    monkeypatch.setattr(separating, "SECONDS", 0.0)
+    monkeypatch.setattr(timed_sections, "FIRST_SAMPLE", 30)
+    monkeypatch.setattr(timed_sections, "SECONDS", 0.0)
     X = np.arange(100.0)[:, None]
     verdict, about = separability_of(X, X[:, 0] > 50)
     assert (verdict.kind, verdict.shape) == ("separable", (30, 1))
     assert about.endswith("All rows together may be harder to separate.")
-    monkeypatch.setattr(separating, "SECONDS", 1e9)
+    monkeypatch.setattr(timed_sections, "SECONDS", 1e9)
     assert separability_of(X, X[:, 0] > 50)[0].shape == (100, 1)
 
 
@@ -246,8 +243,8 @@ def test_learning_curve_is_that_of_select():
 
 
 def test_learning_curve_of_a_part(monkeypatch):
-    monkeypatch.setattr(growing, "FIRST", 60)
-    monkeypatch.setattr(growing._Given, "planned", lambda *_: True)
+    monkeypatch.setattr(timed_sections, "FIRST_ROWS", 60)
+    monkeypatch.setattr(timed_sections._Given, "planned", lambda *_: True)
     X, y = load_breast_cancer(return_X_y=True)
     curve, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=0.0)
     assert curve.sizes[-1] + curve.n_test == 60
@@ -256,12 +253,12 @@ def test_learning_curve_of_a_part(monkeypatch):
 
 def test_a_slow_learner_has_a_shorter_curve_or_none(monkeypatch):
     X, y = load_breast_cancer(return_X_y=True)
-    monkeypatch.setattr(growing, "PLANS", ((5, 10**12), (2, 4)))
+    monkeypatch.setattr(timed_sections, "PLANS", ((5, 10**12), (2, 4)))
     curve, _ = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=1e9)
     assert curve.scores.shape == (4, 2)
-    monkeypatch.setattr(growing, "PLANS", ((5, None),))
+    monkeypatch.setattr(timed_sections, "PLANS", ((5, None),))
     found, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=0.0)
-    assert found == Absent(growing.TOO_LONG)
+    assert found == Absent(timed_sections.TOO_LONG)
     assert about == ""
 
 
@@ -270,8 +267,8 @@ def test_parts_of_sparse_rows_lose_empty_columns_alone(monkeypatch):
 
     from separable.geometry import separability
 
-    monkeypatch.setattr(separating, "FIRST", 30)
-    monkeypatch.setattr(separating, "FEWEST", 30)
+    monkeypatch.setattr(timed_sections, "FIRST_SAMPLE", 30)
+    monkeypatch.setattr(timed_sections, "FEWEST", 30)
     rng = np.random.default_rng(0)
     X = sp.csr_array(sp.random(300, 400, density=0.01, random_state=0))
     y = rng.integers(0, 2, 300)
@@ -296,7 +293,7 @@ def test_parts_of_sparse_rows_lose_empty_columns_alone(monkeypatch):
     ("times", "rows"), [(0.5, 1000), (1.0, 1000), (4.0, 3000), (1e9, 50_000), (60.0, 20_000)]
 )
 def test_how_many_rows_there_is_time_for(times, rows):
-    assert growing._affordable(1000, 50_000, times) == rows
+    assert timed_sections._affordable(1000, 50_000, times) == rows
 
 
 def test_too_few_rows_for_a_learning_curve():

@@ -342,9 +342,7 @@ def lines(page, caption):
 
 
 def contributions(page):
-    return {
-        name: float(number) for name, number in lines(page, "What each feature adds to the score")
-    }
+    return {name: float(number) for name, number in lines(page, "Contributions to the")}
 
 
 @pytest.mark.parametrize("name", ["three classes", "text column", "hostile", "dicts"])

@@ -20,7 +20,7 @@ from separable.cli.io.output import (
     flush_output,
     warnings_in_one_line,
 )
-from separable.cli.options.help import Examples
+from separable.cli.options.command import Examples
 from separable.cli.options.options import DEBUG
 from separable.cli.render.messages import printable
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "app", "invoke", "run"]
 
-#: Where each command lives, in the order in which help lists them. A new command is one line.
+#: The import path of each command, in the order of the help. A new command is one line.
 COMMANDS = {
     "train": "separable.cli.commands.train:train",
     "predict": "separable.cli.commands.predict:predict",
@@ -48,7 +48,7 @@ COMMANDS = {
 
 BAD, CTRL_C = 1, 130
 
-#: What a shell sets to ask for completions.
+#: Environment variable that a shell sets to request completions.
 COMPLETE = "_SEPARABLE_COMPLETE"
 
 
@@ -69,7 +69,7 @@ class _LazyGroup(Examples, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, or say which one may be meant."""
+        """Find a command, or suggest the one with the nearest name."""
         name = args[0]
         known = self.get_command(ctx, name) is not None or name.startswith("-")
         if not known and not ctx.resilient_parsing:
@@ -108,7 +108,7 @@ def run(args: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 1 bad data, model or file, 2 wrong usage, 3 a figure was not reached, 130 Ctrl-C.
+        0 success, 1 bad data, model or file, 2 wrong usage, 3 a threshold was missed, 130 Ctrl-C.
     """
     if COMPLETE in os.environ:
         from click.shell_completion import shell_complete
@@ -119,7 +119,7 @@ def run(args: Sequence[str] | None = None) -> int:
         with warnings_in_one_line():
             code = invoke(sys.argv[1:] if args is None else args, meta)
             flush_output()
-    except BrokenPipeError:  # whoever reads has seen enough
+    except BrokenPipeError:  # the reader closed the pipe, as head does
         close_output()
         return 0
     except BaseException as error:
@@ -136,7 +136,7 @@ def invoke(args: Sequence[str], meta: dict[str, Any] | None = None) -> int:
     ----------
     args : sequence of str
     meta : dict, optional
-        Is given what the options say to all commands: `DEBUG`.
+        Receives the options that all commands share: `DEBUG`.
     """
     try:
         with app.make_context("separable", list(args), color=colour()) as context:
@@ -150,7 +150,7 @@ def invoke(args: Sequence[str], meta: dict[str, Any] | None = None) -> int:
 
 
 def _report_error(error: BaseException, *, debug: bool) -> int:
-    """Tell why a command ended, and return its exit code."""
+    """Print why a command failed, and return its exit code."""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return CTRL_C
     if isinstance(error, click.ClickException):

@@ -10,12 +10,11 @@ if TYPE_CHECKING:
     from separable.data.checks.checking import check, duplicates_between
     from separable.data.checks.findings import Finding, Findings
     from separable.data.dataset import Dataset
-    from separable.data.io.lines import LineError
+    from separable.data.io.readers import LineError
     from separable.data.io.reading import Scan, read, scan
     from separable.data.io.svmlight import SvmlightReader
     from separable.data.io.vw import VwReader
-    from separable.data.progress import Progress, ProgressLine
-    from separable.data.reading_report import ReadingReport
+    from separable.data.reading_report import Progress, ProgressLine, ReadingReport
     from separable.data.table import TableError
 
 __all__ = [
@@ -41,9 +40,9 @@ _HOMES = {
     "Dataset": "separable.data.dataset",
     "Finding": "separable.data.checks.findings",
     "Findings": "separable.data.checks.findings",
-    "LineError": "separable.data.io.lines",
-    "Progress": "separable.data.progress",
-    "ProgressLine": "separable.data.progress",
+    "LineError": "separable.data.io.readers",
+    "Progress": "separable.data.reading_report",
+    "ProgressLine": "separable.data.reading_report",
     "ReadingReport": "separable.data.reading_report",
     "Scan": "separable.data.io.reading",
     "SvmlightReader": "separable.data.io.svmlight",

@@ -1,22 +1,86 @@
-"""Reading report: format, columns and types, missing values, skipped lines."""
+"""Progress of reading, and its report: format, columns and types, missing values, skipped lines."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections import Counter
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from separable.data.io.lines import SkippedLine
+from separable.data.table import file_position
 
 if TYPE_CHECKING:
     from separable.data.io.csv.dialect import Dialect
-    from separable.data.io.lines import SkippedLines
     from separable.data.table import ColumnType
 
-__all__ = ["ColumnSource", "ReadingReport"]
+__all__ = [
+    "ColumnSource",
+    "Progress",
+    "ProgressLine",
+    "ReadingReport",
+    "SkippedLine",
+    "SkippedLines",
+]
 
 #: Skipped lines kept as examples.
 EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedLine:
+    """A line that cannot be read, with the reason.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file.
+    line : int
+        Line number, from 1.
+    reason : str
+        Reason and remedy.
+    text : str
+        Offending text, shortened.
+    column : int, optional
+        Byte of the line where the problem starts, from 1, if known.
+    kind : str, optional
+        Machine-readable reason: ``"value_malformed"``.
+    """
+
+    source: str
+    line: int
+    reason: str
+    text: str
+    column: int | None = None
+    kind: str = ""
+
+    @property
+    def where(self) -> str:
+        """File, line and byte, as ``train.svm:3:7``."""
+        return file_position(self.source, self.line, self.column)
+
+    def __str__(self) -> str:
+        byte = "" if self.column is None else f", byte {self.column}"
+        return f"line {self.line}{byte}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedLines:
+    """Lines skipped while reading: their number and the first ten.
+
+    Parameters
+    ----------
+    count : int
+        Total number.
+    examples : tuple of SkippedLine
+        The first skipped lines, in file order.
+    """
+
+    count: int = 0
+    examples: tuple[SkippedLine, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.count > 0
 
 
 @dataclass
@@ -174,3 +238,67 @@ def _column_line(column: ColumnSource, width: int) -> str:
         )
         line += f"; {column.n_missing} missing ({causes})"
     return line
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a reader.
+
+    Parameters
+    ----------
+    bytes_read : int
+        Bytes read, before decompression.
+    bytes_total : int or None
+        Total size; None if unknown, as for standard input.
+    rows : int
+    """
+
+    bytes_read: int
+    bytes_total: int | None
+    rows: int
+
+    @property
+    def share(self) -> float | None:
+        """Fraction read, from 0 to 1."""
+        return self.bytes_read / self.bytes_total if self.bytes_total else None
+
+    def __str__(self) -> str:
+        share = "" if self.share is None else f"{self.share:4.0%}  "
+        return f"{share}{self.bytes_read / 1e6:.0f} MB  {self.rows} rows"
+
+
+class ProgressLine:
+    """Progress display on a single line that overwrites itself.
+
+    Parameters
+    ----------
+    stream : text file, optional
+        Standard error by default.
+    every : float, default 0.2
+        Seconds between updates.
+
+    Examples
+    --------
+    >>> import sys
+    >>> line = ProgressLine(sys.stdout, every=0)
+    >>> line(Progress(5_000_000, 10_000_000, 1000))  # doctest: +SKIP
+     50%  5 MB  1000 rows
+    """
+
+    def __init__(self, stream: IO[str] | None = None, every: float = 0.2) -> None:
+        self._stream = stream or sys.stderr
+        self._every = every
+        self._last = float("-inf")
+        self._width = 0
+
+    def __call__(self, progress: Progress) -> None:
+        """Update the line, at most every ``every`` seconds."""
+        ended = progress.share is not None and progress.share >= 1
+        now = time.monotonic()
+        if now - self._last < self._every and not ended:
+            return
+        self._last = now
+        text = str(progress)
+        self._stream.write("\r" + text.ljust(self._width) + "\n" * ended)
+        self._stream.flush()
+        self._width = len(text)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable._core import portable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -24,6 +26,8 @@ __all__ = [
     "check_finite",
     "check_indices",
     "column_names",
+    "core_rows",
+    "index_of_columns",
     "is_scipy_sparse",
     "largest_magnitude",
 ]
@@ -365,3 +369,19 @@ def check_finite(rows: Rows, names: Sequence[str] | None) -> None:
         f"Input X contains {what} in row {row}, column "
         f"{column if names is None else repr(names[column])}: {remedy}."
     )
+
+
+def core_rows(rows: Rows) -> portable.Rows:
+    """Return the rows for the compiled core, with checked indices."""
+    try:
+        return portable.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+    except ValueError:
+        check_indices(rows)  # names the row
+        raise
+
+
+def index_of_columns(columns: NDArray[np.intp], n_features: int) -> NDArray[np.int64]:
+    """Return the index of each column within ``columns``, -1 if absent."""
+    index = np.full(n_features, -1, np.int64)
+    index[columns] = np.arange(len(columns))
+    return index

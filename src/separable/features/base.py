@@ -65,11 +65,23 @@ class Encoder(Protocol):
         """Encode raw records as rows of float64."""
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
-        """Return the fitted state as named tensors (texts too) and JSON values."""
+        """Return the fitted state as tensors and JSON values.
+
+        Returns
+        -------
+        tensors : dict of str to ndarray or tuple of str
+        values : dict of str to JSON
+        """
 
     @classmethod
     def from_parts(cls, tensors: Tensors, values: Values) -> Self:
-        """Rebuild the encoder from untrusted parts."""
+        """Rebuild a fitted encoder from untrusted parts; the inverse of `to_parts`.
+
+        Raises
+        ------
+        ValueError
+            Inconsistent parts, as in a damaged or forged file.
+        """
 
 
 def encoder_class(kind: str) -> type[Encoder]:

@@ -152,7 +152,7 @@ class DictEncoder(Transformer):
     def __sklearn_is_fitted__(self) -> bool:
         return "_numbers" in self.__dict__ or "_saved" in self.__dict__
 
-    # --- what it learned ---
+    # --- fitted attributes ---
 
     @property
     def feature_names(self) -> Sequence[str]:

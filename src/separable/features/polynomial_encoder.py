@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable._core import portable
-from separable.data.core_rows import core_rows
-from separable.data.indicators import distinct_rows
-from separable.data.rows import Rows, as_rows, column_names
+from separable.data.row_operations import distinct_rows
+from separable.data.rows import Rows, as_rows, column_names, core_rows
 from separable.data.strings import DeferredTexts
 from separable.features.base import Transformer
 from separable.features.raw_columns import (

@@ -15,19 +15,17 @@ if TYPE_CHECKING:
     from separable.plot.displays.margins import MarginsDisplay
     from separable.plot.displays.path import PathDisplay
     from separable.plot.displays.planes3d import Planes3dDisplay
-    from separable.plot.displays.precision_recall import PrecisionRecallDisplay
-    from separable.plot.displays.roc import RocDisplay
+    from separable.plot.displays.ranking_curves import PrecisionRecallDisplay, RocDisplay
     from separable.plot.displays.weights import WeightImagesDisplay, WeightsDisplay
     from separable.plot.lectures.lda import Lda1dDisplay, LdaDisplay
     from separable.plot.lectures.losses import LossesDisplay
     from separable.plot.lectures.lp_balls import LpBallsDisplay
     from separable.plot.lectures.normal import NormalDisplay
-    from separable.plot.lectures.polynomial_fits import PolynomialFitsDisplay
-    from separable.plot.lectures.posterior_lines import PosteriorLinesDisplay
     from separable.plot.lectures.regression_as_classifier import (
         MaskedClassDisplay,
         RegressionAsClassifierDisplay,
     )
+    from separable.plot.lectures.regression_fits import PolynomialFitsDisplay, PosteriorLinesDisplay
     from separable.plot.lectures.separable_share import SeparableShareDisplay
     from separable.plot.lectures.start_and_order import StartAndOrderDisplay
     from separable.plot.lectures.training_frames import TrainingFramesDisplay
@@ -59,7 +57,7 @@ __all__ = [
     "WeightsDisplay",
 ]
 
-#: Where each public name lives.
+#: The module of each public name.
 _HOMES = {
     "BoundaryDisplay": "separable.plot.displays.boundary",
     "CalibrationDisplay": "separable.plot.displays.calibration",
@@ -75,11 +73,11 @@ _HOMES = {
     "NormalDisplay": "separable.plot.lectures.normal",
     "PathDisplay": "separable.plot.displays.path",
     "Planes3dDisplay": "separable.plot.displays.planes3d",
-    "PolynomialFitsDisplay": "separable.plot.lectures.polynomial_fits",
-    "PosteriorLinesDisplay": "separable.plot.lectures.posterior_lines",
-    "PrecisionRecallDisplay": "separable.plot.displays.precision_recall",
+    "PolynomialFitsDisplay": "separable.plot.lectures.regression_fits",
+    "PosteriorLinesDisplay": "separable.plot.lectures.regression_fits",
+    "PrecisionRecallDisplay": "separable.plot.displays.ranking_curves",
     "RegressionAsClassifierDisplay": "separable.plot.lectures.regression_as_classifier",
-    "RocDisplay": "separable.plot.displays.roc",
+    "RocDisplay": "separable.plot.displays.ranking_curves",
     "SeparableShareDisplay": "separable.plot.lectures.separable_share",
     "StartAndOrderDisplay": "separable.plot.lectures.start_and_order",
     "TrainingFramesDisplay": "separable.plot.lectures.training_frames",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["report"]
 
-#: Where each public name lives.
+#: The module of each public name.
 _HOMES = {"report": "separable.report.reporting"}
 
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from separable.geometry.verdict import Verdict
     from separable.model.kinds import Model
     from separable.model.metrics.evaluation import Evaluation
-    from separable.model.metrics.metric_registry import Answers
+    from separable.model.metrics.metric_registry import Predictions
     from separable.select.curves.learning_results import LearningCurve
 
 __all__ = [
@@ -35,12 +35,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Absent:
-    """A part that is not there.
+    """An absent part of the report.
 
     Parameters
     ----------
     reason : str
-        Why, in a sentence for the reader.
+        The reason, in a sentence for the reader.
     """
 
     reason: str
@@ -59,7 +59,7 @@ class Column:
     missing : int or None
         None where that is not known.
     about : str
-        What else there is to say, such as the number of levels.
+        Remarks, such as the number of levels.
     """
 
     name: str
@@ -70,23 +70,23 @@ class Column:
 
 @dataclass(frozen=True)
 class Data:
-    """What was learned from.
+    """The training data.
 
     Parameters
     ----------
     name : str
-        Of the file, without its folder; empty where that is not known.
+        The file name without folders; empty if unknown.
     rows : int or None
-        Those with a target; None where that is not known.
+        Number of rows with a target; None if unknown.
     columns : tuple of Column
     target : str
     task : {"classification", "regression"}
     target_counts : tuple of (label, int)
-        How many rows each class has, the most common first; empty in regression.
+        Rows per class, the most common first; empty in regression.
     target_bins : tuple of (float, float, int)
-        From, to and how many rows, in regression; else empty.
+        Bins of a regression target: from, to, rows; empty for classes.
     sha256 : str or None
-        Of the bytes of the file, where it is one file.
+        Of the file, if it is a single one.
     """
 
     name: str
@@ -101,22 +101,22 @@ class Data:
 
 @dataclass(frozen=True)
 class Standing:
-    """How one learner did in cross-validation.
+    """The cross-validation result of one learner.
 
     Parameters
     ----------
     learner : str
     params : mapping of str to object
-        Those that were best.
+        The selected parameters.
     mean, standard_error : float or None
-        None where it failed.
+        None if it failed.
     difference, difference_error : float or None
         To the best.
     differs : bool or None
-        Whether that is more than noise.
+        Whether the difference is significant.
     seconds : float or None
     failed : str or None
-        Why it has no scores.
+        The reason if it has no scores.
     """
 
     learner: str
@@ -140,12 +140,12 @@ class Tried:
     greater_is_better : bool
     folds : int
     rows, of_rows : int
-        How many rows were compared on, of how many.
+        Rows of the comparison, and all rows.
     standings : tuple of Standing
     taken : str
-        The learner that was taken.
+        The chosen learner.
     why : str
-        Why that one, in words.
+        The reason for the choice, as a sentence.
     """
 
     metric: str
@@ -160,7 +160,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Measured:
-    """Summary of the performance on some rows.
+    """Performance on a set of rows.
 
     Parameters
     ----------
@@ -168,23 +168,22 @@ class Measured:
         Which rows these are, in words.
     figures : Evaluation
     y_true : ndarray, shape (n,)
-        Of length 0 where a model file remembers the figures alone, without rows; so are the
-        answers.
-    predictions : Answers
+        Empty if only the figures are known, from a model file; so are the predictions.
+    predictions : Predictions
     weight : ndarray, shape (n,), or None
     caution : str or None
-        Why the figures may be too good, such as that the rows were learned from.
+        Reasons why the metrics may be too optimistic.
     is_new : bool or None
         True: the model was not trained on these rows; False: it was, on some or all; None: not
         known.
     seen : int
-        How many of the rows the model was trained on, as far as that is known.
+        Number of rows that the model was trained on, as far as known.
     """
 
     how: str
     figures: Evaluation
     y_true: NDArray[Any]
-    predictions: Answers
+    predictions: Predictions
     weight: NDArray[np.float64] | None = None
     caution: str | None = None
     is_new: bool | None = None
@@ -204,7 +203,7 @@ class RegularizationCurve:
         The score that selected the value.
     greater_is_better : bool
     values, means, errors : tuple of float
-        Strengths in ascending order, with mean and standard error over the folds.
+        Values in ascending order, with mean and standard error over the folds.
     chosen : float
     """
 
@@ -220,12 +219,12 @@ class RegularizationCurve:
 
 @dataclass(frozen=True)
 class Mark:
-    """A stretch of a text and what it adds to the score.
+    """A span of a text, and its contribution to the score.
 
     Parameters
     ----------
     start, stop : int
-        Characters of the text, as Python counts them.
+        Offsets in characters.
     contribution : float
         For the predicted class.
     """
@@ -237,23 +236,23 @@ class Mark:
 
 @dataclass(frozen=True)
 class HardRow:
-    """A row that the model gets wrong, and is sure of.
+    """A row with a large error.
 
     Parameters
     ----------
     row : int
-        In the file, from 1 on.
+        In the file, counted from 1.
     y_true, predicted : object
     probability : float or None
-        Of the true class; None where the model gives none, or predicts numbers.
+        Of the true class; None without probabilities and in regression.
     margin : float
-        By how much the score of the true class falls short, or the absolute residual.
+        Deficit of the score of the true class, or the absolute residual.
     values : tuple of (str, str)
-        Raw columns and values, the most telling first.
+        Raw columns and values, the most important first.
     contributions : tuple of (str, float)
-        Names of features with what they add to the score of the predicted class, largest first.
+        Features and their contributions to the score of the predicted class, largest first.
     texts : tuple of (str, str, tuple of Mark)
-        Columns of free text: name, text (shortened, if it is long), marks.
+        Columns of free text: name, text (shortened if long), marks.
     """
 
     row: int
@@ -268,18 +267,18 @@ class HardRow:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far from the optimum the fit is, at most.
+    """A bound on the distance from the optimum.
 
     Parameters
     ----------
     relative_gap : float
-        The largest, where there are several models.
+        The largest, if there are several models.
     tol : float
     converged : bool
     models : int
         1, or the number of one-vs-rest models.
     primal, dual : float or None
-        None where there are several models.
+        None if there are several models.
     is_local : bool
         Whether only a local optimum is claimed.
     """
@@ -295,17 +294,17 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """How to come to the same model again.
+    """How to reproduce the model.
 
     Parameters
     ----------
     commands : tuple of str
-        To type.
+        The command line.
     versions : tuple of (str, str)
         Of separable, Python, NumPy, ...
     seed : int or None
     model_file : str or None
-        Its name.
+        The file name.
     """
 
     commands: tuple[str, ...]
@@ -316,36 +315,36 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class Contents:
-    """Everything a report says.
+    """All contents of a report.
 
     Parameters
     ----------
     model : LinearModel or VotedModel
-        Trained on all rows, with its encoder: the one that is saved.
+        The saved model, trained on all rows, with its encoder.
     data : Data
     tried : Tried or Absent
     measured : Measured or Absent
-        Figures, curves and hard rows are of these rows.
+        The rows of metrics, curves and hardest rows.
     learning_curve : LearningCurve or Absent
         Of the same learner with the same parameters.
     regularization : RegularizationCurve or Absent
     separability : Verdict or Absent
     separability_rows : str
-        Which rows and columns the verdict is about, in words.
+        A description of the rows and columns of the verdict.
     hard_rows : tuple of HardRow or Absent
     certificate : Certificate or Absent
     reproduction : Reproduction
     notes, warnings : tuple of str
         Messages of the training, and problems found in the data.
     learning_curve_rows : str
-        Which rows the learning curve is of, in words.
+        A description of the rows of the learning curve.
     hard_rows_about : str
-        How many rows are wrong, and which of them are shown, in words.
+        A sentence with the number of errors, and which of them are shown.
     title : str or None
-        What the page is called; None: after the data and the target.
+        The title of the page; None: from data and target.
     held_out : Measured or None
-        What the model remembers of the rows held out in training. The page leads with it if the
-        model was trained on the rows of ``measured``.
+        The record of the rows held out in training. The page leads with it if the model was
+        trained on the rows of ``measured``.
     """
 
     model: Model

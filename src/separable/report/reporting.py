@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
 from separable.report.contents import Absent, Data, Measured, Reproduction
-from separable.report.facts import columns_of, target_bins, target_counts, versions
-from separable.report.hardest_rows import hard_rows
-from separable.report.learning_curve_part import learning_curve_of
 from separable.report.page.page import check_extra, page_of, write_page
-from separable.report.scored_rows import Fitted, seen_in_training, target_name
-from separable.report.separability_part import NUMBERS_PREDICTED, separability_of
-from separable.report.training_record import recalled, training_evidence
+from separable.report.scored_rows import Fitted, hard_rows, seen_in_training, target_name
+from separable.report.timed_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
+from separable.report.training_record import (
+    columns_of,
+    recalled,
+    target_bins,
+    target_counts,
+    training_evidence,
+    versions,
+)
 
 if TYPE_CHECKING:
     import os
@@ -40,33 +44,33 @@ def report(
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> str:
-    """Return a fitted model as one HTML page that needs nothing else.
+    """Return a report on a fitted model: one self-contained HTML page.
 
-    It says how good the model is on rows that it has not learned from, beside the best constant
-    answer; has curves, weights and the rows that it is most wrong about; says whether the classes
-    are separable, what more rows would bring, and how far from the optimum the weights are.
+    It shows the metrics on test rows beside the best constant prediction, curves, weights and the
+    rows with the largest errors; whether the classes are separable, the learning curve with a
+    forecast, and the bound on the distance from the optimum.
 
     Parameters
     ----------
     model : fitted estimator, TableClassifier, TableRegressor, LinearModel or VotedModel
-        Of a pipeline, or a search, what ends in linear weights; also of scikit-learn.
+        Also a pipeline or a search that ends in linear weights, and estimators of scikit-learn.
     X : array-like, sparse matrix, data frame, table or texts, optional
-        Rows that it has not learned from, as its ``predict`` takes them. Without them the page says
-        what the model itself knows.
+        Test rows, as input of its ``predict``. Without them the page shows what the model itself
+        holds.
     y : array-like, or str, optional
-        What is right in these rows, or the name of its column in X.
+        True targets of these rows, or the name of their column in X.
     train : pair of X and y, optional
-        The rows that it has learned from: with them the page says what these are, whether they are
-        separable, and has a learning curve of them, instead of one of X and y.
+        The training rows, X and y: with them the page describes them, and uses them for
+        separability and the learning curve, instead of X and y.
     sample_weight : array-like, optional
-        How much each row of X counts.
+        Weights of the rows of X.
     positive : object, optional
-        The class that precision, recall and the like are of. By default the second of two; of three
-        and more, figures are means over the classes.
+        Positive class for precision, recall and related metrics. By default the second of two;
+        with three or more classes, metrics are means over the classes.
     title : str, optional
-        What the page is called.
+        The title of the page.
     path : str or path, optional
-        A file to write the page to, wholly or not at all.
+        A file to write the page to, atomically.
 
     Returns
     -------
@@ -100,7 +104,7 @@ def contents_of(
     positive: Any = None,
     title: str | None = None,
 ) -> Contents:
-    """Return what a report says, as values; see `report`."""
+    """Return the contents of a report; see `report`."""
     fitted = Fitted.of(model)
     learned = None if train is None else fitted.scored(*train)
     contents = _of_model(fitted, learned, target_name(fitted, y), title)
@@ -122,7 +126,7 @@ def contents_of(
 def _of_model(
     fitted: Fitted, learned: ScoredRows | None, target: str, title: str | None
 ) -> Contents:
-    """Return what the model, and the rows it has learned from, say by themselves."""
+    """Return the contents that follow from the model and its training rows."""
     model = fitted.model
     contents = recalled(model, title=title)
     absent = Absent(NOT_GIVEN)
@@ -154,7 +158,7 @@ def _data(model: Model, learned: ScoredRows | None, target: str) -> Data:
 
 
 def _command(model: Model) -> str:
-    """Return what to type for the same learner with the same parameters."""
+    """Return Python code for the same learner with the same parameters."""
     given = ", ".join(f"{name}={value!r}" for name, value in model.parameters.items())
     return f"{model.learner}({given}).fit(X, y)"
 
@@ -189,13 +193,13 @@ def _unfitted(learner: Any) -> Any:
 
 
 def separability_part(scored: ScoredRows, of_what: str = "", seed: int = 0) -> dict[str, Any]:
-    """Return whether rows are separable, as fields of `Contents`.
+    """Return the separability of rows, as fields of `Contents`.
 
     Parameters
     ----------
     scored : JudgedRows
     of_what : str
-        Which rows these are, behind their number.
+        A description of the rows, after their number.
     seed : int, default 0
     """
     model = scored.model
@@ -210,17 +214,17 @@ def separability_part(scored: ScoredRows, of_what: str = "", seed: int = 0) -> d
 def growth_of(
     scored: ScoredRows, how: str = "", seconds: float = 5.0, learner: Any = None
 ) -> dict[str, Any]:
-    """Return the learning curve of rows with a model's learner, as fields of `Contents`.
+    """Return the learning curve of a model's learner, as fields of `Contents`.
 
     Parameters
     ----------
     scored : JudgedRows
     how : str
-        Behind the number of rows: which these are.
+        A description of the rows, after their number.
     seconds : float, default 5
-        It takes about so long.
+        Time limit.
     learner : estimator, optional
-        Not fitted. By default that of the model, with its parameters.
+        Not fitted. By default the learner of the model, with its parameters.
     """
     learner = learner_of(scored.model) if learner is None else learner
     if learner is None:
@@ -239,7 +243,7 @@ def growth_of(
 
 
 def learner_of(model: Model) -> Any:
-    """Return the learner of a model with its parameters, not fitted; None where there is none."""
+    """Return the unfitted learner of a model with its parameters, or None."""
     import separable
 
     if model.learner not in separable._HOMES:

@@ -280,7 +280,9 @@ const separableWhatIf = (() => {
     return lines;
   }
 
-  function contributionLines(answer) {
+  const sumName = (model) => (model.CLASSES === null ? "prediction" : "score");
+
+  function contributionLines(model, answer) {
     const { terms, others, intercept, score } = answer;
     const sizes = [...terms.map(({ part }) => part), others.part].map(Math.abs);
     const largest = sizes.reduce((a, b) => Math.max(a, b), 0) || 1;
@@ -289,7 +291,7 @@ const separableWhatIf = (() => {
     const lines = terms.map(({ name, part }) => each(data(name), part));
     if (others.count) lines.push(each(`${others.count} other${others.count > 1 ? "s" : ""}`, others.part));
     lines.push(line("intercept", written(intercept), "")); // which no value moves
-    const total = line("score, the sum", written(score), "");
+    const total = line(`${sumName(model)}, the sum`, written(score), "");
     total.className = "what-if-total";
     return [...lines, total];
   }
@@ -347,7 +349,7 @@ const separableWhatIf = (() => {
     const box = make("div", { className: "what-if-answer" }, score);
     if (model.probabilities) box.append(make("table", {}, make("caption", {}, "Probabilities"), shares));
     if (select) box.append(make("p", {}, make("label", { for: select.id }, "Explain the score of "), select));
-    box.append(make("table", {}, make("caption", {}, "What each feature adds to the score"), terms));
+    box.append(make("table", {}, make("caption", {}, `Contributions to the ${sumName(model)}`), terms));
     return { head, box, select, prediction, score, shares, terms, problem };
   }
 
@@ -356,7 +358,7 @@ const separableWhatIf = (() => {
     if (out.prediction.textContent !== text) out.prediction.replaceChildren(data(text));
     out.score.replaceChildren(...scoreSentence(model, answer));
     if (answer.probabilities) out.shares.replaceChildren(...probabilityLines(model, answer.probabilities));
-    out.terms.replaceChildren(...contributionLines(answer));
+    out.terms.replaceChildren(...contributionLines(model, answer));
   }
 
   // Say what is wrong, beside the field whose value it is where that is known.

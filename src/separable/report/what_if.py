@@ -1,17 +1,17 @@
-"""The what-if form of a report: values are changed, and the contributions move with them.
+"""The what-if form of a report: change values, and see prediction and contributions change.
 
-The page computes nothing of its own. Its answers are those of the exported JavaScript
+The page has no scoring code of its own. Predictions come from the exported JavaScript
 (`export.languages.javascript.js_source.scorer`); ``what_if.js`` is the form around it. Code and
-data are apart: names and values of the data stand in the data alone, which the page holds as JSON.
+data are separate: names and values of the data are only in the data, which are JSON.
 
-How a page takes it in, where ``made`` is a `WhatIf`::
+A page embeds ``made``, a `WhatIf`, as follows::
 
     <style>{made.style}</style>
     <section><div id="what-if"></div></section>
     <script type="application/json" id="what-if-data">{made.data, "<" escaped}</script>
     <script>{made.script}</script>
 
-The script looks for the two ids when the page is there, and fills the first with the form. It sets
+The script finds the two ids when the page is loaded, and fills the first with the form. It sets
 no attribute ``style`` and no HTML, so a content policy needs the hash of script and style alone.
 The element stays empty where no script runs. Colours are ``--what-if-up`` and ``--what-if-down``.
 """
@@ -52,30 +52,30 @@ __all__ = ["DATA_ID", "FORM_ID", "MOST_BYTES", "WhatIf", "what_if"]
 #: The ids of the elements that the script looks for.
 FORM_ID, DATA_ID = "what-if", "what-if-data"
 
-#: Weights, of 8 bytes each, that a page may hold.
+#: Maximum number of weights, of 8 bytes each, in a page.
 MOST_BYTES = 300_000
 
 Kind = Literal["number", "category", "boolean", "date", "moment", "text", "levels", "either"]
 
-#: So many fields a form has, those with the largest weights; the others keep their values.
+#: Maximum number of fields, those with the largest weights; the others keep their values.
 MOST_FIELDS = 200
 
-#: So many words a text starts with.
+#: Words of the initial text.
 _WORDS = 6
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A form that computes.
+    """A form with its script and data.
 
     Parameters
     ----------
     script, style : str
-        JavaScript and CSS, to stand as they are in ``<script>`` and ``<style>``.
+        JavaScript and CSS, for ``<script>`` and ``<style>``.
     data : dict
-        For JSON: the model, its names and the values that the form starts with.
+        JSON values: the model, its names and the initial values of the form.
     fields : tuple of Field
-        What can be changed.
+        The fields of the form.
     """
 
     script: str
@@ -91,8 +91,8 @@ def what_if(model: Any, start_row: Any = None) -> WhatIf | Absent:
     ----------
     model : LinearModel or VotedModel
     start_row : object, optional
-        A raw row to start with: a mapping by column, or the text. None: means, first levels and
-        the strongest words.
+        The initial raw row: a mapping by column, or the text. None: means, first levels and the
+        words with the largest weights.
     """
     weights = getattr(model, "weights", None)
     if weights is not None and weights.nbytes > MOST_BYTES:
@@ -117,7 +117,7 @@ def what_if(model: Any, start_row: Any = None) -> WhatIf | Absent:
 
 
 def _names(plan: Plan, names: Any) -> list[tuple[int, str]]:
-    """Return places with their names, without those that the page finds by itself."""
+    """Return the names of features by index, without those that the page can derive."""
     known: dict[int, str] = {}
     for step in plan.steps:
         if isinstance(step, TextStep):
@@ -139,7 +139,7 @@ def _file(name: str) -> str:
 
 @dataclass(frozen=True)
 class Field:
-    """One thing to change.
+    """A field of the form.
 
     Parameters
     ----------
@@ -149,11 +149,11 @@ class Field:
         "number", "category", "boolean", "date", "moment" (with the time of the day), "text";
         of a dict also "levels" (several may hold) and "either" (a number or a text).
     at : int
-        The place among the columns, or among the features of a dict.
+        Index among the columns, or among the features of a dict.
     start : object
-        The value that it starts with: None, a bool, a number, a text, or a list of texts.
+        The initial value: None, a bool, a number, a text, or a list of texts.
     missing : bool
-        Whether the model has learned what a missing value means.
+        Whether the model has a weight for missing values.
     blank : str
         What an empty field means; "" where it is an error.
     """
@@ -198,13 +198,13 @@ def fields_of(plan: Plan, start_row: Any = None) -> tuple[Field, ...]:
 
 
 def start_of(plan: Plan, start_row: Any = None) -> Any:
-    """Return the row that the form starts with: values by column, the text, or pairs.
+    """Return the initial row of the form: values by column, the text, or pairs.
 
     Parameters
     ----------
     plan : Plan
     start_row : object, optional
-        A mapping by column, the text or the dict. What the form cannot hold is left out.
+        A mapping by column, the text or the dict. Values that do not fit the form are left out.
     """
     given = None if start_row is None else given_rows(plan, [start_row])[0]
     (first, *_) = plan.steps
@@ -255,7 +255,7 @@ def _usual(plan: Plan, step: Step) -> Any:
 
 
 def _usable(plan: Plan, step: Step, value: Any) -> Any:
-    """Return a given value as its field can hold it, else the usual one."""
+    """Return a given value if it fits its field, otherwise the default one."""
     if value is None:
         return None
     if isinstance(step, NumberStep):
@@ -277,7 +277,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _moment(value: Any) -> str | None:
-    """Return a date as the fields of browsers write it, in UTC; the time only if there is one."""
+    """Return a date in the format of HTML fields, in UTC; with the time only if there is one."""
     try:
         result = dt.datetime.fromisoformat(value)
     except (TypeError, ValueError):
@@ -289,7 +289,7 @@ def _moment(value: Any) -> str | None:
 
 
 def _text_start(plan: Plan, step: Step) -> str:
-    """Return the strongest words of a text, so that there is something to see."""
+    """Return a text of the words with the largest weights."""
     assert isinstance(step, TextStep)
     if step.rules.analyzer != "word" or not step.terms:
         return ""

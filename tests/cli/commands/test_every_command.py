@@ -8,7 +8,7 @@ import click
 import pytest
 
 from separable.cli.app import COMMANDS, app
-from separable.cli.options.help import Command
+from separable.cli.options.command import Command
 from separable.datasets import PENGUINS
 from tests.cli.processes import modules_after
 

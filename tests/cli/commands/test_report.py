@@ -84,7 +84,7 @@ def test_three_classes(separable, told):
     assert contents.separability.shape == (344, contents.model.n_features)
     assert isinstance(contents.learning_curve, LearningCurve)
     assert contents.learning_curve.sizes[-1] + contents.learning_curve.n_test == 258
-    assert contents.learning_curve_rows.startswith("258 rows of the training rows, encoded once.")
+    assert contents.learning_curve_rows.startswith("258 rows for training, encoded once.")
     assert contents.certificate.converged
     again = contents.reproduction
     assert again.commands == (
@@ -94,7 +94,7 @@ def test_three_classes(separable, told):
 
 
 def test_figures_are_of_a_model_that_did_not_see_the_rows(separable, told):
-    """Rows, truth and answers are checked against the model that scikit-learn's figures are of."""
+    """Rows, y and predictions are checked against the model that scikit-learn's figures are of."""
     write("people.csv", HEADER, people())
     options = ["--drop", "group", "--drop", "day", "--drop", "weight", "--model", "lda"]
     args = ["train", "people.csv", "--target", "paid", *options, "--report", "r.html", "--json"]
@@ -102,10 +102,10 @@ def test_figures_are_of_a_model_that_did_not_see_the_rows(separable, told):
     (contents,) = told
     measured = contents.measured
     assert isinstance(measured, Measured)
-    figures, answers = measured.figures.figures, measured.predictions
-    assert figures["accuracy"] == accuracy_score(measured.y_true, answers.predicted)
+    figures, predictions = measured.figures.figures, measured.predictions
+    assert figures["accuracy"] == accuracy_score(measured.y_true, predictions.predicted)
     assert figures["log_loss"] == pytest.approx(
-        log_loss(measured.y_true, answers.probabilities, labels=answers.classes)
+        log_loss(measured.y_true, predictions.probabilities, labels=predictions.classes)
     )
     assert json.loads(result.out)["report"] == "r.html"
     assert json.loads(result.out)["held_out"]["accuracy"] == figures["accuracy"]

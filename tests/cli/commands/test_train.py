@@ -13,7 +13,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import LinearModel, LogisticRegression, TableEncoder, load
-from separable.cli.training import training_warnings as module
+from separable.cli.render import findings as module
 from separable.cli.training.learners import LEARNERS
 from separable.data import read
 from separable.data.split import stratified_split

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from separable.cli.app import COMMANDS, app
-from separable.cli.options.help import Command
+from separable.cli.options.command import Command
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/reference/command_line.md").read_text()

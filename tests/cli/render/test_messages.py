@@ -5,7 +5,7 @@ import time
 
 from separable.cli.render import messages
 from separable.cli.render.messages import Step
-from separable.data.progress import Progress
+from separable.data.reading_report import Progress
 
 
 def test_a_long_step_shows_how_far_it_is_and_wipes_its_line(monkeypatch):

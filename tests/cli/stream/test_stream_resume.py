@@ -285,7 +285,7 @@ def test_when_checkpoints_are_due(monkeypatch):
 
 
 def stream_learning_every(**given):
-    from separable.cli.options.stream_options import Every
+    from separable.cli.options.training_options import Every
 
     return Every(**given)
 

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from separable.cli.training.classification_target import Classes
+from separable.cli.training.target import Classes
 from separable.data import read
 from separable.data.table import TableError
 

@@ -13,7 +13,7 @@ from separable.cli.training.learners import (
     names_of,
     new_learner,
 )
-from separable.cli.training.target import TARGETS, Target, target_class
+from separable.cli.training.target import TARGETS, Target
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -100,8 +100,8 @@ def test_a_learner_is_one_entry(regressors):
 def test_every_task_has_a_target():
     assert set(TARGETS) == set(get_args(Task))
     for task in TARGETS:
-        assert issubclass(target_class(task), Target)
-        assert target_class(task).task == task
+        assert issubclass(TARGETS[task], Target)
+        assert TARGETS[task].task == task
 
 
 def test_the_beginning_of_a_name_is_answered_with_the_whole(separable):

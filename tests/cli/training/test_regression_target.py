@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import r2_score, root_mean_squared_error
 
 from separable import TableEncoder, load
-from separable.cli.training.regression_target import Numbers
+from separable.cli.training.target import Numbers
 from separable.data import read
 from separable.data.table import TableError
 from separable.datasets import PENGUINS

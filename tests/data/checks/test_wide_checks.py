@@ -19,7 +19,7 @@ from separable.data.checks import (
 )
 from separable.data.columns import as_columns
 from separable.data.ingest.dates import typed_column
-from separable.data.threads import in_threads
+from separable.data.resources import in_threads
 
 
 def _counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from separable.data.io.lines import LineError
+from separable.data.io.readers import LineError
 from separable.data.io.svmlight import SvmlightReader
 from tests.data.io.feeding import fed
 from tests.reference import svmlight as reference

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from separable.data.io.lines import LineError
+from separable.data.io.readers import LineError
 from separable.data.io.vw import VwReader
 from tests.data.io.feeding import fed
 from tests.reference import vw_text as reference

@@ -10,7 +10,7 @@ import sklearn.metrics as sk
 
 from separable import LinearModel, VotedPerceptron
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.metric_registry import METRICS, Answers
+from separable.model.metrics.metric_registry import METRICS, Predictions
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(200, 2))
@@ -58,11 +58,11 @@ def test_the_best_constant_answer():
 
 
 def test_the_constant_of_the_training_rows():
-    answers = Answers(np.array([1.0, 2.0, 3.0]))
-    found = evaluation(answers, [1, 2, 4], constant=0.0)
+    predictions = Predictions(np.array([1.0, 2.0, 3.0]))
+    found = evaluation(predictions, [1, 2, 4], constant=0.0)
     assert found.constant == 0.0
     assert found.constant_figures["mae"] == pytest.approx(7 / 3)
-    labels = Answers(np.array(["a", "b"]), classes=np.array(["a", "b"]))
+    labels = Predictions(np.array(["a", "b"]), classes=np.array(["a", "b"]))
     assert evaluation(labels, ["a", "a"], constant="b").constant_figures["accuracy"] == 0.0
     with pytest.raises(ValueError, match="constant='c' is not a class of the model"):
         evaluation(labels, ["a", "a"], constant="c")
@@ -92,13 +92,13 @@ THREE = LinearModel([[1.0], [2.0], [0.0]], [0, 0, 0], ["a", "b", "c"], "score")
 
 
 def test_more_classes_what_is_missing_and_what_is_unknown():
-    truth = np.array(["a", "b", "b", "d"] * 50)
-    found = THREE.evaluate(X[:, :1], truth)
+    y_true = np.array(["a", "b", "b", "d"] * 50)
+    found = THREE.evaluate(X[:, :1], y_true)
     predicted = THREE.predict(X[:, :1])
     assert found.positive is None
     present = ["a", "b", "d"]
     assert found.figures["balanced_accuracy"] == pytest.approx(
-        sk.recall_score(truth, predicted, labels=present, average="macro", zero_division=0)
+        sk.recall_score(y_true, predicted, labels=present, average="macro", zero_division=0)
     )
     assert [each.label for each in found.classes] == ["a", "b", "c", "d"]
     assert [each.known for each in found.classes] == [True, True, True, False]
@@ -128,25 +128,27 @@ def test_more_classes_what_is_missing_and_what_is_unknown():
 
 def test_many_classes_are_cut():
     labels = [f"k{i:03}" for i in range(30)]
-    answers = Answers(np.array(labels), classes=np.array(labels))
-    found = evaluation(answers, labels)
+    predictions = Predictions(np.array(labels), classes=np.array(labels))
+    found = evaluation(predictions, labels)
     assert "... 22 more classes" in str(found)
     assert "k007" in str(found)
     assert "k008" not in str(found)
     assert len(found.to_dict()["confusion"]) == 30
     many = np.arange(300)
-    found = evaluation(Answers(many, classes=many), many)
+    found = evaluation(Predictions(many, classes=many), many)
     assert found.confusion is None
     assert found.figures["accuracy"] == 1.0
 
 
 def test_numbers():
     model = LinearModel([[1.0, 0.1]], [0.5], None, "identity")
-    truth = X[:, 0] + RNG.normal(size=200) / 4
-    found = model.evaluate(X, truth, WEIGHT)
+    y_true = X[:, 0] + RNG.normal(size=200) / 4
+    found = model.evaluate(X, y_true, WEIGHT)
     predicted = model.predict(X)
-    assert found.figures["r2"] == pytest.approx(sk.r2_score(truth, predicted, sample_weight=WEIGHT))
-    assert found.constant == pytest.approx(np.average(truth, weights=WEIGHT))
+    assert found.figures["r2"] == pytest.approx(
+        sk.r2_score(y_true, predicted, sample_weight=WEIGHT)
+    )
+    assert found.constant == pytest.approx(np.average(y_true, weights=WEIGHT))
     assert found.constant_figures["r2"] == pytest.approx(0)
     told = found.to_dict()
     assert [told[name] for name in ("rows", "r2", "rmse", "mae")] == [
@@ -161,19 +163,19 @@ def test_numbers():
 
 def test_several_targets():
     model = LinearModel([[1.0], [2.0]], [0, 1], None, "identity")
-    truth = np.column_stack([X[:, 0], X[:, 0]])
-    found = model.evaluate(X[:, :1], truth)
-    assert found.constant == pytest.approx(truth.mean(axis=0).tolist())
+    y_true = np.column_stack([X[:, 0], X[:, 0]])
+    found = model.evaluate(X[:, :1], y_true)
+    assert found.constant == pytest.approx(y_true.mean(axis=0).tolist())
     assert found.figures["rmse"] == pytest.approx(
-        sk.root_mean_squared_error(truth, model.predict(X[:, :1]))
+        sk.root_mean_squared_error(y_true, model.predict(X[:, :1]))
     )
 
 
 def test_numbers_that_are_all_the_same():
-    found = evaluation(Answers(np.array([1.0, 2.0])), [0.0, 0.0])
+    found = evaluation(Predictions(np.array([1.0, 2.0])), [0.0, 0.0])
     assert found.left_out == {
         "r2": "all true values are the same",
-        "mape": "a true value is 0, and an error is no share of that",
+        "mape": "a true value is 0, and relative errors are undefined",
     }
     assert "R2: none, for all true values are the same" in str(found)
 
@@ -186,14 +188,14 @@ def test_votes():
 
 
 def test_the_dict_is_json():
-    for found in (SPAM.evaluate(X, TRUTH), evaluation(Answers(np.array([1e300])), [-1e300])):
+    for found in (SPAM.evaluate(X, TRUTH), evaluation(Predictions(np.array([1e300])), [-1e300])):
         told = found.to_dict()
         assert json.loads(json.dumps(told, allow_nan=False)) == told
 
 
 def test_names_are_shown_safely():
     labels = np.array(["\x1b[31mred", "x" * 100])
-    text = str(evaluation(Answers(labels, classes=labels), labels))
+    text = str(evaluation(Predictions(labels, classes=labels), labels))
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) < 100
 

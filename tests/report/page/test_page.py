@@ -16,12 +16,13 @@ from statsmodels.stats.proportion import proportion_confint
 
 from separable import LinearModel, VotedPerceptron
 from separable.model.metrics.metric_case import case_of
-from separable.plot.displays.one_vs_rest import ranked
+from separable.plot.displays.ranking_curves import ranked
 from separable.report.charts.chart import thinned
 from separable.report.charts.classification_charts import roc
 from separable.report.contents import Absent
 from separable.report.page import page
-from separable.report.page.formatting import (
+from separable.report.page.page import LARGEST, render
+from separable.report.page.wording import (
     MINUS,
     NONE,
     as_percent,
@@ -31,7 +32,6 @@ from separable.report.page.formatting import (
     plural,
     shortened,
 )
-from separable.report.page.page import LARGEST, render
 from tests.report import specimens
 
 KINDS = {
@@ -327,8 +327,8 @@ def test_curves_of_many_rows_stay_close_to_all_points():
     classes = np.array(["a", "b"])
     code = rng.integers(0, 2, 30_000)
     scores = rng.normal(code, 1.0)
-    answers = specimens.Answers(classes[(scores > 0).astype(int)], scores, None, classes)
-    case = case_of(classes[code], answers)
+    predictions = specimens.Predictions(classes[(scores > 0).astype(int)], scores, None, classes)
+    case = case_of(classes[code], predictions)
     (points,) = (rows for rows in roc(case).spec["datasets"].values() if len(rows) > 2)
     assert len(points) < 600
     _, ours, others = ranked(case, 1)
@@ -365,10 +365,13 @@ def test_many_classes_have_a_matrix_or_the_most_common_mistakes():
 
 def test_rows_of_one_class_have_no_curves_and_a_reason():
     given = specimens.reviews()
-    answers = given.measured.predictions
+    predictions = given.measured.predictions
     some = given.measured.y_true == "positive"
-    part = specimens.Answers(
-        answers.predicted[some], answers.scores[some], answers.probabilities[some], answers.classes
+    part = specimens.Predictions(
+        predictions.predicted[some],
+        predictions.scores[some],
+        predictions.probabilities[some],
+        predictions.classes,
     )
     measured = specimens.measured_of(part, given.measured.y_true[some])
     found = Parsed(render(replace(given, measured=measured)))
@@ -378,7 +381,7 @@ def test_rows_of_one_class_have_no_curves_and_a_reason():
 
 def test_figures_without_rows_have_no_curves_but_the_matrix():
     given = specimens.reviews()
-    none = specimens.Answers(np.empty(0), None, None, given.measured.predictions.classes)
+    none = specimens.Predictions(np.empty(0), None, None, given.measured.predictions.classes)
     measured = replace(given.measured, y_true=np.empty(0), predictions=none)
     found = Parsed(render(replace(given, measured=measured)))
     assert "confusion" in found.data("charts")
@@ -450,7 +453,7 @@ def test_one_learner_alone_has_a_table_and_no_chart():
     given = replace(specimens.nothing(), tried=replace(tried, standings=tried.standings[:1]))
     found = Parsed(render(given))
     assert "learners" not in found.data("charts")
-    assert "LogisticRegressionCV (taken)" in found.text
+    assert "LogisticRegressionCV (chosen)" in found.text
     assert isinstance(given.regularization, Absent)
 
 

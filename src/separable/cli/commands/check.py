@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.io.output import file_name, json_bytes, write_data
-from separable.cli.options.help import command
+from separable.cli.options.command import command
 from separable.cli.options.options import json_option, reading_options, talk_options
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def check(
     remedy, if there is one as an option of train. The columns are listed with the type that train
     detects. With more than 100 000 rows, columns are compared on a sample of that size.
     """
-    from separable.cli.render.check_text import check_dict, check_text, checked
+    from separable.cli.render.findings import check_dict, check_text, checked
 
     result = checked(data, options, reading)
     if as_json:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.io.output import check_csv_output, csv_bytes, json_bytes, write_data
-from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
-from separable.cli.options.problem_options import ProblemOptions, problem_options
+from separable.cli.options.training_options import ProblemOptions, problem_options
 from separable.cli.render.messages import note
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def compare(data: str, output: str | None, options: ProblemOptions, as_json: boo
     Every learner is evaluated on the same folds, with its regularization searched. Learners,
     columns, metrics and folds are specified as for separable train.
     """
-    from separable.cli.render.leaderboard_text import board_text
+    from separable.cli.render.train_text import board_text
     from separable.cli.training.learner_comparison import compare_all_rows
 
     check_csv_output(output, data, as_json=as_json)
@@ -72,8 +72,8 @@ def _as_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def _as_csv(comparison: Comparison) -> bytes:
-    """Return one line a learner, from best to worst."""
-    from separable.cli.render.leaderboard_text import settings_text
+    """Return one line per learner, from best to worst."""
+    from separable.cli.render.train_text import settings_text
 
     assert comparison.board is not None
     board = comparison.board

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from separable.cli.io.output import json_bytes, write_data
-from separable.cli.options.help import command
+from separable.cli.options.command import command
 from separable.cli.options.options import json_option, talk_options
 
 __all__ = ["completion"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from separable.cli.options.help import command
+from separable.cli.options.command import command
 from separable.cli.options.options import json_option, talk_options
 from separable.cli.render.messages import say, verbosity
 
@@ -29,7 +29,7 @@ STEPS = (
     ),
 )
 
-#: Lines of penguins.csv that make up five.csv: one with missing values among them.
+#: Lines of penguins.csv that make up five.csv; one has missing values.
 FIVE = (2, 5, 160, 230, 300)
 
 NEXT = (
@@ -65,7 +65,7 @@ def demo(as_json: bool) -> None:
 
 
 def _run(title: str, line: str, *, talk: bool) -> None:
-    """Show a command line and run it; what is shown goes to standard error where it is talk."""
+    """Print a command line to standard error, and run it."""
     import shlex
 
     from separable.cli.app import invoke

@@ -1,6 +1,6 @@
 """``separable evaluate``: metrics of a model on a file with known targets.
 
-``--fail-under`` and ``--fail-over``: figures that a model has to reach.
+``--fail-under`` and ``--fail-over`` set thresholds that the metrics have to meet.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.output import counted, file_name, json_bytes, write_data
-from separable.cli.io.saving import remembered
-from separable.cli.options.help import command
+from separable.cli.io.output import counted, file_name, json_bytes, remembered, write_data
+from separable.cli.options.command import command
 from separable.cli.options.options import (
     json_option,
+    labelled_rows_options,
     patterns_option,
     reading_options,
     talk_options,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Limit", "evaluate", "missed_limits", "read_limits"]
 
 
-#: The exit code where a limit was missed.
+#: The exit code if a limit is missed.
 MISSED = 3
 
 
@@ -48,15 +48,7 @@ MISSED = 3
 )
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
-@click.option("--target", metavar="COL", help="Target column.  [default: as in training]")
-@click.option("--weight", metavar="COL", help="Column of sample weights; 0 ignores a row.")
-@click.option(
-    "--positive",
-    metavar="CLASS",
-    help="Positive class for precision, recall, f1, roc_auc and average_precision.  [default: as "
-    "in training, else the second of two]",
-)
-@click.option("--column", metavar="COL", help="Text column, for a model of texts only.")
+@labelled_rows_options
 @click.option(
     "--fail-under",
     multiple=True,
@@ -96,7 +88,7 @@ def evaluate(
     """
     from separable.cli.commands.evaluate import check_task, missed_limits, read_limits
     from separable.cli.io.model_rows import load_model
-    from separable.cli.io.true_targets import positive_of, refuse_several_targets
+    from separable.cli.io.role_columns import positive_of, refuse_several_targets
 
     limits = read_limits(fail_under, fail_over)
     loaded = load_model(model)
@@ -124,14 +116,14 @@ def _measured(
     column: str | None,
     reading: ReadingOptions,
 ) -> tuple[Evaluation, dict[str, Any]]:
-    """Return the evaluation of a file, and what it is of."""
+    """Return the evaluation of a file, and its title."""
     import numpy as np
 
-    from separable.cli.io.model_rows import tell_reports
-    from separable.cli.io.true_targets import (
+    from separable.cli.io.model_rows import note_reports
+    from separable.cli.io.role_columns import (
+        all_targets,
         constant_of,
         rows_with_targets,
-        target_named,
         true_targets_of,
         weights_of_part,
     )
@@ -151,13 +143,8 @@ def _measured(
         missing += int(np.count_nonzero(~mask))
         if model.training_rows is not None:
             seen.append(model.training_rows.find(part.rows.take(np.flatnonzero(mask))))
-    tell_reports(model, reports)
-    whole = np.concatenate(targets)
-    if not len(whole):
-        raise ValueError(
-            f"{file_name(data)}: no row has a {target_named(target)}, so there is nothing to "
-            "evaluate."
-        )
+    note_reports(model, reports)
+    whole = all_targets(targets, data, target)
     result = evaluation(
         predictions_from(model, np.concatenate(scores)),
         whole,
@@ -178,7 +165,7 @@ def _measured(
 
 
 def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> None:
-    """Say how many rows the model was trained on, and that the training had weights."""
+    """Note how many rows the model was trained on, and whether training used weights."""
     if seen is not None and seen.seen:
         note(seen.text())
     weighted = remembered(model).get("weight")
@@ -190,7 +177,7 @@ def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> N
 
 
 def _title(description: dict[str, Any]) -> str:
-    from separable.cli.io.true_targets import target_named
+    from separable.cli.io.role_columns import target_named
 
     missing = description["rows_without_target"]
     left_out = f", {counted(missing, 'row')} without it left out" if missing else ""
@@ -199,7 +186,7 @@ def _title(description: dict[str, Any]) -> str:
     return f"{description['learner']} on {description['data']}, {target}{weight}{left_out}:"
 
 
-#: What each option is for.
+#: The metrics that each option takes.
 OPTIONS = {True: "--fail-under", False: "--fail-over"}
 
 
@@ -217,7 +204,7 @@ class Limit:
     value: float
 
     def missed(self, result: Evaluation) -> str | None:
-        """Return in words how it was missed, None where it was not."""
+        """Return a sentence that says how the limit was missed, or None."""
         metric = METRICS[self.metric]
         figure = result.figures.get(self.metric)
         option = f"{OPTIONS[metric.greater_is_better]} {self.metric}={self.value:g}"
@@ -231,7 +218,7 @@ class Limit:
 
 
 def read_limits(under: Sequence[str], over: Sequence[str]) -> list[Limit]:
-    """Return the limits that the options ask for, or refuse them."""
+    """Parse the limits of the options."""
     return [
         _limit(text, greater_is_better)
         for greater_is_better, texts in ((True, under), (False, over))
@@ -240,14 +227,14 @@ def read_limits(under: Sequence[str], over: Sequence[str]) -> list[Limit]:
 
 
 def missed_limits(limits: list[Limit], result: Evaluation) -> list[str]:
-    """Return in words which limits were missed."""
+    """Return one sentence per missed limit."""
     return [
         message for message in (limit.missed(result) for limit in limits) if message is not None
     ]
 
 
 def check_task(limits: list[Limit], task: Any) -> None:
-    """Refuse figures that the answers of a model do not have."""
+    """Refuse metrics of another task."""
     for limit in limits:
         if METRICS[limit.metric].task != task:
             names = ", ".join(name for name, metric in METRICS.items() if metric.task == task)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.io.output import counted, file_name, json_bytes, write_data
-from separable.cli.options.help import command
+from separable.cli.options.command import command
 from separable.cli.options.options import (
     json_option,
     patterns_option,
@@ -111,7 +111,7 @@ def _explain_model(model: Model, top: int, as_json: bool) -> None:
         return
     click.echo(_model_line(model))
     if linear is not model:
-        from separable.cli.render.columns_text import MEAN_WEIGHTS
+        from separable.cli.render.explain_text import MEAN_WEIGHTS
 
         click.echo(MEAN_WEIGHTS)
     for index, group in enumerate(weights):
@@ -119,7 +119,7 @@ def _explain_model(model: Model, top: int, as_json: bool) -> None:
 
 
 def _coloured(group: str, colour: str) -> str:
-    """Return a heading and the lines below it in a colour, which is only for terminals."""
+    """Return a heading and the lines below it in a colour, for terminals."""
     heading, *lines = group.split("\n")
     return "\n".join([heading, *(click.style(line, fg=colour) for line in lines)])
 
@@ -139,14 +139,14 @@ def _model_line(model: Model) -> str:
 def _of_row(
     model: Model, data: str, index: int, column: str | None, reading: ReadingOptions
 ) -> ExplainedRow:
-    """Return a row of a file, explained."""
-    from separable.cli.io.model_rows import ModelRows, tell_reports
+    """Return the explanation of a row of a file."""
+    from separable.cli.io.model_rows import ModelRows, note_reports
     from separable.cli.io.row_source import RowSource
     from separable.cli.render.explain_text import ExplainedRow
 
     rows = ModelRows(model, RowSource(data, reading), None, column)
     part = rows.row(index)
-    tell_reports(model, [part.report], index)
+    note_reports(model, [part.report], index)
     raw: dict[str, Any] = {}
     if part.table is not None:
         raw = {name: part.table[name][0].as_py() for name in rows.raw_columns}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.io.output import check_output, counted, json_bytes, write_data
-from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import (
     json_option,
     load_trusted,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export"]
 
-#: As `separable.export.LANGUAGES` has them; that is not imported for help.
+#: The names in `separable.export.LANGUAGES`, which is too slow to import for help.
 NAMES = ("onnx", "sql", "c", "js", "python")
 
 
@@ -112,7 +112,7 @@ def _check_usage(
 def _model_and_rows(
     path: str, rows: str | None, column: str | None, reading: ReadingOptions
 ) -> tuple[Any, Any]:
-    """Return the model, and the rows of a file as its ``predict`` takes them."""
+    """Return the model, and the rows of a file as input of its ``predict``."""
     if rows is None:
         return load_trusted(path), None
     from separable.cli.io.model_rows import ModelRows, load_model

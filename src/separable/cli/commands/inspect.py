@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.io.output import counted, json_bytes, write_data
-from separable.cli.options.help import command
+from separable.cli.options.command import command
 from separable.cli.options.options import json_option, talk_options
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["inspect"]
 
-#: So many tensors, parameters and columns are listed without -v.
+#: Tensors, parameters and columns listed without -v.
 SHOWN = 20
 WIDEST = 100
 
@@ -116,7 +116,7 @@ def _first(count: int, values: list[Any]) -> str:
 
 
 def _pairs(values: dict[str, Any], most: int) -> list[str]:
-    """Return names and values below each other, long values cut and nested ones on their own."""
+    """Return one line per name and value: long values are cut, nested ones have their own lines."""
     from separable.model.words import shown
 
     flat: dict[str, Any] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from separable.cli.io.output import check_csv_output, json_bytes, write_data
-from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
-from separable.cli.options.problem_options import ProblemOptions, problem_options
+from separable.cli.options.training_options import ProblemOptions, problem_options
 from separable.cli.render.messages import note
 
 __all__ = ["path"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from separable.cli.io.output import check_output, counted, write_data
-from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import (
     json_option,
     patterns_option,
@@ -86,7 +86,7 @@ def predict(
     an error no output file is left; on standard output the rows before it may have been written,
     and the exit code is 1.
     """
-    from separable.cli.io.model_rows import ModelRows, load_model, tell_reports
+    from separable.cli.io.model_rows import ModelRows, load_model, note_reports
     from separable.cli.io.row_source import RowSource
     from separable.cli.render.predictions_table import written
 
@@ -103,7 +103,7 @@ def predict(
     counts: list[int] = []
     tables = _tables(rows, list(kept), probabilities is not False, explain or 0, reports, counts)
     write_data(written(tables, form), output)
-    tell_reports(loaded, reports)
+    note_reports(loaded, reports)
     if to_file:
         say(f"Wrote {counted(sum(counts), 'prediction')} to {output}")
 
@@ -116,7 +116,7 @@ def _tables(
     reports: list[EncodingReport | None],
     counts: list[int],
 ) -> Iterator[pa.Table]:
-    """Give predictions, some rows at a time, and collect what was met in them."""
+    """Yield predictions chunk by chunk, and collect the reports of the encoder."""
     from separable.cli.render.predictions_table import prediction_table
 
     for part in rows:
@@ -152,7 +152,7 @@ def _format(requested: OutputFormat | None, as_json: bool, output: str | None) -
 
 
 def _check(model: Model, probabilities: bool | None, keep: tuple[str, ...]) -> None:
-    """Refuse what the model cannot give, and a column of the same name as one of the answers."""
+    """Refuse output that the model does not have, and columns named like the output."""
     has_them = model.classes is not None and (
         model.link != "score" or getattr(model, "calibration", None) is not None
     )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from separable.cli.io.output import json_bytes, write_data
-from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import (
     json_option,
+    labelled_rows_options,
     patterns_option,
     reading_options,
     talk_options,
@@ -33,15 +34,7 @@ __all__ = ["report"]
 )
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="[DATA]", required=False)
-@click.option("--target", metavar="COL", help="Target column.  [default: as in training]")
-@click.option("--weight", metavar="COL", help="Column of sample weights; 0 ignores a row.")
-@click.option(
-    "--positive",
-    metavar="CLASS",
-    help="Positive class for precision, recall, f1, roc_auc and average_precision.  [default: as "
-    "in training, else the second of two]",
-)
-@click.option("--column", metavar="COL", help="Text column, for a model of texts only.")
+@labelled_rows_options
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @heading(
     OUTPUT,
@@ -73,7 +66,7 @@ def report(
 
     `train --report` writes the same page with all of this.
     """
-    from separable.cli.io.saving import check_report, write_report
+    from separable.cli.io.output import check_report, write_report
     from separable.cli.training.report_contents import MeasuredOn, model_contents
 
     given = {"target": target, "weight": weight, "positive": positive, "column": column}

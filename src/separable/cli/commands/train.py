@@ -8,10 +8,14 @@ import time
 import click
 
 from separable.cli.io.output import json_bytes, write_data
-from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
-from separable.cli.options.problem_options import TESTING, ProblemOptions, problem_options
-from separable.cli.options.stream_options import stream_options
+from separable.cli.options.training_options import (
+    TESTING,
+    ProblemOptions,
+    problem_options,
+    stream_options,
+)
 from separable.cli.render.messages import note, warn
 
 __all__ = ["train"]
@@ -46,9 +50,8 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
         "--test-size",
         type=click.FloatRange(0, 1, max_open=True),
         callback=_fraction,
-        metavar="FRACTION",
-        help="Fraction of rows to hold out for testing; 0 disables the test.  [default: "
-        f"{TEST_SIZE}]",
+        metavar="X",
+        help=f"Fraction of rows to hold out; 0: no test.  [default: {TEST_SIZE}]",
     ),
 )
 @heading(
@@ -74,19 +77,17 @@ def train(
     options: ProblemOptions,
     as_json: bool,
 ) -> None:
-    """Train a model on DATA, a table: CSV, JSON lines or Parquet, optionally compressed.
+    """Train a model on DATA, a table (CSV, JSON lines, Parquet; also compressed).
 
-    DATA may be - (standard input), or a glob or a folder, which is read as one table. The columns
-    of a file without a header line are named c1, c2, ...
+    DATA may be a glob, a folder or - (standard input). Without a header line, columns are c1,
+    c2, ... Options that name a column are repeatable.
 
-    Part of the rows is held out. On the rest, the learners that suit the data are compared by
-    cross-validation, with their regularization searched. The best learner is tested on the held-out
-    rows, retrained on all rows, and saved. Numbers are standardized (except for naive Bayes of
-    counts), categories are one-hot encoded, free text becomes words and pairs of words; missing
-    values are allowed. The columns of --group, --time and --weight are not features. Options that
-    name a column are repeatable.
+    Learners that suit the data are compared by cross-validation, with their regularization
+    searched. The best is tested on held-out rows, refitted on all rows, and saved. Numbers are
+    standardized (except for naive Bayes of counts), categories are one-hot encoded, text becomes
+    words and bigrams. The columns of --group, --time and --weight are not features.
     """
-    from separable.cli.io.saving import check_report, model_path, save_model, write_report
+    from separable.cli.io.output import check_report, model_path, save_model, write_report
     from separable.cli.options.options import command_line_of
     from separable.cli.render.train_text import training_dict, training_text
     from separable.cli.training.training import train_model

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.io.output import counted, data_name, file_name, json_bytes, write_data
-from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import (
     json_option,
     load_trusted,
@@ -72,7 +72,7 @@ def update(
     sums (ridge, least squares, LDA, naive Bayes) can be updated: the result is the same as training
     on all rows in this order. The command refuses the others.
     """
-    from separable.cli.io.saving import model_path, save_model
+    from separable.cli.io.output import model_path, save_model
 
     path = model_path(output or model, data)
     run = _Update(model, data, target, weight, reading)
@@ -92,7 +92,7 @@ class _Update:
     def __init__(
         self, path: str, data: str, target: str | None, weight: str | None, reading: ReadingOptions
     ) -> None:
-        from separable.cli.io.saving import remembered
+        from separable.cli.io.output import remembered
         from separable.cli.stream.stream_rows import Source
 
         self.path, self.data = path, data
@@ -107,7 +107,7 @@ class _Update:
         self._right = self._tested = 0.0
 
     def run(self) -> Model:
-        """Learn from the rows and return the model after them."""
+        """Train on the rows and return the new model."""
         from separable.cli.stream.progressive_validation import Record
         from separable.cli.stream.stream_learning import StreamLearner, stream_model
         from separable.cli.stream.stream_report import LineTable
@@ -115,7 +115,7 @@ class _Update:
         estimator = _learner_class(self.model).from_model(self.model)
         stream = self._stream()
         with LineTable(file_name(self.data)) as table:
-            learner = StreamLearner(estimator, stream, Record(), table.tell, self._stopping_rule)
+            learner = StreamLearner(estimator, stream, Record(), table.add_line, self._on_batches)
             learner.go_on_from(self.model)
             if self.model.state is not None:
                 learner.record.before = learner.gauge.before(self.model)
@@ -130,8 +130,8 @@ class _Update:
         record = {**self.trained, **total, "updates": updates}
         return replace(model, evidence={**model.evidence, "train": record})
 
-    def _stopping_rule(self, batches: Sequence[Batch]) -> None:
-        """Predict rows with the model as it was."""
+    def _on_batches(self, batches: Sequence[Batch]) -> None:
+        """Predict rows with the model before the update."""
         import numpy as np
 
         from separable.cli.stream.progressive_validation import batch_weights
@@ -164,7 +164,7 @@ class _Update:
         }
 
     def text(self, path: str) -> str:
-        """Return what was found as text for a terminal."""
+        """Return the results as text for a terminal."""
         from separable.model.words import shown, table
 
         summary = self.summary
@@ -193,7 +193,7 @@ class _Update:
         end = f"Wrote the model {where}. Next:\n  separable evaluate {shlex.quote(path)} NEW.csv"
         return "\n".join([*lines, table(rows), "", end])
 
-    # --- what can go on, and from what ---
+    # --- models that can be updated ---
 
     def _stream(self) -> RowStream:
         from separable.cli.stream.encoded_streams import SparseStream, TableStream

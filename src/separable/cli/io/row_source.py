@@ -1,8 +1,8 @@
 """Rows of a data source in chunks: files, globs, standard input and pipes that are still open.
 
-Of a pipe, whole records are read as soon as no more bytes are waiting: ``tail -f log.csv |
-separable predict model -`` answers row by row, and a large file in a pipe comes in large blocks.
-Rows without a target are kept. `separable.cli.stream.stream_rows` reads rows to learn from.
+A pipe is read in whole records, as soon as no more bytes are waiting: ``tail -f log.csv |
+separable predict model -`` predicts row by row, and a large file in a pipe comes in large blocks.
+Rows without a target are kept. `separable.cli.stream.stream_rows` reads rows for training.
 """
 
 from __future__ import annotations
@@ -30,21 +30,20 @@ if TYPE_CHECKING:
     from separable.data.io.csv.dialect import Dialect
     from separable.data.io.formats import Format
     from separable.data.io.sources import Once
-    from separable.data.progress import Progress
-    from separable.data.reading_report import ReadingReport
+    from separable.data.reading_report import Progress, ReadingReport
 
 
 __all__ = ["RowSource"]
 
-#: So much is taken at once, and a block ends when it is this long or nothing comes for a moment.
+#: Bytes per read; a block ends at this length, or when no bytes arrive for a moment.
 PIECE_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 23
 PAUSE = 0.02
 
-#: So much of the start is kept, to be looked at.
+#: Bytes at the start that are kept for the detection of the format.
 START_BYTES = 1 << 20
 
-#: About how much of a file is read at a time.
+#: Approximate bytes of a file per chunk.
 CHUNK_BYTES = 1 << 23
 
 
@@ -55,9 +54,9 @@ class LiveInput:
     ----------
     stream : binary file
     name : str
-        What to call it in messages.
+        The name in messages.
     skip_rows, comment
-        As in `separable.data.read`: what to leave out.
+        As in `separable.data.read`.
     """
 
     def __init__(
@@ -70,11 +69,11 @@ class LiveInput:
 
     @property
     def head(self) -> bytes:
-        """What has come so far."""
+        """The bytes that have arrived so far."""
         return self._data
 
     def as_input(self) -> Input:
-        """Return everything, from its first byte to its last, to be read once."""
+        """Return the whole input, which can be read once."""
         whole = _Chained(self._data, self._stream)
         return Input.of_stream(lambda: whole, self.name, closes=False)
 
@@ -88,17 +87,17 @@ class LiveInput:
         self._start = self._data if is_complete or not end else self._data[:end]
 
     def peeked(self, kind: Format, options: dict[str, Any]) -> Dataset:
-        """Return the first rows, without taking them."""
+        """Return the first rows without consuming them."""
         return self._read(self._start, kind, options)
 
     def datasets(self, kind: Format, options: dict[str, Any]) -> Iterator[Dataset]:
-        """Give the rows as they come; those of later blocks are read as the first one is.
+        """Yield rows as they arrive; the format of the first block applies to all.
 
         Parameters
         ----------
         kind : {"csv", "jsonl"}
         options : dict
-            As those of `separable.data.read`.
+            Those of `separable.data.read`.
         """
         prefix, line, dialect = b"", 0, None
         if not self._start.strip():
@@ -124,7 +123,7 @@ class LiveInput:
         return read_inputs([Input(self.name, lambda: io.BytesIO(text))], kind, **options)
 
     def _block(self, dialect: Dialect | None) -> bytes:
-        """Return the whole records that are there, waiting for one; nothing at the end."""
+        """Return the complete records that have arrived, at least one; empty at the end."""
         while True:
             end = _whole(self._data, dialect)
             if self._ended:
@@ -146,9 +145,9 @@ class LiveInput:
             )
 
     def _fill(self) -> None:
-        """Wait for some bytes, and take all that come at once."""
+        """Wait for bytes, and take all that are available."""
         pieces, size = [self._data], 0
-        read = getattr(self._stream, "read1", self._stream.read)  # what is there, not all
+        read = getattr(self._stream, "read1", self._stream.read)  # what is available
         while True:
             piece = read(PIECE_BYTES)
             self._ended = not piece
@@ -159,7 +158,7 @@ class LiveInput:
         self._data = b"".join(pieces)
 
     def _has(self, lines: int) -> bool:
-        """Whether this many non-empty lines have arrived; the first bytes may be enough to tell."""
+        """Whether this many non-empty lines have arrived."""
         return any(
             len(self._lines(self._data[: self._data.rfind(b"\n", 0, size) + 1], self._skip_rows))
             >= lines
@@ -179,7 +178,7 @@ class LiveInput:
 
 
 class _Chained(io.RawIOBase):
-    """Some bytes and what comes after them."""
+    """Bytes, followed by the rest of a stream."""
 
     def __init__(self, first: bytes, rest: Any) -> None:
         self._first, self._rest = first, rest
@@ -194,15 +193,15 @@ class _Chained(io.RawIOBase):
 
 
 def _is_waiting(stream: Any) -> bool:
-    """Whether more comes within a moment; where that cannot be asked, say so."""
+    """Whether more bytes arrive within a moment; True if that cannot be determined."""
     try:
         return bool(select.select([stream], [], [], PAUSE)[0])
-    except (OSError, ValueError, TypeError):  # no file of the system, or one that cannot be asked
+    except (OSError, ValueError, TypeError):  # not a file of the system, or not selectable
         return True
 
 
 def _whole(data: bytes, dialect: Dialect | None) -> int:
-    """Return how many bytes are whole records."""
+    """Return the number of bytes in complete records."""
     from separable.data.io.csv.records import Records
 
     end = data.rfind(b"\n") + 1
@@ -214,14 +213,14 @@ def _whole(data: bytes, dialect: Dialect | None) -> int:
 
 
 def _settled(options: dict[str, Any], dialect: Dialect | None) -> dict[str, Any]:
-    """Return options that read later blocks as the first one was."""
+    """Return options that apply the format of the first block to later ones."""
     assert dialect is not None
     names = ("delimiter", "quoting", "header", "decimal")
     return {**options, **{name: getattr(dialect, name) for name in names}}
 
 
 def _preamble(block: bytes, options: dict[str, Any]) -> bytes:
-    """Return what stands above the rows: the header line, and lines that are left out."""
+    """Return the lines above the rows: the header, and skipped lines."""
     from separable.data.io.csv.sniff import Sample, sniff_csv
     from separable.data.io.encodings import UTF8_MARK
     from separable.data.io.reading import checked_options
@@ -233,7 +232,7 @@ def _preamble(block: bytes, options: dict[str, Any]) -> bytes:
 
 @contextmanager
 def _counting_lines(name: str, before: int) -> Iterator[None]:
-    """Count lines in errors from the start of the input instead of that of the block."""
+    """Count lines in errors from the start of the input, not of the block."""
     from separable.data.table import NotANumberError, TableError
 
     try:
@@ -247,7 +246,7 @@ def _counting_lines(name: str, before: int) -> Iterator[None]:
 
 
 class RowSource:
-    """Where rows come from; it can be asked for the names of its columns before it is read.
+    """A source of rows that knows its column names before it is read.
 
     Parameters
     ----------
@@ -275,7 +274,7 @@ class RowSource:
             self.kind = requested or formats_of(self._inputs)
 
     def _of_stream(self, once: Once, requested: Format | None, reading: ReadingOptions) -> Format:
-        """Read standard input or a pipe as it comes, where its format allows it."""
+        """Read standard input or a pipe as it arrives, if the format allows it."""
         from separable.data.io.compression import compression_of
         from separable.data.io.formats import format_of_text, formats_of
 
@@ -290,7 +289,7 @@ class RowSource:
                 live.wait_for_rows(2 if kind == "csv" and reading.header is not False else 1)
                 return kind
         self._inputs = [live.as_input()]
-        self._inputs[0].keep()  # the names of its columns are looked at before it is read
+        self._inputs[0].keep()  # its column names are needed before it is read
         return requested or formats_of(self._inputs)
 
     @property
@@ -300,11 +299,11 @@ class RowSource:
 
     @property
     def again(self) -> bool:
-        """Whether it can be looked at again."""
+        """Whether it can be read again."""
         return self._live is not None or all(one.again for one in self._inputs)
 
     def names(self) -> list[str]:
-        """Return the names of the columns; what is looked at for that is still to be read."""
+        """Return the names of the columns, without consuming rows."""
         from separable.data.table import TableError
 
         try:
@@ -315,7 +314,7 @@ class RowSource:
         return list(first.table.column_names)
 
     def _first(self) -> Dataset:
-        """Return some rows."""
+        """Return the first rows."""
         if self._live is not None:
             return self._live.peeked(self.kind, self._options)
         first: Dataset = next(self._files({}).datasets(CHUNK_BYTES, 1))
@@ -333,10 +332,10 @@ class RowSource:
         ----------
         n_rows : int
         options : dict
-            As those of `separable.data.read`, besides what the user said.
+            Those of `separable.data.read`, in addition to the user's.
         progress : callable, optional
         """
-        from separable.cli.io.row_lines import remember_lines
+        from separable.cli.io.input_tables import remember_lines
         from separable.data.table import NotANumberError, TableError
 
         reports: list[ReadingReport] = []
@@ -351,7 +350,7 @@ class RowSource:
             raise
         except TableError as error:
             raise TableError(in_options(str(error))) from None
-        self._tell(reports)
+        self._note_skipped(reports)
 
     def _datasets(self, n_rows: int, options: dict[str, Any], progress: Any) -> Iterator[Dataset]:
         if self._live is None:
@@ -375,10 +374,10 @@ class RowSource:
 
         given = checked_options(**{**self._options, **options})
         files: Any = files_of(self._inputs, None, self.kind, given, progress)
-        files.keep_unlabelled = True  # each line is answered
+        files.keep_unlabelled = True  # every row gets a prediction
         return files
 
-    def _tell(self, reports: list[ReadingReport]) -> None:
+    def _note_skipped(self, reports: list[ReadingReport]) -> None:
         for message in dict.fromkeys(message for report in reports for message in report.notes):
             note(in_options(message))
         skipped = sum(report.skipped for report in reports)
@@ -388,7 +387,7 @@ class RowSource:
 
 
 def _with_columns(table: pa.Table, wanted: list[str]) -> pa.Table:
-    """Return the columns that are wanted; one that no object of a block has is missing there."""
+    """Return the wanted columns; one that is absent from a block is missing there."""
     import pyarrow as pa
 
     absent = pa.nulls(table.num_rows)

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from separable.cli.io.output import data_name
-from separable.cli.options.help import OUTPUT, READING, RUNNING, heading
+from separable.cli.options.command import OUTPUT, READING, RUNNING, heading
 from separable.cli.render.messages import VERBOSITY
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
     "ReadingOptions",
     "command_line_of",
     "json_option",
+    "labelled_rows_options",
     "load_trusted",
     "patterns_option",
     "reading_options",
@@ -35,19 +36,19 @@ __all__ = [
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-#: Where the context of a command keeps whether an error shows where it was raised.
+#: Key in the context of a command: print tracebacks.
 DEBUG = "separable.debug"
 
-#: Where it keeps whether a model file may hold any token pattern.
+#: Key in the context of a command: accept any token pattern in a model file.
 PATTERNS = "separable.patterns"
 
-#: What changes neither what is learned nor how it is tested.
+#: Options that affect neither training nor testing.
 NO_MATTER = (
     "output", "report", "as_json", "quiet", "verbose", "debug", "threads", "checkpoint", "every",
     "resume",
 )  # fmt: skip
 
-#: Arguments and options that are files, which are named without their folders.
+#: Arguments and options that are files; they are printed without folders.
 FILES = ("data", "test")
 
 
@@ -82,7 +83,7 @@ def patterns_option(command: F) -> F:
 
 
 def load_trusted(path: str) -> Model:
-    """Load a model, with the trust that the options grant to its file."""
+    """Load a model; ``--allow-patterns`` decides whether its token patterns are trusted."""
     from separable.model.files.model_file import load
 
     ctx = click.get_current_context(silent=True)
@@ -108,20 +109,20 @@ def json_option(help: str = "Print one JSON object instead of text.") -> Callabl
 
 
 def seed_option(command: F) -> F:
-    """Add ``--seed``, for commands with anything random in them."""
+    """Add ``--seed``, for commands that use random numbers."""
     option = click.option(
         "--seed",
         type=click.IntRange(0, 2**31 - 1),
         metavar="N",
         default=0,
         show_default=True,
-        help="Random seed. The same seed gives the same result.",
+        help="Random seed.",
     )
     return heading(RUNNING, option)(command)
 
 
 def threads_option(command: F) -> F:
-    """Add ``--threads``; the command gets a number, all there are by default."""
+    """Add ``--threads``; the command gets a number, by default that of all cores."""
     option = click.option(
         "--threads",
         type=click.IntRange(min=1),
@@ -140,7 +141,7 @@ def _all_threads() -> int:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How to read a file where its own look is not enough; as `separable.data.read` takes them."""
+    """Overrides of the detected file format: keyword arguments of `separable.data.read`."""
 
     format: str | None = None
     delimiter: str | None = None
@@ -154,7 +155,7 @@ class ReadingOptions:
     skip_bad_lines: bool = False
 
     def for_read(self) -> dict[str, Any]:
-        """Return those that were given, as keyword arguments of `separable.data.read`."""
+        """Return the given options as keyword arguments of `separable.data.read`."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         if given.pop("skip_bad_lines"):
             given["on_error"] = "skip"
@@ -189,15 +190,13 @@ class ReadingOptions:
 
 _READING = (
     click.option("--format", type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw"]),
-                 metavar="KIND", help="File format: csv, jsonl, parquet, svmlight or vw.  "
-                                      "[default: detected]"),
+                 metavar="KIND", help="csv, jsonl, parquet, svmlight or vw."),
     click.option("--delimiter", metavar="CHAR", help="Delimiter of a CSV file."),
     click.option("--header/--no-header", default=None,
-                 help="Whether the first line names the columns; if not, they are c1, c2, ..."),
+                 help="Whether the first line names the columns."),
     click.option("--no-quoting", "quoting", flag_value=False, type=bool, default=None,
                  help="Treat quotes as text."),
-    click.option("--encoding", metavar="NAME", help="Character encoding, such as latin-1.  "
-                                                    "[default: detected]"),
+    click.option("--encoding", metavar="NAME", help="Character encoding, such as latin-1."),
     click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark."),
     click.option("--missing", multiple=True, metavar="TEXT",
                  help="Text that means a missing value; repeatable."),
@@ -210,7 +209,7 @@ _READING = (
 
 
 def reading_options(command: F) -> F:
-    """Add the options that say how a file is to be read; the command gets them as ``reading``."""
+    """Add the options for reading a file; the command gets them as ``reading``."""
 
     @wraps(command)
     def with_reading(*args: Any, **options: Any) -> Any:
@@ -222,8 +221,25 @@ def reading_options(command: F) -> F:
     return result
 
 
+def labelled_rows_options(command: F) -> F:
+    """Add the options of commands that evaluate a model: target, weight, positive, column."""
+    for option in reversed(_LABELLED_ROWS):
+        command = option(command)
+    return command
+
+
+_LABELLED_ROWS = (
+    click.option("--target", metavar="COL", help="Target column.  [default: as in training]"),
+    click.option("--weight", metavar="COL", help="Column of sample weights; 0 ignores a row."),
+    click.option("--positive", metavar="CLASS",
+                 help="Positive class for precision, recall, f1, roc_auc and average_precision.  "
+                      "[default: as in training, else the second of two]"),
+    click.option("--column", metavar="COL", help="Text column, for a model of texts only."),
+)  # fmt: skip
+
+
 def command_line_of(ctx: click.Context) -> str:
-    """Return the command line of a context: its arguments, and the options that were given.
+    """Return the command line of a context: its arguments and the given options.
 
     Parameters
     ----------
@@ -233,7 +249,7 @@ def command_line_of(ctx: click.Context) -> str:
     Returns
     -------
     str
-        Without the folders of files, and without what has no say in the outcome.
+        Without the folders of files, and without options that do not affect the result.
     """
     words = ["separable", str(ctx.info_name)]
     for param in ctx.command.params:

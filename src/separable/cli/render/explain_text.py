@@ -1,6 +1,6 @@
-"""Explanation of one prediction as text and as JSON.
+"""Explanations as text and as JSON: one prediction, and the most important features of a model.
 
-Texts with their most important words in color, or marked without colors: [great +0.42].
+The most important words of a text are in colour, or marked: [great +0.42].
 """
 
 from __future__ import annotations
@@ -12,28 +12,44 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.io.output import counted
-from separable.model.explain.explanation_text import headline, scores_line, total
-from separable.model.explain.text_highlights import highlighted_texts
+from separable.model.explain.explanation_text import headline, highlighted_texts, scores_line, total
+from separable.model.explain.top_weights import TopWeights
+from separable.model.linear_model import LinearModel
 from separable.model.words import cell_text, number, shown, signed, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from separable.model.explain.explanation import Explanation, Term, Terms
-    from separable.model.explain.text_highlights import HighlightedText
+    from separable.model.explain.explanation_text import HighlightedText
+    from separable.model.kinds import Model
 
-__all__ = ["ExplainedRow", "in_colour", "legend", "shown_text"]
+__all__ = [
+    "MEAN_WEIGHTS",
+    "TOP_WEIGHTS",
+    "ExplainedRow",
+    "in_colour",
+    "legend",
+    "shown_text",
+    "weights_text",
+]
 
 
 #: Fractions of the largest contribution from which words are bold, and underlined.
 BOLD, UNDERLINED = 0.4, 0.75
 
-#: So much of a text is shown.
+#: Characters of a text that are shown.
 LONGEST = 6000
+
+#: Weights shown per group, and groups shown: two for each of eight classes.
+TOP_WEIGHTS, WEIGHT_GROUPS = 5, 16
+
+#: Printed above the weights of a model that votes.
+MEAN_WEIGHTS = "The model votes; these are the mean weights of its voters."
 
 
 def shown_text(highlighted: HighlightedText, *, colour: bool) -> str:
-    """Return a text for a terminal: nothing in it can steer that."""
+    """Return a text for a terminal, with control characters escaped."""
     largest = max(map(abs, highlighted.contributions), default=0.0)
     text, parts, end = highlighted.text, [], 0
     for span, fraction in highlighted.marked():
@@ -49,13 +65,13 @@ def shown_text(highlighted: HighlightedText, *, colour: bool) -> str:
 
 
 def in_colour() -> bool:
-    """Whether standard output takes colours: a terminal, unless the user says otherwise."""
+    """Whether standard output takes colours: a terminal, unless NO_COLOR or an option decides."""
     colour = click.get_current_context().color
     return sys.stdout.isatty() if colour is None else colour
 
 
 def legend(explanation: Explanation, terms: Terms, *, colour: bool) -> str:
-    """Return what the marks mean."""
+    """Return the meaning of the marks."""
     if explanation.model.classes is None:
         what = "raises the prediction", "lowers it"
     else:
@@ -86,7 +102,7 @@ def _safe(text: str) -> str:
 
 @dataclass(frozen=True)
 class ExplainedRow:
-    """A row, and what each of its features adds to the score.
+    """A row, and the contribution of each of its features to the score.
 
     Parameters
     ----------
@@ -95,7 +111,7 @@ class ExplainedRow:
     raw : mapping of str to object
         The row in the table, by column.
     where : str
-        What to call it.
+        The name of the row.
     row : int or None
         Its number, counted from 1.
     """
@@ -155,6 +171,14 @@ class ExplainedRow:
 
     def _cell(self, term: Term) -> str:
         assert term.source is not None
-        if term.feature.startswith(f"{term.source}:"):  # a word, which it is enough to name
+        if term.feature.startswith(f"{term.source}:"):  # a word needs no value
             return ""
         return cell_text(self.raw[term.source])
+
+
+def weights_text(model: Model) -> str:
+    """Return the most important features of a model."""
+    groups = model.top_weights(TOP_WEIGHTS).groups
+    more = "\n... and the other classes" if len(groups) > WEIGHT_GROUPS else ""
+    mean = "" if isinstance(model, LinearModel) else f"\n{MEAN_WEIGHTS}"
+    return f"Most important features{mean}\n{TopWeights(groups[:WEIGHT_GROUPS])}{more}"

@@ -18,17 +18,17 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from separable.data.progress import Progress
+    from separable.data.reading_report import Progress
 
 __all__ = ["VERBOSITY", "Step", "detail", "note", "printable", "say", "step", "verbosity", "warn"]
 
 #: Key of the verbosity in the context of a command: -1 with -q, 0, 1 with -v.
 VERBOSITY = "separable.verbosity"
 
-#: What is not plain text of one byte a character.
+#: Characters other than printable ASCII.
 _NOT_ASCII = re.compile(r"[^\n\t -~]")
 
-#: Seconds after which a step is worth a line, and between two updates of that line.
+#: Seconds after which a step is shown, and between two updates of its line.
 PATIENCE = 0.3
 
 
@@ -39,7 +39,7 @@ def verbosity() -> int:
 
 
 def printable(text: str) -> str:
-    r"""Return text that a terminal shows and does not obey: control characters are written out.
+    r"""Return text that is safe to print on a terminal: control characters are escaped.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def _escaped(char: str) -> str:
 
 
 def say(text: str) -> None:
-    """Tell the user something, unless ``-q`` was given."""
+    """Print a line, unless ``-q`` was given."""
     if verbosity() >= 0:
         click.echo(printable(text), err=True)
 
@@ -67,18 +67,18 @@ def note(text: str) -> None:
 
 
 def detail(text: str) -> None:
-    """Tell what only ``-v`` asks for."""
+    """Print a detail, if ``-v`` was given."""
     if verbosity() > 0:
         click.echo(printable(text), err=True)
 
 
 def warn(text: str) -> None:
-    """Tell what may be wrong, always."""
+    """Print a warning, always."""
     click.echo(printable(f"Warning: {text}"), err=True)
 
 
 class Step:
-    """A long step on its way: call it to say how far it is."""
+    """A long step under way; call it to show its progress."""
 
     def __init__(self, what: str, *, shown: bool) -> None:
         self.what = what
@@ -91,21 +91,21 @@ class Step:
             self._thread.start()
 
     def __call__(self, done: int, total: int | None = None, of_what: str = "") -> None:
-        """Say how many of how many are done, and with which it goes on."""
+        """Show how many of how many are done, and which is next."""
         count = f"{done}" if total is None else f"{done} of {total}"
         self._state = f"{count} {of_what}".rstrip()
 
     def reading(self, progress: Progress) -> None:
-        """Say how far reading is: what `separable.data.scan` takes as ``progress``."""
+        """Show how much was read: the ``progress`` callback of `separable.data.scan`."""
         self._state = str(progress).strip()
 
     @property
     def seconds(self) -> float:
-        """How long it has taken."""
+        """The time since the start."""
         return time.monotonic() - self._start
 
     def end(self) -> None:
-        """Wipe the line away."""
+        """Erase the line."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()
@@ -126,12 +126,12 @@ class Step:
 
 @contextmanager
 def step(what: str) -> Iterator[Step]:
-    """Show on a terminal that a long step is under way, and with ``-v`` how long it took.
+    """Show the progress of a long step on a terminal, and with ``-v`` the time it took.
 
     Parameters
     ----------
     what : str
-        What is going on, in a few words: "Reading reviews.csv".
+        A short description: "Reading reviews.csv".
     """
     seen = sys.stderr is not None and sys.stderr.isatty()
     running = Step(what, shown=seen and verbosity() >= 0)

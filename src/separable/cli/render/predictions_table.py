@@ -1,7 +1,4 @@
-"""Predictions as columns of a table, written as CSV, JSON lines or Parquet.
-
-The strongest contributions to each of many predictions, as a column.
-"""
+"""Predictions and their largest contributions as a table, in CSV, JSON lines or Parquet."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ __all__ = [
 
 OutputFormat: TypeAlias = Literal["csv", "jsonl", "parquet"]
 
-#: What the end of a file's name says.
+#: Output format by file extension.
 ENDINGS: dict[str, OutputFormat] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -47,7 +44,7 @@ ENDINGS: dict[str, OutputFormat] = {
 
 
 def output_format(path: str | None) -> OutputFormat:
-    """Return what the name of a file asks for, CSV where it says nothing else."""
+    """Return the output format of a file by its extension, CSV by default."""
     ending = "" if path is None else f".{path.lower().rpartition('.')[2]}"
     return ENDINGS.get(ending, "csv")
 
@@ -55,7 +52,7 @@ def output_format(path: str | None) -> OutputFormat:
 def prediction_table(
     model: Model, rows: Rows, *, probabilities: bool = True, explain: int = 0
 ) -> pa.Table:
-    """Return the predictions of some rows and what belongs to them, by name.
+    """Return the predictions of rows as a table.
 
     Classes: ``prediction``; ``score``, or with three or more classes ``score_<class>`` for each;
     and ``probability_<class>`` for each where the model gives probabilities. Numbers:
@@ -66,9 +63,9 @@ def prediction_table(
     model : LinearModel or VotedModel
     rows : Rows
     probabilities : bool, default True
-        Whether to give those there are.
+        Whether to include probabilities, if the model has them.
     explain : int, default 0
-        So many of the strongest contributions are in the column ``because``.
+        Number of largest contributions in the column ``because``.
 
     Returns
     -------
@@ -77,7 +74,7 @@ def prediction_table(
     import pyarrow as pa
 
     explanation = model.explain(rows)
-    scores = explanation.all_scores  # computed once, for all that follows
+    scores = explanation.all_scores  # computed once, used below
     columns: dict[str, Any]
     if model.classes is None:
         columns = _named("prediction", range(scores.shape[1]), scores)
@@ -113,7 +110,7 @@ def _class_codes(scores: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
 
 
 def _named(what: str, labels: Iterable[Any], values: NDArray[np.float64]) -> dict[str, Any]:
-    """Name the columns of an array, by label where there are several."""
+    """Name the columns of an array, by class if there are several."""
     if values.shape[1] == 1:
         return {what: number_array(values[:, 0])}
     columns = zip(labels, map(number_array, values.T), strict=True)
@@ -121,7 +118,7 @@ def _named(what: str, labels: Iterable[Any], values: NDArray[np.float64]) -> dic
 
 
 def written(tables: Iterable[pa.Table], form: OutputFormat) -> Iterator[bytes]:
-    """Give what is to be written of some tables, which all have the same columns.
+    """Yield the bytes of tables that all have the same columns.
 
     Parameters
     ----------
@@ -137,7 +134,7 @@ def written(tables: Iterable[pa.Table], form: OutputFormat) -> Iterator[bytes]:
 
 
 def _csv(tables: Iterable[pa.Table]) -> Iterator[bytes]:
-    """Give lines of CSV; numbers in the fewest digits that give them back, nothing row by row."""
+    """Yield lines of CSV, vectorized; numbers have the fewest digits that round-trip."""
     first = True
     for table in tables:
         header = b""
@@ -148,7 +145,7 @@ def _csv(tables: Iterable[pa.Table]) -> Iterator[bytes]:
 
 
 def _cells(column: Any) -> Any:
-    """Return a column as texts, in quotes where they need them."""
+    """Return a column as texts, quoted if necessary."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -179,7 +176,7 @@ def _scalar(text: str, kind: Any) -> Any:
 
 
 def _lines(cells: list[Any]) -> bytes:
-    """Return columns of texts as lines, a missing one as nothing."""
+    """Return columns of texts as lines; a missing value is empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -195,7 +192,7 @@ def _lines(cells: list[Any]) -> bytes:
 
 
 def _json_lines(tables: Iterable[pa.Table]) -> Iterator[bytes]:
-    """Give one JSON object a row."""
+    """Yield one JSON object per row."""
     import msgspec
 
     encoder = msgspec.json.Encoder()
@@ -204,7 +201,7 @@ def _json_lines(tables: Iterable[pa.Table]) -> Iterator[bytes]:
 
 
 def _parquet(tables: Iterable[pa.Table]) -> Iterator[bytes]:
-    """Give a Parquet file, with a group of rows for each table."""
+    """Yield a Parquet file, with one row group per table."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -221,7 +218,7 @@ def _parquet(tables: Iterable[pa.Table]) -> Iterator[bytes]:
 
 
 class _Sink(io.RawIOBase):
-    """A file that hands on what was written to it."""
+    """A file object that returns the bytes written to it."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -240,13 +237,13 @@ class _Sink(io.RawIOBase):
         return True
 
     def taken(self) -> bytes:
-        """Return what was written since."""
+        """Return the bytes written since the last call."""
         parts, self._parts = self._parts, []
         return b"".join(parts)
 
 
 def reasons(explanation: Explanation, n: int) -> pa.Array[Any]:
-    """Return for each row its n largest contributions that are nonzero, largest first.
+    """Return the n largest non-zero contributions of each row, largest first.
 
     Parameters
     ----------
@@ -257,8 +254,8 @@ def reasons(explanation: Explanation, n: int) -> pa.Array[Any]:
     Returns
     -------
     pyarrow.Array
-        Lists of feature, value and contribution; the value is the raw one where an encoder changed
-        it and knows it.
+        Lists of feature, value and contribution; the value is the raw one if the encoder knows
+        it.
     """
     import pyarrow as pa
 

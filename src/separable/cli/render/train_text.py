@@ -1,24 +1,41 @@
-"""Results of ``separable train`` as text and as JSON values."""
+"""Results of ``train`` and ``compare`` as text for a terminal of 80 columns, and as JSON values."""
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
 from itertools import groupby
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.io.output import counted, file_name
-from separable.cli.render.columns_text import TOP_WEIGHTS, column_lines, saved_text, weights_text
-from separable.cli.render.leaderboard_text import board_text, choice_text
+from separable.cli.io.output import column_lines, counted, file_name, saved_text
+from separable.cli.render.explain_text import TOP_WEIGHTS, weights_text
 from separable.data.table import missing_counts
-from separable.model.words import number, shown
+from separable.model.metrics.evaluation import figure, is_fraction
+from separable.model.metrics.metric_registry import METRICS
+from separable.model.words import number, shown, table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from separable.cli.training.learner_comparison import Comparison
     from separable.cli.training.training import Training
     from separable.cli.training.training_data import Problem
     from separable.model.kinds import Model
+    from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["training_dict", "training_text"]
+
+__all__ = [
+    "board_text",
+    "choice_text",
+    "rows_text",
+    "settings_text",
+    "training_dict",
+    "training_text",
+    "why_taken",
+    "with_error",
+]
+
 
 #: Parameters that a learner may choose itself, and their names in the output.
 CHOSEN = {
@@ -39,9 +56,12 @@ ROLES = {
 
 NOT_HELD_OUT = "No rows were held out, so the error on new rows is unknown."
 
+#: Maximum characters of the reason why a learner failed.
+REASON = 100
+
 
 def training_dict(training: Training) -> dict[str, Any]:
-    """Return what was found as plain JSON values."""
+    """Return the results as JSON values."""
     model, problem, comparison = training.model, training.problem, training.comparison
     return {
         "learner": model.learner,
@@ -67,7 +87,7 @@ def training_dict(training: Training) -> dict[str, Any]:
 
 
 def training_text(training: Training, path: str, report: str | None = None) -> str:
-    """Return what was found as text for a terminal; files are those that were written."""
+    """Return the results as text for a terminal, with the files that were written."""
     sections = [_columns_text(training)]
     if training.comparison.board is not None:
         sections.append(board_text(training.comparison, marked=True))
@@ -120,7 +140,7 @@ def _columns_text(training: Training) -> str:
 
 
 def _about(problem: Problem, column: dict[str, Any]) -> str:
-    """Return what there is to say of a column."""
+    """Return the description of a column."""
     notes = []
     if column["type"] == "target":
         notes.append(problem.target.summary().text)
@@ -177,7 +197,7 @@ def _model_text(training: Training) -> str:
 
 
 def _certificate(model: Model) -> str:
-    """Return how far from the optimum the weights are, at most."""
+    """Return the bound on the distance from the optimum."""
     gaps: Any = model.evidence["relative_gap"]
     if gaps is None:
         return f"certificate: {model.evidence['claim']}"
@@ -189,7 +209,7 @@ def _certificate(model: Model) -> str:
 
 
 def _end(model: Model) -> str:
-    """Return how the last epoch ended, in words for what the learner reports of it."""
+    """Return how the last epoch ended, in the terms of the learner."""
     converged, mistakes = model.evidence.get("converged"), model.evidence.get("mistakes")
     if converged is None:
         return ""
@@ -213,3 +233,146 @@ def _next_text(training: Training, path: str, report: str | None) -> str:
             f"  separable explain {model} {rows} --row 1{reading}",
         ]
     )
+
+
+def board_text(comparison: Comparison, *, marked: bool = False) -> str:
+    """Return the learners from best to worst, with a star at the chosen one."""
+    board = comparison.board
+    assert board is not None
+    lines: list[tuple[str, ...]] = [
+        ("", "learner", "parameter", board.metric, "to the best", "time")
+    ]
+    for rank, each in enumerate(board, 1):
+        if each.failed is None:
+            lines.append(
+                (
+                    f"{rank}{'*' * (marked and each is comparison.taken)}",
+                    each.name,
+                    settings_text(each.params),
+                    with_error(board.metric, each.mean, each.standard_error),
+                    "" if rank == 1 else _difference(board.metric, each),
+                    _seconds(each.seconds),
+                )
+            )
+    failed = [
+        f"  {each.name} failed: {shown(each.failed, REASON)}"
+        for each in board
+        if each.failed is not None
+    ]
+    sections = [_title(comparison, board), table(lines, left=3), *_beyond_noise(board), *failed]
+    return "\n".join(sections)
+
+
+def _beyond_noise(board: Leaderboard) -> list[str]:
+    """Return which learners differ significantly from the best."""
+    others = [each for each in board.rows[1:] if each.differs is not None]
+    if not others:
+        return []
+    apart = [each.name for each in others if each.differs]
+    sentence = f"Significantly worse (5 %): {', '.join(apart) or 'none'}."
+    return [
+        fill(sentence, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    ]
+
+
+def _title(comparison: Comparison, board: Leaderboard) -> str:
+    of = rows_text(comparison.rows, comparison.of_rows)
+    less = "" if board.greater_is_better else "; lower is better"
+    chooses = comparison.score.chooses
+    searched = any(len(each.tried) > 1 for each in board)
+    by = (
+        (f"; regularization chosen by {METRICS[chooses].text} for models with probabilities")
+        if chooses
+        else ""
+    )
+    title = (
+        f"Compared by {board.n_folds} folds of {of}, encoded once{less}{by if searched else ''}:"
+    )
+    return fill(title, 80, subsequent_indent="  ", break_long_words=False)
+
+
+def choice_text(comparison: Comparison) -> str:
+    """Return the chosen learner, and why."""
+    name, board = comparison.candidate.name, comparison.board
+    if board is None:
+        return f"Chosen: {name}. There are too few rows to compare learners or regularization."
+    taken = board[name]
+    with_ = f" with {settings_text(taken.params)}" if taken.params else ""
+    why = _why(board, taken)
+    return "\n  ".join([f"Chosen: {name}{with_}{': ' * bool(why)}{why}.", *_remarks(board, taken)])
+
+
+def why_taken(board: Leaderboard, taken: Standing) -> str:
+    """Return why a learner was chosen, in sentences."""
+    why = " ".join(_why(board, taken).split())
+    sentence = f"{taken.name} was chosen{': ' * bool(why)}{why}."
+    return " ".join([sentence, *_remarks(board, taken)])
+
+
+def _remarks(board: Leaderboard, taken: Standing) -> list[str]:
+    """Return equally good learners, and a remark if the value is at the edge of its grid."""
+    alike = [each.name for each in board.as_good() if each is not taken]
+    sentence = f"Others within one standard error: {', '.join(alike)}."
+    return [*[sentence] * bool(alike), *filter(None, [_edge(taken)])]
+
+
+def _why(board: Leaderboard, taken: Standing) -> str:
+    """Return why a learner was chosen."""
+    if len(board) == 1:
+        return "the best regularization" if taken.params else ""
+    if taken is board.best:
+        return f"the best mean {board.metric}"
+    return (
+        f"its {board.metric} is within one standard error of {board.best.name},\n  and it comes "
+        "earlier in the order of preference"
+    )
+
+
+def _edge(best: Standing) -> str:
+    """Return a remark if the regularization is at the edge of its grid."""
+    if len(best.params) != 1 or len(best.tried) < 2:
+        return ""
+    ((name, value),) = best.params.items()
+    tried = [each[name] for each in best.tried]
+    if min(tried) < value < max(tried):
+        return ""
+    edge = "smallest" if value == min(tried) else "largest"
+    return f"It is the {edge} {name} tried."
+
+
+def rows_text(rows: int, of_rows: int) -> str:
+    """Return the rows of the comparison as text."""
+    return f"a random sample of {rows} of {of_rows} rows" if rows < of_rows else f"{rows} rows"
+
+
+def settings_text(params: Mapping[str, Any]) -> str:
+    """Return parameters as text: C 0.1."""
+    return ", ".join(
+        f"{name} {number(value) if isinstance(value, float) else value}"
+        for name, value in params.items()
+    )
+
+
+def with_error(metric: str, value: float, error: float) -> str:
+    """Return a score with its standard error."""
+    if error != error:  # one fold has none
+        return figure(metric, value)
+    return f"{figure(metric, value)} +- {_short(metric, error)}"
+
+
+def _short(metric: str, value: float) -> str:
+    return figure(metric, value) if is_fraction(metric) else f"{value:.3g}"
+
+
+def _difference(metric: str, each: Standing) -> str:
+    sign = "+" if each.difference > 0 else ""
+    error = (
+        ""
+        if each.difference_error != each.difference_error
+        else (f" +- {_short(metric, each.difference_error)}")
+    )
+    return f"{sign}{_short(metric, each.difference)}{error}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"

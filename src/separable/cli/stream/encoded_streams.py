@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from separable.cli.io.output import file_name, naming_file
-from separable.cli.io.row_columns import weights_of
+from separable.cli.io.role_columns import weights_of
 from separable.cli.render.messages import step, warn
 from separable.cli.stream.stream_rows import RowStream, Targets
 from separable.cli.stream.stream_target import settled_target, target_of
@@ -41,12 +41,12 @@ BITS = 18
 
 
 class TableStream(RowStream):
-    """Rows of tables, encoded. See `RowStream`.
+    """Encoded rows of tables; see `RowStream`.
 
     Parameters
     ----------
     encoder : TableEncoder, optional
-        Where it is known.
+        If known.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class TableStream(RowStream):
         return f"{file_name(self.source.data)}: the target column {self.name!r}"
 
     def begin(self) -> None:
-        """Settle target and encoder by the first rows."""
+        """Determine target and encoder from the first rows."""
         import pyarrow as pa
 
         with step(f"Looking at the first rows of {file_name(self.source.data)}"):
@@ -102,7 +102,7 @@ class TableStream(RowStream):
             features = table.slice(0, self.wanted.encode_rows).drop_columns(apart)
             with naming_file(self.source.data):
                 self.encoder = self._fitted(features)
-        self._tell_order(y)
+        self._warn_of_order(y)
 
     def _check_columns(self, names: list[str]) -> None:
         where, wanted = file_name(self.source.data), self.wanted
@@ -196,7 +196,7 @@ class TableStream(RowStream):
 
 
 def _counts(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the different values of a column and how often each occurs."""
+    """Return the distinct values of a column and their counts."""
     column = as_columns(table.select([name]))[name]
     if isinstance(column, Categories):
         counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
@@ -207,7 +207,7 @@ def _counts(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 class SparseStream(RowStream):
-    """Rows of svmlight or Vowpal Wabbit text, which are numbers already. See `RowStream`."""
+    """Rows of svmlight or Vowpal Wabbit text; see `RowStream`."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class SparseStream(RowStream):
         return self._width
 
     def begin(self) -> None:
-        """Settle the width, and what is predicted by the first rows."""
+        """Determine the number of columns and the target from the first rows."""
         if self.source.format == "vw":
             self._width = 1 << (self.wanted.bits or BITS)
         else:
@@ -251,7 +251,7 @@ class SparseStream(RowStream):
             self.wanted.task,
             self.wanted.classes,
         )
-        self._tell_order(values)
+        self._warn_of_order(values)
 
     def _counted_width(self) -> int:
         if not self.source.again:

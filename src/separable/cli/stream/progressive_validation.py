@@ -1,9 +1,9 @@
-"""Progressive validation: each row is a test before it is learned from.
+"""Progressive validation: each row is predicted before it is learned.
 
-Rows are learned from up to a cut and then to the next. Between two cuts they are first predicted,
-then learned from, so the weights that predict a row are at most 1 / 16 of the examples old, and at
-most `PIECE`. The loss that online learners sum up by themselves is that of the weights right before
-each row. Where cuts are depends on the count of examples alone, so any chunking gives the same.
+The stream is cut into pieces. The rows of a piece are first predicted, then learned, so the
+weights lag by at most 1 / 16 of the examples and at most `PIECE` rows. Online learners sum up their
+own loss, with the weights right before each row. Cuts depend only on the number of examples, so
+results do not depend on the chunks of the reader.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ EXAMPLES = 3
 
 
 def next_cut(examples: int) -> int:
-    """Return up to how many examples rows may be predicted and learned from together.
+    """Return the number of examples at the next cut.
 
-    At 1, 2, 4, 8, ... examples, one before each of these, and often enough in between.
+    Cuts are at 1, 2, 4, 8, ... examples, one before each of these, and in between.
 
     >>> [next_cut(n) for n in (0, 1, 2, 3, 4, 31, 32, 62, 63, 64, 100, 500, 511, 10**6)]
     [1, 2, 3, 4, 5, 32, 34, 63, 64, 68, 106, 511, 512, 1016384]
@@ -53,7 +53,7 @@ def is_mark(examples: int) -> bool:
 
 @dataclass(frozen=True)
 class Line:
-    """Where the learning was after some examples.
+    """The state of the progress after a number of examples.
 
     Parameters
     ----------
@@ -61,20 +61,20 @@ class Line:
     weight : float
         The sum of their weights.
     loss : float or None
-        The sum of weight x loss before learning; None where the learner has no such loss.
+        The progressive sum of weight x loss; None if the learner has no such loss.
     trials : float
-        What ``loss`` is divided by.
+        The divisor of ``loss``.
     tested : float
-        The weight of the examples that were predicted before they were learned from.
+        The weight of the examples that were predicted before they were learned.
     score : float
-        Of these: the weight of those predicted right; of numbers the sum of weighted squared
+        The weight of the correctly predicted ones; in regression the sum of weighted squared
         errors.
     constant : list of float
-        The weight of each class; of numbers their mean and their sum of squares about it.
+        The weight of each class; in regression the mean and the sum of squares about it.
     label, predicted : object
         Of the last example.
     features : int
-        How many numbers of it are nonzero, or all if rows are dense.
+        Its number of non-zero features, or of all features if rows are dense.
     """
 
     examples: int
@@ -91,18 +91,18 @@ class Line:
 
 @dataclass
 class Record:
-    """What was counted on the way, and how far it is: all of it goes into a checkpoint."""
+    """Counters and position of a run; a checkpoint stores all of it."""
 
-    #: How many passes are complete, and how many rows of the files are done in this one.
+    #: Complete passes, and rows of the files read in the current one.
     passes: int = 0
     row: int = 0
-    #: Rows learned from in this pass, and the sum of their weights.
+    #: Rows learned in this pass, and the sum of their weights.
     examples: int = 0
     weight: float = 0.0
     presented: float = 0.0
     #: Rows are cut at its multiples; see `block_of`.
     block: int = 1
-    #: Loss and weight that the learner had summed up before this pass.
+    #: Sums of loss and weight before this pass.
     before: tuple[float, float] = (0.0, 0.0)
     tested: float = 0.0
     score: float = 0.0
@@ -115,11 +115,11 @@ class Record:
 
     @property
     def is_first_pass(self) -> bool:
-        """Whether rows are new."""
+        """Whether this pass sees new rows."""
         return self.passes == 0
 
     def count(self, batches: Sequence[Batch], target: StreamTarget) -> None:
-        """Count rows that were learned from, up to a cut."""
+        """Count learned rows, up to a cut."""
         self.row = batches[-1].end
         y = np.concatenate([batch.y for batch in batches])
         weight = batch_weights(batches)
@@ -160,7 +160,7 @@ class Record:
                 known["first"] = [*known["first"], *new][:EXAMPLES]
 
     def test(self, estimator: Any, batches: Sequence[Batch], target: StreamTarget) -> None:
-        """Predict rows that are new, by what was learned before them."""
+        """Predict new rows with the current weights."""
         parts = [batch for batch in batches if batch.rows is not None]
         if not parts:
             return
@@ -180,7 +180,7 @@ class Record:
         self.last = (y[-1].item(), predicted[-1].item(), features)
 
     def add_line(self, gauge: Gauge, estimator: Any) -> Line:
-        """Note how far it is."""
+        """Append a line with the current state."""
         label, predicted, features = self.last
         line = Line(
             examples=self.examples,
@@ -207,14 +207,14 @@ class Record:
 
 
 class Gauge:
-    """Reads the loss before learning that an online learner sums up by itself.
+    """Reader of the progressive loss that an online learner sums up.
 
     Parameters
     ----------
     estimator : object
-        Of which kind it is.
+        The learner.
     n_classes : int
-        How many classes there are; 0 for numbers.
+        The number of classes; 0 in regression.
     """
 
     def __init__(self, estimator: Any, n_classes: int) -> None:
@@ -224,18 +224,18 @@ class Gauge:
 
     @property
     def name(self) -> str | None:
-        """What is measured; None: the learner has no such loss."""
+        """The name of the loss; None: the learner has none."""
         if self._kind == "progressive":
             halves = {"squared_error": "error^2 / 2", "sigmoid_mse": "squared error"}
             return halves.get(self._loss, self._loss.replace("_", " "))
         return {"mean_squared_error": "error^2", "updates": "mistakes"}.get(self._kind or "")
 
     def trials(self, record: Record) -> float:
-        """Return what the sum of losses is divided by: weights, or presentations."""
+        """Return the divisor of the sum of losses: weights, or presentations."""
         return record.presented if self._kind == "updates" else record.weight
 
     def sums(self, estimator: Any, record: Record) -> tuple[float, float]:
-        """Return the sum of losses since the learner began, and the weight it is a sum over."""
+        """Return the sums of loss and weight since the start of the learner."""
         loss, weight = record.before
         weight += self.trials(record)
         if self._kind is None or not record.examples:
@@ -254,7 +254,7 @@ class Gauge:
         return self.sums(estimator, record)[0] - record.before[0]
 
     def before(self, model: Model) -> tuple[float, float]:
-        """Return the sums with which a model from a file goes on."""
+        """Return the sums of a model that continues from a file."""
         assert model.state is not None
         values: Any = model.state.values
         if self._kind == "progressive":
@@ -275,7 +275,7 @@ def batch_weights(batches: Sequence[Batch]) -> NDArray[np.float64]:
 
 
 def _kind_of(estimator: Any) -> str | None:
-    """Return under which name a learner has its losses before learning."""
+    """Return the attribute in which a learner keeps its progressive loss."""
     from separable.online.base_perceptron import PerceptronBase
     from separable.online.base_sgd import SGDBase
     from separable.online.widrow_hoff import WidrowHoff
@@ -285,18 +285,18 @@ def _kind_of(estimator: Any) -> str | None:
 
 
 def _predicted(estimator: Any, batches: Sequence[Batch]) -> NDArray[Any] | None:
-    """Predict rows; None where nothing can be predicted yet, as from a single class."""
+    """Predict rows; None if that is impossible yet, for example with a single class."""
     import warnings
 
     if not estimator.__sklearn_is_fitted__():
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what it says of these few rows, not of all
+            warnings.simplefilter("ignore")  # warnings about a few rows
             parts = [estimator.predict(batch.rows) for batch in batches]
             predicted: NDArray[Any] = np.concatenate(parts)
             return predicted
-    except ValueError:  # what is wrong with the rows is said when they are learned from
+    except ValueError:  # training reports what is wrong with the rows
         return None
 
 

@@ -1,4 +1,4 @@
-"""Learning from a stream of rows, with checkpoints.
+"""Training on a stream of rows, with checkpoints.
 
 A checkpoint is a model file from which a stream continues to the same bits.
 """
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.cli.io.output import counted, file_name
+from separable.cli.render.findings import fit_warning
 from separable.cli.render.messages import warn
 from separable.cli.stream.progressive_validation import PIECE, Gauge, Record, is_mark, next_cut
-from separable.cli.training.training_warnings import fit_warning
 from separable.model.files.training_rows import TrainingRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from separable.cli.options.stream_options import Every
+    from separable.cli.options.training_options import Every
     from separable.cli.stream.progressive_validation import Line
     from separable.cli.stream.stream_rows import Batch, RowStream, Source
     from separable.data.rows import Rows
@@ -48,12 +48,12 @@ __all__ = [
 PARTS = 64
 NO_ROWS = TrainingRows(np.empty(0, np.uint64), 0)
 
-#: Where the evidence of a model has it.
+#: Key of a checkpoint in the evidence of a model.
 KEY = "checkpoint"
 
 
 class Interrupts:
-    """Lets Ctrl-C wait until what must not be cut in two is done."""
+    """Defers Ctrl-C until the end of a critical section."""
 
     def __init__(self) -> None:
         self._held = self._came = False
@@ -75,7 +75,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold Ctrl-C back until the end of a block."""
+        """Defer Ctrl-C until the end of the block."""
         self._held = True
         try:
             yield
@@ -87,12 +87,12 @@ class Interrupts:
 
 
 class Checkpoints:
-    """Knows when the next checkpoint is due.
+    """Schedule of checkpoints.
 
     Parameters
     ----------
     write : callable
-        Writes one.
+        Writes a checkpoint.
     every : Every
     """
 
@@ -101,7 +101,7 @@ class Checkpoints:
         self._row, self._time = 0, time.monotonic()
 
     def at(self, row: int) -> None:
-        """Write one if it is due after this many rows, counting earlier passes."""
+        """Write a checkpoint if one is due after this many rows, earlier passes included."""
         if self._every.rows is not None:
             due = row - self._row >= self._every.rows
         else:
@@ -112,7 +112,7 @@ class Checkpoints:
 
 
 def block_of(estimator: Any, rows: Rows) -> int:
-    """Return how many rows a learner of sums takes at a time; those that wait are in no file."""
+    """Return the block size of a moment learner; checkpoints never split a block."""
     from separable.moments.base import MomentEstimator
     from separable.moments.naive_bayes.base_counts import NaiveBayes
     from separable.statistics.row_blocks import block_rows
@@ -123,7 +123,7 @@ def block_of(estimator: Any, rows: Rows) -> int:
 
 
 class StreamLearner:
-    """Learns from a stream, and keeps count.
+    """Trains a learner on a stream, and counts rows.
 
     Parameters
     ----------
@@ -131,11 +131,11 @@ class StreamLearner:
         With ``partial_fit``.
     stream : RowStream
     record : Record, optional
-        Of what was learned before, where it goes on from a checkpoint.
-    tell : callable, optional
-        Is given each line when it is reached.
-    stopping_rule : callable, optional
-        Is given all rows, some at a time, before they are learned from.
+        The record of a checkpoint to continue from.
+    on_line : callable, optional
+        Called with each line of the progress table.
+    on_batches : callable, optional
+        Called with the batches of all rows, before they are learned from.
     """
 
     def __init__(
@@ -143,22 +143,22 @@ class StreamLearner:
         estimator: Any,
         stream: RowStream,
         record: Record | None = None,
-        tell: Callable[[Line], object] = str,
-        stopping_rule: Callable[[list[Batch]], object] = len,
+        on_line: Callable[[Line], object] = str,
+        on_batches: Callable[[list[Batch]], object] = len,
     ) -> None:
         self.estimator, self.stream = estimator, stream
         self.record = record or Record()
         classes = stream.target.classes
         self.gauge = Gauge(estimator, 0 if classes is None else len(classes))
         self.checkpoints: Checkpoints | None = None
-        self._tell, self._stopping_rule = tell, stopping_rule
+        self._on_line, self._on_batches = on_line, on_batches
         self._interrupts = Interrupts()
         self._waiting: list[Batch] = []
         self._seen = [NO_ROWS]
         self._earlier = 0  # rows of complete passes of this run
 
     def run(self, passes: int = 1) -> None:
-        """Make the passes that are left."""
+        """Run the remaining passes."""
         try:
             with self._interrupts:
                 while self.record.passes < passes:
@@ -177,13 +177,13 @@ class StreamLearner:
 
     @property
     def training_rows(self) -> TrainingRows | None:
-        """Hashes of the rows learned so far; None if the model that went on has none."""
+        """Hashes of the rows learned so far; None if the continued model has none."""
         if len(self._seen) > 1:
             self._seen = [TrainingRows.joined(self._seen)]
         return self._seen[0] if self._seen else None
 
     def go_on_from(self, model: Model) -> None:
-        """Add to the hashes of rows that a model was trained on before."""
+        """Continue from the row hashes of an earlier model."""
         self._seen = [] if model.training_rows is None else [model.training_rows]
 
     def _run_pass(self) -> None:
@@ -194,18 +194,18 @@ class StreamLearner:
             if self._rows_left() == 0:
                 self._learn()
                 if record.is_first_pass and is_mark(record.examples):
-                    self._tell(record.add_line(self.gauge, self.estimator))
+                    self._on_line(record.add_line(self.gauge, self.estimator))
                 self._keep()
         with self._interrupts.held():
             if self._waiting:
                 self._learn_now()
             if record.is_first_pass and record.examples and not is_mark(record.examples):
-                self._tell(record.add_line(self.gauge, self.estimator))
+                self._on_line(record.add_line(self.gauge, self.estimator))
             self._earlier += record.examples
             record.end_pass(self.gauge, self.estimator)
 
     def _rows_left(self) -> int:
-        """Return how many rows are still to come before those that wait are learned from."""
+        """Return the number of rows missing to a complete block."""
         record = self.record
         cut = next_cut(record.examples) if record.is_first_pass else record.examples + PIECE
         if record.block > 1:
@@ -213,7 +213,7 @@ class StreamLearner:
         return cut - record.examples - sum(len(batch.y) for batch in self._waiting)
 
     def _can_keep(self) -> bool:
-        """Return whether a checkpoint leads to the same bits: no row waits for its block."""
+        """Return whether a checkpoint is possible now: no row waits for its block."""
         record = self.record
         return (record.row > 0 or record.passes > 0) and record.examples % record.block == 0
 
@@ -229,7 +229,7 @@ class StreamLearner:
 
     def _learn_now(self) -> None:
         waiting, target = self._waiting, self.stream.target
-        self._stopping_rule(waiting)
+        self._on_batches(waiting)
         if self.record.is_first_pass:
             self.record.test(self.estimator, waiting, target)
         classes = {} if target.classes is None else {"classes": target.classes}
@@ -256,21 +256,21 @@ class StreamLearner:
 
 @dataclass
 class Checkpoint:
-    """What a stream needs to go on, besides the model and its training state.
+    """What a stream needs to continue, besides the model and its training state.
 
     Parameters
     ----------
     asked : dict
-        What the user asked for.
+        The options of the run.
     files : list of dict
-        By what the files are known again; see `Source.prints`.
+        Fingerprints of the files; see `Source.prints`.
     task : str
     classes : list or None
         The classes, in order.
     announced : str
-        How they are known.
+        The source of the classes, for messages.
     record : Record
-        How far it is, and what was counted.
+        Counters and position.
     """
 
     asked: dict[str, Any]
@@ -282,7 +282,7 @@ class Checkpoint:
 
 
 def write_checkpoint(path: str, model: Model, checkpoint: Checkpoint) -> None:
-    """Write a model, its training state and a checkpoint to a file, wholly or not at all."""
+    """Write a model, its training state and a checkpoint to a file, atomically."""
     evidence = {**model.evidence, KEY: asdict(checkpoint)}
     replace(model, evidence=evidence).save(path, include_state=True)
 
@@ -332,22 +332,22 @@ def refuse_changed_data(path: str, checkpoint: Checkpoint, source: Source) -> No
         )
 
 
-def stream_model(learner: StreamLearner, n_rows: int, *, tells: bool = True) -> Model:
-    """Return the model of what was learned so far, with its encoder.
+def stream_model(learner: StreamLearner, n_rows: int, *, warns: bool = True) -> Model:
+    """Return the current model with its encoder.
 
     Parameters
     ----------
     learner : StreamLearner
     n_rows : int
-        How many were learned from.
-    tells : bool
-        Whether to tell what solving it warns of.
+        Number of training rows.
+    warns : bool
+        Whether to print the warnings of the solver.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model: Model = learner.estimator.model_
     encoder = learner.stream.encoder
-    for one in caught if tells else ():
+    for one in caught if warns else ():
         message = fit_warning(one.message, model, n_rows, encoder)
         if message:
             warn(message)

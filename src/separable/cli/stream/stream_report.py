@@ -1,4 +1,4 @@
-"""Output of learning from a stream: progress lines and the report at the end."""
+"""Output of training on a stream: progress lines, and the results at the end."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.io.output import counted, file_name
-from separable.cli.render.columns_text import TOP_WEIGHTS, column_lines, saved_text, weights_text
+from separable.cli.io.output import column_lines, counted, file_name, saved_text
+from separable.cli.render.explain_text import TOP_WEIGHTS, weights_text
 from separable.cli.render.messages import Step, say, verbosity
 from separable.cli.stream.progressive_validation import PIECE, PIECE_DIVISOR
-from separable.cli.training.classification_target import SHOWN_CLASSES
+from separable.cli.training.target import SHOWN_CLASSES
 from separable.model.words import number, shown
 from separable.model.words import table as aligned
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from separable.cli.stream.stream_learning import StreamLearner
     from separable.cli.stream.stream_target import StreamTarget
     from separable.cli.stream.stream_training import StreamRun
-    from separable.data.progress import Progress
+    from separable.data.reading_report import Progress
     from separable.model.kinds import Model
 
 __all__ = ["LineTable", "line_figures", "stream_dict", "stream_text", "tail_figures", "trained"]
@@ -32,12 +32,12 @@ WIDTHS = (11, 12, 12, 10, 14, 14, 9)
 
 
 class LineTable:
-    """The table that grows on standard error while a stream is learned from.
+    """The progress table on standard error.
 
     Parameters
     ----------
     what : str
-        What is learned from, in words.
+        A description of the data.
     """
 
     def __init__(self, what: str) -> None:
@@ -62,8 +62,8 @@ class LineTable:
         say(self._row(titles))
         self._wait()
 
-    def tell(self, line: Line) -> None:
-        """Write a line."""
+    def add_line(self, line: Line) -> None:
+        """Print a line."""
         self.end()
         figures = line_figures(line, self._before, is_number=self._is_number)
         figure = figures["rmse" if self._is_number else "accuracy"]
@@ -81,13 +81,13 @@ class LineTable:
         self._wait()
 
     def reading(self, progress: Progress) -> None:
-        """Show how far reading is."""
+        """Show the progress of reading."""
         self._progress = progress
         if self._step is not None:
             self._step.reading(progress)
 
     def end(self) -> None:
-        """Wipe away the line that shows how far it is."""
+        """Erase the progress line."""
         if self._step is not None:
             self._step.end()
             self._step = None
@@ -108,14 +108,14 @@ class LineTable:
 
 
 def line_figures(line: Line, before: Line | None, *, is_number: bool) -> dict[str, Any]:
-    """Return what a line says: means since the start and since the line before.
+    """Return the figures of a line: means since the start and since the previous line.
 
     Parameters
     ----------
     line : Line
     before : Line, optional
     is_number : bool
-        Whether numbers are predicted.
+        Whether the task is regression.
     """
     loss, since = line.loss, None
     if loss is not None:
@@ -140,9 +140,9 @@ def line_figures(line: Line, before: Line | None, *, is_number: bool) -> dict[st
 
 
 def tail_figures(record: Record, target: StreamTarget) -> dict[str, Any]:
-    """Return the figures of the last rows, half of all or up to three quarters of them.
+    """Return the figures of the last half to three quarters of the rows.
 
-    Each was predicted before it was learned from, so they stand for rows that were held out.
+    Each row was predicted before it was learned, as if it were held out.
     """
     last = record.lines[-1]
     before = next((each for each in record.lines[::-1] if 2 * each.examples <= last.examples), None)
@@ -161,7 +161,7 @@ def tail_figures(record: Record, target: StreamTarget) -> dict[str, Any]:
 
 
 def _constant(line: Line, before: Line | None, target: StreamTarget) -> tuple[Any, float | None]:
-    """Return the best constant answer of all rows, and its figure on those after a line."""
+    """Return the best constant prediction of all rows, and its figure on those after a line."""
     weight = line.weight - (before.weight if before else 0.0)
     if target.classes is not None:
         best = max(range(len(line.constant)), key=line.constant.__getitem__)
@@ -203,7 +203,7 @@ def trained(
     passes: int,
     report: dict[str, Any],
 ) -> Model:
-    """Return a model with what is to be remembered of its training; report: for a report alone."""
+    """Return a model with its training record; ``report`` is the part for reports."""
     record, predicted = learner.record, learner.stream.target
     is_number = predicted.classes is None
     befores = [None, *record.lines[:-1]]
@@ -243,7 +243,7 @@ def trained(
 
 
 def stream_dict(run: StreamRun) -> dict[str, Any]:
-    """Return what was found as plain JSON values."""
+    """Return the results as JSON values."""
     record: Any = run.model.evidence["train"]
     evidence = {k: v for k, v in run.model.evidence.items() if k not in ("train", "progressive")}
     return {
@@ -260,7 +260,7 @@ def stream_dict(run: StreamRun) -> dict[str, Any]:
 
 
 def stream_text(run: StreamRun, path: str, report: str | None = None) -> str:
-    """Return what was found as text for a terminal; files are those that were written."""
+    """Return the results as text for a terminal, with the files that were written."""
     rate = run.rows_read / max(run.seconds, 1e-9)
     rows = counted(run.rows_read, "row")
     say(f"{rows} learned in {run.seconds:.1f} s, {rate:.0f} per second.")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from separable.cli.stream.stream_target import StreamTarget
     from separable.cli.training.learners import Task
     from separable.data.dataset import Dataset
-    from separable.data.progress import Progress
+    from separable.data.reading_report import Progress
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
     from separable.features.encoding_report import EncodingReport
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "RowStream", "Source", "Targets", "Wanted"]
 
-#: About how much text is read at a time.
+#: Approximate bytes of text per chunk.
 CHUNK_BYTES = 1 << 22
 
-#: The first part, by which columns are encoded, is not larger than this.
+#: Maximum bytes of the first rows, to which the encoder is fitted.
 FIRST_BYTES = 16_000_000
 
 
@@ -52,9 +52,9 @@ class Source:
     data : str
         As the user named it.
     reading : ReadingOptions
-        How to read it.
+        Overrides of the detected format.
     index_base : {"auto", 0, 1}
-        Where svmlight text counts columns from; once it was read, what was found.
+        The index of the first column of svmlight text; detected in the first pass.
     """
 
     def __init__(self, data: str, reading: ReadingOptions, index_base: Any = "auto") -> None:
@@ -77,9 +77,9 @@ class Source:
         return all(one.again for one in self.inputs)
 
     def prints(self) -> list[dict[str, Any]]:
-        """Return what shows whether the files are still the same: size, and hash of the start.
+        """Return fingerprints of the files: size, and hash of the start.
 
-        Of what can be read only once, as standard input, nothing is known before.
+        Sources that can be read only once, such as standard input, have none.
         """
         return [
             {
@@ -93,7 +93,7 @@ class Source:
     def chunks(
         self, column_types: Mapping[str, ColumnType] | None = None, n_features: int | None = None
     ) -> Iterator[Dataset]:
-        """Read from the start; give the rows some at a time.
+        """Yield the rows in chunks, from the start.
 
         Parameters
         ----------
@@ -108,24 +108,24 @@ class Source:
             index_base=self.index_base,
             **self._options,
         )
-        files: Any = files_of(self.inputs, None, self.format, options, self._tell)
+        files: Any = files_of(self.inputs, None, self.format, options, self._note_progress)
         try:
             self.report = files.report
             yield from files.datasets(CHUNK_BYTES, None)
         except NotANumberError:
-            raise  # whoever asked for the type has a remedy of its own
+            raise  # the caller that set the type knows the remedy
         except TableError as error:
             raise TableError(in_options(str(error))) from None
         finally:
             self.index_base = getattr(files, "index_base", "auto")
             self._note()
 
-    def _tell(self, progress: Progress) -> None:
+    def _note_progress(self, progress: Progress) -> None:
         if self.progress is not None:
             self.progress(progress)
 
     def _note(self) -> None:
-        """Keep what a reading found; the same is found by each."""
+        """Keep the result of a reading; every pass finds the same."""
         report = self.report
         if report is None:
             return
@@ -135,20 +135,20 @@ class Source:
 
 
 class Batch(NamedTuple):
-    """Some rows to learn from; all that is known of them.
+    """Rows to train on, with their targets.
 
     Parameters
     ----------
     rows : Rows or None
-        None: no row of this stretch is to be learned from.
+        None: no row of this part has a target.
     y, weight : ndarray
-        Their targets, and their weights where there are some.
+        Their targets, and their weights if given.
     end : int
-        How many rows of the files have been read with them.
+        Number of rows of the files read so far.
     missing : int
-        How many rows were left out because their target is missing.
+        Number of rows without a target.
     report : EncodingReport or None
-        What the encoder met in them.
+        The report of the encoder.
     """
 
     rows: Rows | None
@@ -160,7 +160,7 @@ class Batch(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The targets of a chunk, for each row: which have one, which count, and theirs."""
+    """The targets of a chunk: masks of the rows that have one and that are used, and values."""
 
     is_present: NDArray[np.bool_]
     keep: NDArray[np.bool_]
@@ -170,7 +170,7 @@ class Targets(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user wants to be learned, and from which columns."""
+    """The target and the columns of a stream, as requested."""
 
     target: str | None
     task: Task | None = None
@@ -180,21 +180,21 @@ class Wanted:
     encode_rows: int = 100_000
     bits: int | None = None
     features: int | None = None
-    #: Whether the learner adds up counts, and under which name it is known.
+    #: Whether the learner needs counts, and its name.
     counts: bool = False
     learner: str | None = None
     threads: int = 1
 
 
 class RowStream(ABC):
-    """A source whose rows are learned from.
+    """A source of training rows.
 
     Parameters
     ----------
     source : Source
     wanted : Wanted
     target : Labels or Quantities, optional
-        What is predicted, where it is known; otherwise `begin` settles it.
+        The target, if known; otherwise `begin` determines it.
     """
 
     encoder: TableEncoder | None = None
@@ -206,7 +206,7 @@ class RowStream(ABC):
 
     @property
     def target(self) -> StreamTarget:
-        """What is predicted."""
+        """The target."""
         assert self._target is not None
         return self._target
 
@@ -217,7 +217,7 @@ class RowStream(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Look at the first rows and settle what is predicted, and from which numbers."""
+        """Determine target and features from the first rows."""
 
     @abstractmethod
     def _chunks(self) -> Iterator[Dataset]:
@@ -225,23 +225,23 @@ class RowStream(ABC):
 
     @abstractmethod
     def _targets(self, chunk: Dataset, first_row: int) -> Targets:
-        """Return the targets of a chunk that begins with the given row of the files."""
+        """Return the targets of a chunk that starts at the given row of the files."""
 
     @abstractmethod
     def _encoded(
         self, chunk: Dataset, kept: NDArray[np.intp], first_row: int
     ) -> tuple[Rows, EncodingReport | None]:
-        """Return some rows of a chunk as numbers, and what the encoder met."""
+        """Return encoded rows of a chunk, and the report of the encoder."""
 
     def batches(self, rows_left: Callable[[], int], done: int = 0) -> Iterator[Batch]:
-        """Give the rows of one pass, some at a time.
+        """Yield the rows of one pass in batches.
 
         Parameters
         ----------
         rows_left : callable
-            Returns how many rows the next batch may have.
+            Returns the maximum number of rows of the next batch.
         done : int
-            So many rows of the files were learned from already.
+            Number of rows of the files to skip.
         """
         chunks, self._begun = self._begun or self._chunks(), None
         first_row = 0
@@ -254,7 +254,7 @@ class RowStream(ABC):
     def _cut(
         self, chunk: Dataset, start: int, first_row: int, rows_left: Callable[[], int]
     ) -> Iterator[Batch]:
-        """Cut a chunk into batches; rows without a target go with those before them."""
+        """Cut a chunk into batches; rows without a target belong to the rows before them."""
         targets, n = self._targets(chunk, first_row), len(chunk)
         kept = np.flatnonzero(targets.keep)
         at = int(np.searchsorted(kept, start))
@@ -269,13 +269,13 @@ class RowStream(ABC):
             yield Batch(rows, targets.y[at:stop], weight, first_row + end, missing, report)
             start, at = end, stop
 
-    def _tell_order(self, y: NDArray[Any]) -> None:
+    def _warn_of_order(self, y: NDArray[Any]) -> None:
         message = order_warning(self.target, y)
         if message:
             warn(message)
 
     def _first(self) -> list[Dataset]:
-        """Return the first chunks; they will be given again."""
+        """Return the first chunks without consuming them."""
         chunks, first, rows, size = self._chunks(), [], 0, 0
         for chunk in chunks:
             first.append(chunk)

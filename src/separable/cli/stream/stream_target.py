@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.cli.io.true_targets import class_labels
+from separable.cli.io.role_columns import class_labels
 from separable.cli.render.messages import note
-from separable.cli.training.classification_target import is_plain
-from separable.cli.training.regression_target import LARGEST
+from separable.cli.training.target import LARGEST, is_plain
 from separable.data.columns import Categories, as_columns
 from separable.data.labels import MANY_CLASSES, most_classes
 from separable.data.table import TableError, is_number
@@ -32,7 +31,7 @@ SHUFFLE = "A stream is learned in order: shuffle the rows if they are sorted by 
 
 @dataclass(frozen=True)
 class Labels:
-    """Classes, known before the first row is learned from.
+    """Class labels, known before training starts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``separable train --stream``: learning from data of any size, one row at a time."""
+"""``separable train --stream``: training on data of any size, one row at a time."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from click.core import ParameterSource
 
 from separable.cli.io.output import (
     check_output,
+    check_report,
     counted,
     data_name,
     file_name,
     json_bytes,
+    model_path,
+    save_model,
     write_data,
+    write_report,
 )
-from separable.cli.io.saving import check_report, model_path, save_model, write_report
 from separable.cli.options.options import command_line_of
-from separable.cli.options.stream_options import Every
+from separable.cli.options.training_options import Every
 from separable.cli.render.messages import note, say
 from separable.cli.stream.encoded_streams import SparseStream, TableStream
 from separable.cli.stream.stream_learning import (
@@ -41,8 +44,7 @@ from separable.cli.training.learners import LEARNERS, new_learner
 from separable.cli.training.training_data import adds_counts
 
 if TYPE_CHECKING:
-    from separable.cli.options.problem_options import ProblemOptions
-    from separable.cli.options.stream_options import StreamOptions
+    from separable.cli.options.training_options import ProblemOptions, StreamOptions
     from separable.cli.stream.progressive_validation import Record
     from separable.cli.stream.stream_rows import RowStream
     from separable.cli.stream.stream_target import StreamTarget
@@ -54,13 +56,13 @@ __all__ = ["StreamRun", "train_stream"]
 
 #: Without --model.
 DEFAULTS: dict[Task, str] = {"classification": "sgd-classifier", "regression": "sgd-regressor"}
-#: The options of ``train`` that a stream could only ignore.
+#: Options of ``train`` that do not apply to streams.
 NOT_TAKEN = ("metric", "positive", "group", "time", "folds", "compare_rows", "test", "test_size")
 
 
 @dataclass(frozen=True)
 class StreamRun:
-    """Everything a run found, for text or JSON to tell."""
+    """The results of a run, for text and JSON."""
 
     data: str
     target_name: str | None
@@ -85,7 +87,7 @@ def train_stream(
     as_json: bool,
     **others: Any,
 ) -> None:
-    """Learn from a stream as the user asks, save the model and tell what was found."""
+    """Train on a stream, save the model and print the results."""
     del others  # refused, or left at their defaults
     _refuse_others(ctx)
     path = model_path(output, data)
@@ -113,7 +115,7 @@ def train_stream(
 
 
 class _Training:
-    """One run of ``train --stream``: from what was asked to a model."""
+    """One run of ``train --stream``."""
 
     def __init__(
         self, source: Source, given: StreamOptions, options: ProblemOptions, command: str
@@ -123,7 +125,7 @@ class _Training:
             raise click.UsageError(f"--model {' --model '.join(options.models)}: name one learner.")
         self.settings = checked_settings(options)
         self.learner = options.models[0] if options.models else None
-        self.wishes = _wishes(given, options)
+        self.run_options = _run_options(given, options)
 
     def run(self) -> StreamRun:
         start = time.monotonic()
@@ -135,7 +137,7 @@ class _Training:
         begun, done = record.passes, record.examples
         passes = self.given.passes or 1
         with LineTable(file_name(self.source.data)) as table:
-            learner = StreamLearner(estimator, stream, record, table.tell)
+            learner = StreamLearner(estimator, stream, record, table.add_line)
             if before is not None:
                 learner.go_on_from(before)
             table.begin(learner.gauge.name, stream.target, record)
@@ -145,7 +147,7 @@ class _Training:
                 learner.run(passes)
             except KeyboardInterrupt:
                 table.end()
-                self._tell_interrupt(learner)
+                self._note_interrupt(learner)
                 raise
         assert self.learner is not None
         model = trained(
@@ -185,7 +187,7 @@ class _Training:
 
     def _go_on(self, path: str) -> tuple[RowStream, Any, Record, Model]:
         model, checkpoint = read_checkpoint(path)
-        _refuse_other_wishes(path, checkpoint.asked, self.wishes)
+        _refuse_other_options(path, checkpoint.asked, self.run_options)
         refuse_changed_data(path, checkpoint, self.source)
         where = f"{file_name(self.source.data)}: the target"
         target: StreamTarget = Quantities(where)
@@ -238,10 +240,10 @@ class _Training:
         )
 
     def _new(self, name: str) -> Any:
-        """Return a learner that can learn from a stream, or say which can."""
+        """Return a learner with ``partial_fit``; the error names those that have it."""
         given = dict(self.settings)
         if name == "sgd-classifier":
-            given.setdefault("loss", "log_loss")  # a stream is judged by probabilities
+            given.setdefault("loss", "log_loss")  # streams need probabilities
         made = new_learner(name, self.options.seed, **given)
         if name == "voted-perceptron":
             raise click.UsageError(
@@ -273,17 +275,17 @@ class _Training:
             classes = None if target.classes is None else target.classes.tolist()
             announced = target.announced if isinstance(target, Labels) else ""
             checkpoint = Checkpoint(
-                self.wishes, files, target.task, classes, announced, learner.record
+                self.run_options, files, target.task, classes, announced, learner.record
             )
             try:
-                model = stream_model(learner, learner.record.examples, tells=False)
-            except ValueError:  # sums of one class so far have no model yet
+                model = stream_model(learner, learner.record.examples, warns=False)
+            except ValueError:  # sums of a single class have no model yet
                 return
             write_checkpoint(path, model, checkpoint)
 
         learner.checkpoints = Checkpoints(write, self.given.every or Every(seconds=60.0))
 
-    def _tell_interrupt(self, learner: StreamLearner) -> None:
+    def _note_interrupt(self, learner: StreamLearner) -> None:
         path, record = self.given.checkpoint, learner.record
         if path is None:
             say("Interrupted: nothing was saved. Use --checkpoint FILE to keep what was learned.")
@@ -297,9 +299,9 @@ class _Training:
             say(f"  --resume {path}")
 
 
-def _wishes(given: StreamOptions, options: ProblemOptions) -> dict[str, Any]:
-    """Return what decides the outcome, by option."""
-    wishes: dict[str, Any] = {
+def _run_options(given: StreamOptions, options: ProblemOptions) -> dict[str, Any]:
+    """Return the options that affect the result."""
+    result: dict[str, Any] = {
         "--target": options.target or None,
         "--model": options.models[0] if options.models else None,
         "--set": sorted(options.settings),
@@ -312,12 +314,12 @@ def _wishes(given: StreamOptions, options: ProblemOptions) -> dict[str, Any]:
         "--bits": given.bits,
         "--features": given.features,
     }
-    wishes |= {f"--{kind}": list(names) for kind, names in options.columns.items()}
+    result |= {f"--{kind}": list(names) for kind, names in options.columns.items()}
     reading = options.reading.for_read().items()
-    return wishes | {f"--{name.replace('_', '-')}": value for name, value in reading}
+    return result | {f"--{name.replace('_', '-')}": value for name, value in reading}
 
 
-def _refuse_other_wishes(path: str, then: dict[str, Any], now: dict[str, Any]) -> None:
+def _refuse_other_options(path: str, then: dict[str, Any], now: dict[str, Any]) -> None:
     for option in {**then, **now}:
         before, current = then.get(option), now.get(option)
         if before != current:
@@ -332,7 +334,7 @@ def _shown(value: Any) -> str:
 
 
 def _refuse_others(ctx: click.Context) -> None:
-    """Refuse options of ``train`` that a stream could only ignore."""
+    """Refuse options of ``train`` that do not apply to streams."""
     for name in NOT_TAKEN:
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(

@@ -15,7 +15,7 @@ from separable.data.table import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.options.training_options import ProblemOptions
     from separable.cli.training.learners import Facts, Task
     from separable.features.base import Encoder
 

@@ -32,7 +32,7 @@ Folds: TypeAlias = "list[tuple[NDArray[np.intp], NDArray[np.intp]]]"
 
 
 def held_out_rows(problem: Problem, test_size: float, seed: int) -> tuple[Rows, Rows]:
-    """Return the rows to learn from and those to hold out, as the user asked for."""
+    """Return the training rows and the held-out rows."""
     if problem.times is not None:
         return _last_in_time(problem.times, test_size)
     if problem.groups is not None:
@@ -41,7 +41,7 @@ def held_out_rows(problem: Problem, test_size: float, seed: int) -> tuple[Rows, 
 
 
 def how_held_out(problem: Problem) -> str:
-    """Return in words how rows are held out."""
+    """Return a sentence that says how rows are held out."""
     if problem.times is not None:
         return f"the latest by {problem.options.time}"
     if problem.groups is not None:
@@ -56,7 +56,7 @@ def _last_in_time(times: NDArray[Any], test_size: float) -> tuple[Rows, Rows]:
         return np.arange(n), np.arange(0)
     ordered = np.sort(times)
     first = min(max(math.floor(n * (1 - test_size) + 0.5), 1), n - 1)
-    starts = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1  # where a later time begins
+    starts = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1  # index of the first later time
     cut = ordered[starts[np.abs(starts - first).argmin()]]
     return np.flatnonzero(times < cut), np.flatnonzero(times >= cut)
 
@@ -72,7 +72,7 @@ def part_of(problem: Problem, chosen: Rows, most: int, seed: int) -> Rows:
 
 
 def folds_of(problem: Problem, chosen: Rows, n_folds: int, seed: int) -> Folds | None:
-    """Return folds of the chosen rows, counted from 0; None where there are too few for any."""
+    """Return folds of the chosen rows; None if there are too few."""
     if problem.times is not None:
         return forward_folds(problem.times[chosen], n_folds) or None
     if problem.groups is not None:
@@ -88,9 +88,11 @@ def folds_of(problem: Problem, chosen: Rows, n_folds: int, seed: int) -> Folds |
     counts = np.bincount(codes)
     if (len(counts) == 2 and counts.min() < 2) or counts.max() < 2:
         return None
-    most = counts.min() if len(counts) == 2 else counts.max()  # two classes must both be learned
+    most = (
+        counts.min() if len(counts) == 2 else counts.max()
+    )  # both classes must be in the training rows
     folds = StratifiedKFold(min(n_folds, int(most)), shuffle=True, random_state=seed)
-    with warnings.catch_warnings():  # a class of one row is not learned where it is held out
+    with warnings.catch_warnings():  # a class of one row is unknown while that row is held out
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         return list(folds.split(np.empty(n), codes))
 
@@ -106,9 +108,9 @@ def _group_folds(groups: NDArray[np.int64], n_folds: int) -> Folds | None:
 
 
 def forward_folds(times: NDArray[Any], n_folds: int) -> Folds:
-    """Return folds that hold out a stretch of time each and learn from all that was before it.
+    """Return folds that each hold out a period and train on everything before it.
 
-    A time is never cut in two, so there may be fewer folds than asked for.
+    Rows of the same time stay together, so there may be fewer folds than requested.
     """
     n, order = len(times), np.argsort(times, kind="stable")
     ordered = times[order]
@@ -122,7 +124,7 @@ def forward_folds(times: NDArray[Any], n_folds: int) -> Folds:
 
 
 def refuse_one_class(problem: Problem, train: Rows) -> None:
-    """Refuse a training part of one class, which groups or time may leave."""
+    """Refuse training rows of one class, which can result from groups or time."""
     if problem.task != "classification":
         return
     classes = np.unique(problem.target.values[train])

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from separable.cli.io.output import file_name, naming_file
-from separable.cli.io.true_targets import positive_class
+from separable.cli.io.role_columns import positive_class
 from separable.cli.render.messages import detail, step
 from separable.cli.training.candidates import (
     COMPARE_ROWS,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.options.training_options import ProblemOptions
     from separable.cli.training.holdout_splits import Folds
     from separable.cli.training.learners import Facts
     from separable.cli.training.target import Rows

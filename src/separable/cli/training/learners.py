@@ -65,15 +65,15 @@ class Facts:
     ----------
     rows, features : int
     classes : int
-        0 where numbers are predicted.
+        0 for regression.
     nonzeros : float
-        In the mean of the rows.
+        Mean over the rows.
     nonnegative : bool
-        No encoded value is below 0: there are texts and categories only.
+        No encoded value is negative: there are only texts and categories.
     text : bool
-        Some columns are free text.
+        Whether there are columns of free text.
     deviation : float, default 1.0
-        The standard deviation of the numbers to predict.
+        The standard deviation of a regression target.
     """
 
     rows: int
@@ -102,11 +102,11 @@ class Regularization:
     name : str
     values : tuple of float
     per_row : bool, default False
-        The values are multiplied by the number of rows, as the sum of squares that they are
-        weighed against grows.
+        Whether the values are multiplied by the number of rows, as the sum of squared errors
+        grows with it.
     unit : callable, optional
-        What the values are multiplied by, given the standard deviation of the numbers to predict
-        and the parameters that were set; 1 by default.
+        Factor of the values, given the standard deviation of the target and the parameters that
+        were set; 1 by default.
     """
 
     name: str
@@ -164,13 +164,13 @@ class Learner:
     Parameters
     ----------
     task : {"classification", "regression"}
-        Whether it predicts classes or numbers.
+        Classification or regression.
     import_path : str
         Its module and class, ``module:Class``.
     regularization : Strength, optional
         The parameter to search.
     suits : callable, optional
-        Whether it takes part in ``--model auto`` on such data; None: never, only by its name.
+        Whether ``--model auto`` tries it on such data; None: never.
     cost : float, default 0
         Cost relative to a certified learner with a smooth loss, up to SYSTEM_FEATURES features;
         0: so cheap that the number of rows does not matter.
@@ -203,7 +203,7 @@ def classifier(
     cost: float = 0.0,
     **given: Any,
 ) -> Learner:
-    """Return a learner of classes."""
+    """Return the entry of a classifier."""
     return Learner("classification", import_path, regularization, suits, cost, given)
 
 
@@ -214,7 +214,7 @@ def regressor(
     cost: float = 0.0,
     **given: Any,
 ) -> Learner:
-    """Return a learner of numbers."""
+    """Return the entry of a regressor."""
     return Learner("regression", import_path, regularization, suits, cost, given)
 
 
@@ -248,7 +248,7 @@ def _counts(facts: Facts) -> bool:
     return facts.nonnegative
 
 
-#: In order of preference among equally good ones.
+#: In order of preference among equally good learners.
 LEARNERS = {
     "logistic-regression": classifier(
         "separable.certified.estimators.logistic_regression:LogisticRegression",
@@ -323,7 +323,7 @@ LEARNERS = {
 
 
 def new_learner(name: str, seed: int = 0, threads: int = 1, **given: Any) -> Any:
-    """Return a learner to be fitted; seed and threads go to those that take them.
+    """Return an unfitted learner; seed and threads are passed if it has these parameters.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def new_learner(name: str, seed: int = 0, threads: int = 1, **given: Any) -> Any
         A key of `LEARNERS`.
     seed, threads : int
     **given
-        Parameters of its own.
+        Its parameters.
     """
     import inspect
 
@@ -344,12 +344,12 @@ def new_learner(name: str, seed: int = 0, threads: int = 1, **given: Any) -> Any
 
 
 def names_of(task: Task) -> list[str]:
-    """Return the names of the learners of a task, in order of the alphabet."""
+    """Return the names of the learners of a task, sorted."""
     return sorted(name for name, learner in LEARNERS.items() if learner.task == task)
 
 
 def learners_of(task: Task, facts: Facts) -> list[str]:
-    """Return the learners of a task that suit some data, in order of preference."""
+    """Return the learners of a task that suit the data, in order of preference."""
     return [
         name
         for name, learner in LEARNERS.items()

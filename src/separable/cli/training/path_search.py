@@ -10,17 +10,17 @@ import click
 import numpy as np
 
 from separable.cli.io.output import csv_bytes
-from separable.cli.render.leaderboard_text import rows_text, with_error
 from separable.cli.render.messages import step
+from separable.cli.render.train_text import rows_text, with_error
 from separable.cli.training.learner_comparison import compare_all_rows
 from separable.cli.training.learners import LEARNERS, names_of
-from separable.fitting.best_candidate import one_error_place, standard_errors
+from separable.fitting.best_candidate import one_standard_error_index, standard_errors
 from separable.model.words import number, shown, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.options.training_options import ProblemOptions
     from separable.cli.training.candidates import Candidate
     from separable.cli.training.learner_comparison import Comparison
     from separable.cli.training.training_data import Encoded
@@ -181,7 +181,7 @@ def _steps(encoded: Encoded, comparison: Comparison, top: int) -> list[PathStep]
     sign = 1.0 if comparison.board.greater_is_better else -1.0
     penalty = np.array([1 / each if name == "C" else each for each in values])
     chosen = list(values).index(best.params[name])
-    simple = one_error_place(sign * mean, error, penalty)
+    simple = one_standard_error_index(sign * mean, error, penalty)
     fits = _fits(encoded, candidate, values)
     encoder, _ = encoded(counts=candidate.counts)
     return [
@@ -219,12 +219,10 @@ def _learned(
     weight: Any,
     values: Sequence[float],
 ) -> list[tuple[Floats, float | None]]:
-    from separable.certified.estimators.base_block_penalty import BlockLearner
-    from separable.certified.fold_lanes import has_lanes
     from separable.select.regularization_path import path
 
     learner = candidate.for_comparing(encoder)
-    if has_lanes(learner) or isinstance(learner, BlockLearner):
+    if hasattr(learner, "path_solver") and not getattr(learner, "probability", False):
         given: dict[str, Any] = {f"{next(iter(candidate.grid))}s": values}  # Cs or alphas
         result = path(learner, rows, y, sample_weight=weight, **given)
         assert result.certificates is not None

@@ -9,29 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.cli.io.model_rows import load_model, tell_reports
-from separable.cli.io.output import data_name, file_name
-from separable.cli.io.true_targets import (
+from separable.cli.io.model_rows import load_model, note_reports
+from separable.cli.io.output import data_name
+from separable.cli.io.role_columns import (
+    all_targets,
     constant_of,
     positive_of,
     refuse_several_targets,
     rows_with_targets,
-    target_named,
     true_targets_of,
     weights_of_part,
 )
 from separable.cli.options.options import load_trusted
 from separable.cli.render.messages import step
-from separable.cli.training.report_facts import data_of, raw_values, tried_of
-from separable.data.stacking import stack_rows
+from separable.cli.training.training import data_of, raw_values, tried_of
+from separable.data.row_operations import stack_rows
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
 from separable.report.contents import Absent, Measured
-from separable.report.hardest_rows import hard_rows
-from separable.report.learning_curve_part import learning_curve_of
 from separable.report.reporting import growth_of, separability_part
-from separable.report.scored_rows import ScoredRows, seen_in_training
-from separable.report.separability_part import NUMBERS_PREDICTED, separability_of
+from separable.report.scored_rows import ScoredRows, hard_rows, seen_in_training
+from separable.report.timed_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.training_record import NOT_TESTED, recalled
 
 if TYPE_CHECKING:
@@ -52,16 +50,16 @@ LEAST_SECONDS, TIME_FRACTION = 5.0, 0.4
 
 
 def training_contents(training: Training, model_file: str, seconds: float) -> Contents:
-    """Return what a report of a training says.
+    """Return the contents of the report of a training run.
 
     Parameters
     ----------
     training : Training
-        With its rows kept.
+        A run that kept its rows.
     model_file : str
-        Where the model was saved.
+        The path of the model.
     seconds : float
-        How long the training took: the learning curve takes less.
+        Duration of the training, which limits the time for the learning curve.
 
     Returns
     -------
@@ -119,7 +117,7 @@ def _learning_curve(training: Training, seconds: float) -> dict[str, Any]:
     assert kept is not None
     candidate, chosen = comparison.candidate, kept.compared.chosen
     encoder, rows = kept.compared(counts=candidate.counts)
-    held = " of the training rows" if len(chosen) < len(problem) else ""
+    held = " for training" if len(chosen) < len(problem) else ""
     in_time = "; the report's held-out rows are later in time, those of the curve are not"
     curve, about = learning_curve_of(
         candidate.for_comparing(encoder, **comparison.params),
@@ -136,7 +134,7 @@ def _learning_curve(training: Training, seconds: float) -> dict[str, Any]:
 
 
 def _sha256(data: str) -> str | None:
-    """Return the SHA-256 of a file, where the data is one file."""
+    """Return the SHA-256 of the data, if it is one file."""
     if data == "-" or not Path(data).is_file():
         return None
     with Path(data).open("rb") as file:
@@ -145,7 +143,7 @@ def _sha256(data: str) -> str | None:
 
 @dataclass(frozen=True)
 class MeasuredOn:
-    """The rows that a model is measured on, as the user named them."""
+    """The test rows of a model, as given on the command line."""
 
     data: str
     target: str | None
@@ -156,14 +154,14 @@ class MeasuredOn:
 
 
 def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Contents:
-    """Return what a report of a model file says.
+    """Return the contents of the report of a model file.
 
     Parameters
     ----------
     path : str
         The model file.
     given : MeasuredOn or None
-        None: what the file remembers.
+        None: only the training record of the file.
     title : str or None
 
     Returns
@@ -202,7 +200,7 @@ def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Co
 
 
 def _scored_rows(model: Model, given: MeasuredOn) -> ScoredRows:
-    """Return the rows of a file whose truth is known, and what the model answers."""
+    """Return the labelled rows of a file, with the predictions of the model."""
     import pyarrow as pa
 
     result, target = rows_with_targets(
@@ -221,13 +219,8 @@ def _scored_rows(model: Model, given: MeasuredOn) -> ScoredRows:
         indices.append(part.first_row + chosen)
         if part.table is not None:
             tables.append(part.table.take(chosen))
-    tell_reports(model, reports)
-    y_true = np.concatenate(targets)
-    if not len(y_true):
-        raise ValueError(
-            f"{file_name(given.data)}: no row has a {target_named(target)}, so there is nothing to "
-            "evaluate."
-        )
+    note_reports(model, reports)
+    y_true = all_targets(targets, given.data, target)
     whole = stack_rows(rows, model.n_features)
     raw = None
     if tables and model.encoder is not None:
@@ -245,7 +238,7 @@ def _scored_rows(model: Model, given: MeasuredOn) -> ScoredRows:
 
 
 def _renamed(model: Model, feed: Any) -> dict[str, str]:
-    """Return what the encoder calls a column where the file calls it otherwise."""
+    """Return the name of a column in the encoder, by its name in the file, if they differ."""
     if getattr(model.encoder, "kind", None) != "text":
         return {}
     (name,) = feed.raw_columns

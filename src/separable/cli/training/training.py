@@ -10,30 +10,36 @@ import numpy as np
 
 from separable.cli.io.input_tables import table_of
 from separable.cli.io.output import data_name, file_name, naming_file
-from separable.cli.io.row_columns import refuse_no_weight, weights_of
+from separable.cli.io.role_columns import refuse_no_weight, weights_of
+from separable.cli.render.findings import data_warnings, fit_warning, shared_rows
 from separable.cli.render.messages import step
+from separable.cli.render.train_text import why_taken
 from separable.cli.training.holdout_splits import held_out_rows, how_held_out, refuse_one_class
 from separable.cli.training.learner_comparison import compare_candidates
-from separable.cli.training.report_facts import curve_of, data_of, raw_values, tried_of
 from separable.cli.training.training_data import Encoded, notes_on_numbers, read_problem, rows_of
-from separable.cli.training.training_warnings import data_warnings, fit_warning, shared_rows
 from separable.data.checks.dominant_values import DominantValueWarning
 from separable.data.columns import as_columns
-from separable.data.table import TableError, require_columns
+from separable.data.table import TableError, missing_counts, require_columns
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
-from separable.model.metrics.metric_registry import predictions_of
-from separable.report.contents import Reproduction
+from separable.model.metrics.metric_registry import METRICS, predictions_of
+from separable.report.contents import Absent, Data, Reproduction, Standing, Tried
 from separable.report.scored_rows import ScoredRows
-from separable.report.training_record import memory_of
+from separable.report.training_record import (
+    columns_of,
+    memory_of,
+    regularization_curve,
+    target_bins,
+    target_counts,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.options.training_options import ProblemOptions
     from separable.cli.training.learner_comparison import Comparison
     from separable.cli.training.target import Finding, Rows
     from separable.cli.training.training_data import Problem
@@ -41,27 +47,41 @@ if TYPE_CHECKING:
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
     from separable.model.metrics.evaluation import Evaluation
+    from separable.report.contents import RegularizationCurve
 
-__all__ = ["HeldOut", "KeptRows", "Training", "train_model"]
+
+__all__ = [
+    "HeldOut",
+    "KeptRows",
+    "Training",
+    "curve_of",
+    "data_of",
+    "raw_values",
+    "train_model",
+    "tried_of",
+]
+
+
+NOT_COMPARED = "There are too few rows to compare learners or regularization by cross-validation."
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Figures of rows that took no part in learning.
+    """Metrics on held-out rows.
 
     Parameters
     ----------
     figures : Evaluation
     how : str
-        Which rows these are, in words.
+        A description of the rows.
     scored : JudgedRows or None
-        The rows, and what the model that did not learn from them answers, if they were kept.
+        The rows with the predictions of a model that was not trained on them, if kept.
     caution : str or None
-        Why the figures may be too good.
+        Reasons why the metrics may be too optimistic.
     is_new : bool or None
-        True: no row is identical to one that the model learned from; None: some are.
+        True: no row is identical to a training row; None: some are.
     own_file : bool, default False
-        They are of a file of their own, so that the model was trained once.
+        Whether they come from a separate file, so that the model was trained once.
     """
 
     figures: Evaluation
@@ -79,9 +99,9 @@ class KeptRows:
     Parameters
     ----------
     compared : Encoded
-        Those that learners were compared on.
+        The rows of the comparison.
     trained : Encoded
-        Those that the model was trained on, in the end.
+        The rows of the final fit.
     """
 
     compared: Encoded
@@ -90,7 +110,7 @@ class KeptRows:
 
 @dataclass(frozen=True)
 class Training:
-    """Everything a run of ``train`` found, for text, JSON or a report to tell.
+    """The results of ``train``, for text, JSON and report.
 
     Parameters
     ----------
@@ -98,12 +118,12 @@ class Training:
     comparison : Comparison
     held_out : HeldOut or None
     trained : Finding
-        How good it is on the rows that it was trained on.
+        The error on the training rows.
     encoder : TableEncoder
     model : LinearModel or VotedModel
     notes, warnings : tuple of str
     kept : KeptRows or None
-        If they were asked for.
+        If requested.
     """
 
     problem: Problem
@@ -126,21 +146,21 @@ def train_model(
     *,
     keep: bool = False,
 ) -> Training:
-    """Compare learners on a file, test the best on rows held out, train it again on all rows.
+    """Compare learners on a file, test the best on held-out rows, refit it on all rows.
 
     Parameters
     ----------
     data : str
         The file.
     test : str or None
-        The file to test on; None: a part of the rows is held out.
+        The test file; None: part of the rows is held out.
     test_size : float
         The fraction of rows to hold out.
     options : ProblemOptions
     command : str
-        What leads to the same model again, for its file to remember.
+        The command that reproduces the model, for its record.
     keep : bool, default False
-        Whether encoded rows are kept, which a report asks for.
+        Whether encoded rows are kept for a report.
 
     Returns
     -------
@@ -165,7 +185,7 @@ def train_model(
         if held_out is not None:
             messages += filter(None, [held_out.caution])
             held_out = held_out if keep else replace(held_out, scored=None)
-        del encoded  # room for all rows, where they are not kept
+        del encoded  # frees the memory of all rows, if they are not kept
         if len(test_rows):
             fitted = _fit(problem, whole, comparison)
         training = _training_result(
@@ -176,7 +196,7 @@ def train_model(
 
 @dataclass(frozen=True)
 class _Fitted:
-    """An encoder and a model, and what its fit warned of."""
+    """An encoder and a model, with the warnings of the fit."""
 
     encoder: TableEncoder
     model: Model
@@ -185,7 +205,7 @@ class _Fitted:
 
 
 class _Blamed(Encoded):
-    """Encodes the training part; what only the hold-out spoils is not blamed on the file."""
+    """Encodes the training rows; errors caused by the hold-out do not blame the file."""
 
     def _fit(self, counts: bool) -> Any:
         try:
@@ -206,7 +226,7 @@ def _due_to_hold_out(error: TableError, part: int, rows: int) -> TableError:
 
 
 def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
-    """Fit the learner that was chosen to encoded rows."""
+    """Fit the chosen learner to encoded rows."""
     candidate = comparison.candidate
     encoder, rows = encoded(counts=candidate.counts)
     learner = candidate.learner(encoder, **comparison.params)
@@ -232,7 +252,7 @@ def _test(
     test: str | None,
     parts: tuple[Rows, Rows],
 ) -> HeldOut | None:
-    """Measure on a file of its own, or on the rows held out; None where there are none."""
+    """Evaluate on the test file or the held-out rows; None if there are none."""
     train_rows, test_rows = parts
     if test is not None:
         scored, table = _scored_file(problem, fitted, test)
@@ -253,7 +273,7 @@ def _test(
 def _scored_part(
     problem: Problem, fitted: _Fitted, rows: Rows, n_train: int
 ) -> tuple[ScoredRows, pa.Table]:
-    """Ask for rows of the same file, and return their table too."""
+    """Predict rows of the same file, and return their table too."""
     table = problem.take(rows)
     try:
         with naming_file(problem.data, problem.target.rows[rows]):
@@ -266,7 +286,7 @@ def _scored_part(
 
 
 def _scored_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[ScoredRows, pa.Table]:
-    """Ask for the rows of a file of its own, and return its table too."""
+    """Predict the rows of a test file, and return its table too."""
     options, where = problem.options, file_name(test)
     types: dict[str, Any] = {
         **fitted.encoder.column_types,
@@ -315,7 +335,7 @@ def _training_result(
     data_messages: list[str],
     command: str,
 ) -> Training:
-    """Put together what was found, in the model too."""
+    """Collect the results, also in the model."""
     options, score = problem.options, comparison.score
     trained = problem.target.training(fitted.predicted)
     record: dict[str, Any] = {
@@ -365,7 +385,7 @@ def _training_result(
 
 
 def _without_threads(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a learner was asked for; how many threads there were does not matter."""
+    """Return the parameters of a learner without the number of threads."""
     return {name: None if name == "n_jobs" else value for name, value in parameters.items()}
 
 
@@ -376,3 +396,67 @@ def _kept_board(comparison: Comparison) -> list[dict[str, Any]] | None:
     left = ("seconds", "fit_seconds", "warnings", "how", "scores")
     rows = [each.to_dict() for each in comparison.board]
     return [{name: value for name, value in row.items() if name not in left} for row in rows]
+
+
+# --- facts for the report ---
+
+
+def data_of(problem: Problem, model: Model) -> Data:
+    """Return the description of the training data."""
+    options, values = problem.options, problem.target.values
+    is_number = problem.task == "regression"
+    roles = {options.target: "target"} | {name: role for role, name in options.apart.items()}
+    return Data(
+        name=data_name(problem.data),
+        rows=len(problem),
+        columns=columns_of(model, roles, missing_counts(problem.whole), problem.whole.column_names),
+        target=options.target,
+        task=problem.task,
+        target_counts=() if is_number else target_counts(values),
+        target_bins=target_bins(values) if is_number else (),
+    )
+
+
+def tried_of(comparison: Comparison) -> Tried | Absent:
+    """Return the compared learners, with their times."""
+    board = comparison.board
+    if board is None:
+        return Absent(NOT_COMPARED)
+    names = ("params", "mean", "standard_error", "difference", "difference_error", "differs")
+    return Tried(
+        metric=board.metric,
+        greater_is_better=board.greater_is_better,
+        folds=board.n_folds,
+        rows=comparison.rows,
+        of_rows=comparison.of_rows,
+        standings=tuple(
+            Standing(
+                learner=each.name,
+                seconds=each.seconds,
+                failed=each.failed,
+                **{name: each.to_dict()[name] for name in names},
+            )
+            for each in board
+        ),
+        taken=comparison.candidate.name,
+        why=why_taken(board, board[comparison.candidate.name]),
+    )
+
+
+def curve_of(comparison: Comparison) -> RegularizationCurve | Absent:
+    """Return the regularization curve of the chosen learner."""
+    taken = comparison.taken
+    if taken is None:
+        return Absent(NOT_COMPARED)
+    better = {name: metric.greater_is_better for name, metric in METRICS.items()}
+    return regularization_curve(
+        taken, comparison.score.metric.name, comparison.score.chooses, better
+    )
+
+
+def raw_values(
+    table: pa.Table, columns: Iterable[str], renamed: Mapping[str, str] | None = None
+) -> Callable[[int], Mapping[str, Any]]:
+    """Return a function from the index of a row to its raw values, with columns renamed."""
+    names = {(renamed or {}).get(name, name): name for name in columns}
+    return lambda row: {name: table[column][row].as_py() for name, column in names.items()}

@@ -11,11 +11,10 @@ import numpy as np
 
 from separable.cli.io.input_tables import table_of
 from separable.cli.io.output import counted, file_name, naming_file
-from separable.cli.io.row_columns import groups_of, refuse_no_weight, times_of, weights_of
+from separable.cli.io.role_columns import groups_of, refuse_no_weight, times_of, weights_of
 from separable.cli.render.messages import step
-from separable.cli.training.classification_target import QuantityError
 from separable.cli.training.learners import LEARNERS, Facts
-from separable.cli.training.target import target_class
+from separable.cli.training.target import TARGETS, QuantityError
 from separable.data.columns import Categories, as_columns
 from separable.data.table import CellError, NotANumberError, TableError, require_columns
 from separable.features.table.table_encoder import TableEncoder
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.options.training_options import ProblemOptions
     from separable.cli.training.learners import Task
     from separable.cli.training.target import Rows as RowIndices
     from separable.cli.training.target import Target
@@ -49,26 +48,26 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be learned: features and target of the rows that count.
+    """Features and target of the rows that are used.
 
     Parameters
     ----------
     data : str
         The file.
     options : ProblemOptions
-        The target is taken out of its columns.
+        Without the target among its columns.
     whole : pyarrow.Table
-        As it was read.
+        The whole table.
     features : pyarrow.Table
         Without the target and the columns of group, time and weight.
     target : Target
-        Of the rows that have one, and a weight above 0.
+        The target of the rows that have one and a positive weight.
     weight : ndarray of float64, or None
-        One for each row of the target; so are the next two.
+        For each row of the target, like the next two.
     groups : ndarray of int, or None
     times : ndarray, or None
     notes : tuple of str
-        What was decided on the way.
+        Decisions for the user.
     """
 
     data: str
@@ -86,22 +85,22 @@ class Problem:
 
     @property
     def task(self) -> Task:
-        """What is predicted: classes or numbers."""
+        """Classification or regression."""
         return self.target.task
 
     def take(self, chosen: RowIndices) -> pa.Table:
-        """Return the features of some rows of the target."""
+        """Return the features of chosen rows."""
         if len(chosen) == self.features.num_rows:
             return self.features
         return rows_of(self.features, self.target.rows[chosen])
 
     def weight_of(self, chosen: RowIndices) -> NDArray[np.float64] | None:
-        """Return the weights of some rows of the target."""
+        """Return the weights of chosen rows."""
         return None if self.weight is None else self.weight[chosen]
 
 
 def rows_of(table: pa.Table, rows: RowIndices) -> pa.Table:
-    """Return some rows of a table; `pyarrow.array` of NumPy's would import pandas."""
+    """Return chosen rows of a table; `pyarrow.array` of NumPy's would import pandas."""
     import pyarrow as pa
 
     whole = np.ascontiguousarray(rows, dtype=np.int64)
@@ -113,7 +112,7 @@ def rows_of(table: pa.Table, rows: RowIndices) -> pa.Table:
 def read_problem(data: str, options: ProblemOptions) -> Problem:
     """Return the table of a file, and its target.
 
-    Without a task the target is read as classes, or as numbers where these look like a quantity.
+    Without a task the target is read as classes, or as numbers if it looks like a quantity.
     """
     _refuse_two_splits(options)
     task = options.task
@@ -121,7 +120,7 @@ def read_problem(data: str, options: ProblemOptions) -> Problem:
         task = LEARNERS[options.models[0]].task
         _refuse_other_task(options, task)
     types = _types(options)
-    kind = target_class(task or "classification")
+    kind = TARGETS[task or "classification"]
     table = _read(data, options, kind, types)
     where = file_name(data)
     _require(options, table, where)
@@ -133,7 +132,7 @@ def read_problem(data: str, options: ProblemOptions) -> Problem:
         if sure:
             raise
         table = _with_numbers(table, options.target)
-        target = target_class("regression").read(table, options.target, where)
+        target = TARGETS["regression"].read(table, options.target, where)
     features = table.drop_columns([options.target, *dict.fromkeys(options.apart.values())])
     _refuse_no_columns(features, options, where)
     problem = Problem(data, options, table, features, target, None, None, None, ())
@@ -164,7 +163,7 @@ def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
 
 
 def _notes_on_task(problem: Problem) -> list[str]:
-    """Tell where the values of the target decided what is predicted."""
+    """Return a note if the values of the target decided the task."""
     name, values = problem.options.target, problem.target.values
     if problem.task == "regression":
         return [
@@ -195,7 +194,7 @@ def _refuse_two_splits(options: ProblemOptions) -> None:
 
 
 def _types(options: ProblemOptions) -> dict[str, ColumnType]:
-    """Return what columns are to be read as."""
+    """Return the types with which columns are read."""
     types: dict[str, ColumnType] = dict.fromkeys(options.columns["text"], "category")
     for kind in ("number", "category", "boolean", "date"):
         types |= dict.fromkeys(options.columns[kind], kind)
@@ -221,7 +220,7 @@ def _read(
 
 
 def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
-    """Refuse columns that are not there, and columns with two parts to play."""
+    """Refuse unknown columns, and columns with two roles."""
     present = table.column_names
     for names in ([options.target], options.apart.values(), *options.columns.values()):
         require_columns(names, present, where)
@@ -231,7 +230,7 @@ def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
 
 
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:
-    """Return a table whose column of texts that are numbers is one of numbers."""
+    """Return a table with a column of numeric texts converted to numbers."""
     import pyarrow as pa
 
     column = as_columns(table.select([name]))[name]
@@ -242,7 +241,7 @@ def _with_numbers(table: pa.Table, name: str) -> pa.Table:
 
 
 def _set_target_apart(options: ProblemOptions) -> ProblemOptions:
-    """Take the target, and columns that are no features, out of those that options name."""
+    """Remove the target and other non-features from the columns of the options."""
     target, columns = options.target, options.columns
     if target in columns["drop"]:
         raise click.UsageError(f"--drop {target}: the target cannot be dropped.")
@@ -274,13 +273,13 @@ def _refuse_no_columns(features: pa.Table, options: ProblemOptions, where: str) 
 
 
 class Encoded:
-    """Some rows of a problem as numbers.
+    """Chosen rows of a problem, encoded.
 
     Parameters
     ----------
     problem : Problem
     chosen : ndarray of int
-        Which rows of the target; the encoder is fitted to these alone.
+        Indices of the rows; the encoder is fitted to these alone.
     """
 
     def __init__(self, problem: Problem, chosen: RowIndices) -> None:
@@ -288,7 +287,7 @@ class Encoded:
         self._made: dict[bool, tuple[TableEncoder, Rows]] = {}
 
     def __call__(self, *, counts: bool = False) -> tuple[TableEncoder, Rows]:
-        """Return the fitted encoder and the rows; with counts, numbers are left as they are."""
+        """Return the fitted encoder and the rows; with counts, numbers are not scaled."""
         if counts not in self._made:
             other = self._made.get(not counts)
             same = other is not None and not _has_numbers(other[0])  # nothing to scale
@@ -310,7 +309,7 @@ def _has_numbers(encoder: TableEncoder) -> bool:
 
 
 def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
-    """Return what decides which learners suit the data."""
+    """Return the properties that decide which learners suit the data."""
     is_regression = problem.task == "regression"
     classes = 0 if is_regression else len(np.unique(problem.target.values))
     deviation = float(np.std(problem.target.values)) if is_regression else 0.0
@@ -326,13 +325,13 @@ def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
 
 
 def adds_counts(estimator: Any) -> bool:
-    """Return whether a learner takes only values >= 0, so that numbers must not be centred."""
+    """Return whether a learner needs values >= 0, so that numbers must not be centred."""
     tags = getattr(estimator, "__sklearn_tags__", None)
     return tags is not None and bool(tags().input_tags.positive_only)
 
 
 def refuse_negative(rows: Rows, encoder: TableEncoder, learner: str) -> None:
-    """Refuse the first number below 0, for a learner that adds up counts."""
+    """Refuse negative numbers, for a learner of counts."""
     negative = np.flatnonzero(rows.values.reshape(-1) < 0)
     if not len(negative):
         return
@@ -354,7 +353,7 @@ def refuse_negative(rows: Rows, encoder: TableEncoder, learner: str) -> None:
 
 
 def notes_on_numbers(learner: str, encoder: TableEncoder, model: Model) -> Iterator[str]:
-    """Tell how numbers are used where it is not as usual."""
+    """Return a note if numbers are not standardized."""
     if "number" not in encoder.column_types.values():
         return
     name = LEARNERS[learner].load().__name__

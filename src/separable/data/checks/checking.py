@@ -12,7 +12,6 @@ from separable.data.checks import (
     leakage,
     numbers,
     target_column,
-    text_columns,
 )
 from separable.data.checks.duplicate_rows import duplicates_between
 from separable.data.checks.findings import Finding, Findings
@@ -40,13 +39,13 @@ CHECKS = (
     target_column.imbalance,
     target_column.drifting_target,
     column_checks.groups,
-    text_columns.mixed_types,
+    column_checks.mixed_types,
     numbers.missing_as_numbers,
     numbers.missing_as_zero,
     numbers.outliers,
-    text_columns.spellings,
-    text_columns.mojibake,
-    text_columns.dates_as_texts,
+    column_checks.spellings,
+    column_checks.mojibake,
+    column_checks.dates_as_texts,
     numbers.dates_as_numbers,
     column_checks.codes,
     column_checks.constant_columns,

@@ -17,13 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-__all__ = ["FEW", "SQUARES", "DominantValue", "DominantValueWarning", "dominant_in", "message"]
+__all__ = [
+    "MAX_DOMINANT",
+    "SQUARES",
+    "DominantValue",
+    "DominantValueWarning",
+    "dominant_in",
+    "message",
+]
 
 EPS = float(np.finfo(np.float64).eps)
 #: Values below this fraction of the largest have squares below the rounding error of its square.
 SQUARES = EPS**0.5
 #: Maximum number of dominant values: with more the column is heavy-tailed.
-FEW = 3
+MAX_DOMINANT = 3
 #: Columns named in a warning.
 NAMED = 3
 
@@ -106,7 +113,7 @@ def dominant_in(
         count = large.sum(axis=0)
         varied = ((away > 0) & ~large).any(axis=0)
     dominant = []
-    for j in np.flatnonzero((count <= FEW) & varied & (top > 0) & (top < np.inf)).tolist():
+    for j in np.flatnonzero((count <= MAX_DOMINANT) & varied & (top > 0) & (top < np.inf)).tolist():
         row = int(np.nanargmax(away[:, j]))
         rest = float(np.max(away[:, j], where=(away[:, j] >= 0) & ~large[:, j], initial=0.0))
         column = j if columns is None else int(columns[j])

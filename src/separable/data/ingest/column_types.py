@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from separable.data.io.tables import Options
+    from separable.data.io.readers import Options
     from separable.data.reading_report import ReadingReport
 
 

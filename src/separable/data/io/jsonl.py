@@ -20,7 +20,7 @@ from separable.data.ingest.column_types import ColumnPlan, arrow_type, converted
 from separable.data.io.compression import BrokenStreamError
 from separable.data.io.csv.csv_file import RetypeError, without_missing, wrong_texts
 from separable.data.io.encodings import Utf8Text, is_utf8, refuse_invalid_utf8
-from separable.data.io.tables import TableFiles, cut_off
+from separable.data.io.readers import TableFiles, cut_off
 from separable.data.reading_report import ColumnSource
 from separable.data.table import NotANumberError, TableError, file_position, list_names
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from separable.data.dataset import chosen_columns
 from separable.data.ingest.column_types import column_type, count_nulls, with_given_types
 from separable.data.io.compression import BrokenStreamError
+from separable.data.io.readers import TableFiles
 from separable.data.io.sources import copied
-from separable.data.io.tables import TableFiles
 from separable.data.table import TableError
 
 if TYPE_CHECKING:

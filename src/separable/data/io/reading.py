@@ -8,19 +8,18 @@ from separable.data.dataset import Dataset, chosen_columns, split_target, target
 from separable.data.io.csv.sniff import CsvOptions
 from separable.data.io.encodings import checked_encoding
 from separable.data.io.formats import check_choice, checked_format, formats_of
+from separable.data.io.readers import Options
 from separable.data.io.sources import inputs_of, is_file_source
-from separable.data.io.tables import Options
-from separable.data.progress import ProgressLine
-from separable.data.reading_report import ReadingReport
+from separable.data.reading_report import ProgressLine, ReadingReport
 from separable.data.table import ColumnType, TableError, checked_markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from separable.data.io.formats import Format
+    from separable.data.io.readers import Files
     from separable.data.io.sources import Input
-    from separable.data.io.tables import Files
-    from separable.data.progress import Progress
+    from separable.data.reading_report import Progress
 
 
 __all__ = ["Scan", "checked_options", "files_of", "read", "read_inputs", "scan"]
@@ -179,7 +178,8 @@ def _files_class(kind: Format) -> type[Files]:
         from separable.data.io.parquet import ParquetFiles
 
         return ParquetFiles
-    from separable.data.io.sparse_text import SvmlightFiles, VwFiles
+    from separable.data.io.svmlight import SvmlightFiles
+    from separable.data.io.vw import VwFiles
 
     return SvmlightFiles if kind == "svmlight" else VwFiles
 

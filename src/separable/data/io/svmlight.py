@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from separable._core import portable
 from separable.data.io.formats import check_choice
-from separable.data.io.lines import LineReader, SparseBatch
+from separable.data.io.readers import LineReader, SparseBatch, SparseFiles
+from separable.data.resources import n_threads
 from separable.data.rows import Rows
 from separable.data.table import TableError, file_position
-from separable.data.threads import n_threads
 
-__all__ = ["SvmlightReader"]
+__all__ = ["SvmlightFiles", "SvmlightReader"]
 
 #: Message for each error code of the core, in order (SvmlightReason in svmlight.hpp).
 REASONS = (
@@ -152,17 +152,7 @@ class SvmlightReader(LineReader):
         )
         super().__init__(self._parser, on_error, name)
 
-    def take(self, max_rows: int | None = None) -> SparseBatch | None:
-        """Return the rows parsed so far, at most ``max_rows``; None if there are none.
-
-        Parameters
-        ----------
-        max_rows : int, optional
-            Maximum rows; the others are kept for the next call.
-        """
-        most = self._rows_to_take(max_rows)
-        if most == 0:
-            return None
+    def _take(self, most: int) -> SparseBatch:
         self._check_edge()
         (values, indices, indptr), width, labels, qid = self._parser.take(most)
         labels = tuple(labels) if isinstance(labels, list) else labels
@@ -194,3 +184,23 @@ def check_width(n_features: int | None, owner: str) -> None:
             f"The 'n_features' parameter of {owner} must be an int from 1 to 2^62, or None. "
             f"Got {n_features!r} instead."
         )
+
+
+class SvmlightFiles(SparseFiles):
+    """svmlight files. The first file determines whether columns are counted from 0 or 1."""
+
+    format = "svmlight"
+    _last: Any = None
+
+    @property
+    def index_base(self) -> Literal["auto", 0, 1]:
+        """Number of the first column, as far as it is known."""
+        base: Literal["auto", 0, 1] = self.options.index_base
+        return base if self._last is None else self._last.index_base
+
+    def _reader(self, name: str) -> Any:
+        on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
+        self._last = SvmlightReader(
+            self.index_base, self.options.n_features, on_error, name, labels=self.options.labels
+        )
+        return self._last

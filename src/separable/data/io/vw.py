@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from separable._core import portable
 from separable.data.io.formats import check_choice
-from separable.data.io.lines import LineReader, SparseBatch
+from separable.data.io.readers import LineReader, SparseBatch, SparseFiles
+from separable.data.resources import n_threads
 from separable.data.rows import Rows
-from separable.data.threads import n_threads
+from separable.data.table import TableError
 
-__all__ = ["VwReader"]
+__all__ = ["VwFiles", "VwReader"]
 
 #: Message for each error code of the core, in order (VwReason in vw_text.hpp).
 REASONS = (
@@ -132,17 +133,7 @@ class VwReader(LineReader):
         self._names: list[str] = []
         super().__init__(self._parser, on_error, name)
 
-    def take(self, max_rows: int | None = None) -> SparseBatch | None:
-        """Return the rows parsed so far, at most ``max_rows``; None if there are none.
-
-        Parameters
-        ----------
-        max_rows : int, optional
-            Maximum rows; the others are kept for the next call.
-        """
-        most = self._rows_to_take(max_rows)
-        if most == 0:
-            return None
+    def _take(self, most: int) -> SparseBatch:
         (values, indices, indptr), width, labels, weights, base, tags = self._parser.take(most)
         rows = Rows(values, width, indices, indptr)
         return SparseBatch(rows, labels, None, weights, tuple(tags), base)
@@ -166,3 +157,24 @@ def _bits_of(n_features: int | None) -> int | None:
             f"for one column per name. Got {n_features!r} instead."
         )
     return bits
+
+
+class VwFiles(SparseFiles):
+    """Vowpal Wabbit text; several files share the names of their columns."""
+
+    format = "vw"
+    _last: Any = None
+
+    def _reader(self, name: str) -> Any:
+        if self._last is not None and self.options.n_features is None:
+            raise TableError(
+                "Several files of Vowpal Wabbit text share columns only by hashing. Give "
+                "n_features, a power of 2 such as 2**18, or read the files one by one."
+            )
+        on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
+        self._last = VwReader(self.options.n_features, on_error, name)
+        return self._last
+
+    def _names(self) -> tuple[str, ...] | None:
+        names: tuple[str, ...] | None = self._last.feature_names
+        return names

@@ -26,10 +26,9 @@ from separable.features.one_hot.one_hot_encoder import OneHotEncoder
 from separable.features.polynomial_encoder import PolynomialEncoder
 from separable.features.raw_columns import names_of_columns
 from separable.features.row_assembly import DENSE_LIMIT
-from separable.features.table.boolean_column import BooleanColumn
 from separable.features.table.category_column import CategoryColumn
 from separable.features.table.date_column import DateColumn
-from separable.features.table.number_column import NumberColumn
+from separable.features.table.number_column import BooleanColumn, NumberColumn
 from separable.features.table.table_encoder import TableEncoder
 from separable.features.text.text_encoder import TextEncoder
 from separable.model.linear_model import LinearModel

@@ -10,8 +10,13 @@ import numpy as np
 from separable.data.rows import as_rows
 from separable.data.strings import ChainedTexts, DeferredTexts, RepeatedText
 from separable.features.base import Transformer
-from separable.features.factors import Factors, factors_of, factors_of_objects
-from separable.features.one_hot.levels import ColumnLevels, GivenCategories
+from separable.features.one_hot.levels import (
+    ColumnLevels,
+    Factors,
+    GivenCategories,
+    factors_of,
+    factors_of_objects,
+)
 from separable.features.one_hot.one_hot_serialization import (
     levels_from_parts,
     levels_to_parts,
@@ -185,7 +190,7 @@ class OneHotEncoder(Transformer):
         if combiner != "concat" and not callable(combiner):
             refuse("feature_name_combiner", "'concat' or a callable")
 
-    # --- what it learned ---
+    # --- fitted attributes ---
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_levels")

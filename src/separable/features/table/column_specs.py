@@ -13,7 +13,7 @@ from separable.data.table import list_names, require_columns
 from separable.features.table.category_column import UNSEEN, CategoryColumn
 from separable.features.table.column_states import ColumnSpec
 from separable.features.table.text_column import TextColumn
-from separable.features.text.hashing import HashedNames
+from separable.features.text.terms import HashedNames
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

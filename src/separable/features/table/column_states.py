@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from separable.data.columns import Categories, Numbers, blocks_of
 from separable.data.ingest.dates import Booleans, Dates, is_date, typed_columns
-from separable.features.table.boolean_column import BooleanColumn, BooleanState
 from separable.features.table.category_column import CategoryColumn, CategoryState
 from separable.features.table.date_column import DateColumn, DateState
 from separable.features.table.number_column import (
+    BooleanColumn,
+    BooleanState,
     NumberColumn,
     NumberState,
     numbers_of,

@@ -15,9 +15,9 @@ import numpy as np
 from separable.data.checks.dominant_values import DominantValueWarning, message
 from separable.data.columns import Columns, as_columns, blocks_of
 from separable.data.ingest.dates import TypedColumns
+from separable.data.resources import in_threads, n_threads
 from separable.data.strings import ChainedTexts, RepeatedText
 from separable.data.table import ColumnType, TableError, list_names
-from separable.data.threads import in_threads, n_threads
 from separable.features.base import Transformer
 from separable.features.encoding_report import EncodingReport, UnseenLedger
 from separable.features.row_assembly import Slot, rows_from_slots
@@ -337,7 +337,7 @@ class TableEncoder(Transformer):
         slim._unseen = UnseenLedger()
         return slim
 
-    # --- what it learned ---
+    # --- fitted attributes ---
 
     def guess(self, X: Any) -> ColumnTable:
         """Return the inferred type of each column of a table, as a table to print.
@@ -503,35 +503,14 @@ class TableEncoder(Transformer):
     # --- files ---
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
-        """Return the fitted state as tensors and JSON values.
-
-        Returns
-        -------
-        tensors : dict of str to ndarray or tuple of str
-        values : dict of str to JSON
-        """
+        """Return the fitted state as tensors and JSON values."""
         encoders = self._fitted()
         tensors, texts = tensors_of(encoders, self.dropped_, self.feature_names_in_.tolist())
         return tensors, values_of(self.get_params(deep=False), texts)
 
     @classmethod
     def from_parts(cls, tensors: Tensors, values: Values) -> Self:
-        """Rebuild a fitted encoder bit by bit; the inverse of `to_parts`.
-
-        Parameters
-        ----------
-        tensors : mapping of str to ndarray or tuple of str
-        values : mapping of str to JSON
-
-        Returns
-        -------
-        TableEncoder
-
-        Raises
-        ------
-        ValueError
-            Inconsistent parts, as in a damaged or forged file.
-        """
+        """Rebuild a fitted encoder bit by bit; the inverse of `to_parts`."""
         parts = Parts(tensors, values)
         encoder = cls(**options_from_values(values))
         encoder._unseen = UnseenLedger()

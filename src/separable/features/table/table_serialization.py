@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.strings import PackedTexts, is_texts, pack_strings
-from separable.features.table.boolean_column import BooleanColumn
 from separable.features.table.category_column import UNSEEN, CategoryColumn
 from separable.features.table.column_specs import PARAMETERS
 from separable.features.table.date_column import CYCLES, NUMBERS, DateColumn
-from separable.features.table.number_column import NumberColumn
+from separable.features.table.number_column import BooleanColumn, NumberColumn
 from separable.features.table.text_column import TextColumn
 
 if TYPE_CHECKING:

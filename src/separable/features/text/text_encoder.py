@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.data.resources import n_threads
 from separable.data.strings import RepeatedText
-from separable.data.threads import n_threads
 from separable.features.base import Transformer
-from separable.features.text.hashing import TextHashing
 from separable.features.text.parameter_checks import TOKEN_PATTERN
+from separable.features.text.terms import TextHashing, TextVocabulary
 from separable.features.text.text_plan import TextPlan, word_spans
 from separable.features.text.text_serialization import parts_of, state_of
-from separable.features.text.vocabulary import TextVocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -303,7 +302,7 @@ class TextEncoder(Transformer):
         state.settle()
         return state
 
-    # --- what it learned ---
+    # --- fitted attributes ---
 
     @property
     def feature_names(self) -> Sequence[str]:
@@ -413,33 +412,12 @@ class TextEncoder(Transformer):
     # --- files ---
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
-        """Return the fitted state as tensors and JSON values.
-
-        Returns
-        -------
-        tensors : dict of str to ndarray or tuple of str
-        values : dict of str to JSON
-        """
+        """Return the fitted state as tensors and JSON values."""
         return parts_of(self._settled())
 
     @classmethod
     def from_parts(cls, tensors: Tensors, values: Values) -> Self:
-        """Rebuild a fitted encoder; it encodes bit-identically but cannot be fitted further.
-
-        Parameters
-        ----------
-        tensors : mapping of str to ndarray or tuple of str
-        values : mapping of str to JSON
-
-        Returns
-        -------
-        TextEncoder
-
-        Raises
-        ------
-        ValueError
-            Inconsistent parts, as in a damaged or forged file.
-        """
+        """Rebuild a fitted encoder; it encodes bit-identically but cannot be fitted further."""
         state, params = state_of(tensors, values)
         encoder = cls(**params)
         encoder._set_state(state)

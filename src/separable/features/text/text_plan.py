@@ -115,7 +115,7 @@ class TextPlan:
             warnings.simplefilter("ignore")  # about the pattern: shown to the user when fitting
             return cls._unwarned({**params, **learning, **limits})
 
-    # --- which way texts go ---
+    # --- choice of the code path ---
 
     @property
     def takes_tokens(self) -> bool:

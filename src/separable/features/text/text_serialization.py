@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from separable.data.strings import is_texts, unpack_strings
-from separable.features.text.hashing import TextHashing
 from separable.features.text.parameter_checks import MAX_STOP_WORDS, refuse_slow_pattern
+from separable.features.text.terms import TextHashing, TextVocabulary
 from separable.features.text.text_plan import TextPlan
-from separable.features.text.vocabulary import TextVocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -142,7 +142,7 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from separable.model.explain.explanation_html import explanation_html
+        from separable.model.explain.explanation_text import explanation_html
 
         return explanation_html(self)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.core_rows import core_rows
+from separable.data.rows import core_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ from separable.model.words import label_value
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from separable.model.metrics.metric_registry import Answers
+    from separable.model.metrics.metric_registry import Predictions
 
 __all__ = ["ClassCase", "NumberCase", "case_of", "positive_index"]
 
@@ -52,7 +52,7 @@ class ClassCase:
         Positive class of precision, recall and related metrics. None: they are averaged over
         classes.
     scores, probabilities : ndarray of float64, optional
-        As in ``Answers``.
+        As in ``Predictions``.
     """
 
     task: ClassVar[Literal["classification"]] = "classification"
@@ -109,14 +109,17 @@ class ClassCase:
 
 
 def case_of(
-    y_true: ArrayLike, predictions: Answers, weight: ArrayLike | None = None, positive: Any = None
+    y_true: ArrayLike,
+    predictions: Predictions,
+    weight: ArrayLike | None = None,
+    positive: Any = None,
 ) -> ClassCase | NumberCase:
     """Return targets and predictions together, without rows of weight 0.
 
     Parameters
     ----------
     y_true : array-like, shape (n,) or (n, k)
-    predictions : Answers
+    predictions : Predictions
     weight : array-like, shape (n,), optional
     positive : object, optional
         A class of the predictions.
@@ -160,7 +163,7 @@ def positive_index(classes: NDArray[Any], positive: Any) -> int | None:
 
 def _number_case(
     target: NDArray[Any],
-    predictions: Answers,
+    predictions: Predictions,
     weights: NDArray[np.float64],
     keep: NDArray[np.bool_] | None,
 ) -> NumberCase:
@@ -176,7 +179,7 @@ def _number_case(
 
 def _class_case(
     target: NDArray[Any],
-    predictions: Answers,
+    predictions: Predictions,
     weights: NDArray[np.float64],
     keep: NDArray[np.bool_] | None,
     positive: Any,

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
     from separable.model.kinds import Model
     from separable.model.metrics.metric_case import ClassCase, NumberCase
+    from separable.typing import Indices
 
 __all__ = [
     "METRICS",
-    "Answers",
     "Metric",
+    "Predictions",
     "UndefinedMetric",
     "metric_named",
     "predictions_from",
@@ -40,7 +41,7 @@ class UndefinedMetric(ValueError):  # noqa: N818 # it is a fact about the rows, 
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Predictions:
     """Predictions of a model.
 
     Parameters
@@ -64,8 +65,17 @@ class Answers:
         """Task of the predictions: classification or regression."""
         return "regression" if self.classes is None else "classification"
 
+    def take(self, rows: Indices) -> Predictions:
+        """Return the predictions for the given rows."""
+        return Predictions(
+            self.predicted[rows],
+            None if self.scores is None else self.scores[rows],
+            None if self.probabilities is None else self.probabilities[rows],
+            self.classes,
+        )
 
-def predictions_of(model: Model, X: Any) -> Answers:
+
+def predictions_of(model: Model, X: Any) -> Predictions:
     """Return the predictions of a model for X; scores are computed once.
 
     Parameters
@@ -76,28 +86,28 @@ def predictions_of(model: Model, X: Any) -> Answers:
 
     Returns
     -------
-    Answers
+    Predictions
     """
     return predictions_from(model, model.decision_function(X))
 
 
-def predictions_from(model: Model, scores: NDArray[np.float64]) -> Answers:
+def predictions_from(model: Model, scores: NDArray[np.float64]) -> Predictions:
     """Return the predictions of a model from its scores, shape (n,) or (n, k)."""
     from separable.model.predict.probability import classes_of, model_probabilities
 
     if model.classes is None:
-        return Answers(scores)
+        return Predictions(scores)
     square = scores.reshape(-1, model.n_scores)
     chances = model_probabilities(model, square)
-    return Answers(classes_of(square, model.classes), scores, chances, model.classes)
+    return Predictions(classes_of(square, model.classes), scores, chances, model.classes)
 
 
 @dataclass(frozen=True)
 class Metric:
     """A metric of predictions.
 
-    Call it: ``metric(truth, answers, weight=None, positive=None)``. It raises ``UndefinedMetric``,
-    a ``ValueError``, if the metric is undefined for these rows.
+    Call it: ``metric(y_true, predictions, weight=None, positive=None)``. It raises
+    ``UndefinedMetric``, a ``ValueError``, if the metric is undefined for these rows.
 
     Parameters
     ----------
@@ -114,9 +124,10 @@ class Metric:
     Examples
     --------
     >>> import numpy as np
-    >>> from separable.model.metrics.metric_registry import METRICS, Answers
-    >>> answers = Answers(np.array(["ham", "spam", "ham"]), classes=np.array(["ham", "spam"]))
-    >>> METRICS["recall"](["ham", "spam", "spam"], answers)
+    >>> from separable.model.metrics.metric_registry import METRICS, Predictions
+    >>> predicted, classes = np.array(["ham", "spam", "ham"]), np.array(["ham", "spam"])
+    >>> predictions = Predictions(predicted, classes=classes)
+    >>> METRICS["recall"](["ham", "spam", "spam"], predictions)
     0.5
     """
 
@@ -128,8 +139,8 @@ class Metric:
 
     def __call__(
         self,
-        truth: ArrayLike,
-        answers: Answers,
+        y_true: ArrayLike,
+        predictions: Predictions,
         weight: ArrayLike | None = None,
         positive: Any = None,
     ) -> float:
@@ -137,9 +148,9 @@ class Metric:
 
         Parameters
         ----------
-        truth : array-like, shape (n,), or (n, k) for k numbers a row
+        y_true : array-like, shape (n,), or (n, k) for k numbers a row
             True classes or values.
-        answers : Answers
+        predictions : Predictions
         weight : array-like, shape (n,), optional
             Sample weights; rows of weight 0 are excluded.
         positive : object, optional
@@ -148,7 +159,7 @@ class Metric:
         """
         from separable.model.metrics.metric_case import case_of
 
-        return self.of(case_of(truth, answers, weight, positive))
+        return self.of(case_of(y_true, predictions, weight, positive))
 
     def of(self, case: ClassCase | NumberCase) -> float:
         """Return the value of the metric for validated rows."""
@@ -203,7 +214,7 @@ def _metrics() -> dict[str, Metric]:
         Metric("rmse", *errors, "root mean squared error"),
         Metric("mae", *errors, "mean absolute error"),
         Metric("median_ae", *errors, "median absolute error"),
-        Metric("mape", *errors, "mean absolute share of the truth"),
+        Metric("mape", *errors, "mean absolute percentage error"),
     ]
     return {metric.name: metric for metric in rows}
 

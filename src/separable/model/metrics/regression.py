@@ -71,7 +71,7 @@ def weighted_mean(values: Floats, weight: Floats) -> Floats:
 
 def _relative_errors(case: NumberCase) -> Floats:
     if not case.y_true.all():
-        raise UndefinedMetric("a true value is 0, and an error is no share of that")
+        raise UndefinedMetric("a true value is 0, and relative errors are undefined")
     with np.errstate(over="ignore"):
         return np.abs((case.predicted - case.y_true) / case.y_true)
 

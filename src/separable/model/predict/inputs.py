@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.indicators import indicator_rows
+from separable.data.row_operations import indicator_rows
 from separable.data.rows import Rows, as_rows, check_indices, column_names, is_scipy_sparse
 
 if TYPE_CHECKING:

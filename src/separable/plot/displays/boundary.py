@@ -9,8 +9,14 @@ import numpy as np
 
 from separable.plot.displays.boundary_scene import Scene, pair_of, scene_of
 from separable.plot.style.fitted import best_of, class_codes, is_pipeline
-from separable.plot.style.plane_geometry import borders, box_around, line_in_box, regions
-from separable.plot.style.points import marker_area, scatter_classes
+from separable.plot.style.plane import (
+    borders,
+    box_around,
+    line_in_box,
+    marker_area,
+    regions,
+    scatter_classes,
+)
 from separable.plot.style.theme import (
     DARK,
     GREY,
@@ -33,12 +39,12 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundaryDisplay"]
 
-#: Points of a side of the grid on which curved boundaries are followed.
+#: Points per side of the grid for curved boundaries.
 GRID = 400
-#: Newton's steps from there to the curve itself; slopes are over this share of a cell.
+#: Newton steps from the grid to the curve; gradients are differences over this part of a cell.
 STEPS, DIFFERENCE = 3, 0.01
 TINY = 1e-300
-#: Scores so little above the margin, relative to it, are on it.
+#: Relative tolerance of scores on the margin.
 ON = 1e-3
 #: Maximum characters of an axis label, over several lines.
 LABEL_WIDTH = 80
@@ -48,9 +54,9 @@ LABEL_WIDTH = 80
 class BoundaryDisplay(Display):
     """The boundary between classes, the margins beside it and the rows on them.
 
-    Two columns are drawn as they are. More are drawn in the plane that holds w and the direction
-    of largest remaining spread, in which the boundary drawn is the true one; three classes in the
-    plane of the differences of their weights, where that holds, too. A pipeline of more than two
+    Two columns are drawn as they are. More are projected to the plane of w and the direction of
+    largest remaining spread, which shows the true boundary; three classes to the plane of the
+    differences of their weights, which also does. A pipeline of more than two
     columns is drawn in the space that its last step sees. A pipeline of two columns, or a model
     that is not linear in them, for example one of squares and products, is drawn in their plane.
 
@@ -59,7 +65,7 @@ class BoundaryDisplay(Display):
     scene : Scene
         The plane and its scores.
     codes : ndarray of int, shape (n,), or None
-        The class of each row, as a place among ``classes``.
+        The class of each row, as an index of ``classes``.
     margin : float or None
         The margins drawn are at a score of +-margin.
 
@@ -69,14 +75,14 @@ class BoundaryDisplay(Display):
         The rows in the plane.
     classes : ndarray
     lines : list of ndarray, shape (m, 2)
-        The boundary in the plane, piece by piece; exact ends where it is straight.
+        The boundary in the plane, piece by piece; straight pieces have exact ends.
     margin_lines : list of ndarray, shape (m, 2)
     support : ndarray of bool, shape (n,)
         The rows on or inside the margin.
     wrong : int or None
-        How many rows are on the wrong side.
+        Number of misclassified rows.
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the last plot.
 
     Examples
     --------
@@ -141,18 +147,19 @@ class BoundaryDisplay(Display):
         ----------
         estimator : fitted classifier, search, pipeline or LinearModel
         X : array-like, sparse matrix or data frame, shape (n, d)
-            The rows to draw. Sparse ones are never made dense.
+            The rows to draw. Sparse rows stay sparse.
         y : array-like, shape (n,), optional
             Their classes.
         classes : two classes, optional
-            Draw the boundary between these alone, and their rows. Needed where more than three
-            classes have more than two features.
+            Draw only these two, and their rows. Needed for more than three classes with more than
+            two features.
         margin : float or None, default 1.0
-            Draw where the score is +-margin, and mark the rows there and between. None: do not.
+            Draw the lines where the score is +-margin, and mark the rows on and between them.
+            None: do not.
         ax : Axes, optional
-            By default those of a new figure.
+            By default a new figure.
         **look
-            As of ``plot``.
+            Passed to ``plot``.
 
         Returns
         -------
@@ -168,7 +175,7 @@ class BoundaryDisplay(Display):
         return made.plot(ax, **look)
 
     def points_in_space(self, points: Any = None) -> Floats:
-        """Return points of the picture as rows of the columns, of a pipeline the last step's.
+        """Return points of the picture in the space of the columns (of a pipeline's last step).
 
         Parameters
         ----------
@@ -197,9 +204,9 @@ class BoundaryDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default a new figure.
         regions : bool, default True
-            Shade what is on the side of each class.
+            Shade the region of each class.
         legend : bool, default True
         scatter_kwargs, line_kwargs : dict, optional
             For ``Axes.scatter`` of the rows and ``Axes.plot`` of the boundary.
@@ -248,7 +255,7 @@ class BoundaryDisplay(Display):
         return [piece for _, piece in borders(*self._all_scores(), self.box)]
 
     def _all_scores(self) -> tuple[Floats, Floats]:
-        """Return weights and intercepts of one score a class, also of two classes."""
+        """Return weights and intercepts with one score per class, also for two classes."""
         weights, intercept = self.scene.weights, self.scene.intercept
         assert weights is not None
         assert intercept is not None
@@ -265,7 +272,7 @@ class BoundaryDisplay(Display):
         return [piece for piece in result if piece is not None]
 
     def _level_lines(self, level: float) -> list[Floats]:
-        """Follow a level of curved scores, one against the best of the others of several."""
+        """Return level lines of curved scores; with several classes, of the lead over others."""
         from contourpy import contour_generator
 
         x, y, leads = self._grid_leads()
@@ -275,9 +282,9 @@ class BoundaryDisplay(Display):
         return [self._onto(line, level) for line in result] if len(leads) == 1 else result
 
     def _onto(self, line: Floats, level: float) -> Floats:
-        """Move points of a curve from where the grid has a level to where the score is that level.
+        """Move points from the level line of the grid to that of the score.
 
-        Newton's steps along the slope; a point stays where it is unless its score comes nearer.
+        Newton steps along the gradient; a point stays unless its score comes nearer.
         """
         score, cell = self.scene.score, np.ptp(self.box, axis=0) / GRID
         points, off = line, score(line)[:, 0] - level
@@ -296,7 +303,7 @@ class BoundaryDisplay(Display):
         return points
 
     def _grid_leads(self) -> tuple[Floats, Floats, list[Floats]]:
-        """Return a grid and how much each class leads there; of two classes the score."""
+        """Return a grid and the lead of each class on it; for two classes the score."""
         x, y = (np.linspace(low, high, GRID) for low, high in self.box.T)
         grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         scores = self.scene.score(grid)
@@ -388,7 +395,7 @@ def _classes_of(estimator: Any, scene: Scene) -> NDArray[Any]:
 def _with_labels(
     scene: Scene, known: NDArray[Any], y: Any, pair: Sequence[Any] | None
 ) -> tuple[Scene, NDArray[np.int32]]:
-    """Return the scene of the rows of its classes, and their classes as places."""
+    """Return the scene with the rows of its classes, and the class indices."""
     codes = class_codes(y, len(scene.points), known, "BoundaryDisplay")
     chosen = pair_of(known, pair)
     if chosen is None:

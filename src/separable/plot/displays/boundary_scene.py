@@ -1,4 +1,9 @@
-"""Data of a boundary plot: rows as points of a plane, and scores on that plane."""
+"""Data of a boundary plot: rows projected to a plane, and scores on that plane.
+
+A boundary w.x + b = 0 is a straight line in every plane that contains w. The plot uses the plane
+whose second direction has the largest spread of the rows. Rows are only multiplied by vectors, so
+sparse rows stay sparse.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +18,6 @@ from separable.features.polynomial_encoder import PolynomialEncoder
 from separable.model.linear_model import LinearModel
 from separable.model.predict.inputs import model_rows
 from separable.model.words import label_value
-from separable.plot.displays.projection import (
-    View,
-    columns_view,
-    differences_view,
-    length,
-    normal_view,
-)
 from separable.plot.style.fitted import (
     best_of,
     has_weights_of_pairs,
@@ -38,25 +36,181 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["Scene", "pair_of", "scene_of", "scores_of_pair"]
+__all__ = [
+    "Scene",
+    "View",
+    "columns_view",
+    "differences_view",
+    "length",
+    "normal_view",
+    "pair_of",
+    "scene_of",
+    "scores_of_pair",
+]
+
+
+#: Remaining spread below this fraction of the total is rounding.
+NOTHING = 1e-12
+#: A direction is named after a column with at least this part of its length.
+MOSTLY = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Coordinates z = basis x + offset, with orthonormal directions.
+
+    Parameters
+    ----------
+    basis : ndarray, shape (k, d)
+    offset : ndarray, shape (k,)
+    centre : ndarray, shape (d,)
+        A point of the space; it completes the other coordinates.
+    labels : tuple of str
+        Labels of the coordinates.
+    """
+
+    basis: Floats
+    offset: Floats
+    centre: Floats
+    labels: tuple[str, ...]
+
+    def coordinates(self, X: Any) -> Floats:
+        """Return the coordinates of rows of the space, (n, k)."""
+        result: Floats = np.asarray(X @ self.basis.T, dtype=np.float64) + self.offset
+        return result
+
+    def in_space(self, points: Floats) -> Floats:
+        """Return points of the space, (m, d), that have these coordinates."""
+        result = np.tile(self.centre, (len(points), 1))
+        for _ in range(2):  # the second step corrects the rounding of the first
+            result += (points - self.coordinates(result)) @ self.basis
+        return result
+
+
+def columns_view(names: Sequence[str]) -> View:
+    """Return the columns themselves as coordinates."""
+    d = len(names)
+    return View(np.eye(d), np.zeros(d), np.zeros(d), tuple(names))
+
+
+def normal_view(X: Any, w: Floats, b: float, names: Sequence[str] | None, k: int = 2) -> View:
+    """Return w and the k - 1 directions of largest remaining spread, for k or more columns.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix, shape (n, d)
+    w : ndarray, shape (d,)
+        Not 0.
+    b : float
+    names : sequence of str, optional
+        Of the columns.
+    k : int, default 2
+    """
+    size = length(w)
+    unit = w / size
+    centre = _mean(X)
+    basis = [unit]
+    labels = ["distance to the boundary, (w.x + b) / |w|"]
+    for step in range(1, k):
+        direction = _largest_spread(X, centre, np.array(basis))
+        basis.append(direction)
+        labels.append(_spread_label(direction, names, step))
+    offset = np.zeros(k)
+    offset[0] = b / size
+    return View(np.array(basis), offset, centre, tuple(labels))
+
+
+def length(w: Floats) -> float:
+    """Return |w| without overflow or underflow."""
+    largest = float(np.abs(w).max())
+    return largest * float(np.linalg.norm(w / largest)) if largest > 0 else 0.0
+
+
+def differences_view(X: Any, weights: Floats) -> View:
+    """Return the plane of the differences of the weights of three classes."""
+    steps = weights[1:] - weights[0]
+    steps = steps / np.abs(steps).max()
+    basis, rank = np.linalg.qr(steps.T)
+    if abs(rank[1, 1]) <= NOTHING * max(abs(rank[0, 0]), NOTHING):
+        first = steps[np.argmax((steps**2).sum(axis=1))]
+        first = first / np.linalg.norm(first)
+        basis = np.array([first, _largest_spread(X, _mean(X), first[None])]).T
+    label = "direction in the plane of the weight differences"
+    labels = tuple(f"{word} {label}" for word in ("first", "second"))
+    return View(np.ascontiguousarray(basis.T), np.zeros(2), _mean(X), labels)
+
+
+def _mean(X: Any) -> Floats:
+    n = X.shape[0]
+    mean: Floats = np.asarray(np.ones(n) @ X, dtype=np.float64) / max(n, 1)
+    return mean
+
+
+def _largest_spread(X: Any, centre: Floats, taken: Floats) -> Floats:
+    """Return the direction of largest spread, orthogonal to the given ones."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    def free(v: Floats) -> Floats:
+        left: Floats = v - (taken @ v) @ taken
+        return left
+
+    def spread(v: Floats) -> Floats:
+        u = free(v.ravel())
+        projected = (X @ u - centre @ u) / scale
+        return free(np.asarray(projected @ X) / scale - projected.sum() * (centre / scale))
+
+    d = len(centre)
+    start = free(np.random.default_rng(0).standard_normal(d))
+    scale = max(float(np.abs(X @ start).max()), abs(float(centre @ start)))
+    if d <= len(taken) + 1 or scale == 0:  # one direction is left, or the rows have no spread
+        return _unit(start, taken)
+    reached = spread(start)
+    if np.linalg.norm(reached) <= NOTHING * X.shape[0]:
+        return _unit(start, taken)
+    unit = 1 / np.linalg.norm(reached)
+    operator = LinearOperator((d, d), matvec=lambda v: spread(v) * unit, dtype=np.float64)
+    _, vectors = eigsh(operator, k=1, v0=start, tol=1e-6)
+    return _unit(free(vectors[:, 0]), taken)
+
+
+def _unit(v: Floats, taken: Floats) -> Floats:
+    """Return the unit vector orthogonal to the given ones, with its largest entry positive."""
+    v = v / np.linalg.norm(v)
+    v = v - (taken @ v) @ taken
+    v /= np.linalg.norm(v)
+    return v if v[np.argmax(np.abs(v))] > 0 else -v
+
+
+def _spread_label(direction: Floats, names: Sequence[str] | None, step: int) -> str:
+    from separable.model.words import feature_name
+    from separable.plot.style.theme import shortened
+
+    label = "direction of largest remaining variance"
+    if step > 1:
+        label = "direction of next largest variance"
+    most = int(np.argmax(np.abs(direction)))
+    fraction = float(direction[most] ** 2)
+    if fraction < MOSTLY:
+        return label
+    return f"{label}, {fraction:.0%} of it {shortened(feature_name(names, most))}"
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Rows in a plane with the scores of every point of it.
+    """Rows in a plane, with scores at every point of it.
 
     Parameters
     ----------
     learner : str
     classes : ndarray
-        Of the picture: all, or the two that were asked for.
+        The classes drawn: all, or the two requested.
     view : View
-        How the plane lies in the space of the columns.
+        The plane in the space of the columns.
     points : ndarray, shape (n, 2)
     score : callable
-        Takes points (m, 2), returns scores (m, 1) of two classes, or (m, K).
+        Takes points (m, 2), returns scores (m, 1) for two classes, or (m, K).
     weights, intercept : ndarray, shape (k, 2) and (k,), or None
-        The same where it is linear.
+        Weights in the plane, if the score is linear.
     has_margins : bool
         Whether scores are those of ``decision_function``.
     """
@@ -79,7 +233,7 @@ def scene_of(estimator: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
     estimator : fitted estimator
     X : array-like, sparse matrix or data frame, shape (n, d)
     pair : two classes, optional
-        Their boundary alone.
+        Only these two.
     """
     fitted = best_of(estimator)
     if is_pipeline(fitted):
@@ -104,7 +258,7 @@ def _classifier(fitted: Any) -> LinearModel:
 
 
 def _is_curved(fitted: Any) -> bool:
-    """Say whether an estimator is neither a linear model nor has one."""
+    """Return whether an estimator has no linear model."""
     if isinstance(fitted, LinearModel):
         return False
     own = getattr(fitted, "model_", None)
@@ -115,7 +269,7 @@ def _is_curved(fitted: Any) -> bool:
 
 
 def pair_of(classes: NDArray[Any], pair: Sequence[Any] | None) -> tuple[int, int] | None:
-    """Return the places of the two classes that are meant, or None for all."""
+    """Return the indices of the two requested classes, or None for all."""
     if pair is None:
         return None
     known: list[Any] = classes.tolist()
@@ -157,7 +311,7 @@ def _linear_scene(model: LinearModel, X: Any, pair: Sequence[Any] | None) -> Sce
 
 
 def _last_step_scene(pipeline: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
-    """Return the scene of a pipeline's last step, in the space of the columns that it sees."""
+    """Return the scene of a pipeline's last step, in the space of its input columns."""
     scene = _linear_scene(_classifier(pipeline), pipeline[:-1].transform(X), pair)
     distance, *rest = scene.view.labels
     before = name_of(pipeline[:-1])
@@ -206,7 +360,7 @@ def _view_of(model: LinearModel, X: Any, matrix: Any, weights: Floats, intercept
 
 
 def _curved_scene(fitted: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
-    """Return the plane of two columns, in which any scores can be drawn."""
+    """Return the plane of two columns, for any kind of score."""
     name = name_of(fitted)
     if hasattr(fitted, "fit"):
         check_is_fitted(fitted)
@@ -249,7 +403,7 @@ def _scores_by(fitted: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
 
 
 def _count_columns(X: Any) -> int | None:
-    """Return the number of columns; None for texts and other rows that are none of numbers."""
+    """Return the number of columns; None for texts and other rows without numeric columns."""
     shape = getattr(X, "shape", None) or np.shape(X)
     return int(shape[1]) if len(shape) == 2 else None
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from separable.plot.displays.one_vs_rest import case_from_estimator, case_from_scores
+from separable.plot.displays.ranking_curves import case_from_estimator, case_from_scores
 from separable.plot.style.theme import (
     BLUE,
     GREY,
@@ -42,24 +42,24 @@ class CalibrationDisplay(Display):
     Parameters
     ----------
     label : object
-        The class that the probabilities are of.
+        The class of the probabilities.
     probability : ndarray, shape (B,)
-        The mean of the probabilities of each bin that has rows.
+        The mean probability in each non-empty bin.
     share : ndarray, shape (B,)
-        How many of these rows are of the class.
+        The fraction of these rows that are of the class.
     low, high : ndarray, shape (B,)
-        The 95 % interval of the share, by Wilson's formula.
+        The 95 % interval of the fraction, by Wilson's formula.
     counts : ndarray of int, shape (B,)
-        The rows of each bin.
+        The number of rows in each bin.
     edges : ndarray
-        The borders of all bins.
+        The edges of all bins.
     brier : float
-        The mean squared distance of the probabilities from 0 and 1.
+        The Brier score: mean squared distance of the probabilities from 0 and 1.
 
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the last plot.
 
     Examples
     --------
@@ -91,17 +91,17 @@ class CalibrationDisplay(Display):
         ax: Axes | None = None,
         **look: Any,
     ) -> Self:
-        """Draw how true the probabilities of a fitted classifier are.
+        """Draw the calibration curve of a fitted classifier.
 
         Parameters
         ----------
         estimator : fitted classifier, search, pipeline or LinearModel
             It has ``predict_proba``.
         X : array-like, sparse matrix or data frame, shape (n, d)
-            Rows that it has not learned from.
+            Test rows.
         y : array-like, shape (n,)
         positive : object, optional
-            The class. By default the second of two; of more it has to be named.
+            The class. By default the second of two; required with more.
         bins : int, default 10
         strategy : {"uniform", "quantile"}, default "uniform"
             Bins of the same width, or of the same number of rows.
@@ -129,17 +129,17 @@ class CalibrationDisplay(Display):
         ax: Axes | None = None,
         **look: Any,
     ) -> Self:
-        """Draw how true probabilities are.
+        """Draw the calibration curve of probabilities.
 
         Parameters
         ----------
         y : array-like, shape (n,)
         probabilities : array-like, shape (n,) or (n, K)
-            Of the second of two classes, or one column a class.
+            Of the second of two classes, or one column per class.
         classes : sequence, optional
             The sorted labels of the columns. By default those of y.
         positive, bins, strategy, ax, **look
-            As of ``from_estimator``.
+            As in ``from_estimator``.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class CalibrationDisplay(Display):
 
     @classmethod
     def from_case(cls, case: ClassCase, bins: int, strategy: str) -> Self:
-        """Return how true the probabilities of the positive class are, not drawn."""
+        """Return the calibration curve of the positive class, without drawing it."""
         if not isinstance(bins, int | np.integer) or bins < 1:
             raise ValueError(f"bins must be an int >= 1. Got {bins!r}.")
         if case.positive is None:
@@ -189,7 +189,7 @@ class CalibrationDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default a new figure.
         **look
             For ``Axes.plot`` of the curve.
 
@@ -219,7 +219,7 @@ class CalibrationDisplay(Display):
         return self
 
     def _draw_counts(self, axes: Any) -> None:
-        """Draw how many rows each bin has, in a strip above."""
+        """Draw the number of rows per bin, in a strip above."""
         strip = axes.inset_axes((0.0, 1.03, 1.0, 0.14), sharex=axes)
         bin_index = np.clip(
             np.searchsorted(self.edges, self.probability, side="right") - 1, 0, len(self.edges) - 2
@@ -244,7 +244,7 @@ def _edges(chances: Floats, bins: int, strategy: str) -> Floats:
 
 
 def wilson(fraction: Floats, n: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Return the ends of 95 % intervals of shares of n rows."""
+    """Return the 95 % intervals of fractions of n rows."""
     middle = (fraction + Z**2 / (2 * n)) / (1 + Z**2 / n)
     half = Z / (1 + Z**2 / n) * np.sqrt(fraction * (1 - fraction) / n + Z**2 / (4 * n**2))
     return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)

@@ -35,9 +35,9 @@ NUMBERED, NAMED = 16, 25
 
 @dataclass(eq=False)
 class ConfusionMatrixDisplay(Display):
-    """How many rows of each class (down) are taken for each class (across).
+    """Number of rows by true class (down) and predicted class (across).
 
-    Colours are shares of the rows of a class, so that rare classes show, too.
+    Colours are fractions of the rows of a true class, so rare classes are visible too.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class ConfusionMatrixDisplay(Display):
     accuracy, constant : float
         The accuracy, and that of always predicting the most common class.
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the last plot.
 
     Examples
     --------
@@ -74,18 +74,18 @@ class ConfusionMatrixDisplay(Display):
         ax: Axes | None = None,
         **look: Any,
     ) -> Self:
-        """Draw what a fitted classifier takes rows for.
+        """Draw the confusion matrix of a fitted classifier.
 
         Parameters
         ----------
         estimator : fitted classifier, search, pipeline or LinearModel
         X : array-like, sparse matrix or data frame, shape (n, d)
-            Rows that it has not learned from.
+            Test rows.
         y : array-like, shape (n,)
         sample_weight : array-like, shape (n,), optional
         ax : Axes, optional
         **look
-            As of ``plot``.
+            Passed to ``plot``.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class ConfusionMatrixDisplay(Display):
         ax: Axes | None = None,
         **look: Any,
     ) -> Self:
-        """Draw what rows are taken for.
+        """Draw the confusion matrix of predictions.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class ConfusionMatrixDisplay(Display):
         sample_weight : array-like, shape (n,), optional
         ax : Axes, optional
         **look
-            As of ``plot``.
+            Passed to ``plot``.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class ConfusionMatrixDisplay(Display):
 
     @property
     def constant(self) -> float:
-        """The share that always answering the most common class would have right."""
+        """The accuracy of always predicting the most common class."""
         return float(self.confusion.sum(axis=1).max() / self.confusion.sum())
 
     def plot(
@@ -178,9 +178,9 @@ class ConfusionMatrixDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default a new figure.
         normalize : {"true", "pred", "all"}, optional
-            Write shares of the rows of a class, of those taken for a class, or of all, in place of
+            Write fractions of the true class, of the predicted class, or of all rows, instead of
             counts.
         values : bool, optional
             Whether to write numbers. By default up to 16 classes.
@@ -241,7 +241,7 @@ class ConfusionMatrixDisplay(Display):
 
 
 def _fit_inside(axes: Any, bar: Any, limits: tuple[float, float, float, float]) -> None:
-    """Move axes and the bar beside them so that all their words are in their room."""
+    """Move axes and colour bar so that all labels fit."""
     whole, around = axes.figure.figure.bbox, axes.get_tightbbox()
     left, low = max(0.0, limits[0] - around.x0), max(0.0, limits[1] - around.y0)
     right, up = max(0.0, bar.get_tightbbox().x1 - limits[2]), max(0.0, around.y1 - limits[3])
@@ -253,7 +253,7 @@ def _fit_inside(axes: Any, bar: Any, limits: tuple[float, float, float, float]) 
 
 
 def _fractions(confusion: NDArray[Any], of: str) -> Floats:
-    """Return counts as shares; 0 where there is nothing to share."""
+    """Return counts as fractions; 0 for an empty sum."""
     axis = {"true": 1, "pred": 0, "all": None}[of]
     whole = confusion.sum(axis=axis, keepdims=True)
     fractions: Floats = np.divide(

@@ -38,7 +38,7 @@ class LearningCurveDisplay(Display):
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the last plot.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class LearningCurveDisplay(Display):
         y : array-like, shape (n,)
         ax : Axes, optional
         **settings
-            As of ``separable.select.learning_curve``: ``sizes``, ``repeats``, ``scoring``, ...
+            Passed to ``separable.select.learning_curve``: ``sizes``, ``repeats``, ``scoring``, ...
 
         Returns
         -------
@@ -85,7 +85,7 @@ class LearningCurveDisplay(Display):
         curve : LearningCurve
         ax : Axes, optional
         **look
-            As of ``plot``.
+            Passed to ``plot``.
 
         Returns
         -------
@@ -99,11 +99,11 @@ class LearningCurveDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default a new figure.
         forecast : bool, default True
-            Draw what to expect of twice and four times the rows.
+            Draw the forecast at two and four times the rows.
         **look
-            For ``Axes.errorbar`` of what was measured.
+            For ``Axes.errorbar`` of the measured points.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class LearningCurveDisplay(Display):
         return axes.errorbar(curve.sizes, curve.mean, error, label=label, **style)
 
     def _draw_constant(self, axes: Any, baseline: float) -> Any:
-        """Draw the best constant answer; where that would press the curve flat, only name it."""
+        """Draw the best constant prediction; only name it if it would flatten the curve."""
         low, high = axes.get_ylim()
         label = f"best constant: {baseline:.3g}"
         if baseline < low - (high - low):
@@ -173,7 +173,7 @@ class LearningCurveDisplay(Display):
         return band
 
     def _draw_law(self, axes: Any) -> list[Any]:
-        """Draw the power law, as far as it is within what is drawn already."""
+        """Draw the power law within the current limits."""
         curve = self.curve
         sizes = np.geomspace(curve.sizes[0], curve.forecast.sizes[-1], 100)
         law = curve.curve_at(sizes)
@@ -185,7 +185,7 @@ class LearningCurveDisplay(Display):
 
 
 def _count_ticks(axes: Any, sizes: list[int]) -> None:
-    """Write sizes themselves below the axis, not powers of ten, as far as there is room."""
+    """Label the axis with sizes instead of powers of ten, as far as they fit."""
     from matplotlib.ticker import NullLocator
 
     kept: list[int] = []

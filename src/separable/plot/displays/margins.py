@@ -9,7 +9,7 @@ import numpy as np
 
 from separable.geometry import margins
 from separable.plot.style.fitted import best_of, class_codes, is_pipeline, linear_model
-from separable.plot.style.points import class_handles
+from separable.plot.style.plane import class_handles
 from separable.plot.style.theme import (
     DARK,
     GREY,
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MarginsDisplay"]
 
-#: Classes that have a histogram each; more share one.
+#: Maximum number of classes with their own histogram; more share one.
 CLASSES = 8
-#: Bins that are chosen by a rule, at most.
+#: Maximum number of bins chosen by a rule.
 MOST_BINS = 60
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++", "ooo")
 
@@ -40,14 +40,14 @@ HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++", "ooo")
 class MarginsDisplay(Display):
     """Margins of rows by class: below 0 are the rows on the wrong side.
 
-    The margin of a row is y (w.x + b), with y = +-1; of three classes and more, the score of its
-    class less the best other. They are those of ``separable.geometry.margins``.
+    The margin of a row is y (w.x + b), with y = +-1; for three or more classes, the score of its
+    class minus the best other one. See ``separable.geometry.margins``.
 
     Parameters
     ----------
     classes : ndarray
     codes : ndarray of int, shape (n,)
-        The class of each row, as a place among ``classes``.
+        The class of each row, as an index of ``classes``.
     margins : ndarray, shape (n,)
     unit : {"score", "distance"}
         Whether margins are scores, or divided by |w|: distances to the boundary.
@@ -57,7 +57,7 @@ class MarginsDisplay(Display):
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the last plot.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class MarginsDisplay(Display):
             Distances are in the units of the columns that the linear model sees.
         ax : Axes, optional
         **look
-            As of ``plot``.
+            Passed to ``plot``.
 
         Returns
         -------
@@ -125,10 +125,10 @@ class MarginsDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default a new figure.
         bins : int, sequence of float or str, default "auto"
-            As of ``numpy.histogram_bin_edges``. A rule, such as "auto", says how wide bins are;
-            they are counted from 0, so that none has rows of both sides.
+            As in ``numpy.histogram_bin_edges``. A rule such as "auto" sets the width; one edge is
+            at 0, so that no bin has rows of both sides.
         **look
             For ``Axes.stairs``.
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.model.words import feature_name, label_value
-from separable.plot.style.curves import DASHES, penalty_label, penalty_positions
 from separable.plot.style.theme import (
     DARK,
+    DASHES,
     LIGHT,
     LINE_COLOURS,
     Display,
@@ -31,42 +31,47 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["PathDisplay"]
+__all__ = ["PathDisplay", "penalty_label", "penalty_positions", "simplicity"]
 
-#: Grey lines beside those with a name, at most.
+#: Maximum number of unnamed grey lines.
 OTHERS = 200
-#: Counts of weights that are written above.
+#: Maximum number of non-zero counts above the axes.
 COUNTS = 8
+
+#: Minimum ratio of the largest to the smallest value for a logarithmic axis.
+LOGARITHMIC = 20.0
+#: The effect of a larger value of a parameter.
+EFFECTS = {"C": "larger: less regularization", "alpha": "larger: more regularization"}
 
 
 @dataclass(eq=False)
 class PathDisplay(Display):
-    """Weights against the regularization parameter; the largest have names, the others are grey.
+    """Weights against the regularization parameter; the largest are named, the others grey.
 
     Parameters
     ----------
     learner : str
     strength : str
-        What varies: "C" or "alpha".
+        The regularization parameter: "C" or "alpha".
     strengths : ndarray, shape (S,)
         Ascending.
     weights : ndarray, shape (S, d)
-        Of one score; of several together their length, the root of the sum of squares.
+        Weights of one score, or their norm over several scores.
     nonzeros : ndarray of int, shape (S,)
-        How many columns have a weight that is not 0.
+        Number of columns with a non-zero weight.
     names : list of str
-        Of the columns that are named in the legend.
+        Names of the columns in the legend.
     named : ndarray of int
-        These columns, from the one with the largest weight on.
+        Indices of these columns, largest weight first.
     what : str
-        What the weights are of, in words.
+        The score of the weights, for the title.
 
     Attributes
     ----------
     lines_ : list of Line2D
         Of the columns that have a name.
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the last plot.
 
     Examples
     --------
@@ -101,7 +106,7 @@ class PathDisplay(Display):
         strengths: Any = None,
         **look: Any,
     ) -> Self:
-        """Learn the path of an estimator and draw it.
+        """Fit the path of an estimator and draw it.
 
         Parameters
         ----------
@@ -110,7 +115,7 @@ class PathDisplay(Display):
         X : array-like, sparse matrix or data frame, shape (n, d)
         y : array-like, shape (n,)
         top, label, ax, **look
-            As of ``from_path``.
+            As in ``from_path``.
         strengths : int or sequence of float, optional
             The ``Cs`` or ``alphas`` of ``path``.
 
@@ -145,7 +150,7 @@ class PathDisplay(Display):
             Of ``separable.select.path``.
         feature_names : sequence of str, optional
         top : int, default 8
-            How many columns have a colour and a name: those with the largest weights anywhere.
+            Number of columns with colour and name: those with the largest weights.
         label : object, optional
             Of three classes and more, the one whose weights are drawn. By default the length of
             the weights of each column, over all classes.
@@ -187,7 +192,7 @@ class PathDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default a new figure.
         **look
             For ``Axes.plot`` of the named lines.
 
@@ -271,3 +276,56 @@ def _weights_of(path: Path, label: Any) -> tuple[Floats, str]:
     if label_value(label) not in known:
         raise ValueError(f"label={label!r} is not a class of the path. There are: {known[:8]}.")
     return path.coefs[:, known.index(label_value(label))], f"weights of {shortened(label)}"
+
+
+def _last(name: str) -> str:
+    """Return the name of a parameter without its step: C of ``linearsvm__C``."""
+    return name.rpartition("__")[2]
+
+
+def simplicity(name: str, values: Floats) -> Floats | None:
+    """Return numbers that increase towards simpler models, or None if unknown."""
+    from separable.select.grid_search import penalties_of
+
+    return -values if _last(name) == "degree" else penalties_of({name: values})
+
+
+def penalty_label(name: str, values: Floats) -> str:
+    """Return the label of the axis of a parameter."""
+    notes = [EFFECTS[_last(name)]] if _last(name) in EFFECTS else []
+    if _is_logarithmic(values):
+        notes.insert(0, "logarithmic")
+    return shortened(name, 40) + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def penalty_positions(ax: Any, values: Floats) -> Floats:
+    """Set up the horizontal axis for values, and return their positions.
+
+    On a logarithmic axis, 0 is a step to the left of the smallest value and infinity a step to the
+    right of the largest, each with its own tick.
+    """
+    if not _is_logarithmic(values):
+        if (values == np.rint(values)).all():  # a degree has no halves
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        return values
+    ax.set_xscale("log")
+    known = values[(values > 0) & np.isfinite(values)]
+    low, high = known.min(), known.max()
+    step = max((high / low) ** 0.08, 2.0)
+    positions = np.where(values == 0, low / step, np.where(np.isinf(values), high * step, values))
+    beside = {low / step: "0"} if (values == 0).any() else {}
+    beside |= {high * step: "∞"} if np.isinf(values).any() else {}
+    if beside:
+        powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
+        powers = powers[:: max(1, len(powers) // 6)]
+        ticks = [*(10.0**powers), *beside]
+        ax.set_xticks(ticks, [*(f"$10^{{{int(p)}}}$" for p in powers), *beside.values()])
+        ax.minorticks_off()
+    return positions
+
+
+def _is_logarithmic(values: Floats) -> bool:
+    known = values[(values > 0) & np.isfinite(values)]
+    if len(known) < len(values) and len(known) and np.isinf(values).any():
+        return True
+    return bool(len(known) > 1 and (values >= 0).all() and known.max() / known.min() >= LOGARITHMIC)

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.model.predict.inputs import model_rows
-from separable.plot.displays.boundary_scene import pair_of, scores_of_pair
-from separable.plot.displays.projection import View, columns_view, length, normal_view
+from separable.plot.displays.boundary_scene import (
+    View,
+    columns_view,
+    length,
+    normal_view,
+    pair_of,
+    scores_of_pair,
+)
 from separable.plot.style.fitted import class_codes, linear_model, names_of_columns
-from separable.plot.style.plane_geometry import box_around, plane_in_box
-from separable.plot.style.points import scatter_classes
+from separable.plot.style.plane import box_around, plane_in_box, scatter_classes
 from separable.plot.style.theme import (
     DARK,
     GREY,
@@ -65,7 +70,7 @@ class Planes3dDisplay(Display):
     planes : dict of float to ndarray, shape (m, 3)
         The corners of the plane of each score that is in the picture.
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the last plot.
 
     Examples
     --------
@@ -111,9 +116,9 @@ class Planes3dDisplay(Display):
             Needed where there are more than two.
         margin : float or None, default 1.0
         ax : Axes3D, optional
-            By default those of a new figure.
+            By default a new figure.
         **look
-            As of ``plot``.
+            Passed to ``plot``.
 
         Returns
         -------
@@ -187,7 +192,7 @@ class Planes3dDisplay(Display):
         Parameters
         ----------
         ax : Axes3D, optional
-            By default those of a new figure.
+            By default a new figure.
         elev, azim : float, optional
             From where to look, in degrees. By default so that the plane is seen almost from its
             edge, with the classes on either side.

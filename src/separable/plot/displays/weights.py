@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WeightImagesDisplay", "WeightsDisplay"]
 
-#: Bars of one score, of several together, and scores that are drawn at most, by default.
+#: Default number of bars of one score, of several together, and of scores.
 BARS, BARS_TOGETHER, SCORES = 20, 36, 8
 
 #: Width of an image among several, and height of its title, in inches.
@@ -45,28 +45,28 @@ LONG = 16
 
 @dataclass(eq=False)
 class WeightsDisplay(Display):
-    """The weights furthest from 0, as bars to either side.
+    """The weights with the largest magnitudes, as signed bars.
 
     Parameters
     ----------
     learner : str
     classes : ndarray or None
-        Of the model; None in regression.
+        Classes of the model; None in regression.
     scores : list of int
-        The scores of the model that are drawn; there is one of two classes, else one a class.
+        Indices of the drawn scores; two classes have one score, more have one per class.
     features : list of ndarray of int
-        For each, the columns drawn, from the largest weight to the smallest.
+        The columns drawn for each score, from the largest weight to the smallest.
     names : list of list of str
         Their names.
     weights : list of ndarray
         Their weights.
     n_nonzero, n_features : int
-        How many columns have a weight that is not 0 in any score, and how many there are.
+        Number of columns with a non-zero weight, and of all columns.
 
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the last plot.
 
     Examples
     --------
@@ -98,17 +98,17 @@ class WeightsDisplay(Display):
         ax: Axes | None = None,
         **look: Any,
     ) -> Self:
-        """Draw the strongest weights of a fitted linear learner.
+        """Draw the largest weights of a fitted linear learner.
 
         Parameters
         ----------
         estimator : fitted linear learner, search, pipeline or LinearModel
         top : int, optional
-            How many a score. By default 20, fewer of several scores.
+            Number of bars per score. By default 20, fewer if there are several scores.
         classes : sequence, optional
-            Of three classes and more, those to draw. By default the first eight.
+            The classes to draw, for three or more. By default the first eight.
         feature_names : sequence of str, optional
-            Other names to show than the model's own.
+            Names of the columns, instead of the model's own.
         ax : Axes, optional
         **look
             For ``Axes.barh``.
@@ -147,7 +147,7 @@ class WeightsDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure, as high as its bars need.
+            By default a new figure, as high as its bars need.
         **look
             For ``Axes.barh``.
 
@@ -206,7 +206,7 @@ class WeightsDisplay(Display):
         return f"{self.learner}: {which} weight{'s' * (self.n_nonzero > 1)}{what}"
 
     def _name_scores(self, axes: Any, middles: list[float]) -> None:
-        """Write the class of each group of bars beside it."""
+        """Label each group of bars with its class."""
         names = [f"target {k}" for k in self.scores]
         if self.classes is not None:
             names = short_names(self.classes.tolist(), 16)
@@ -222,7 +222,7 @@ class WeightsDisplay(Display):
             )
 
     def _signs(self) -> str:
-        """Say what bars to the left and to the right speak for."""
+        """Explain the meaning of bars to the left and to the right."""
         if self.classes is None:
             left, right = "lowers the prediction", "raises it"
         elif len(self.classes) > 2:
@@ -248,7 +248,7 @@ def _scores_to_draw(model: LinearModel, classes: Sequence[Any] | None) -> list[i
 
 
 def _strongest(w: Floats, top: int) -> NDArray[np.intp]:
-    """Return the columns of the weights furthest from 0, the largest weight first."""
+    """Return the columns of the weights with the largest magnitudes, largest weight first."""
     far = np.flatnonzero(w)
     if len(far) > top:
         far = far[np.argsort(-np.abs(w[far]), kind="stable")[:top]]
@@ -257,26 +257,25 @@ def _strongest(w: Floats, top: int) -> NDArray[np.intp]:
 
 @dataclass(eq=False, repr=False)
 class WeightImagesDisplay(Display):
-    """The weights of a model whose columns are the pixels of an image, one image a class.
+    """The weights of a model of images, one image per class; its columns are pixels.
 
-    Red speaks for the class, blue against it, white says nothing; all images have one scale, the
-    same on both sides of 0.
+    Red speaks for the class, blue against it, white is 0; all images have one symmetric scale.
 
     Parameters
     ----------
     images : ndarray of shape (k, height, width)
     titles : tuple of str
-        What each image is of.
+        Titles of the images.
     of_classes : bool, default True
-        Whether weights speak for and against classes; False: they raise or lower a prediction.
+        Whether the model is a classifier.
 
     Attributes
     ----------
     limit : float
-        The largest weight in size; colours go from -limit to limit.
+        The largest magnitude; colours go from -limit to limit.
     axes_ : ndarray of Axes
     ax_ : Axes
-        The first.
+        The first of these axes.
     figure_ : Figure
 
     Examples
@@ -298,7 +297,7 @@ class WeightImagesDisplay(Display):
 
     @property
     def limit(self) -> float:
-        """The largest weight in size."""
+        """The largest magnitude."""
         return float(np.abs(self.images).max()) or 1.0
 
     @classmethod
@@ -333,7 +332,7 @@ class WeightImagesDisplay(Display):
         return made.plot(ax, columns=columns)
 
     def plot(self, ax: Axes | None = None, *, columns: int = 5) -> Self:
-        """Draw the images, in the place of ``ax`` or in a new figure; return self."""
+        """Draw the images, in place of ``ax`` or in a new figure; return self."""
         count, (height, width) = len(self.images), self.images.shape[1:]
         wide = WIDTH if count > 2 else 2 * WIDTH / count
         size = wide, float(np.clip(wide * height / width, 0.5, 2 * wide)) + TITLE

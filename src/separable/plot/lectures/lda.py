@@ -10,17 +10,15 @@ import numpy as np
 from separable.fitting.targets import check_labels
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.moments.discriminant.lda import LDA
-from separable.plot.style.plane_geometry import (
+from separable.plot.style.plane import (
     borders,
     borders_on_line,
     box_around,
-    class_scores,
-    ellipse,
-)
-from separable.plot.style.points import (
     check_fitted_to,
     class_handles,
+    class_scores,
     draw_classes,
+    ellipse,
     names_of,
     plane_points,
     span,

@@ -13,8 +13,7 @@ from separable.model.parameters import ParameterError
 from separable.moments.regression.least_squares import LeastSquares
 from separable.penalties.lp import POWERS
 from separable.plot.style.panels import describe_panel, panels_for
-from separable.plot.style.plane_geometry import check_covariance, ellipse
-from separable.plot.style.points import plane_points
+from separable.plot.style.plane import check_covariance, ellipse, plane_points
 from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, SKY, Display
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class LpBallsDisplay(Display):
     axes_ : ndarray of Axes
         One a power.
     ax_ : Axes
-        The first.
+        The first of these axes.
     figure_ : Figure
 
     Examples
@@ -208,7 +207,7 @@ class LpBallsDisplay(Display):
         return np.asarray(np.linalg.inv(self.bowl), dtype=np.float64)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw a panel a power, in the place of ``ax`` or in a new figure; return self."""
+        """Draw one panel per power, in place of ``ax`` or in a new figure; return self."""
         count = len(self.solutions)
         self.figure_, self.axes_ = panels_for(
             ax, count, columns=4, size=(2.9, 3.05), shared_axes=True

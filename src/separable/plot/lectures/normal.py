@@ -9,8 +9,7 @@ import numpy as np
 
 from separable.model.parameters import COUNT, ParameterError
 from separable.plot.style.panels import subplot_spec
-from separable.plot.style.plane_geometry import check_covariance, ellipse
-from separable.plot.style.points import names_of, plane_points, span
+from separable.plot.style.plane import check_covariance, ellipse, names_of, plane_points, span
 from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, Display, pyplot
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ class NormalDisplay(Display):
         return cls(centre, matrix, points, ellipses, names_of(X)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it, in the place of ``ax`` or in a new figure; return self."""
+        """Draw it, in place of ``ax`` or in a new figure; return self."""
         self.figure_, self.axes_ = _three_axes(ax)
         self.ax_ = self.axes_[0]
         self._draw_plane(self.ax_)

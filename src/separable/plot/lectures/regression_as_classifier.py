@@ -12,9 +12,10 @@ from separable.fitting.targets import check_labels
 from separable.moments.discriminant.lda import LDA
 from separable.moments.discriminant.least_squares_classifier import LeastSquaresClassifier
 from separable.plot.style.panels import describe_panel, legend_below, legend_of_panels, panels_for
-from separable.plot.style.plane_geometry import box_around, class_scores
-from separable.plot.style.points import (
+from separable.plot.style.plane import (
+    box_around,
     class_handles,
+    class_scores,
     draw_boundary,
     draw_classes,
     names_of,
@@ -64,7 +65,7 @@ class RegressionAsClassifierDisplay(Display):
     axes_ : ndarray of Axes
         Without and with the far rows.
     ax_ : Axes
-        The first.
+        The first of these axes.
     figure_ : Figure
 
     Examples
@@ -143,7 +144,7 @@ class RegressionAsClassifierDisplay(Display):
         ]
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw two panels, in the place of ``ax`` or in a new figure; return self."""
+        """Draw two panels, in place of ``ax`` or in a new figure; return self."""
         self.figure_, self.axes_ = panels_for(ax, 2, size=(4.6, 4.6), shared_axes=True)
         self.ax_ = self.axes_[0]
         box = box_around(self.X)
@@ -184,7 +185,7 @@ class MaskedClassDisplay(Display):
     ----------
     axes_ : ndarray of Axes
     ax_ : Axes
-        The first.
+        The first of these axes.
     figure_ : Figure
 
     Examples
@@ -238,7 +239,7 @@ class MaskedClassDisplay(Display):
         return [label for label in self.classes.tolist() if label not in chosen]
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw two panels, in the place of ``ax`` or in a new figure; return self."""
+        """Draw two panels, in place of ``ax`` or in a new figure; return self."""
         self.figure_, self.axes_ = panels_for(ax, 2, columns=2, size=(4.7, 3.9))
         self.ax_ = self.axes_[0]
         for axes, learner in zip(self.axes_, self.models, strict=True):

@@ -9,8 +9,8 @@ import numpy as np
 
 from separable.online.perceptron import Perceptron
 from separable.plot.style.panels import describe_panel, legend_below, panels_for
-from separable.plot.style.plane_geometry import box_around
-from separable.plot.style.points import (
+from separable.plot.style.plane import (
+    box_around,
     draw_boundary,
     draw_classes,
     names_of,
@@ -75,7 +75,7 @@ class StartAndOrderDisplay(Display):
     axes_ : ndarray of Axes
         One for each of them.
     ax_ : Axes
-        The first.
+        The first of these axes.
     figure_ : Figure
 
     Examples
@@ -144,7 +144,7 @@ class StartAndOrderDisplay(Display):
         return cls(points, labels, classes, predictions, names_of(X)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw three panels, in the place of ``ax`` or in a new figure; return self."""
+        """Draw three panels, in place of ``ax`` or in a new figure; return self."""
         self.figure_, self.axes_ = panels_for(
             ax, len(self.answers), size=(3.6, 4.4), shared_axes=True
         )

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def best_of(estimator: Any) -> Any:
-    """Return the estimator that answers: of a search the best one."""
+    """Return the best estimator of a search, or the estimator itself."""
     return getattr(estimator, "best_estimator_", estimator)
 
 
@@ -38,7 +38,7 @@ def is_pipeline(estimator: Any) -> bool:
 
 
 def name_of(estimator: Any) -> str:
-    """Return what a title calls an estimator: its class, or its steps."""
+    """Return the name of an estimator for titles: its class, or its steps."""
     if isinstance(estimator, LinearModel):
         return estimator.learner
     steps = getattr(estimator, "steps", None) or [("", estimator)]
@@ -46,12 +46,12 @@ def name_of(estimator: Any) -> str:
 
 
 def linear_model(estimator: Any) -> LinearModel:
-    """Return the linear model that a fitted estimator ends in.
+    """Return the linear model of a fitted estimator.
 
     Parameters
     ----------
     estimator : LinearModel, learner, search, or fitted linear estimator of scikit-learn
-        Of a pipeline, the last step, with the names that the others give to its columns.
+        For a pipeline the last step, with the names of its input columns.
     """
     fitted = best_of(estimator)
     if isinstance(fitted, LinearModel):
@@ -73,7 +73,7 @@ def linear_model(estimator: Any) -> LinearModel:
 
 
 def has_weights_of_pairs(fitted: Any) -> bool:
-    """Say whether each pair of classes has its weights, which vote, as in scikit-learn's SVC."""
+    """Return whether weights are one-vs-one, as in scikit-learn's SVC."""
     return hasattr(fitted, "n_support_") and len(getattr(fitted, "classes_", ())) > 2
 
 
@@ -97,7 +97,7 @@ def _from_arrays(fitted: Any) -> LinearModel:
 
 
 def _names_before_last(pipeline: Any) -> Sequence[str] | None:
-    """Return what the steps before the last call their columns, if they say."""
+    """Return the names of the output columns before the last step, if known."""
     try:
         return [str(name) for name in pipeline[:-1].get_feature_names_out()]
     except (AttributeError, ValueError, TypeError):
@@ -113,7 +113,7 @@ def _with_names(model: LinearModel, names: Sequence[str] | None) -> LinearModel:
 
 
 def class_codes(y: Any, n_rows: int, classes: NDArray[Any], owner: str) -> NDArray[np.int32]:
-    """Return the place of each row's label among the classes, or say which label is none."""
+    """Return the index of each row's label in the classes; refuse unknown labels."""
     from separable.fitting.targets import check_labels, find_classes
 
     labels = check_labels(y, n_rows, owner)
@@ -129,7 +129,7 @@ def class_codes(y: Any, n_rows: int, classes: NDArray[Any], owner: str) -> NDArr
 
 
 def names_of_columns(X: Any, model: Any, count: int) -> list[str]:
-    """Return the names of columns: those of X, else those of the model, else x0, x1, ..."""
+    """Return the names of columns: of X, otherwise of the model, otherwise x0, x1, ..."""
     result = column_names(X)
     if result is None or len(result) != count:
         result = getattr(model, "feature_names", None)
@@ -142,7 +142,7 @@ def names_of_columns(X: Any, model: Any, count: int) -> list[str]:
 
 
 def like_given(X: Any, points: NDArray[np.float64], names: Sequence[str]) -> Any:
-    """Return points as X came: a data frame with the same names, or an array."""
+    """Return points in the type of X: a data frame with the same names, or an array."""
     if not hasattr(X, "columns"):
         return points
     columns = dict(zip(names, points.T, strict=True))

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["describe_panel", "legend_below", "legend_of_panels", "panels_for", "subplot_spec"]
 
-#: Width of a panel, in inches, from which on text has its full size; and the least share of it.
+#: Width of a panel in inches from which on text has full size, and the minimum relative size.
 FULL_WIDTH, LEAST = 1.9, 0.6
-#: Of a narrow panel, what is left for its title beside legends; width of a character, in sizes.
+#: Fraction of a narrow panel for its title; width of a character in font sizes.
 WIDTH_FRACTION, CHARACTER = 0.8, 0.52
-#: What the sign of a line in a legend takes, in characters.
+#: Width of a line sample in a legend, in characters.
 SIGN = 9
-#: Width of a panel from which on its own legend has letters of full size, in inches.
+#: Width of a panel in inches from which on its own legend has full size.
 LEGEND_WIDTH = 2.4
-#: Where that legend begins, in heights of the panel; how much wider a layout makes panels.
+#: Position of that legend in panel heights; factor by which the layout widens panels.
 BELOW, GAIN = -0.16, 1.3
 
 
 def subplot_spec(ax: Axes) -> Any:
-    """Return where axes are, to be divided into panels; the axes themselves are hidden."""
+    """Return the position of axes, to be divided into panels, and hide the axes."""
     spec = ax.get_subplotspec()
     if spec is None:
         raise ValueError(
@@ -55,10 +55,10 @@ def panels_for(
     Parameters
     ----------
     ax : Axes or None
-        Whose place to divide; None: a new figure.
+        The axes to replace; None: a new figure.
     count, columns : int
     size : (float, float)
-        Of one panel, in inches, for a new figure.
+        Size of one panel in inches, for a new figure.
     extra : float
         Inches of width beside the panels, for a legend or colour bar.
     shared_axes : bool
@@ -86,7 +86,7 @@ def panels_for(
 
 
 def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
-    """Write what a panel shows above it and along its axes; once for those of one scale."""
+    """Set the title and axis labels of a panel; shared axes are labelled once."""
     inches = ax.figure.figure.get_size_inches()[0] * ax.get_position().width
     fraction = min(1.0, max(LEAST, inches / FULL_WIDTH))
     gain = WIDTH_FRACTION if fraction < 1 else GAIN
@@ -111,7 +111,7 @@ def _is_below(ax: Any, other: Any) -> bool:
 
 
 def legend_below(ax: Any, handles: Sequence[Any], *, columns: int = 1) -> None:
-    """Explain the lines of one panel below it, in letters and lines that fit its width."""
+    """Add a legend below a panel, in a font size that fits its width."""
     figure = ax.figure.figure
     inches = figure.get_size_inches()[0] * ax.get_position().width
     if figure.get_layout_engine() is not None:
@@ -130,14 +130,14 @@ def legend_below(ax: Any, handles: Sequence[Any], *, columns: int = 1) -> None:
 
 
 def legend_of_panels(axes: Any, handles: Any, *, whole: bool) -> None:
-    """Explain lines and markers once for all panels: below them, or beside the first row.
+    """Add one legend for all panels: below them, or beside the first row.
 
     Parameters
     ----------
     axes : ndarray of Axes
     handles : sequence of artists with labels
     whole : bool
-        Whether the panels have the figure for themselves.
+        Whether the panels fill the figure.
     """
     if whole:
         letters = sum(len(handle.get_label()) + SIGN for handle in handles)

@@ -1,7 +1,7 @@
 """Theme of all pictures: colours, axes, labels, legends, and the base class of displays.
 
-The colours are those of Okabe and Ito (2008), "Color universal design", which stay apart for
-people with colour-blindness; classes differ by marker, too, so that nothing hangs on colour alone.
+The colours are those of Okabe and Ito (2008), "Color universal design", which colour-blind people
+can tell apart; classes also differ by marker, so that nothing depends on colour alone.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLASS_COLOURS",
     "DARK",
+    "DASHES",
     "GREY",
     "LIGHT",
     "LINE_COLOURS",
@@ -44,30 +45,31 @@ __all__ = [
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 AMBER, SKY, YELLOW, BLACK = "#E69F00", "#56B4E9", "#F0E442", "#000000"
 
-#: One a class, in this order; they begin again after eight, with other markers.
+#: One per class, in this order; after eight they repeat, with other markers.
 CLASS_COLOURS = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY, BLACK, YELLOW)
-#: Of thin lines: yellow would be lost on white.
+#: For thin lines, without yellow, which is hard to see on white.
 LINE_COLOURS = CLASS_COLOURS[:7]
+DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 #: Lines and text that belong to no class.
 DARK, GREY, LIGHT = "#333333", "#767676", "#D0D0D0"
 
-#: Longest name that is written out, in characters.
+#: Maximum length of a name, in characters.
 NAME_WIDTH = 24
-#: Width of axes, in inches, from which on text has its full size; and the least share of it.
+#: Width of axes in inches from which on text has full size, and the minimum relative size.
 FULL_WIDTH, LEAST = 4.6, 0.7
-#: Width of a character, in sizes of its font, on average.
+#: Average width of a character in font sizes.
 CHARACTER = 0.58
-#: What axes that are alone take of a figure, in width and height, roughly.
+#: Approximate fraction of a figure that single axes fill, in width and height.
 AXES_FRACTION = 0.85, 0.75
 #: Axes narrower than this, in inches, have their legend below.
 NARROW = 3.4
-#: What that leaves of their height.
+#: Fraction of their height that remains then.
 LOW = 0.6
 
 
 def pyplot() -> Any:
-    """Return ``matplotlib.pyplot``, or say how to install it."""
+    """Return ``matplotlib.pyplot``, or raise an error that says how to install it."""
     require_packages("A picture", matplotlib="matplotlib")
     from matplotlib import pyplot as plt
 
@@ -86,13 +88,13 @@ def axes_for(
 
 
 def class_style(k: int) -> dict[str, Any]:
-    """Return the colour and marker of class number k, as matplotlib's words; 64 differ."""
+    """Return the colour and marker of class number k for matplotlib; 64 are distinct."""
     n = len(CLASS_COLOURS)
     return {"color": CLASS_COLOURS[k % n], "marker": MARKERS[(k + k // n) % len(MARKERS)]}
 
 
 def shortened(name: object, width: int = NAME_WIDTH) -> str:
-    """Return a name on one line, without its middle where it is longer than ``width``.
+    """Return a name on one line, without its middle if it is longer than ``width``.
 
     Examples
     --------
@@ -104,10 +106,10 @@ def shortened(name: object, width: int = NAME_WIDTH) -> str:
 
 
 def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
-    """Return names, shortened so that those that differ look different, too.
+    """Return names, shortened so that they stay distinct.
 
-    Names that would look alike without their middle lose instead what they begin and end with in
-    common; where that is not enough, they are numbered.
+    Names that would be equal without their middle lose their common start and end instead; if that
+    is not enough, they are numbered.
 
     Examples
     --------
@@ -124,7 +126,7 @@ def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
 
 
 def called(label: object, width: int = NAME_WIDTH) -> str:
-    """Return a class in a sentence: its name, or "class 1" where that is a number.
+    """Return the name of a class for a sentence: "class 1" if it is a number.
 
     Examples
     --------
@@ -140,7 +142,7 @@ def _one_line(name: object) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """Return a text without its middle where it is longer than ``width``."""
+    """Return a text without its middle if it is longer than ``width``."""
     if len(text) <= width:
         return text
     head = width // 2
@@ -152,17 +154,17 @@ def _drawn(text: str) -> str:
 
 
 def _common(texts: Sequence[str]) -> int:
-    """Return how many characters texts have in common from the start."""
+    """Return the length of the common prefix of texts."""
     together = zip(*texts, strict=False)
     return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, together))
 
 
 def _numbered(group: Sequence[str], width: int) -> dict[str, str]:
-    """Return what differs between texts of a common beginning and end."""
+    """Return the differing parts of texts with a common start and end."""
     start = _common(group)
     end = _common([text[start:][::-1] for text in group])
     longest = max(len(text) for text in group) - start - end
-    start -= min(start, max(0, width - 2 - longest))  # as much of the beginning as there is room
+    start -= min(start, max(0, width - 2 - longest))  # as much of the start as fits
     shown = {}
     for text in group:
         middle = text[start : len(text) - end]
@@ -180,20 +182,20 @@ def text_size(ax: Axes, size: float = 10.0) -> float:
 
 
 def is_narrow(ax: Axes) -> bool:
-    """Say whether axes are so narrow that their legend stands below them."""
+    """Return whether axes are so narrow that their legend is below them."""
     return _inches(ax)[0] < NARROW
 
 
 def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -> None:
-    """Write what a picture shows above it and along its axes, in lines that fit.
+    """Set title and axis labels, wrapped to the width of the axes.
 
     Parameters
     ----------
     ax : Axes
     title : str
-        What is shown.
+        The title.
     x, y : str, optional
-        What the axes measure, with the unit. None leaves them as they are.
+        The axis labels, with the unit. None leaves them unchanged.
     """
     width, height = _inches(ax)
     large, small = text_size(ax, 11.0), text_size(ax, 10.0)
@@ -219,21 +221,21 @@ def add_legend(
     title: str | None = None,
     loc: str | None = None,
 ) -> Legend | None:
-    """Say what colours, markers and lines mean, beside the axes, where no data is.
+    """Add a legend beside the axes, outside the data.
 
     Parameters
     ----------
     ax : Axes
     handles : sequence of artists, optional
-        What to explain. By default everything with a label.
+        The handles. By default everything with a label.
     title : str, optional
     loc : str, optional
-        A corner inside the axes, for pictures in which that is known to be empty.
+        A corner inside the axes, if that is known to be empty.
 
     Returns
     -------
     Legend or None
-        None where nothing has a label.
+        None if nothing has a label.
     """
     shown = ax.get_legend_handles_labels()[0] if handles is None else list(handles)
     if not shown:
@@ -253,23 +255,23 @@ def add_legend(
         legend = ax.legend(handles=shown, title=title, ncols=2, **look)
     drawn: list[Any] = list(legend.legend_handles)
     for handle in drawn:
-        if hasattr(handle, "get_sizes"):  # as large as can be seen, however small the points are
+        if hasattr(handle, "get_sizes"):  # visible, however small the points are
             handle.set_sizes([max(float(handle.get_sizes()[0]), 2.4 * small)])
             handle.set_alpha(1.0)
-    if ax.figure.get_layout_engine() is None:  # nothing else makes room for it
+    if ax.figure.get_layout_engine() is None:  # reserve space for it
         _fit(ax)
         _fit(ax)  # smaller axes may have other, longer tick labels
     return legend
 
 
 def _beside(ax: Axes) -> float:
-    """Return how far ticks and label reach to the left of the axes, in inches."""
+    """Return the width of ticks and label to the left of the axes, in inches."""
     result = ax.yaxis.get_tightbbox(None)
     return 0.0 if result is None else float(result.width / ax.figure.figure.dpi)
 
 
 def _below(ax: Axes) -> float:
-    """Return how far ticks and labels reach below the axes, in inches."""
+    """Return the height of ticks and labels below the axes, in inches."""
     result = ax.get_tightbbox()
     if result is None:
         return 0.0
@@ -289,7 +291,7 @@ def _translation(ax: Axes, right: float, up: float) -> Any:
 
 
 def _fit(ax: Axes) -> None:
-    """Make axes smaller, so that what is around them stays where they were, or in their room."""
+    """Shrink axes so that their labels and legend fit into the original space."""
     around = ax.get_tightbbox()
     if around is None:
         return
@@ -306,9 +308,9 @@ def _fit(ax: Axes) -> None:
 
 
 def limits_of(ax: Axes) -> tuple[float, float, float, float]:
-    """Return what axes may fill with all that is around them: left, low, right, high, in pixels.
+    """Return the space of axes with their labels: left, low, right, high, in pixels.
 
-    That is the figure, and towards axes beside them in a grid half of the gap.
+    That is the figure, and half of the gap to neighbouring axes of a grid.
     """
     figure, spec = ax.figure.figure, ax.get_subplotspec()
     whole = figure.bbox
@@ -329,7 +331,7 @@ def limits_of(ax: Axes) -> tuple[float, float, float, float]:
 
 
 def _inches(ax: Axes) -> tuple[float, float]:
-    """Return width and height of axes; of those alone in their figure, almost all of it."""
+    """Return width and height of axes; single axes fill almost all of their figure."""
     figure = ax.figure.figure
     whole, box = figure.get_size_inches(), ax.get_position()
     if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
@@ -350,7 +352,7 @@ class Display:
     Attributes
     ----------
     ax_ : Axes
-        What was drawn on last.
+        Axes and figure of the last plot.
     figure_ : Figure
     """
 

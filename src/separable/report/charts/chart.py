@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.report.page.formatting import sealed
+from separable.report.page.wording import sealed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,12 +35,12 @@ __all__ = [
     "thinned",
 ]
 
-#: Colours are variables of the style sheet, which has others for the dark and for paper.
+#: Colours are variables of the style sheet, which has others for dark mode and print.
 COLOURS = 7
 DASHES = ((1, 0), (7, 3), (7, 3, 2, 3), (2, 3))
 #: Columns of a thinned curve, each with its first, last, lowest and highest point.
 BINS = 120
-#: Height of charts in pixels; they are as wide as their place.
+#: Height of charts in pixels; the width adapts to the page.
 HEIGHT = 300
 
 
@@ -53,9 +53,9 @@ class Table:
     head : tuple of str
     rows : tuple of tuple of str
     words : int
-        So many first columns are words, to the left; others are numbers, to the right.
+        Number of leading text columns, aligned left; the others are numbers, aligned right.
     more : str
-        What is left out, in words.
+        A sentence about what is left out.
     """
 
     head: tuple[str, ...]
@@ -86,19 +86,19 @@ class Key:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with what it needs to be read without eyes, too.
+    """A chart with a description and a table for screen readers.
 
     Parameters
     ----------
     key : str
-        Its name in the page, of letters and hyphens.
+        Its id in the page, of letters and hyphens.
     title : str
     aid : str
-        How to read it, in a sentence.
+        A sentence that explains it.
     spec : dict
         Of Vega-Lite.
     table : Table or None
-        The numbers. None where the page has them beside it.
+        The numbers. None if the page shows them elsewhere.
     legend : tuple of Key
     """
 
@@ -111,14 +111,14 @@ class Figure:
 
 
 def altair() -> Any:
-    """Return altair, imported when a chart is made."""
+    """Return altair, imported late."""
     import altair as alt
 
     return alt
 
 
 class _Rows(str):
-    """The name of data that have their rows with them."""
+    """The name of a data set, together with its rows."""
 
     __slots__ = ("rows",)
     rows: list[dict[str, Any]]
@@ -127,8 +127,8 @@ class _Rows(str):
 def data_of(rows: list[dict[str, Any]]) -> Any:
     """Return data for a chart.
 
-    Altair gets a name for them: it would copy the rows with each step of a chart, and compare each
-    with a schema.
+    Altair gets only a name: it would copy the rows at each step of a chart, and validate each
+    against a schema.
     """
     name = _Rows("rows")
     name.rows = rows
@@ -136,10 +136,10 @@ def data_of(rows: list[dict[str, Any]]) -> Any:
 
 
 def specification(chart: Any, height: int = HEIGHT) -> dict[str, Any]:
-    """Return a chart as plain values, as wide as its place.
+    """Return a chart as plain values, with responsive width.
 
-    They are not compared with the schema, which takes long where there is much data: only data
-    differ from report to report, and tests compare the rest.
+    They are not validated against the schema, which is slow for many rows: only data differ
+    between reports, and tests validate the rest.
     """
     fit = altair().AutoSizeParams(type="fit-x", contains="padding")
     sized = chart.properties(width="container", height=height, autosize=fit)
@@ -152,7 +152,7 @@ def specification(chart: Any, height: int = HEIGHT) -> dict[str, Any]:
 
 
 def _with_names(part: Any, tables: dict[str, list[Any]]) -> Any:
-    """Return a part of a chart whose data have names, and collect them, equal ones once."""
+    """Replace the data of a chart by names, and collect the data sets without repetitions."""
     if isinstance(part, list):
         return [_with_names(each, tables) for each in part]
     if not isinstance(part, dict):
@@ -177,12 +177,12 @@ def dash(k: int) -> list[int]:
 
 
 def colour_scale(n: int) -> Any:
-    """Return the scale that gives numbers 0, 1, ... their colours."""
+    """Return the colour scale of the numbers 0, 1, ..."""
     return altair().Scale(domain=list(range(n)), range=[colour(k) for k in range(n)])
 
 
 def number_format(values: Any) -> Any:
-    """Return how an axis writes numbers: the usual way, or short where they are tiny or huge."""
+    """Return the number format of an axis: the default, or a short one for tiny or huge numbers."""
     largest = float(np.abs(np.asarray(values, dtype=np.float64)).max(initial=0.0))
     return altair().Undefined if 1e-3 <= largest < 1e7 else ".3~g"
 
@@ -202,7 +202,7 @@ def histogram(edges: Any, counts: Any, title: str) -> Any:
         Of each bar.
     counts : sequence of int
     title : str
-        What is counted along the axis.
+        The title of the axis.
     """
     alt = altair()
     values = [
@@ -224,10 +224,9 @@ def histogram(edges: Any, counts: Any, title: str) -> Any:
 
 
 def thinned(x: Floats, y: Floats, bins: int = BINS) -> NDArray[np.intp]:
-    """Return places of a long curve, x ascending, that look the same when drawn.
+    """Return indices of points, x ascending, that draw the same curve.
 
-    Of each of ``bins`` columns of equal width these are the first, the last, the lowest and the
-    highest point.
+    From each of ``bins`` columns of equal width: the first, last, lowest and highest point.
     """
     if len(x) <= 4 * bins:
         return np.arange(len(x))
@@ -235,18 +234,18 @@ def thinned(x: Floats, y: Floats, bins: int = BINS) -> NDArray[np.intp]:
     column = np.minimum((bins * ((x - x[0]) / span)).astype(np.intp), bins - 1)
     starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
     ends = np.append(starts[1:], len(x)) - 1
-    by_height = np.lexsort((y, column))  # columns keep their places
+    by_height = np.lexsort((y, column))  # columns keep their order
     return np.unique(np.concatenate([starts, ends, by_height[starts], by_height[ends]]))
 
 
 def named(chart: Any, fields: dict[str, str], names: list[str]) -> Any:
-    """Return a chart whose rows have names in place of numbers, which take less room.
+    """Return a chart that looks up names by number, since numbers are smaller.
 
     Parameters
     ----------
     chart : Chart
     fields : dict of str to str
-        A field of numbers, and the one that is to have the names.
+        A field of numbers, and the field for the names.
     names : list of str
     """
     alt = altair()
@@ -261,6 +260,6 @@ def fraction_axis(channel: Any, title: str, field: str | None = None, **more: An
     """Return an axis from 0 to 100 %, by default of the field x or y."""
     alt = altair()
     which = field or ("x:Q" if channel is alt.X else "y:Q")
-    axis = alt.Axis(format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
     scale = alt.Scale(domain=[0, 1], nice=False)
     return channel(which, title=title, scale=scale, axis=axis, **more)

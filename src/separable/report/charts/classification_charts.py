@@ -8,8 +8,7 @@ import numpy as np
 
 from separable.model.metrics.metric_case import ClassCase
 from separable.plot.displays.calibration import CalibrationDisplay
-from separable.plot.displays.precision_recall import PrecisionRecallDisplay
-from separable.plot.displays.roc import RocDisplay
+from separable.plot.displays.ranking_curves import PrecisionRecallDisplay, RocDisplay
 from separable.report.charts.chart import (
     Figure,
     Key,
@@ -25,7 +24,7 @@ from separable.report.charts.chart import (
     specification,
     thinned,
 )
-from separable.report.page.formatting import (
+from separable.report.page.wording import (
     LEVEL,
     as_percent,
     count,
@@ -45,9 +44,9 @@ if TYPE_CHECKING:
 
 __all__ = ["precision_recall", "roc"]
 
-#: Curves that are drawn: of more classes, the lowest.
+#: Maximum number of curves; with more classes, the lowest are drawn.
 CURVES = 6
-#: Rows of a table of a curve.
+#: Maximum rows of the table of a curve.
 TABLE_ROWS = 15
 
 #: Maximum classes for a matrix, and for numbers in its cells.
@@ -64,7 +63,7 @@ def roc(case: ClassCase) -> Figure:
     curves, cells = [], []
     for rank, index in enumerate(kept):
         x, y, at = display.fpr[index], display.tpr[index], display.thresholds[index]
-        chosen = np.union1d(thinned(x, y), thinned(y, x))  # it may be steep, and flat
+        chosen = np.union1d(thinned(x, y), thinned(y, x))  # it may be steep and flat
         curves.append(_points(rank, x[chosen], y[chosen], at[chosen]))
         cells += _cells(names[rank], x, y, at)
     line = alt.Chart(data_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
@@ -74,17 +73,17 @@ def roc(case: ClassCase) -> Figure:
     one = len(display.labels) == 1
     what = shortened(display.labels[0], 30) if one else "the class"
     titles = (
-        "false positive rate" + f" (share of others predicted {what})" * one,
-        "true positive rate" + f" (share of {what} found)" * one,
+        "false positive rate" + f" (fraction of others predicted {what})" * one,
+        "true positive rate" + f" (fraction of {what} found)" * one,
     )
     drawn = _curves(curves, names, titles, ("false positive rate", "true positive rate"), "linear")
     areas = [f"{names[k]}: AUC {display.areas[p]:.3f}" for k, p in enumerate(kept)]
     return Figure(
         "roc",
         "ROC curve" if one else "ROC curves, one-vs-rest",
-        "True positive rate against false positive rate over all thresholds. Area under the curve "
-        f"(AUC): {np.mean(display.areas):.3f}{'' if one else ' in the mean'}; chance is 0.5."
-        + _which(kept, display.labels),
+        "True positive rate against false positive rate over all thresholds. "
+        f"{'Area' if one else 'Mean area'} under the curve (AUC): {np.mean(display.areas):.3f}; "
+        "chance is 0.5." + _which(kept, display.labels),
         specification(alt.layer(chance, *drawn)),
         Table(("class", "threshold", "false positive rate", "true positive rate"), tuple(cells)),
         (*_keys(areas), Key("chance: AUC 0.500", "var(--grey)", dash="2 3")),
@@ -92,7 +91,7 @@ def roc(case: ClassCase) -> Figure:
 
 
 def precision_recall(case: ClassCase) -> Figure:
-    """Return how precision falls when more of a class is to be found."""
+    """Return the precision-recall curves of rows."""
     alt = altair()
     display = PrecisionRecallDisplay.from_case(case)
     kept, names = _lowest(display.labels, display.average_precision)
@@ -106,8 +105,8 @@ def precision_recall(case: ClassCase) -> Figure:
     one = len(display.labels) == 1
     what = shortened(display.labels[0], 30) if one else "the class"
     titles = (
-        "recall" + f" (share of {what} found)" * one,
-        "precision" + f" (share of predicted {what} that is right)" * one,
+        "recall" + f" (fraction of {what} found)" * one,
+        "precision" + f" (fraction of predicted {what} that is right)" * one,
     )
     drawn = _curves(curves, names, titles, ("recall", "precision"), "step-before")
     keys = [f"{names[k]}: AP {display.average_precision[p]:.3f}" for k, p in enumerate(kept)]
@@ -123,9 +122,8 @@ def precision_recall(case: ClassCase) -> Figure:
         "precision-recall",
         "Precision-recall curve",
         f"A lower threshold finds more of {what} (higher recall) with more false positives (lower "
-        "precision). Average precision: "
-        f"{np.mean(display.average_precision):.3f}{'' if one else ' in the mean'}."
-        + _which(kept, display.labels),
+        f"precision). {'Average' if one else 'Mean average'} precision: "
+        f"{np.mean(display.average_precision):.3f}." + _which(kept, display.labels),
         specification(alt.layer(*drawn)),
         Table(("class", "threshold", "recall", "precision"), tuple(cells)),
         tuple(legend),
@@ -158,7 +156,7 @@ def _curves(
     tips: tuple[str, str],
     steps: str,
 ) -> list[Any]:
-    """Return lines, and points over them that answer to a pointer."""
+    """Return lines, with points on them that show values under the pointer."""
     alt = altair()
     n = len(curves)
     base = alt.Chart(data_of([point for curve in curves for point in curve])).encode(
@@ -195,7 +193,7 @@ def _keys(names: list[str]) -> tuple[Key, ...]:
 
 
 def _cells(name: str, x: Floats, y: Floats, at: Floats) -> list[tuple[str, ...]]:
-    """Return some points of a curve, evenly along it."""
+    """Return evenly spaced points of a curve."""
     chosen = np.unique(np.linspace(0, len(x) - 1, min(TABLE_ROWS, len(x))).round().astype(int))
     return [
         (name, number(float(at[k])), as_percent(x[k]), as_percent(y[k])) for k in chosen.tolist()
@@ -221,7 +219,7 @@ def calibration(case: ClassCase) -> Figure:
         ],
     )
     sure = as_percent(0.8, 0)
-    title = f"fraction of {what}" if one else "fraction that is right"
+    title = f"fraction of {what}" if one else "fraction predicted correctly"
     axis = fraction_axis(alt.Y, title)
     ideal = alt.Chart(data_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
         color="var(--grey)", strokeDash=[2, 3], strokeWidth=1
@@ -256,7 +254,7 @@ def calibration(case: ClassCase) -> Figure:
 
 
 def sureness(case: ClassCase) -> Figure:
-    """Return how many rows get which probability."""
+    """Return a histogram of the predicted probabilities."""
     alt = altair()
     result, what = _calibrated(case)
     bin_index = np.searchsorted(result.edges, result.probability, side="right") - 1
@@ -288,14 +286,14 @@ def sureness(case: ClassCase) -> Figure:
 
 
 def _calibrated(case: ClassCase) -> tuple[CalibrationDisplay, str]:
-    """Return how true probabilities are, and of what they are."""
+    """Return the calibration display, and the event that the probabilities are of."""
     one = case.positive is not None
     result = CalibrationDisplay.from_case(case if one else _confidence_case(case), 10, "uniform")
-    return result, shortened(result.label, 30) if one else "its prediction"
+    return result, shortened(result.label, 30) if one else "the predicted class"
 
 
 def _confidence_case(case: ClassCase) -> ClassCase:
-    """Return whether each answer is right, beside the probability that the model gives it."""
+    """Return whether each prediction is correct, with its predicted probability."""
     assert case.probabilities is not None
     sure = case.probabilities[np.arange(len(case.predicted)), case.predicted]
     right = (case.y_true == case.predicted).astype(np.int64)
@@ -305,7 +303,7 @@ def _confidence_case(case: ClassCase) -> ClassCase:
 
 
 def confusion(evaluation: Evaluation) -> Figure | None:
-    """Return the confusion matrix, or None if there are too many classes to see."""
+    """Return the confusion matrix, or None if there are too many classes."""
     matrix = evaluation.confusion
     if matrix is None or len(matrix) > MATRIX_CLASSES:
         return None
@@ -335,7 +333,7 @@ def confusion(evaluation: Evaluation) -> Figure | None:
             alt.Tooltip("s:Q", title="of the true class", format=".1%"),
         ],
     )
-    # where no numbers are written, few rows are to be seen, too
+    # without numbers in the cells, small counts should be visible too
     shade = alt.Scale(type="linear" if k <= NUMBERED else "sqrt", domain=[0, 1], range=[0, 1])
     cells = base.mark_rect(color="var(--cell)", stroke="var(--line)", strokeWidth=0.5).encode(
         opacity=alt.Opacity("s:Q", scale=shade, legend=None)
@@ -363,7 +361,7 @@ def _short(names: list[str]) -> bool:
 
 
 def confused_pairs(evaluation: Evaluation) -> Table | None:
-    """Return the mistakes that are made most often, or None where there are few classes or none."""
+    """Return the most frequent confusions, or None if there are few classes or no errors."""
     matrix = evaluation.confusion
     if matrix is None or len(matrix) < 5:
         return None

@@ -18,7 +18,7 @@ from separable.report.charts.chart import (
     rounded,
     specification,
 )
-from separable.report.page.formatting import MINUS, count, number, plural, shortened
+from separable.report.page.wording import MINUS, count, number, plural, shortened
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -36,7 +36,7 @@ DIFFERENCE = f"predicted {MINUS} true"
 
 
 def predicted_and_true(y_true: Floats, predicted: Floats, target: str) -> Figure:
-    """Return predictions against what is true."""
+    """Return a chart of predictions against true values."""
     alt = altair()
     low = float(min(y_true.min(), predicted.min()))
     high = float(max(y_true.max(), predicted.max()))
@@ -67,7 +67,7 @@ def predicted_and_true(y_true: Floats, predicted: Floats, target: str) -> Figure
 
 
 def residuals(y_true: Floats, predicted: Floats) -> Figure:
-    """Return how far predictions are from what is true, as a histogram."""
+    """Return a histogram of the residuals."""
     alt = altair()
     off = predicted - y_true
     low, high = _ends(off)
@@ -141,13 +141,13 @@ def _axis(channel: Any, field: str, title: str, form: Any) -> Any:
 
 
 def _ends(values: Floats) -> tuple[float, float]:
-    """Return what nearly all values lie between; beyond are few."""
+    """Return limits that contain nearly all values."""
     low, high = (float(end) for end in np.quantile(values, [0.005, 0.995]))
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
 def _by_part(y_true: Floats, predicted: Floats) -> Table:
-    """Return means of rows in the order of their truth."""
+    """Return means over parts of the rows, ordered by the true value."""
     order = np.argsort(y_true, kind="stable")
     rows = []
     for part in np.array_split(order, min(PARTS, len(order))):

@@ -1,4 +1,4 @@
-"""Charts of the training: learners compared, regularization curve, learning curve."""
+"""Charts of the training: target, learners compared, regularization, learning curve, weights."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from separable.report.charts.chart import (
     Table,
     altair,
     data_of,
+    histogram,
+    number_format,
     rounded,
     specification,
 )
-from separable.report.page.formatting import (
+from separable.report.page.wording import (
     as_percent,
     count,
     distinct,
@@ -23,22 +25,108 @@ from separable.report.page.formatting import (
     metric_text,
     more_or_less,
     number,
+    plain_numbers,
+    plural,
     sealed,
     setting,
+    shortened,
 )
 
 if TYPE_CHECKING:
-    from separable.report.contents import RegularizationCurve, Tried
+    from collections.abc import Sequence
+
+    from separable.model.explain.top_weights import WeightGroup
+    from separable.model.kinds import Model
+    from separable.report.contents import Data, RegularizationCurve, Tried
     from separable.select.curves.learning_results import LearningCurve
 
-__all__ = ["learners", "learning", "regularization"]
 
-#: Learners that are drawn, from the best on.
+__all__ = [
+    "learners",
+    "learning",
+    "regularization",
+    "target",
+    "weights",
+]
+
+
+#: Maximum number of classes drawn.
+CLASSES = 20
+
+#: Maximum number of learners drawn, from the best on.
 LEARNERS = 20
+
+#: Maximum bars on either side: for a single score, and for each of several.
+ALONE, TOGETHER = 12, 6
+#: Maximum scores drawn, further scores listed, and features of each of these.
+SCORES, LINES, LISTED = 6, 200, 4
+#: Bars shorter than this fraction of the longest are left out.
+LEAST = 0.005
+
+
+def target(data: Data) -> Figure | None:
+    """Return the distribution of the target, or None if unknown."""
+    if data.target_counts:
+        return _classes(data)
+    return _bins(data) if data.target_bins else None
+
+
+def _classes(data: Data) -> Figure:
+    alt = altair()
+    shown = data.target_counts[:CLASSES]
+    names = distinct(label for label, _ in shown)
+    whole = max(1, sum(n for _, n in data.target_counts))
+    values = [
+        {"c": sealed(name), "n": int(n), "s": round(n / whole, 5)}
+        for name, (_, n) in zip(names, shown, strict=True)
+    ]
+    bars = alt.Chart(data_of(values)).mark_bar(color="var(--c1)", height={"band": 0.72})
+    chart = bars.encode(
+        y=alt.Y("c:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
+        x=alt.X("n:Q", title="rows", axis=alt.Axis(tickCount=5)),
+        tooltip=[
+            alt.Tooltip("c:N", title="class"),
+            alt.Tooltip("n:Q", title="rows", format=","),
+            alt.Tooltip("s:Q", title="share", format=".1%"),
+        ],
+    )
+    left = len(data.target_counts) - len(shown)
+    more = f"{plural(left, 'rarer class', 'rarer classes')} not shown." if left else ""
+    return Figure(
+        "target",
+        f"Class counts of {shortened(data.target, 40)}",
+        f"The most common class has {as_percent(shown[0][1] / whole)} of the rows. {more}".strip(),
+        specification(chart, 24 * len(values)),
+        Table(
+            ("class", "rows", "share"),
+            tuple(
+                (name, count(n), as_percent(n / whole))
+                for name, (_, n) in zip(names, shown, strict=True)
+            ),
+            more=more,
+        ),
+    )
+
+
+def _bins(data: Data) -> Figure:
+    name = shortened(data.target, 40)
+    edges = [(low, high) for low, high, _ in data.target_bins]
+    chart = histogram(edges, [n for _, _, n in data.target_bins], name)
+    return Figure(
+        "target",
+        f"Histogram of {name}",
+        "Number of rows per range of values.",
+        specification(chart, 220),
+        Table(
+            ("from", "to", "rows"),
+            tuple((number(a), number(b), count(n)) for a, b, n in data.target_bins),
+            0,
+        ),
+    )
 
 
 def learners(tried: Tried) -> Figure | None:
-    """Return the scores of the learners that were compared, or None of fewer than two."""
+    """Return the scores of the compared learners, or None if there are fewer than two."""
     alt = altair()
     scored = [(each, each.mean) for each in tried.standings if each.mean is not None][:LEARNERS]
     if len(scored) < 2:
@@ -74,7 +162,7 @@ def learners(tried: Tried) -> Figure | None:
         "may be chance.",
         specification(alt.layer(bars, dots), 30 * len(names)),
         None,
-        (Key("taken", "var(--c2)", "diamond"), Key("others", "var(--c1)", "point")),
+        (Key("chosen", "var(--c2)", "diamond"), Key("others", "var(--c1)", "point")),
     )
 
 
@@ -125,7 +213,7 @@ def regularization(curve: RegularizationCurve) -> Figure:
         "strengths",
         f"Validation curve: score by {curve.parameter}",
         f"{curve.learner} with less and more regularization. The band is ± one standard error; "
-        f"{curve.parameter} = {setting(curve.chosen)} was chosen.",
+        f"{curve.parameter}\u00a0=\u00a0{setting(curve.chosen)} was chosen.",
         specification(chart, 260),
         Table(
             (curve.parameter, what, "standard error"),
@@ -143,7 +231,7 @@ def regularization(curve: RegularizationCurve) -> Figure:
 
 
 def learning(curve: LearningCurve) -> Figure:
-    """Return the performance by the number of rows, and what to expect of more."""
+    """Return the learning curve with its forecast."""
     alt = altair()
     ahead = curve.forecast
     known = bool(np.isfinite(ahead.mean).all())
@@ -170,7 +258,7 @@ def learning(curve: LearningCurve) -> Figure:
     return Figure(
         "learning",
         "Learning curve: would more rows help?",
-        ahead.verdict + beyond,
+        plain_numbers(ahead.verdict) + beyond,
         specification(alt.layer(*layers)),
         Table(("training rows", metric_text(curve.metric), "interval", "what"), tuple(rows), 0),
         tuple(legend),
@@ -178,7 +266,7 @@ def learning(curve: LearningCurve) -> Figure:
 
 
 def _is_near(curve: LearningCurve) -> bool:
-    """Whether the constant answer is so near that the curve can be seen beside it."""
+    """Whether the constant prediction fits into the chart without flattening the curve."""
     if curve.baseline is None:
         return True
     span = float(np.ptp(curve.mean)) + 2 * float(np.nan_to_num(curve.standard_error).max())
@@ -208,7 +296,7 @@ def _measured(values: list[dict[str, Any]], curve: LearningCurve, sizes: list[in
 
 
 def _ticks(sizes: list[int]) -> list[int]:
-    """Return sizes to write below a logarithmic axis, far enough from each other."""
+    """Return tick positions of a logarithmic axis, far enough apart."""
     kept: list[int] = []
     for size in sorted(set(sizes), reverse=True):
         if not kept or kept[-1] / size >= (max(sizes) / min(sizes)) ** 0.1:
@@ -256,3 +344,94 @@ def _forecast_cells(curve: LearningCurve) -> list[tuple[str, ...]]:
         (count(n), number(m), f"{number(low)} to {number(high)}", "forecast")
         for n, m, low, high in rows
     ]
+
+
+def weights(model: Model, common: Sequence[Any] = ()) -> tuple[list[Figure], Table | None]:
+    """Return the largest weights of a model, one chart per score, and a table for many scores.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    common : sequence
+        The classes, most common first. If there are many, only the first are drawn.
+    """
+    together = model.n_scores > 1
+    groups = model.top_weights(TOGETHER if together else ALONE).groups
+    pairs = [(groups[k], groups[k + 1]) for k in range(0, len(groups), 2)]
+    rank = {label: k for k, label in enumerate(common)}
+    order = sorted(range(len(pairs)), key=lambda k: rank.get(pairs[k][0].label, len(rank)))
+    drawn = [_bars(k, *pairs[k], model) for k in sorted(order[:SCORES])]
+    table = _table([up for up, _ in pairs]) if len(pairs) > SCORES else None
+    return [each for each in drawn if each is not None], table
+
+
+def _table(groups: list[WeightGroup]) -> Table:
+    """Return the features with the largest weights of each class, one line each."""
+    rows = [
+        (
+            shortened(group.label, 40),
+            ", ".join(
+                f"{shortened(name, 24)} {number(w, 3)}" for name, w in group.weights[:LISTED]
+            ),
+        )
+        for group in groups[:LINES]
+    ]
+    left = len(groups) - len(rows)
+    return Table(("class", "largest weights"), tuple(rows), 2, f"{left} more." if left else "")
+
+
+def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | None:
+    alt = altair()
+    both = _seen([*up.weights, *reversed(down.weights)])
+    if not both:
+        return None
+    names = distinct(name for name, _ in both)
+    values = [
+        {"f": sealed(name), "w": w, "z": 0, "s": int(w > 0)}
+        for name, w in zip(names, rounded([w for _, w in both]), strict=True)
+        if w is not None
+    ]
+    axis = alt.Axis(tickCount=5, format=number_format([w for _, w in both]))
+    base = alt.Chart(data_of(values)).encode(
+        y=alt.Y("f:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
+        x=alt.X("w:Q", title="weight", axis=axis),
+        tooltip=[
+            alt.Tooltip("f:N", title="feature"),
+            alt.Tooltip("w:Q", title="weight", format="+.4~g"),
+        ],
+    )
+    by_sign = alt.condition("datum.s", alt.value("var(--c2)"), alt.value("var(--c1)"))
+    bars = base.mark_bar(height={"band": 0.72}).encode(color=by_sign)
+    return Figure(
+        f"weights-{k}",
+        _title(up, down, model),
+        "",
+        specification(bars, 22 * len(values)),
+        Table(
+            ("feature", "weight"),
+            tuple((n, number(w)) for n, (_, w) in zip(names, both, strict=True)),
+        ),
+        (Key(_towards(up), "var(--c2)", "bar"), Key(_towards(down), "var(--c1)", "bar")),
+    )
+
+
+def _seen(weights: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Return the weights whose bars are visible beside the longest."""
+    largest = max((abs(w) for _, w in weights), default=0.0)
+    return [(name, w) for name, w in weights if abs(w) >= LEAST * largest]
+
+
+def _title(up: WeightGroup, down: WeightGroup, model: Model) -> str:
+    if model.classes is None:
+        return "Weights" if model.n_scores == 1 else f"Target {up.label}"
+    if model.n_scores == 1:
+        return f"{shortened(down.label, 30)} or {shortened(up.label, 30)}"
+    return shortened(up.label, 40)
+
+
+def _towards(group: WeightGroup) -> str:
+    """Return the direction of the weights, with the name of the class."""
+    for words in ("towards", "away from"):
+        if group.towards.startswith(words):
+            return f"{words} {shortened(group.label, 40)}"
+    return group.towards

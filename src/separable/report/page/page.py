@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from separable.errors import require_packages
 from separable.report.contents import Absent
-from separable.report.page.formatting import LEVEL
 from separable.report.page.sections import gather
+from separable.report.page.wording import LEVEL
 from separable.report.what_if import DATA_ID, FORM_ID, what_if
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST", "check_extra", "page_of", "render", "write_page"]
 
-#: Bytes of a page, at most.
+#: Maximum bytes of a page.
 LARGEST = 1_500_000
-#: The name of the script of the form among the parts that are packed.
+#: The id of the script of the form among the compressed parts.
 SCRIPT_ID = "what-if-script"
 TOO_LARGE = "The what-if form would make this page too large."
 
@@ -36,7 +36,7 @@ NEEDED = {"jinja2": "jinja2", "altair": "altair", "vl_convert": "vl-convert-pyth
 
 
 def render(contents: Contents, *, title: str | None = None) -> str:
-    """Return a report as a page: one text, in UTF-8 at most 1.5 MB, that asks for nothing else.
+    """Return a report as a self-contained page of at most 1.5 MB in UTF-8.
 
     The same contents give the same page.
 
@@ -105,7 +105,7 @@ def _template() -> Any:
 
 
 def _markup(text: str) -> Any:
-    """Return text of our own that goes into the page as it is."""
+    """Return trusted text, which is not escaped."""
     from markupsafe import Markup
 
     return Markup(text)
@@ -122,9 +122,9 @@ def asset(name: str) -> str:
 
 @cache
 def chart_library() -> str:
-    """Return the script that draws charts: Vega, Vega-Lite and their embedding, with no names left.
+    """Return the script that draws charts: Vega, Vega-Lite and Vega-Embed, minified.
 
-    It is made anew in each process, which takes seconds, and is the same each time.
+    Each process builds it once, which takes seconds, with the same result.
     """
     import vl_convert
 
@@ -134,17 +134,17 @@ def chart_library() -> str:
 
 @cache
 def packed_library() -> str:
-    """Return the same, packed."""
+    """Return the same, compressed."""
     return packed(chart_library())
 
 
 def packed(text: str) -> str:
-    """Return text small, in letters that can stand anywhere: ``page.js`` unpacks it."""
+    """Compress text to base64, which ``page.js`` decompresses."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def json_text(value: Any) -> str:
-    """Return JSON that can stand in a script element: nothing in it can end that."""
+    """Return JSON that is safe in a script element."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
@@ -152,12 +152,12 @@ def json_text(value: Any) -> str:
 
 
 def content_security_policy(scripts: list[str]) -> str:
-    """Return a policy that runs these scripts, styles of the page, and nothing else.
+    """Return a policy that allows these scripts, the styles of the page, and nothing else.
 
     Parameters
     ----------
     scripts : list of str
-        The text of each script, unpacked.
+        The text of each script, decompressed.
     """
     allowed = " ".join(f"'sha256-{_hash(script)}'" for script in scripts) or "'none'"
     rules = {
@@ -187,7 +187,7 @@ def page_of(contents: Contents) -> str:
 
 
 def write_page(contents: Contents, path: str | os.PathLike[str]) -> str:
-    """Write a report to a file, wholly or not at all, and return the page.
+    """Write a report to a file, atomically, and return the page.
 
     Parameters
     ----------

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from separable.model.metrics.evaluation_text import (
+from separable.model.metrics.evaluation import (
     OF_MANY_CLASSES,
     OF_NUMBERS,
     OF_ONE_CLASS,
     POSITIVE,
 )
 from separable.report.charts.chart import Table
-from separable.report.page.formatting import (
+from separable.report.page.wording import (
     NONE,
     as_percent,
     clean,
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 __all__ = ["OPEN", "by_class", "cards", "columns", "figures", "parameters", "standings"]
 
-#: Classes and columns that are listed.
+#: Maximum number of listed classes and columns.
 CLASSES, COLUMNS = 60, 120
-#: Learners that are listed.
+#: Maximum number of listed learners.
 STANDINGS = 60
-#: Parameters of a learner that are shown.
+#: Maximum number of parameters of a learner.
 PARAMETERS = 12
 
 #: Maximum rows, values and contributions per row, and characters per text.
@@ -56,7 +56,7 @@ SHADES = 4
 
 
 def figures(evaluation: Evaluation) -> Table:
-    """Return the figures beside those of the constant answer."""
+    """Return the metrics beside those of the constant prediction."""
     if evaluation.task == "regression":
         names: tuple[str, ...] = OF_NUMBERS
     else:
@@ -103,7 +103,7 @@ def by_class(evaluation: Evaluation) -> Table:
 
 
 def standings(tried: Tried) -> Table:
-    """Return how the learners did that were compared."""
+    """Return the results of the compared learners."""
     rows = [_standing(each, tried) for each in tried.standings[:STANDINGS]]
     head = (
         "learner",
@@ -118,7 +118,7 @@ def standings(tried: Tried) -> Table:
 
 
 def _standing(each: Standing, tried: Tried) -> tuple[str, ...]:
-    name = shortened(each.learner, 60) + (" (taken)" if each.learner == tried.taken else "")
+    name = shortened(each.learner, 60) + (" (chosen)" if each.learner == tried.taken else "")
     if each.failed is not None:
         return (name, shortened(each.failed, 160), NONE, "", NONE, "")
     if not each.difference:
@@ -137,7 +137,7 @@ def _standing(each: Standing, tried: Tried) -> tuple[str, ...]:
 
 
 def parameters(params: Mapping[str, Any]) -> str:
-    """Return parameters in a line."""
+    """Return parameters on one line."""
     settings = [
         f"{shortened(name, 30)} = {setting(value)}"
         for name, value in list(params.items())[:PARAMETERS]
@@ -151,29 +151,29 @@ def columns(data: Data) -> Table:
         (
             shortened(each.name),
             each.role,
-            shortened(each.about, 160) if each.about else "",
+            shortened(each.about, 160) if each.about not in (None, each.role) else "",
             NONE if not each.missing else count(each.missing),
         )
         for each in data.columns[:COLUMNS]
     ]
     left = len(data.columns) - len(rows)
     more = f"{plural(left, 'more column')}." if left else ""
-    return Table(("column", "used as", "what is in it", "missing"), tuple(rows), 3, more)
+    return Table(("column", "used as", "contents", "missing"), tuple(rows), 3, more)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of text, marked or not.
+    """A span of text, marked or not.
 
     Parameters
     ----------
     text : str
     sign : {"", "up", "down"}
-        Whether it speaks for what was predicted or against it.
+        Whether it speaks for the prediction or against it.
     shade : int
         From 1 to 4, by size.
     title : str
-        What it adds, in words.
+        Its contribution, as text.
     """
 
     text: str
@@ -184,19 +184,19 @@ class Piece:
 
 @dataclass(frozen=True)
 class Card:
-    """A hard row, ready to show.
+    """A hard row, formatted for the page.
 
     Parameters
     ----------
     row : str
     y_true, predicted : str
     sure : str
-        How wrong the model is, in a few words.
+        A short description of the error.
     values : tuple of (str, str)
     bars : tuple of (str, str, str, float)
-        Features with what they add, its sign, and its size as a fraction of the largest.
+        Features with contribution, sign, and size relative to the largest.
     texts : tuple of (str, tuple of Piece, str)
-        Name, pieces and what is left out.
+        Name, spans and a note about omitted text.
     """
 
     row: str
@@ -209,7 +209,7 @@ class Card:
 
 
 def cards(rows: tuple[HardRow, ...], classified: bool) -> list[Card]:
-    """Return rows ready to show, the hardest first as they come."""
+    """Return rows formatted for the page, in the given order."""
     return [_card(row, classified) for row in rows[:ROWS]]
 
 
@@ -234,7 +234,7 @@ def _card(row: HardRow, classified: bool) -> Card:
 
 
 def _pieces(text: str, marks: tuple[Mark, ...]) -> tuple[tuple[Piece, ...], str]:
-    """Return a text in pieces, those with a mark apart, and what is left out in words."""
+    """Split a text into marked and other spans; also return a note about omitted text."""
     shown, pieces, at = text[:LONGEST], [], 0
     largest = max((abs(mark.contribution) for mark in marks), default=0.0)
     strongest = sorted(marks, key=lambda each: -abs(each.contribution))[:MARKS]

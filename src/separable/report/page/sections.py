@@ -8,32 +8,42 @@ import numpy as np
 
 from separable.model.metrics.metric_case import case_of
 from separable.model.voted.voted_model import VotedModel
-from separable.plot.displays.one_vs_rest import checked
+from separable.plot.displays.ranking_curves import checked
 from separable.report.charts import (
     classification_charts,
     regression_charts,
     training_charts,
 )
 from separable.report.charts.chart import Figure
-from separable.report.charts.data_charts import target as target_figure
-from separable.report.charts.weight_charts import weights
+from separable.report.charts.training_charts import target as target_figure
+from separable.report.charts.training_charts import weights
 from separable.report.contents import Absent
 from separable.report.page import report_tables
-from separable.report.page.formatting import MINUS, clean, count, number, plural, setting, shortened
 from separable.report.page.report_tables import OPEN, cards
-from separable.report.page.summary import certificate_text, headline, separability_text
+from separable.report.page.wording import (
+    MINUS,
+    certificate_text,
+    clean,
+    count,
+    headline,
+    number,
+    plural,
+    separability_text,
+    setting,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from separable.model.kinds import Model
-    from separable.report.contents import Contents, Measured
+    from separable.report.contents import Contents, Measured, Tried
 
 __all__ = ["gather"]
 
-#: Notes and warnings that are shown, and commands; their characters.
+#: Maximum notes and warnings, commands, and characters of each.
 NOTES, COMMANDS, LONGEST = 40, 20, 600
-#: Parameters of the model that are shown.
+#: Maximum number of parameters of the model.
 PARAMETERS = 40
-#: Why there are no curves where figures are remembered.
+#: Why there are no curves if only metrics are known.
 NO_ROWS = "Curves need labelled rows, and only the metrics are known here."
 
 
@@ -97,7 +107,7 @@ def _title(contents: Contents, title: str | None) -> str:
 
 
 def _lead(contents: Contents) -> str:
-    """Say what learned from what, as far as that is known."""
+    """Return a sentence about learner and training data, as far as known."""
     data = contents.data
     used = sum(each.role in USED for each in data.columns)
     rows = [] if data.rows is None else [plural(data.rows, "row")]
@@ -109,7 +119,7 @@ def _lead(contents: Contents) -> str:
 
 
 def _short(contents: Contents) -> dict[str, Any]:
-    """Return the headline: of the rows held out in training if the other rows were learned from."""
+    """Return the headline: of the rows held out in training if the others are training rows."""
     measured, target = contents.measured, contents.data.target
     if isinstance(measured, Absent):
         return {"measured": measured, "headline": None, "caution": ""}
@@ -124,7 +134,7 @@ def _short(contents: Contents) -> dict[str, Any]:
     return {"measured": None, "headline": headline(leading, target), "caution": _line(caution)}
 
 
-#: Roles of columns that the model learns from.
+#: Roles of columns that are features.
 USED = {"number", "category", "boolean", "date", "text"}
 
 
@@ -159,7 +169,7 @@ def _mistakes(contents: Contents) -> dict[str, Any]:
 
 
 def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
-    """Return the curves that there are, and why others are not."""
+    """Return the available curves, and reasons for absent ones."""
     case: Any = case_of(
         measured.y_true, measured.predictions, measured.weight, measured.figures.positive
     )
@@ -258,12 +268,16 @@ def _choice(contents: Contents) -> dict[str, Any]:
             "learners": training_charts.learners(tried),
             "standings": report_tables.standings(tried),
             "tried_why": _line(tried.why),
-            "tried_how": f"Cross-validation with {tried.folds} folds on {count(tried.rows)} of "
-            f"{plural(tried.of_rows, 'row')}.",
+            "tried_how": f"Cross-validation with {tried.folds} folds on {_compared_rows(tried)}.",
         }
     if not isinstance(curve, Absent):
         values["strengths"] = training_charts.regularization(curve)
     return values
+
+
+def _compared_rows(tried: Tried) -> str:
+    every = plural(tried.of_rows, "row")
+    return every if tried.rows == tried.of_rows else f"{count(tried.rows)} of {every}"
 
 
 def _more_rows(contents: Contents) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from separable.data.io.csv.sniff import (
     sniff_csv,
 )
 from separable.data.io.encodings import LONGEST_LINE, Utf8Text, line_of_byte, refuse_nul
-from separable.data.io.tables import TableFiles, cut_off
+from separable.data.io.readers import TableFiles, cut_off
 from separable.data.reading_report import ColumnSource
 from separable.data.table import TableError, file_position, list_names
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.export.languages.runtime_sections import runtime
+from separable.export.languages.language_registry import runtime
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
@@ -21,7 +21,7 @@ from separable.export.plan.test_vectors import PRECISION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from separable.export.languages.runtime_sections import Runtime
+    from separable.export.languages.language_registry import Runtime
     from separable.export.plan.plan import Plan, Step
     from separable.export.plan.test_vectors import Vector
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.export.languages.runtime_sections import runtime
+from separable.export.languages.language_registry import runtime
 from separable.export.plan.literals import described, javascript, laid_out, read_from_json, tests
 from separable.export.plan.plan import ExportError, TextStep
 from separable.export.plan.test_vectors import PRECISION
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.export.languages.runtime_sections import Runtime
+    from separable.export.languages.language_registry import Runtime
     from separable.export.plan.plan import Plan
     from separable.export.plan.test_vectors import Vector
 

@@ -1,26 +1,24 @@
-"""Export of a plan to an ONNX graph."""
+"""Export of a plan to an ONNX graph: nodes for each column, outputs and metadata."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.export.languages.onnx.onnx_columns import (
-    Nodes,
-    added,
-    given_as,
-    missing_text,
-    numbers_added,
-    onnx_module,
-    takes_text,
-)
+from separable.data.columns import number_text
+from separable.data.ingest.dates import read_boolean, read_date
+from separable.errors import require_packages
 from separable.export.plan.plan import (
     BooleanStep,
+    CategoryStep,
     DateStep,
     NumbersStep,
+    NumberStep,
     refuse_mixed_levels,
     refuse_nul_texts,
     refuse_texts,
@@ -29,14 +27,278 @@ from separable.export.plan.plan import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike
+
     from separable.export.plan.plan import Plan, Step
     from separable.export.plan.test_vectors import Vector
 
-__all__ = ["write"]
+
+__all__ = [
+    "Nodes",
+    "added",
+    "given_as",
+    "missing_text",
+    "numbers_added",
+    "onnx_module",
+    "takes_text",
+    "write",
+]
+
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,60}")
 _NUMBER, _TEXT = np.dtype(np.float64), np.dtype(object)
+
+
+def onnx_module(name: str) -> Any:
+    """Import a module of the package onnx, or raise an error that says how to install it."""
+    require_packages("Export to ONNX", onnx="onnx")
+    return import_module(name)
+
+
+class Nodes:
+    """Nodes and constants of a graph; values are referred to by name."""
+
+    def __init__(self) -> None:
+        self._helper = onnx_module("onnx.helper")
+        self._arrays = onnx_module("onnx.numpy_helper")
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def __call__(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(self._helper.make_node(kind, list(inputs), [name], **attributes))
+        return name
+
+    def named(self, name: str, value: str) -> None:
+        """Give a value the name of an output."""
+        self.nodes.append(self._helper.make_node("Identity", [value], [name]))
+
+    def numbers(self, values: ArrayLike) -> str:
+        """Add a constant of float64."""
+        return self._constant(np.asarray(values, dtype=np.float64))
+
+    def integers(self, values: ArrayLike) -> str:
+        """Add a constant of int64."""
+        return self._constant(np.asarray(values, dtype=np.int64))
+
+    def labels(self, labels: Sequence[Any]) -> str:
+        """Add a constant of classes, of any type."""
+        array = np.array(labels)
+        return self._constant(array.astype(object) if array.dtype.kind == "U" else array)
+
+    def as_number(self, value: str) -> str:
+        """Cast booleans to 0 and 1."""
+        return self("Cast", value, to=self.type_of(np.dtype(np.float64)))
+
+    def type_of(self, dtype: np.dtype[Any]) -> int:
+        """Return the ONNX code of a type."""
+        kind = object if dtype.kind in "OU" else dtype
+        return int(self._helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
+
+    def _constant(self, array: np.ndarray[Any, Any]) -> str:
+        name = f"k{len(self.constants)}"
+        self.constants.append(self._arrays.from_array(array, name))
+        return name
+
+
+def takes_text(step: Step) -> bool:
+    """Return whether the input of a column is text."""
+    typed = isinstance(step, CategoryStep) and step.typed and bool(step.levels)
+    return isinstance(step, CategoryStep) and not (typed and not _has_texts(step))
+
+
+def missing_text(step: Step) -> str | None:
+    """Return the text for a missing value: one that is not a level."""
+    if not takes_text(step):
+        return None
+    assert isinstance(step, CategoryStep)
+    levels = {level for level, _ in step.levels}
+    text = ""
+    while text in levels:
+        text += "(missing)"
+    return text
+
+
+def given_as(step: Step, value: Any) -> Any:
+    """Return a raw value as input of the graph: a number, None for NaN, or a text."""
+    if takes_text(step):
+        if value is None:
+            return missing_text(step)
+        if isinstance(value, str):
+            return value
+        assert isinstance(step, CategoryStep)
+        if step.typed:
+            return f"({value!r}, not a text)"
+        return str(value) if isinstance(value, bool) else number_text(float(value))
+    if value is None:
+        return None
+    if isinstance(step, DateStep):
+        moment = read_date(value)
+        assert moment is not None
+        return moment / 1e6
+    if isinstance(step, BooleanStep) and isinstance(value, str):
+        return read_boolean(value)
+    if isinstance(step, CategoryStep) and isinstance(value, str):
+        return math.pi  # a text equals no numeric level
+    return float(value)
+
+
+def _has_texts(step: CategoryStep) -> bool:
+    return any(isinstance(level, str) for level, _ in step.levels)
+
+
+# --- contributions to the scores, shape (rows, scores) ---
+
+
+def added(plan: Plan, step: Step, value: str, nodes: Nodes) -> str:
+    """Return the contributions of a column.
+
+    Parameters
+    ----------
+    plan : Plan
+    step : Step
+    value : str
+        The input, shape (rows, 1).
+    nodes : Nodes
+        The graph to add to.
+    """
+    if isinstance(step, CategoryStep) and takes_text(step):
+        return _text_category(plan, step, value, nodes)
+    missing = nodes("IsNaN", value)
+    if isinstance(step, NumberStep):
+        present = _scaled(plan, nodes, value, (step.mean, step.scale, step.value))
+        return nodes("Where", missing, _filled(plan, nodes, step.missing), present)
+    if isinstance(step, BooleanStep):
+        levels = ((1.0, -1 if step.true is None else step.true), (0.0, -1))
+        present = _chosen(plan, nodes, value, levels, np.nan)
+        return nodes("Where", missing, _filled(plan, nodes, step.missing), present)
+    if isinstance(step, CategoryStep):
+        unseen = np.nan if step.refuses else step.unseen
+        present = _chosen(plan, nodes, value, step.levels, unseen)
+        absent = np.nan if step.refuses_missing else step.missing
+        return nodes("Where", missing, _filled(plan, nodes, absent), present)
+    assert isinstance(step, DateStep)
+    return nodes(
+        "Where", missing, _filled(plan, nodes, step.missing), _date(plan, nodes, step, value)
+    )
+
+
+def numbers_added(plan: Plan, step: NumbersStep, value: str, nodes: Nodes) -> str:
+    """Return the contributions of numeric rows, shape (rows, columns)."""
+    if step.products is not None:
+        ones = nodes("Pad", value, nodes.integers([0, 0, 0, 1]), nodes.numbers(1.0))
+        n, longest = len(step.names), max(map(len, step.products))
+        indices = np.full((longest or 1, len(step.products)), n)
+        for index, factors in enumerate(step.products):
+            indices[: len(factors), index] = factors
+        value = nodes("Gather", ones, nodes.integers(indices[0]), axis=1)
+        for more in indices[1:]:
+            value = nodes("Mul", value, nodes("Gather", ones, nodes.integers(more), axis=1))
+    return nodes("MatMul", _counted(plan, nodes, value), nodes.numbers(plan.weights))
+
+
+def _counted(plan: Plan, nodes: Nodes, value: str) -> str:
+    """Apply the threshold to values, if there is one."""
+    if plan.threshold is None:
+        return value
+    above = nodes.as_number(nodes("Greater", value, nodes.numbers(plan.threshold)))
+    return nodes("Sub", above, nodes.numbers(plan.zero))
+
+
+def _weights(plan: Plan, index: float | None) -> list[float]:
+    """Return the contribution of a 1 at a feature to each score; NaN if it is refused."""
+    if index is not None and math.isnan(index):
+        return [math.nan] * plan.n_scores
+    if index is None or index < 0:
+        return [0.0] * plan.n_scores
+    return list((plan.weights[int(index)] * (plan.one - plan.zero)).tolist())
+
+
+def _filled(plan: Plan, nodes: Nodes, index: float | None) -> str:
+    return nodes.numbers([_weights(plan, index)])
+
+
+def _scaled(
+    plan: Plan, nodes: Nodes, value: str, number: tuple[float, float, int | None] | None
+) -> str:
+    if number is None or number[2] is None:
+        return nodes.numbers([[0.0] * plan.n_scores])
+    mean, scale, index = number
+    scaled = nodes("Div", nodes("Sub", value, nodes.numbers(mean)), nodes.numbers(scale))
+    return nodes("Mul", _counted(plan, nodes, scaled), nodes.numbers([plan.weights[index]]))
+
+
+def _chosen(plan: Plan, nodes: Nodes, value: str, levels: Any, unseen: float | None) -> str:
+    """Return the contribution of the level that equals a number."""
+    keys = nodes.numbers([[level for level, _ in levels]])
+    table = nodes.numbers([_weights(plan, index) for _, index in levels])
+    hits = nodes.as_number(nodes("Equal", value, keys))
+    known = nodes("MatMul", hits, table)
+    if _weights(plan, unseen) == [0.0] * plan.n_scores:
+        return known
+    count = nodes("MatMul", hits, nodes.numbers([[1.0]] * len(levels)))
+    is_known = nodes("Greater", count, nodes.numbers(0.5))
+    return nodes("Where", is_known, known, _filled(plan, nodes, unseen))
+
+
+def _text_category(plan: Plan, step: CategoryStep, value: str, nodes: Nodes) -> str:
+    missing = np.nan if step.refuses_missing else step.missing
+    unseen = np.nan if step.refuses else step.unseen
+    pairs = [(level, index) for level, index in step.levels if isinstance(level, str)]
+    rows = [_weights(plan, each) for each in (unseen, missing, *(index for _, index in pairs))]
+    row = nodes(
+        "LabelEncoder",
+        value,
+        domain="ai.onnx.ml",
+        keys_strings=[missing_text(step), *(level for level, _ in pairs)],
+        values_int64s=list(range(1, len(rows))),
+        default_int64=0,
+    )
+    return nodes("Squeeze", nodes("Gather", nodes.numbers(rows), row), nodes.integers([1]))
+
+
+def _date(plan: Plan, nodes: Nodes, step: DateStep, seconds: str) -> str:
+    """Split seconds since 1970-01-01 into date parts (Howard Hinnant's algorithm)."""
+
+    def floor_of(value: str, divisor: float) -> str:
+        return nodes("Floor", nodes("Div", value, nodes.numbers(divisor)))
+
+    def plus(value: str, *terms: tuple[float, str]) -> str:
+        for factor, term in terms:
+            value = nodes("Add", value, nodes("Mul", term, nodes.numbers(factor)))
+        return value
+
+    one = nodes.numbers(1.0)
+    days = floor_of(seconds, 86400)
+    hour = floor_of(plus(seconds, (-86400, days)), 3600)
+    shifted = plus(days, (719468, one))
+    era = floor_of(shifted, 146097)
+    of_era = plus(shifted, (-146097, era))
+    leaps = [(-1.0, floor_of(of_era, 1460)), (1.0, floor_of(of_era, 36524))]
+    y = floor_of(plus(of_era, *leaps, (-1.0, floor_of(of_era, 146096))), 365)
+    of_year = plus(of_era, (-365, y), (-1.0, floor_of(y, 4)), (1.0, floor_of(y, 100)))
+    m = floor_of(plus(nodes("Mul", of_year, nodes.numbers(5.0)), (2, one)), 153)
+    start = floor_of(plus(nodes("Mul", m, nodes.numbers(153.0)), (2, one)), 5)
+    day = plus(of_year, (-1.0, start), (1, one))
+    early = nodes.as_number(nodes("Greater", m, nodes.numbers(9.5)))  # January and February
+    month = plus(m, (2, one), (-12, early))  # from 0
+    year = plus(y, (400, era), (1.0, early))
+    monday = plus(days, (3, one))
+    weekday = plus(monday, (-7, floor_of(monday, 7)))
+    whole = nodes("Div", seconds, nodes.numbers(86400.0))
+    parts = [
+        _scaled(plan, nodes, value, number)
+        for value, number in zip((whole, year, day), step.numbers, strict=True)
+        if number is not None
+    ]
+    parts += [
+        _chosen(plan, nodes, value, [(float(v), index) for v, index in pairs], None)
+        for value, pairs in zip((month, weekday, hour), step.cycles, strict=True)
+        if pairs
+    ]
+    return nodes("Sum", *parts) if parts else _scaled(plan, nodes, seconds, None)
 
 
 def write(plan: Plan, vectors: Sequence[Vector]) -> bytes:

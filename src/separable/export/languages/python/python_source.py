@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from separable.export.languages.runtime_sections import runtime
+from separable.export.languages.language_registry import runtime
 from separable.export.plan.literals import described, laid_out, python, read_from_json, tests
 from separable.export.plan.test_vectors import PRECISION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.export.languages.runtime_sections import Runtime
+    from separable.export.languages.language_registry import Runtime
     from separable.export.plan.plan import Plan
     from separable.export.plan.test_vectors import Vector
 

@@ -1,30 +1,37 @@
-"""Columns of a plan in SQL.
-
-Columns with many levels are joined tables of contributions: a CASE over thousands of levels is a
-linear search in every row; a join uses an index.
-"""
+"""Columns of a plan as SQL: identifiers, literals, level tables and the terms of a score."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from separable.export.languages.sql.sql_syntax import identifier, literal, number, summed
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
     DateStep,
+    ExportError,
     NumbersStep,
     NumberStep,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from separable.export.plan.plan import Plan, Step
 
 
-__all__ = ["date_stages", "level_joins", "level_tables", "read_columns", "scores_of"]
+__all__ = [
+    "date_stages",
+    "identifier",
+    "level_joins",
+    "level_tables",
+    "literal",
+    "number",
+    "read_columns",
+    "scores_of",
+    "summed",
+]
+
 
 _FLOAT = "DOUBLE PRECISION"
 _MONTH_STARTS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
@@ -33,6 +40,65 @@ _MONTH_STARTS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 FEWEST = 50
 #: SQLite joins at most 64 tables.
 _MOST_JOINS = 60
+
+
+def identifier(name: str) -> str:
+    """Return a quoted identifier.
+
+    Examples
+    --------
+    >>> print(identifier('a "b" c'))
+    "a ""b"" c"
+    """
+    if "\0" in name:
+        raise ExportError(
+            f"The name {name!r:.80} holds a NUL character, which no name in SQL can. Rename the "
+            "column, and train again."
+        )
+    if not name:
+        raise ExportError("A column has an empty name, which SQL does not allow. Rename it.")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: Any) -> str:
+    """Return a literal; a NUL character, which SQL literals cannot hold, becomes CHAR(0).
+
+    Examples
+    --------
+    >>> literal("it's"), literal(True), literal(None)
+    ("'it''s'", 'TRUE', 'NULL')
+    """
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return number(value)
+    if not isinstance(value, str):
+        raise ExportError(f"The value {value!r:.80} has no type of SQL. Pass a text.")
+    parts = ["'" + part.replace("'", "''") + "'" for part in value.split("\0")]
+    return parts[0] if len(parts) == 1 else f"({' || CHAR(0) || '.join(parts)})"
+
+
+def number(value: float) -> str:
+    """Return a number with all digits, in parentheses if negative."""
+    return f"({value!r})" if value < 0 or str(value)[0] == "-" else repr(value)
+
+
+def summed(terms: Sequence[str], sign: str = "+") -> str:
+    """Return a balanced sum: databases limit the depth of expressions.
+
+    Examples
+    --------
+    >>> summed(["a", "b", "c"])
+    '(a + (b + c))'
+    """
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    return f"({summed(terms[:half], sign)} {sign} {summed(terms[half:], sign)})"
 
 
 def read_columns(plan: Plan) -> list[str]:

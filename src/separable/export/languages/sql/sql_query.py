@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from separable.export.languages.sql.sql_columns import (
     date_stages,
+    identifier,
     level_joins,
     level_tables,
+    literal,
+    number,
     read_columns,
     scores_of,
+    summed,
 )
-from separable.export.languages.sql.sql_syntax import identifier, literal, number, summed
 from separable.export.plan.plan import ExportError, refuse_mixed_levels, refuse_texts
 from separable.export.plan.test_vectors import PRECISION
 

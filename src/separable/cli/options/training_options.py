@@ -1,0 +1,347 @@
+"""Options of ``train``, ``compare`` and ``path``: target, features, evaluation and streams."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from separable.cli.options.command import heading
+from separable.cli.options.options import (
+    ReadingOptions,
+    reading_options,
+    seed_option,
+    threads_option,
+)
+from separable.cli.training.learners import AUTO, LEARNERS, names_of
+from separable.model.metrics.metric_registry import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from separable.cli.training.learners import Task
+
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # click 8.1 has no type parameters
+
+__all__ = [
+    "COLUMN_KINDS",
+    "TESTING",
+    "Every",
+    "ProblemOptions",
+    "StreamOptions",
+    "only",
+    "problem_options",
+    "stream_options",
+]
+
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+#: Headings of these options.
+LEARNING, LEARNING_FROM, TESTING = "Task and learners", "Features", "Evaluation"
+
+#: Types that the user can give to columns; each is an option and a parameter of `TableEncoder`.
+COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """The values of the problem options, as the user gave them.
+
+    Parameters
+    ----------
+    target : str
+    models : tuple of str
+        Names of learners; empty: all that suit the data.
+    task, metric, positive : str or None
+    settings : tuple of str
+        ``NAME=VALUE`` each.
+    columns : dict of str to list of str
+        The named columns, by `COLUMN_KINDS`.
+    group, time, weight : str or None
+        Columns with another role.
+    folds, seed, threads : int
+    compare_rows : int or None
+    reading : ReadingOptions
+    """
+
+    target: str
+    models: tuple[str, ...]
+    task: Task | None
+    metric: str | None
+    positive: str | None
+    settings: tuple[str, ...]
+    columns: dict[str, list[str]]
+    group: str | None
+    time: str | None
+    weight: str | None
+    folds: int
+    compare_rows: int | None
+    seed: int
+    threads: int
+    reading: ReadingOptions
+
+    @property
+    def apart(self) -> dict[str, str]:
+        """The columns with another role than feature, by option."""
+        result = {"group": self.group, "time": self.time, "weight": self.weight}
+        return {option: name for option, name in result.items() if name is not None}
+
+
+def only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:  # noqa: ARG001
+    """Return the value of an option that may be given once."""
+    if len(values) > 1:
+        raise click.BadParameter(f"given {len(values)} times ({', '.join(values)}). Give it once.")
+    return values[0] if values else None
+
+
+def _target(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str:
+    """Return the target; only a stream of svmlight or Vowpal Wabbit text needs none."""
+    name = only(ctx, param, values)
+    if name is None and not ctx.params.get("stream"):
+        raise click.MissingParameter(ctx=ctx, param=param)
+    return name or ""
+
+
+def _models(
+    ctx: click.Context,  # noqa: ARG001
+    param: click.Parameter,  # noqa: ARG001
+    values: tuple[str, ...],
+) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(values))
+    if AUTO in names:
+        if len(names) > 1:
+            raise click.BadParameter(
+                f"{AUTO} means all learners that suit the data. Leave out {AUTO}, or the names."
+            )
+        return ()
+    tasks = {LEARNERS[name].task for name in names}
+    if len(tasks) > 1:
+        kinds = {"classification": "classes", "regression": "numbers"}
+        listed = ", ".join(f"{name} ({kinds[LEARNERS[name].task]})" for name in names)
+        raise click.BadParameter(f"Name learners that predict the same: {listed}.")
+    return names
+
+
+class _Models(_Choice):
+    """The names of all learners, looked up late: a learner may be registered at any time."""
+
+    def __init__(self) -> None:
+        super().__init__([AUTO, *sorted(LEARNERS)])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        self.choices = (AUTO, *sorted(LEARNERS))
+        plain = str(value).removesuffix("-cv")
+        if plain != value and plain in LEARNERS:
+            self.fail(f"{plain} searches its regularization itself: name that.", param, ctx)
+        begin_so = [name for name in self.choices if name.startswith(str(value))]
+        if value not in self.choices and begin_so:
+            self.fail(f"{value!r} is not a learner. Did you mean {begin_so[0]}?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def _learners_help() -> str:
+    classes, numbers = (", ".join(names_of(task)) for task in ("classification", "regression"))
+    return (
+        f"Learner; repeatable in train and compare. {AUTO}, the default: all that suit the "
+        f"data. Classification: {classes}. Regression: {numbers}."
+    )
+
+
+_OPTIONS = {
+    LEARNING: (
+        click.option(
+            "--target",
+            multiple=True,
+            callback=_target,
+            metavar="COL",
+            help="The column to predict.",
+        ),
+        click.option(
+            "--task",
+            type=click.Choice(["classification", "regression"]),
+            metavar="TASK",
+            help="classification or regression.  [default: inferred]",
+        ),
+        click.option(
+            "--model",
+            "models",
+            type=_Models(),
+            multiple=True,
+            callback=_models,
+            metavar="NAME",
+            help=_learners_help(),
+        ),
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Set a parameter of the learner: C=1.",
+        ),
+    ),
+    LEARNING_FROM: (
+        click.option("--number", multiple=True, metavar="COL", help="Treat a column as numbers."),
+        click.option(
+            "--category", multiple=True, metavar="COL", help="Treat a column as categories."
+        ),
+        click.option("--boolean", multiple=True, metavar="COL", help="Treat a column as boolean."),
+        click.option("--date", multiple=True, metavar="COL", help="Treat a column as dates."),
+        click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text."),
+        click.option("--drop", multiple=True, metavar="COL", help="Ignore a column."),
+        click.option(
+            "--weight", metavar="COL", help="Column of sample weights, for training and metrics."
+        ),
+    ),
+    TESTING: (
+        click.option(
+            "--metric",
+            type=click.Choice(list(METRICS)),
+            metavar="NAME",
+            help=f"Metric that ranks the learners: {', '.join(METRICS)}.  [default: accuracy or "
+            "rmse]",
+        ),
+        click.option(
+            "--positive",
+            metavar="CLASS",
+            help="Positive class for precision, recall, f1, roc_auc and average_precision.  "
+            "[default: the rarer of two]",
+        ),
+        click.option(
+            "--group",
+            metavar="COL",
+            help="Group column: groups are held out as a whole.",
+        ),
+        click.option(
+            "--time",
+            metavar="COL",
+            help="Time column (dates, numbers): the latest rows are held out.",
+        ),
+        click.option(
+            "--folds",
+            type=click.IntRange(min=2),
+            default=5,
+            show_default=True,
+            metavar="N",
+            help="Number of cross-validation folds.",
+        ),
+        click.option(
+            "--compare-rows",
+            type=click.IntRange(min=0),
+            metavar="N",
+            help="Compare on a random sample of N rows; 0: all rows.  [default: 100000, fewer for "
+            "slow fits]",
+        ),
+    ),
+}
+
+
+def problem_options(command: F) -> F:
+    """Add these options; the command gets them as ``options``."""
+
+    @wraps(command)
+    def with_problem(*args: Any, **others: Any) -> Any:
+        columns = {kind: list(others.pop(kind)) for kind in COLUMN_KINDS}
+        own = [each.name for each in fields(ProblemOptions) if each.name != "columns"]
+        given = {name: others.pop(name) for name in own}
+        return command(*args, options=ProblemOptions(columns=columns, **given), **others)
+
+    decorated: Any = reading_options(threads_option(seed_option(with_problem)))
+    for title, options in reversed(_OPTIONS.items()):
+        decorated = heading(title, *options)(decorated)
+    result: F = decorated
+    return result
+
+
+@dataclass(frozen=True)
+class Every:
+    """An interval between repeated actions, in rows or in seconds."""
+
+    rows: int | None = None
+    seconds: float | None = None
+
+
+class _EveryType(click.ParamType):  # type: ignore[type-arg]  # in new stubs only
+    """A number of rows, or of seconds with the suffix s."""
+
+    name = "every"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Every:
+        if isinstance(value, Every):
+            return value
+        result = re.fullmatch(r"([0-9]+)(s?)", str(value))
+        if result is None or int(result[1]) == 0:
+            self.fail(f"{value!r} is neither rows (100000) nor seconds (60s).", param, ctx)
+        number = int(result[1])
+        return Every(seconds=float(number)) if result[2] else Every(rows=number)
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """Options of a stream; None if not given."""
+
+    passes: int | None = None
+    classes: str | None = None
+    encode_rows: int | None = None
+    bits: int | None = None
+    features: int | None = None
+    checkpoint: str | None = None
+    every: Every | None = None
+    resume: str | None = None
+
+
+_STREAM_OPTIONS = (
+    click.option("--stream", is_flag=True,
+                 help="Train in bounded memory; each row is predicted before it is learned. "
+                      "The options below need --stream."),
+    click.option("--passes", type=click.IntRange(min=1), metavar="N",
+                 help="Passes over DATA.  [default: 1]"),
+    click.option("--classes", metavar="A,B,...",
+                 help="All classes.  [default: those of the first rows]"),
+    click.option("--encode-rows", type=click.IntRange(min=1), metavar="N",
+                 help="Fit the encoder to the first N rows.  [default: 100000]"),
+    click.option("--bits", type=click.IntRange(1, 31), metavar="N",
+                 help="Hash texts (default: no hashing) or the features of Vowpal Wabbit text "
+                 "(default: 18) into 2^N columns."),
+    click.option("--features", type=click.IntRange(min=1), metavar="N",
+                 help="Columns of an svmlight file.  [default: counted]"),
+    click.option("--checkpoint", metavar="FILE",
+                 help="Save a checkpoint at intervals and on Ctrl-C."),
+    click.option("--every", type=_EveryType(), metavar="N|Ns",
+                 help="Checkpoint interval in rows or seconds.  [default: 60s]"),
+    click.option("--resume", metavar="FILE",
+                 help="Continue from a checkpoint, to the same model."),
+)  # fmt: skip
+
+
+def stream_options(command: F) -> F:
+    """Add ``--stream`` and its options: with it the command becomes `train_stream`.
+
+    Place it directly above the function, below the other options.
+    """
+
+    @wraps(command)
+    def train_or_stream(*args: Any, **options: Any) -> Any:
+        streams = options.pop("stream")
+        own = {each.name: options.pop(each.name) for each in fields(StreamOptions)}
+        given = StreamOptions(**own)
+        if streams:
+            from separable.cli.stream.stream_training import train_stream
+
+            return train_stream(click.get_current_context(), given, **options)
+        for each in fields(StreamOptions):
+            if getattr(given, each.name) is not None:
+                name = each.name.replace("_", "-")
+                raise click.UsageError(f"--{name} needs --stream. Add it, or leave this out.")
+        return command(*args, **options)
+
+    decorated: Any = train_or_stream
+    result: F = heading("Streams", *_STREAM_OPTIONS)(decorated)
+    return result
