@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,12 @@ __all__ = ["ROWS", "run", "run_rows"]
 #: Every row: where it lives and what it measures.
 ROWS = {
     "everyday": ("everyday:run_everyday", "all learners on small and middle tables, at defaults"),
+    "everyday-raw": ("everyday:run_raw", "the same on other sets, in their own units"),
+    "everyday-equal": (
+        "everyday_equal:run_equal",
+        "the same, the peer at the solver and tolerance that reach our objective",
+    ),
+    "everyday-predict": ("everyday_equal:run_predict", "prediction of one row and of all rows"),
     "imdb": ("sparse_text:run_imdb", "perceptrons on film reviews, words and pairs"),
     "zipf": ("sparse_text:run_zipf", "perceptrons on a generated text-like set"),
     "mnist": ("digits:run_mnist", "ten dense classes"),
@@ -34,6 +41,7 @@ ROWS = {
     "voted": ("voted:run_voted", "predicting by vote, film reviews"),
     "limit": ("limit:run_limit", "an epoch beside the memory's bandwidth"),
     "cold-start": ("cold_start:run_cold_start", "the command in a new process"),
+    "sgd-defaults": ("sgd_defaults:run_sgd_defaults", "SGD at defaults, beside its held-out loss"),
     "sgd-same-schedule": ("sgd:run_same_schedule", "SGD with scikit-learn's own schedules"),
     "sgd-time-to-loss": ("sgd_race:run_time_to_loss", "SGD as it comes, to a held-out loss"),
     "vw": ("vowpal:run_vowpal", "the same against Vowpal Wabbit"),
@@ -80,7 +88,7 @@ ROWS = {
 def run(arguments: Sequence[str]) -> int:
     """Run the rows named, or all, and print the closing table; return the exit status."""
     parsed = _parse(arguments)
-    settings = QUICK if parsed.quick else FULL
+    settings = replace(QUICK if parsed.quick else FULL, only=parsed.only)
     machine = describe_machine()
     print(f"{machine['cpu']}, {machine['cores']} cores, level {machine['level']}\n")
     report = run_rows(parsed.names or list(ROWS), settings)
@@ -100,6 +108,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a row of the list above")
     parser.add_argument("--quick", action="store_true", help="small sizes, nothing judged")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all raw numbers")
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="everyday tables whose set or learner has it"
+    )
     parsed = parser.parse_args(arguments)
     unknown = [name for name in parsed.names if name not in ROWS]
     if unknown:

@@ -54,11 +54,11 @@ def _run_learner(ours: Any, theirs: Any, X: Floats, y: NDArray[Any], section: Se
     start = perf_counter()
     found = leave_one_out(ours, X, y, approximate=True)
     seconds = perf_counter() - start
-    answers = found.predictions if found.decision_scores is None else found.decision_scores
+    predictions = found.predictions if found.decision_scores is None else found.decision_scores
     rows = np.random.default_rng(1).permutation(len(y))[:FITS]
     exact, each = _fits(ours, X, y, rows)
     _, each_of_theirs = _fits(theirs, X, y, rows)
-    off = np.abs(answers[rows] - exact)
+    off = np.abs(predictions[rows] - exact)
     n, many = len(y), [len(y) * each, len(y) * each_of_theirs]
     data = f"{n} x {COLUMNS}"
     cells = [
@@ -80,8 +80,8 @@ def _run_learner(ours: Any, theirs: Any, X: Floats, y: NDArray[Any], section: Se
 
 
 def _fits(learner: Any, X: Floats, y: NDArray[Any], rows: NDArray[Any]) -> tuple[Floats, float]:
-    """Return the answers for some rows, each by a fit to all others, and the median time."""
-    answers, times = [], []
+    """Return the predictions for some rows, each by a fit to all others, and the median time."""
+    predictions, times = [], []
     for row in rows:
         others = np.arange(len(y)) != row
         X_train, y_train = X[others], y[others]
@@ -89,5 +89,5 @@ def _fits(learner: Any, X: Floats, y: NDArray[Any], rows: NDArray[Any]) -> tuple
         model = clone(learner).fit(X_train, y_train)
         times.append(perf_counter() - start)
         ask = getattr(model, "decision_function", model.predict)
-        answers.append(float(ask(X[row : row + 1])[0]))
-    return np.array(answers), median(times)
+        predictions.append(float(ask(X[row : row + 1])[0]))
+    return np.array(predictions), median(times)

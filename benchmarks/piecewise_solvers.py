@@ -1,7 +1,7 @@
 """Solvers of piecewise linear losses, each forced on the same problems: where passes begin to pay.
 
 Run as ``python -m benchmarks.piecewise_solvers``. Prints the CPU time, the steps and the relative
-gap of one fit for each shape and solver. `certified.solvers.policy.PIECEWISE_LINEAR` is read off
+gap of one fit for each shape and solver. `certified.solvers.policy.POLICY` is read off
 these.
 """
 

@@ -41,6 +41,8 @@ class Settings:
         Processes started to time a cold start.
     judged : bool
         Whether targets are judged: they are written for the full sizes.
+    only : str
+        Everyday tables: run the sets and learners whose names contain this text.
     """
 
     repeats: int
@@ -59,6 +61,7 @@ class Settings:
     calls: int
     starts: int
     judged: bool
+    only: str = ""
 
 
 FULL = Settings(
