@@ -8,8 +8,7 @@ import re
 import pytest
 
 import separable
-from separable.fitting.base import LinearEstimator
-from separable.fitting.parameter_docs import inherit_parameter_docs
+from separable.fitting.base import LinearEstimator, inherit_parameter_docs
 
 ESTIMATORS = [
     each

@@ -49,7 +49,7 @@ EXPECTED = {
     ],
     expected_failed_checks=lambda learner: EXPECTED.get(type(learner), {}),
 )
-@pytest.mark.filterwarnings("ignore::separable.fitting.folds.OrderedRowsWarning")
+@pytest.mark.filterwarnings("ignore::separable.fitting.splits.OrderedRowsWarning")
 @pytest.mark.filterwarnings(
     "ignore::separable.moments.regression.bayesian_regression.EvidenceWarning"
 )

@@ -21,7 +21,7 @@ from separable import (
     Perceptron,
     Ridge,
 )
-from separable.fitting.metric_scorer import MetricScorer
+from separable.fitting.scorers import MetricScorer
 from separable.model.metrics.metric_registry import METRICS
 from separable.select import Leaderboard, Standing, compare
 from separable.select.comparison import standings_of

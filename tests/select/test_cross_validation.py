@@ -224,7 +224,7 @@ def test_columns_that_depend_on_each_other_are_refitted():
     compare_with_refits(found, LeastSquares(), X, y, 5, ["neg_mean_squared_error"])
 
 
-@pytest.mark.filterwarnings("ignore::separable.fitting.folds.OrderedRowsWarning")
+@pytest.mark.filterwarnings("ignore::separable.fitting.splits.OrderedRowsWarning")
 def test_sums_that_refuse_are_refitted():
     x = np.linspace(0, 1, 60)
     X = x[:, None] ** np.arange(1, 9) + 1e-9 * np.random.default_rng(0).normal(size=(60, 8))
@@ -391,7 +391,7 @@ def test_weights_are_for_learning_and_score_weights_for_scores():
     )
 
 
-@pytest.mark.filterwarnings("ignore::separable.fitting.folds.OrderedRowsWarning")
+@pytest.mark.filterwarnings("ignore::separable.fitting.splits.OrderedRowsWarning")
 def test_rows_of_weight_0_teach_nothing_but_are_predicted():
     X, y = regression(n=40)
     y[:5] += 100

@@ -1,12 +1,16 @@
-"""What every learner shares: parameters, columns, and the model it ends in.
+"""Base class of all learners: parameters and their documentation, columns, the fitted model.
 
-Evidence as a model keeps it.
+A class documents the parameters that it adds or changes. The other parameters of its constructor
+are described by the nearest base class that documents them, and defaults are read off the
+signature. `help` shows all of them, in the order of the signature.
 """
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,13 +18,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data  # type: ignore[attr-defined]  # newer than the stubs
 
 from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse, largest_magnitude
-from separable.fitting.parameter_docs import inherit_parameter_docs
 from separable.fitting.targets import RowWeights
-from separable.fitting.unused_options import Ineffective, warn_of_ineffective
 from separable.model.parameters import Requirement, check_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
@@ -29,7 +31,116 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.model.linear_model import LinearModel, Link
 
-__all__ = ["LinearEstimator", "one_or_list"]
+__all__ = [
+    "Ineffective",
+    "LinearEstimator",
+    "inherit_parameter_docs",
+    "one_or_list",
+    "warn_of_ineffective",
+]
+
+
+class Ineffective(NamedTuple):
+    """A parameter, when it has no effect, and what to do instead.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    applies : callable
+        Takes the learner and returns whether the parameter has no effect.
+    mode : str
+        The mode in words, behind "has no effect".
+    remedy : str
+        A sentence.
+    """
+
+    name: str
+    applies: Callable[[Any], bool]
+    mode: str
+    remedy: str
+
+
+def warn_of_ineffective(learner: object, rules: tuple[Ineffective, ...]) -> None:
+    """Warn of parameters that were given a value other than the default and have no effect."""
+    if not rules:
+        return
+    kind: Any = type(learner)
+    defaults = _defaults(kind)
+    for rule in rules:
+        value, default = getattr(learner, rule.name), defaults[rule.name]
+        is_default = isinstance(value, str | float | int | None) and value == default
+        if is_default or not rule.applies(learner):
+            continue
+        warnings.warn(
+            f"{rule.name}={value!r} of {type(learner).__name__} has no effect {rule.mode}. "
+            f"{rule.remedy}",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+@cache
+def _defaults(kind: Any) -> dict[str, Any]:
+    """Return the defaults of the constructor's parameters."""
+    return {name: each.default for name, each in inspect.signature(kind).parameters.items()}
+
+
+_TITLE = "Parameters"
+
+
+def inherit_parameter_docs(cls: type) -> None:
+    """Rewrite the Parameters section of a class docstring: an entry for each parameter."""
+    if cls.__doc__ is None or "__init__" not in cls.__dict__:  # python -OO, or a base class
+        return
+    before, _, after = _split(cls.__doc__)
+    known = {name: entry for base in reversed(cls.__mro__) for name, entry in _entries(base)}
+    section: list[str] = []
+    for parameter in inspect.signature(cls).parameters.values():
+        if parameter.name in known:
+            head, *text = known[parameter.name]
+            section += [head.split(", default ")[0] + _default(parameter), *text]
+    if section:
+        section = [_TITLE, "-" * len(_TITLE), *section]
+    parts = ["\n".join(part) for part in (before, section, after) if part]
+    cls.__doc__ = "\n\n".join(parts)
+
+
+def _entries(cls: type) -> list[tuple[str, list[str]]]:
+    doc = cls.__dict__.get("__doc__")
+    return [] if doc is None else _split(doc)[1]
+
+
+def _split(doc: str) -> tuple[list[str], list[tuple[str, list[str]]], list[str]]:
+    """Return the lines before the Parameters section, its entries, and the lines after it."""
+    lines = inspect.cleandoc(doc).split("\n")
+    heads = [k - 1 for k, line in enumerate(lines) if line and set(line) == {"-"}]
+    first = next((k for k in heads if lines[k] == _TITLE), None)
+    if first is None:
+        end = heads[0] if heads else len(lines)
+        return _stripped(lines[:end]), [], _stripped(lines[end:])
+    end = next((k for k in heads if k > first), len(lines))
+    entries: list[tuple[str, list[str]]] = []
+    for line in _stripped(lines[first + 2 : end]):
+        if line and not line.startswith(" "):
+            entries.append((line.split(" : ")[0], [line]))
+        else:
+            entries[-1][1].append(line)
+    return _stripped(lines[:first]), entries, _stripped(lines[end:])
+
+
+def _stripped(lines: list[str]) -> list[str]:
+    """Return lines without empty ones at the end."""
+    return "\n".join(lines).rstrip().split("\n") if any(lines) else []
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    """Return the default of a parameter as docstrings write it; nothing without one."""
+    value: Any = parameter.default
+    if value is inspect.Parameter.empty:
+        return ""
+    written = f'"{value}"' if isinstance(value, str) else repr(value)
+    return f", default {written}"
 
 
 def _is_classifier(learner: Any) -> bool:

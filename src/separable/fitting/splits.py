@@ -1,7 +1,8 @@
-"""Train and test rows of each fold, and row selection from any container."""
+"""Folds of a cross-validation: defaults, training and test rows, a warning about sorted rows."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import GroupKFold, check_cv
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 from sklearn.utils import (  # type: ignore[attr-defined]  # not in the stubs
     _safe_indexing,
     indexable,
@@ -17,17 +18,28 @@ from sklearn.utils import (  # type: ignore[attr-defined]  # not in the stubs
 from sklearn.utils.validation import _num_samples  # type: ignore[attr-defined]
 
 from separable.data.rows import Rows
-from separable.model.parameters import Requirement
+from separable.model.parameters import ParameterError, Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from separable.typing import Indices
+    from separable.typing import Floats, Indices
 
-
-__all__ = ["CV", "Split", "paired", "read_splits", "runs_of", "take"]
+__all__ = [
+    "CV",
+    "FOLDS",
+    "GIVE_SPLITTER",
+    "OrderedRowsWarning",
+    "Split",
+    "default_folds",
+    "paired",
+    "read_folds",
+    "read_splits",
+    "runs_of",
+    "take",
+]
 
 
 def _is_cv(value: Any) -> bool:
@@ -189,3 +201,138 @@ def take(X: Any, rows: NDArray[np.intp]) -> Any:
     if type(X) is np.ndarray and len(rows) and (np.diff(rows) == 1).all():
         return X[rows[0] : rows[-1] + 1]
     return _safe_indexing(X, rows)
+
+
+#: The number of folds without ``cv``.
+FOLDS = 5
+#: Significance level of the F test that the means of folds differ.
+SIGNIFICANCE = 1e-6
+#: Minimum fraction of the variance of y that lies between folds.
+MIN_FRACTION_BETWEEN = 0.5
+#: Minimum number of distinct values for sorted rows not to be sorted by chance.
+MIN_DISTINCT = 10
+
+#: What to do about ordered rows: of functions with ``shuffle``, and of learners with ``cv`` alone.
+SHUFFLE = "Use shuffle=True"
+GIVE_SPLITTER = "Leave cv at None, or give cv=KFold(5, shuffle=True)"
+
+
+class OrderedRowsWarning(UserWarning):
+    """Folds hold out rows in the order of y: what one holds out, the others have never seen."""
+
+
+def default_folds(
+    target: NDArray[Any], seed: int, rarest: int | None = None
+) -> KFold | list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return the folds of a learner that chooses by cross-validation, without ``cv``.
+
+    Rows are shuffled: files are often in the order of time or of something else.
+
+    Parameters
+    ----------
+    target : ndarray, shape (n,)
+        Classes, or numbers to predict.
+    seed : int
+        Of the shuffle.
+    rarest : int, optional
+        Rows of the rarest class: folds have the same fraction of each class, and are no more than
+        these rows. None: the target is no class.
+    """
+    if rarest is None:
+        return KFold(min(FOLDS, len(target)), shuffle=True, random_state=seed)
+    folds = StratifiedKFold(int(np.clip(rarest, 2, FOLDS)), shuffle=True, random_state=seed)
+    with warnings.catch_warnings():  # a class of one row is not learned where it is held out
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return list(folds.split(np.empty(len(target)), target))
+
+
+def read_folds(
+    cv: Any,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    n_rows: int,
+    *,
+    shuffle: bool = False,
+    random_state: int = 0,
+    remedy: str = SHUFFLE,
+    stacklevel: int = 2,
+) -> list[Split]:
+    """Return the folds of ``cv``; a number of them shuffled, or with a warning where y is in order.
+
+    Parameters
+    ----------
+    cv, estimator, X, y, groups, n_rows
+        As `read_splits` has them.
+    shuffle : bool, default False
+        Whether a number of folds is of shuffled rows.
+    random_state : int, default 0
+        The seed of the shuffle.
+    remedy : str, default `SHUFFLE`
+        What the warning advises.
+    stacklevel : int, default 2
+        Whom the warning is for; 1 is the caller.
+    """
+    if not isinstance(shuffle, bool | np.bool_):
+        raise ParameterError(f"The 'shuffle' parameter must be True or False. Got {shuffle!r:.60}.")
+    is_number = isinstance(cv, Integral) or cv is None
+    if shuffle and (not is_number or groups is not None):
+        raise ParameterError(
+            "shuffle=True shuffles a number of folds, cv=5, of rows without groups. Give a "
+            "splitter with shuffle=True of its own instead, such as KFold or GroupKFold."
+        )
+    if shuffle:
+        kind = StratifiedKFold if is_classifier(estimator) else KFold
+        cv = kind(FOLDS if cv is None else int(cv), shuffle=True, random_state=random_state)
+    splits = read_splits(cv, estimator, X, y, groups, n_rows)
+    if is_number and not shuffle and groups is None and not is_classifier(estimator):
+        _warn_of_order(y, splits, remedy, stacklevel + 2)
+    return splits
+
+
+def _warn_of_order(y: Any, splits: list[Split], remedy: str, stacklevel: int) -> None:
+    """Warn where the order of rows is that of a target, or folds differ as shuffled ones never."""
+    y = np.asarray(y)
+    if y.dtype.kind not in "fiu" or len(splits) < 2:
+        return
+    for target in y.reshape(len(y), -1).T.astype(np.float64):
+        size = float(np.abs(target).max(initial=0.0))
+        if not 0 < size < np.inf:
+            continue
+        unit = target / size  # squares of it neither vanish nor overflow
+        means = np.array([unit[split.test].mean() for split in splits])
+        is_sorted = _is_sorted(target)
+        if is_sorted or _differ(unit, means, splits):
+            what = "are in the order of y" if is_sorted else "come in blocks that differ in y"
+            low, high = means.min() * size, means.max() * size
+            warnings.warn(
+                f"Rows {what}: its mean is {low:.4g} in one of {len(splits)} folds and "
+                f"{high:.4g} in another, so folds hold out what the others hardly show. "
+                f"{remedy}; or, if rows are in the order of time, a splitter such as "
+                "TimeSeriesSplit.",
+                OrderedRowsWarning,
+                stacklevel=stacklevel,
+            )
+            return
+
+
+def _is_sorted(target: Floats) -> bool:
+    ascending = bool((target[1:] >= target[:-1]).all())
+    return (ascending or bool((target[1:] <= target[:-1]).all())) and len(
+        np.unique(target)
+    ) >= MIN_DISTINCT
+
+
+def _differ(target: Floats, means: Floats, splits: list[Split]) -> bool:
+    """Return whether means of folds differ beyond chance, by the F test of one-way analysis."""
+    from scipy.stats import f as f_distribution
+
+    sizes = np.array([len(split.test) for split in splits])
+    total = float(((target - target.mean()) ** 2).sum())
+    between = float((sizes * (means - target.mean()) ** 2).sum())
+    free = int(sizes.sum()) - len(sizes)
+    if not np.isfinite(total) or total <= 0 or free <= 0 or between < MIN_FRACTION_BETWEEN * total:
+        return False
+    ratio = (between / (len(sizes) - 1)) / max((total - between) / free, 1e-300)
+    return bool(f_distribution.sf(ratio, len(sizes) - 1, free) <= SIGNIFICANCE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.geometry.cone.joint_rows import JointRows
+from separable.geometry.cone.cone_rows import JointRows
 from separable.geometry.cone.signed_rows import SignedRows, read_labelled
 from separable.geometry.proofs.checks import (
     ExactNumbers,

@@ -16,8 +16,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from separable.data.resources import available_bytes
 from separable.data.rows import Rows, as_rows
-from separable.fitting.fit_warnings import held_back
-from separable.fitting.fold_fits import FittedFold, FoldFit, LeftOut, refit, refit_fold
+from separable.fitting.fold_fits import FittedFold, FoldFit, LeftOut, held_back, refit, refit_fold
 from separable.fitting.predictions import ask, predictions_from_scores
 from separable.fitting.splits import runs_of, take
 from separable.model.predict.scores import linear_scores

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, largest_magnitude
-from separable.fitting.base import LinearEstimator
+from separable.fitting.base import Ineffective, LinearEstimator, warn_of_ineffective
 from separable.fitting.targets import (
     RowWeights,
     check_class_weight,
@@ -22,7 +22,6 @@ from separable.fitting.targets import (
     find_classes,
     weigh_rows,
 )
-from separable.fitting.unused_options import Ineffective, warn_of_ineffective
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import ParameterError, check_parameters
 from separable.online.poor_fit import is_look_due, poor_fit_message

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from separable._core import native
 from separable.data.rows import as_rows, column_names
 from separable.data.split import random_split, stratified_split
+from separable.fitting.base import Ineffective
 from separable.fitting.targets import RowWeights
-from separable.fitting.unused_options import Ineffective
 from separable.model.parameters import (
     AVERAGE,
     BOOL,

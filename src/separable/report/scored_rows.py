@@ -126,7 +126,7 @@ class Fitted:
     @classmethod
     def of(cls, given: Any) -> Fitted:
         """Return the estimator to report on; for a search, the best one."""
-        from separable.plot.style.fitted import best_of, linear_model
+        from separable.plot.style.fitted_models import best_of, linear_model
 
         fitted = best_of(given)
         own = fitted if isinstance(fitted, LinearModel | VotedModel) else None
@@ -145,7 +145,7 @@ class Fitted:
 
     @property
     def _is_pipeline(self) -> bool:
-        from separable.plot.style.fitted import is_pipeline
+        from separable.plot.style.fitted_models import is_pipeline
 
         return is_pipeline(self.estimator)
 

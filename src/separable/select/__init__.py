@@ -6,9 +6,8 @@ from separable.select.curves.forecast import Forecast
 from separable.select.curves.learning import learning_curve
 from separable.select.curves.learning_results import LearningCurve
 from separable.select.curves.validation import ValidationCurve, validation_curve
-from separable.select.error_rates import error_rate
 from separable.select.grid_search import search
-from separable.select.holdout import HoldOut, hold_out
+from separable.select.holdout import HoldOut, error_rate, hold_out
 from separable.select.leaderboard import Leaderboard, Standing
 from separable.select.loo import leave_one_out
 from separable.select.nested_cross_validation import NestedValidation, nested_cross_validate

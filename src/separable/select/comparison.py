@@ -12,9 +12,8 @@ import numpy as np
 from sklearn.base import clone
 
 from separable.fitting.best_candidate import best_index
-from separable.fitting.folds import read_folds
-from separable.fitting.metric_scorer import MetricScorer, metric_scorer
-from separable.fitting.scorers import read_scoring
+from separable.fitting.scorers import MetricScorer, metric_scorer, read_scoring
+from separable.fitting.splits import read_folds
 from separable.select.cross_validation import read_problem
 from separable.select.grid_search import penalties_of, search
 from separable.select.leaderboard import Leaderboard, Standing

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.fit_warnings import Notices
-from separable.fitting.fold_fits import Problem, fold_fits
-from separable.fitting.folds import read_folds
+from separable.fitting.fold_fits import Notices, Problem, fold_fits
 from separable.fitting.predictions import ask, join
 from separable.fitting.scorers import read_scoring, score_rows
-from separable.fitting.splits import Split, paired, take
+from separable.fitting.splits import Split, paired, read_folds, take
 from separable.fitting.targets import check_sample_weight
 from separable.model.metrics.metric_registry import Predictions
 from separable.select.results import CrossValidation

@@ -13,11 +13,9 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
 from separable.fitting.best_candidate import one_standard_error_index, standard_errors
-from separable.fitting.fit_warnings import Notices
-from separable.fitting.fold_fits import FoldFit, Problem, fold_of, refit
-from separable.fitting.folds import read_folds
+from separable.fitting.fold_fits import FoldFit, Notices, Problem, fold_of, refit
 from separable.fitting.scorers import read_scoring
-from separable.fitting.splits import Split, take
+from separable.fitting.splits import Split, read_folds, take
 from separable.select.cross_validation import read_problem, validate
 from separable.select.search_results import Search, results_table
 

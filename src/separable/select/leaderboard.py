@@ -10,8 +10,7 @@ import numpy as np
 
 from separable.fitting.best_candidate import standard_errors
 from separable.model.words import lined_up, shown
-from separable.select.corrected_variance import LEVEL, p_value
-from separable.select.results import shown_number
+from separable.select.results import LEVEL, p_value, shown_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,8 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from separable.certified.loo.certified_loo import TooLargeError
-from separable.fitting.fit_warnings import Notices
-from separable.fitting.fold_fits import refit
+from separable.fitting.fold_fits import Notices, refit
 from separable.fitting.predictions import ask, join
 from separable.fitting.scorers import Predicted, read_scoring, score_rows
 from separable.fitting.splits import Split, take

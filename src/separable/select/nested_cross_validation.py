@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.fitting.best_candidate import standard_errors
-from separable.fitting.fit_warnings import Notices
-from separable.fitting.fold_fits import refit
-from separable.fitting.folds import read_folds
-from separable.fitting.metric_scorer import MetricScorer, metric_scorer
+from separable.fitting.fold_fits import Notices, refit
 from separable.fitting.predictions import ask
-from separable.fitting.scorers import read_scoring, score_rows
-from separable.fitting.splits import take
+from separable.fitting.scorers import MetricScorer, metric_scorer, read_scoring, score_rows
+from separable.fitting.splits import read_folds, take
 from separable.model.words import lined_up
 from separable.select.comparison import check_one_score, metric_of
 from separable.select.cross_validation import noting, read_problem

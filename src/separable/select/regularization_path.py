@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from separable.data.rows import column_names
-from separable.fitting.fit_warnings import Notices
-from separable.fitting.fold_fits import refit
+from separable.fitting.fold_fits import Notices, refit
 from separable.fitting.separation_error import naming_columns
 from separable.fitting.splits import Split
 from separable.model.words import lined_up

@@ -1,4 +1,4 @@
-"""Results of a validation: scores, and the predictions of every held-out row."""
+"""Results of a validation: scores, standard errors, and the predictions of every held-out row."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import t as student
 
 from separable.fitting.best_candidate import standard_errors
 from separable.model.words import lined_up
@@ -18,8 +19,15 @@ if TYPE_CHECKING:
 
     from separable.typing import Floats
 
-
-__all__ = ["BruteForceError", "CrossValidation", "LeaveOneOutValidation", "shown_number"]
+__all__ = [
+    "LEVEL",
+    "BruteForceError",
+    "CrossValidation",
+    "LeaveOneOutValidation",
+    "p_value",
+    "shared_rows",
+    "shown_number",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,3 +268,37 @@ def _plain_predictions(result: CrossValidation | LeaveOneOutValidation) -> dict[
 def shown_number(value: float) -> str:
     """Return a number with six digits; nothing for NaN."""
     return "" if math.isnan(value) else f"{value:.6g}"
+
+
+#: A difference is beyond noise where noise makes one as large less often than this.
+LEVEL = 0.05
+
+
+def shared_rows(repeats: int, test_per_train: float) -> float:
+    """Return the variance of a mean over splits, in units of that of one of them.
+
+    Splits share training rows, so their scores go up and down together: not 1 / repeats but
+    1 / repeats + n_test / n_train (Nadeau and Bengio, Inference for the generalization error,
+    Machine Learning 52, 2003).
+    """
+    return 1.0 / repeats + test_per_train
+
+
+def _corrected_error(apart: Floats, test_per_train: float) -> float:
+    """Return the standard error of the mean of differences, one a split; NaN for one split."""
+    if len(apart) < 2:
+        return math.nan
+    return float(np.std(apart, ddof=1)) * math.sqrt(shared_rows(len(apart), test_per_train))
+
+
+def p_value(apart: Floats, test_per_train: float) -> float:
+    """Return how often noise alone makes a mean difference as large; NaN for one split.
+
+    Two-sided, by Student's t with one degree of freedom less than splits.
+    """
+    mean, error = float(np.mean(apart)), _corrected_error(apart, test_per_train)
+    if math.isnan(error):
+        return math.nan
+    if error == 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    return float(2.0 * student.sf(abs(mean) / error, len(apart) - 1))

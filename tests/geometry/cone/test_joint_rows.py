@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from separable.data.rows import as_rows
-from separable.geometry.cone.joint_rows import JointRows
+from separable.geometry.cone.cone_rows import JointRows
 
 
 def written_out(X, label, K, fit_intercept):

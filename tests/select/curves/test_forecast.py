@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import least_squares
 
 from separable.select import LearningCurve
-from separable.select.curves.power_law import Measured, fit_laws, miss_per_doubling, noisy_means
+from separable.select.curves.forecast import Measured, fit_laws, miss_per_doubling, noisy_means
 
 SIZES = np.array([25, 50, 100, 200, 400, 800, 1600, 3200])
 

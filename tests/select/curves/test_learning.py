@@ -41,7 +41,7 @@ from separable import (
 )
 from separable.fitting.fold_fits import Problem
 from separable.select import learning_curve
-from separable.select.curves.growing_fits import growing_fits
+from separable.select.curves.learning import growing_fits
 from separable.select.curves.training_sizes import Repetition, read_sizes, repetitions
 from tests.select.doubles import NeedsRows, fitted
 

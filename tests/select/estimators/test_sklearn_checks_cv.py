@@ -22,7 +22,7 @@ pytestmark = [
     ]
 )
 # some checks learn from iris, whose rows are in the order of y
-@pytest.mark.filterwarnings("ignore::separable.fitting.folds.OrderedRowsWarning")
+@pytest.mark.filterwarnings("ignore::separable.fitting.splits.OrderedRowsWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -35,6 +35,6 @@ def test_scikit_learn_checks(estimator, check):
         LassoCV([0.1, 0.01], cv=2, standardize=True, select="1se"),
     ]
 )
-@pytest.mark.filterwarnings("ignore::separable.fitting.folds.OrderedRowsWarning")
+@pytest.mark.filterwarnings("ignore::separable.fitting.splits.OrderedRowsWarning")
 def test_scikit_learn_checks_of_other_options(estimator, check):
     check(estimator)

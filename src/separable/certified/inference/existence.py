@@ -165,14 +165,14 @@ class _Part:
 
     def _cone(self) -> ConeRows:
         """Return the vectors as a search sees them."""
-        from separable.geometry.cone.joint_rows import JointRows
+        from separable.geometry.cone.cone_rows import JointRows
         from separable.geometry.cone.signed_rows import SeenRows
 
         cone = self._cone_as_it_came()
         return cone.seen() if isinstance(cone, JointRows) else SeenRows(cone)
 
     def _cone_as_it_came(self) -> Any:
-        from separable.geometry.cone.joint_rows import JointRows
+        from separable.geometry.cone.cone_rows import JointRows
         from separable.geometry.cone.signed_rows import SignedRows
 
         if self.n_classes > 2:

@@ -198,7 +198,7 @@ def _board(
     part: Rows,
     folds: Folds,
 ) -> Leaderboard:
-    from separable.fitting.metric_scorer import MetricScorer
+    from separable.fitting.scorers import MetricScorer
     from separable.select.comparison import standings_of
     from separable.select.leaderboard import Leaderboard
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.data.rows import as_rows
+from separable.fitting.base import Ineffective
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
-from separable.fitting.unused_options import Ineffective
 from separable.model.parameters import BOOL, NOT_NEGATIVE
 from separable.moments.base import Solution
 from separable.moments.base_classifier import PRIORS, MomentClassifier

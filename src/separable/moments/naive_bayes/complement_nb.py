@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.fitting.unused_options import Ineffective
+from separable.fitting.base import Ineffective
 from separable.model.parameters import BOOL
 from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
 from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.plot.displays.boundary_scene import Scene, pair_of, scene_of
-from separable.plot.style.fitted import best_of, class_codes, is_pipeline
+from separable.plot.style.fitted_models import best_of, class_codes, is_pipeline
 from separable.plot.style.plane import (
     borders,
     box_around,

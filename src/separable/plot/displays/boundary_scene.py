@@ -18,7 +18,7 @@ from separable.features.polynomial_encoder import PolynomialEncoder
 from separable.model.linear_model import LinearModel
 from separable.model.predict.inputs import model_rows
 from separable.model.words import label_value
-from separable.plot.style.fitted import (
+from separable.plot.style.fitted_models import (
     best_of,
     has_weights_of_pairs,
     is_pipeline,

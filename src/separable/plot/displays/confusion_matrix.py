@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from separable.plot.style.fitted import best_of
+from separable.plot.style.fitted_models import best_of
 from separable.plot.style.theme import (
     DARK,
     GREY,

@@ -17,7 +17,7 @@ from separable.plot.displays.boundary_scene import (
     pair_of,
     scores_of_pair,
 )
-from separable.plot.style.fitted import class_codes, linear_model, names_of_columns
+from separable.plot.style.fitted_models import class_codes, linear_model, names_of_columns
 from separable.plot.style.plane import box_around, plane_in_box, scatter_classes
 from separable.plot.style.theme import (
     DARK,

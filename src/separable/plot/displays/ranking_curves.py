@@ -11,7 +11,7 @@ import numpy as np
 from separable.model.metrics.metric_case import ClassCase, case_of
 from separable.model.metrics.metric_registry import Predictions
 from separable.model.predict.probability import classes_of
-from separable.plot.style.fitted import best_of
+from separable.plot.style.fitted_models import best_of
 from separable.plot.style.theme import (
     DASHES,
     GREY,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.model.words import feature_name, label_value
-from separable.plot.style.fitted import linear_model
+from separable.plot.style.fitted_models import linear_model
 from separable.plot.style.panels import panels_for
 from separable.plot.style.theme import (
     BLUE,

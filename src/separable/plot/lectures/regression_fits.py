@@ -12,7 +12,7 @@ from separable.fitting.targets import check_numbers
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.moments.regression.least_squares import LeastSquares
 from separable.moments.regression.ridge import Ridge
-from separable.plot.style.fitted import like_given, names_of_columns
+from separable.plot.style.fitted_models import like_given, names_of_columns
 from separable.plot.style.panels import describe_panel, legend_of_panels, panels_for
 from separable.plot.style.plane import names_of, plane_points, span
 from separable.plot.style.theme import BLUE, DARK, GREY, ORANGE, SKY, Display, add_legend, describe

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, column_names
 from separable.fitting.targets import check_labels
-from separable.plot.style.fitted import names_of_columns
+from separable.plot.style.fitted_models import names_of_columns
 from separable.plot.style.theme import GREY, class_style, short_names, shortened, text_size
 
 if TYPE_CHECKING:

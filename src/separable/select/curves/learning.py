@@ -1,31 +1,40 @@
-"""Learning curves: performance against the number of training rows."""
+"""Learning curves: performance against the number of training rows.
+
+A curve shows 1 - error rate, MSE0 - MSE, or any score (`Units`). Fits to more rows continue from
+the fit before them if that gives the same model (`growing_fits`).
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
+from sklearn.base import is_classifier, is_regressor
 
-from separable.fitting.fit_warnings import Notices
+from separable.fitting.fold_fits import FoldFit, Notices, fold_of, refit, refits
+from separable.fitting.scorers import MetricScorer, Scorer, metric_scorer, read_scoring
 from separable.fitting.splits import Split, take
+from separable.fitting.targets import check_labels, check_targets
+from separable.online.base import OnlineEstimator
 from separable.select.cross_validation import read_problem, score_fold
-from separable.select.curves.growing_fits import growing_fits
 from separable.select.curves.learning_results import LearningCurve
 from separable.select.curves.training_sizes import read_sizes, repetitions
-from separable.select.curves.units import Units, units_of
+from separable.select.holdout import error_rate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-    from separable.fitting.fold_fits import Problem
+    from separable.fitting.fold_fits import FittedFold, Problem
     from separable.select.curves.training_sizes import Repetition
     from separable.typing import Floats
 
-
-__all__ = ["learning_curve"]
+__all__ = ["growing_fits", "learning_curve"]
 
 
 def learning_curve(
@@ -108,7 +117,7 @@ def learning_curve(
     True
     """
     problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
-    units, labels = units_of(scoring, problem)
+    units, labels = _units_of(scoring, problem)
     made = repetitions(
         problem.n_rows,
         labels,
@@ -186,3 +195,177 @@ def _run(
 def _same(ways: list[str]) -> str:
     kinds = set(ways)
     return ways[0] if len(kinds) == 1 else "mixed"
+
+
+@dataclass(frozen=True)
+class Units:
+    """What is measured; this one is a score as a scorer returns it.
+
+    Parameters
+    ----------
+    name : str
+    scorer : Scorer
+        Of which more is better.
+    greater_is_better : bool, default True
+        False: the curve shows the score with the other sign.
+    best : float, default inf
+        What no model exceeds, as the curve shows it.
+    """
+
+    name: str
+    scorer: Scorer
+    greater_is_better: bool = True
+    best: float = math.inf
+
+    def constant_error(self, y_train: Any, y_test: Any, weight: Floats | None) -> float:
+        """Return the error on held-out rows of the best constant answer; NaN: there is none."""
+        del y_train, y_test, weight
+        return math.nan
+
+    def shown(self, scores: Floats, constant: float) -> Floats:
+        """Return scores of a repetition in these units."""
+        del constant
+        return scores if self.greater_is_better else -scores
+
+    def baseline(self, constants: list[float]) -> float | None:
+        """Return what the best constant answer reaches in these units."""
+        del constants
+        return None
+
+    def constant_errors(self, constants: list[float]) -> Floats | None:
+        """Return the error of the best constant answer, by repetition."""
+        return None if math.isnan(constants[0]) else np.array(constants)
+
+    def ceiling(self, constants: Floats) -> float:
+        """Return what no model exceeds in these units."""
+        del constants
+        return self.best
+
+
+class _Accuracy(Units):
+    """1 - error rate."""
+
+    def constant_error(self, y_train: Any, y_test: Any, weight: Floats | None) -> float:
+        classes, counts = np.unique(np.asarray(y_train), return_counts=True)
+        most = np.repeat(classes[counts.argmax()], len(y_test))
+        return error_rate(y_test, most, sample_weight=weight)
+
+    def baseline(self, constants: list[float]) -> float:
+        return 1.0 - float(np.mean(constants))
+
+
+class _LessThanConstant(Units):
+    """MSE0 - MSE."""
+
+    def constant_error(self, y_train: Any, y_test: Any, weight: Floats | None) -> float:
+        mean = np.mean(np.asarray(y_train, dtype=np.float64), axis=0)
+        return _squared_error(y_test, np.broadcast_to(mean, np.shape(y_test)), weight)
+
+    def shown(self, scores: Floats, constant: float) -> Floats:
+        return constant + scores
+
+    def baseline(self, constants: list[float]) -> float:
+        del constants
+        return 0.0
+
+    def ceiling(self, constants: Floats) -> float:
+        return float(constants.mean())
+
+
+def _units_of(scoring: Any, problem: Problem) -> tuple[Units, NDArray[Any] | None]:
+    """Return the units that ``scoring`` means, and of classifiers the labels, checked."""
+    estimator, n = problem.estimator, problem.n_rows
+    name, labels = type(estimator).__name__, None
+    if is_classifier(estimator):
+        labels = check_labels(problem.y, n, name)
+    elif is_regressor(estimator):
+        check_targets(problem.y, n, name)
+    if scoring is None and labels is not None:
+        right = Scorer("1 - error rate", _accuracy, "error_rate")
+        return _Accuracy(right.name, right, best=1.0), labels
+    if scoring is None and is_regressor(estimator):
+        less = Scorer("MSE0 - MSE", _less_error, "mean_squared_error")
+        return _LessThanConstant(less.name, less), labels
+    if isinstance(scoring, dict | list | tuple | set):
+        raise ValueError(f"A learning curve is of one score. Got {scoring!r}.")
+    given = metric_scorer(scoring, problem.y)
+    (scorer,) = read_scoring(given, estimator)
+    if not isinstance(given, MetricScorer):
+        best = 0.0 if isinstance(scoring, str) and scoring.startswith("neg_") else math.inf
+        return Units(scorer.name, scorer, best=best), labels
+    given.check(estimator)
+    better = given.metric.greater_is_better
+    return Units(scorer.name, scorer, better, 1.0 if better else 0.0), labels
+
+
+def _accuracy(who: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return 1.0 - error_rate(y, who.predict(X), sample_weight=sample_weight)
+
+
+def _less_error(who: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return -_squared_error(y, who.predict(X), sample_weight)
+
+
+def _squared_error(y: Any, predicted: Any, weight: Floats | None) -> float:
+    y_true = np.asarray(y, dtype=np.float64)
+    apart = (y_true - np.asarray(predicted).reshape(y_true.shape)) ** 2
+    return float(np.average(apart.reshape(len(apart), -1).mean(axis=1), weights=weight))
+
+
+def growing_fits(problem: Problem, made: Repetition, sizes: NDArray[np.intp]) -> Iterator[FoldFit]:
+    """Return the fits of an estimator to the first rows of a repetition, size by size.
+
+    Moment learners add the new rows to their sums; certified learners start from the weights and
+    the dual point of the size before; online learners that pass once over the rows, in their
+    order, go on with the new ones. All others are fitted to each size.
+    """
+    splits = [Split(problem.n_rows, made.test, made.train[:m], False) for m in sizes.tolist()]
+    offer = getattr(problem.estimator, "growing_fits", None)
+    fits: Iterator[FoldFit] | None = None if offer is None else offer(problem, splits)
+    if fits is not None:
+        return fits
+    if isinstance(problem.estimator, OnlineEstimator) and _passes_once(problem, splits):
+        return _streams(problem, splits)
+    return refits(problem, [problem.estimator], splits)
+
+
+def _streams(problem: Problem, splits: list[Split]) -> Iterator[FoldFit]:
+    """Yield fits that learn the new rows alone."""
+    fitted: Any = None
+
+    def fit(fold: int) -> FittedFold:
+        nonlocal fitted
+        split = splits[fold]
+        if fold == 0:
+            fitted = refit(problem, split.train)
+            return fold_of(fitted, problem, split, "refit")
+        new = split.train[splits[fold - 1].n_train :]
+        weight = {} if problem.weight is None else {"sample_weight": problem.weight[new]}
+        fitted.partial_fit(take(problem.X, new), take(problem.y, new), **weight)
+        return fold_of(fitted, problem, split, "stream")
+
+    for fold in range(len(splits)):
+        yield FoldFit(fold, 0, partial(fit, fold))
+
+
+def _passes_once(problem: Problem, splits: list[Split]) -> bool:
+    """Say whether a fit is one pass over the rows in their order, and all classes come early."""
+    given = problem.estimator.get_params(deep=False)
+    once = given.get("max_iter") == 1 and given.get("shuffle") is False
+    odd = given.get("early_stopping") or given.get("warm_start") or given.get("pocket")
+    if not once or odd or isinstance(given.get("class_weight"), str):
+        return False
+    if not hasattr(problem.estimator, "partial_fit"):
+        return False
+    if not is_classifier(problem.estimator):
+        return True
+    first, last = (np.unique(_counted(problem, split)) for split in (splits[0], splits[-1]))
+    return np.array_equal(first, last)
+
+
+def _counted(problem: Problem, split: Split) -> NDArray[Any]:
+    """Return the labels of the rows that a split learns from."""
+    rows = split.train
+    if problem.weight is not None:
+        rows = rows[problem.weight[rows] > 0]
+    return np.asarray(take(problem.y, rows))

@@ -11,8 +11,7 @@ import numpy as np
 
 from separable.fitting.best_candidate import standard_errors
 from separable.model.words import lined_up
-from separable.select.curves.forecast import forecast_of, law_at
-from separable.select.curves.power_law import Measured
+from separable.select.curves.forecast import Measured, forecast_of, law_at
 from separable.select.results import shown_number
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.fitting.best_candidate import best_index, one_standard_error_index, standard_errors
-from separable.fitting.metric_scorer import MetricScorer, metric_scorer
+from separable.fitting.scorers import MetricScorer, metric_scorer
 from separable.model.words import lined_up
 from separable.select.comparison import check_one_score, metric_of
 from separable.select.grid_search import penalties_of, search

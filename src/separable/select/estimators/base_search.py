@@ -18,11 +18,10 @@ from separable.certified.estimators.base import SOLVER_PARAMETERS
 from separable.data.rows import column_names
 from separable.fitting.base import LinearEstimator
 from separable.fitting.best_candidate import warn_of_edge
-from separable.fitting.folds import FOLDS, GIVE_SPLITTER, default_folds, read_folds
 from separable.fitting.predictions import predictions_from_scores, spread
 from separable.fitting.scorers import SCORING, read_scoring, score_rows
 from separable.fitting.separation_error import naming_columns
-from separable.fitting.splits import CV, take
+from separable.fitting.splits import CV, FOLDS, GIVE_SPLITTER, default_folds, read_folds, take
 from separable.model.parameters import COUNT, UNIT_INTERVAL, Requirement, one_of
 from separable.select.cross_validation import noting
 from separable.select.estimators import search_table

@@ -12,9 +12,8 @@ from sklearn.metrics import check_scoring
 
 from separable.data.rows import largest_magnitude
 from separable.fitting.best_candidate import GridEdgeWarning, warn_of_edge
-from separable.fitting.folds import GIVE_SPLITTER, read_folds
 from separable.fitting.scorers import SCORING
-from separable.fitting.splits import CV
+from separable.fitting.splits import CV, GIVE_SPLITTER, read_folds
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.regression.base_squares import SquaresRegressor
 from separable.moments.regression.column_side import column_side

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from separable.plot import SeparableShareDisplay
-from separable.plot.lectures.separable_share import cover_fraction
+from separable.plot.lectures.separable_fraction import cover_fraction
 from tests.plot.clouds import texts_of
 
 pytestmark = pytest.mark.native

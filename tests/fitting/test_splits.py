@@ -18,7 +18,7 @@ from separable import (
     Ridge,
     RidgeCV,
 )
-from separable.fitting.folds import OrderedRowsWarning
+from separable.fitting.splits import OrderedRowsWarning
 from separable.select import (
     compare,
     cross_validate,

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.fitting.best_candidate import best_index, one_standard_error_index, standard_errors
-from separable.plot.displays.path import penalty_label, penalty_positions, simplicity
-from separable.plot.style.fitted import name_of
+from separable.plot.displays.coefficient_paths import penalty_label, penalty_positions, simplicity
+from separable.plot.style.fitted_models import name_of
 from separable.plot.style.theme import (
     BLUE,
     DARK,

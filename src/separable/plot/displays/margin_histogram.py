@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from separable.geometry import margins
-from separable.plot.style.fitted import best_of, class_codes, is_pipeline, linear_model
+from separable.plot.style.fitted_models import best_of, class_codes, is_pipeline, linear_model
 from separable.plot.style.plane import class_handles
 from separable.plot.style.theme import (
     DARK,
