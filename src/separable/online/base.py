@@ -105,6 +105,10 @@ class OnlineEstimator(LinearEstimator):
         """Return the initial state."""
         raise NotImplementedError
 
+    def _fit_rows(self, X: Any, rows: Rows, targets: Targets, state: Any) -> Self:
+        """Run the epochs of ``fit`` from the initial state, and keep the model."""
+        raise NotImplementedError
+
     def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
         """Train on the next rows of a stream, once, in order."""
         raise NotImplementedError
@@ -186,6 +190,51 @@ class OnlineEstimator(LinearEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return getattr(self, "_state", None) is not None
 
+    # ------------------------------------------------------------------ fit
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Fit the model to all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+            float32 and float64 are used without conversion.
+        y : array-like of shape (n,)
+            The class of each row, at least two, or the number to predict.
+        coef_init : array-like of shape (k, d) or (d,), optional
+            Initial weights; default zeros.
+        intercept_init : float or array-like of shape (k,), optional
+            Initial intercepts; default zeros.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight k + f (k an integer, 0 <= f < 1) is presented k times in a row and once
+            more with its step scaled by f; ``BatchPerceptron`` counts it as k + f rows. Rows of
+            weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows = as_rows(X)
+        targets = self._targets(y, rows.n_rows, sample_weight)
+        self._check_eta(rows.values.dtype)
+        state = self._start(rows, targets.classes, coef_init, intercept_init)
+        return self._fit_rows(X, rows, targets, state)
+
+    def _keep(self, X: Any, state: OnlineState, model: LinearModel, epochs: int) -> Self:
+        """Store the result of a fit."""
+        self._remember_columns(X)
+        self._state, self._model = state, model
+        self.n_iter_ = epochs
+        return self
+
     # ------------------------------------------------------------------ targets
 
     def _check_targets(self, y: Any, n_rows: int) -> NDArray[Any]:
@@ -261,7 +310,7 @@ class OnlineEstimator(LinearEstimator):
         self._state, self._model = state, None
         self.n_iter_ = 1
         if is_look_due(state.rows_seen, batch.n_counted):
-            self._warn_of_poor_fit(self.model_, batch, y, stacklevel=4)
+            self._warn_of_poor_fit(self.model_, batch, y)
         return self
 
     def _check_announced(self, classes: Any, state: OnlineState | None) -> NDArray[Any]:
@@ -327,9 +376,7 @@ class OnlineEstimator(LinearEstimator):
         del state, rows, largest, steps
         return False, None
 
-    def _warn_of_poor_fit(
-        self, model: Any, batch: TrainingBatch, y: NDArray[Any], stacklevel: int = 3
-    ) -> None:
+    def _warn_of_poor_fit(self, model: Any, batch: TrainingBatch, y: NDArray[Any]) -> None:
         """Warn if the data is odd and the model is hardly better than a constant."""
         message = poor_fit_message(
             model,
@@ -343,7 +390,7 @@ class OnlineEstimator(LinearEstimator):
             warnings.warn(
                 f"{type(self).__name__} may have learned little: {message}",
                 ConvergenceWarning,
-                stacklevel=stacklevel,
+                stacklevel=4,
             )
 
     def _build_model(

@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from separable._core import native
-from separable.data.rows import as_rows, column_names, core_rows
+from separable.data.rows import column_names, core_rows
 from separable.fitting.base import one_or_list
 from separable.model.parameters import (
     BOOL,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.model.linear_model import LinearModel
+    from separable.online.base import Targets
 
 __all__ = ["DOUBLE", "TIE_TARGETS", "PerceptronBase"]
 
@@ -90,35 +91,9 @@ class PerceptronBase(ClassifierMixin, OnlineEstimator):
 
     partial_fit = partial_fit_classes
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Fit the model to all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            float32 and float64 are used without conversion.
-        y : array-like of shape (n,)
-            The class of each row; at least two classes.
-        coef_init : array-like of shape (k, d), optional
-            Initial weights; default zeros.
-        intercept_init : array-like of shape (k,), optional
-            Initial intercepts; default zeros.
-        sample_weight : array-like of shape (n,), optional
-            A row of weight k + f (k an integer, 0 <= f < 1) is presented k times in a row and once
-            more with its step scaled by f; rows of weight 0 are ignored.
-
-        Returns
-        -------
-        self
-        """
-        batch, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+    def _fit_rows(self, X: Any, rows: Rows, targets: Targets, state: OnlineState) -> Self:
+        self._check_ties()
+        batch, zero_start = self._prepare(rows, targets, state)
         rule, original = self._fit_rule(state, batch.rows), batch
         if rule.shuffle:
             batch = batch.shuffled(rule.seed, rule.max_epochs)
@@ -144,18 +119,12 @@ class PerceptronBase(ClassifierMixin, OnlineEstimator):
     # ------------------------------------------------------------------ steps
 
     def _prepare(
-        self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any
-    ) -> tuple[TrainingBatch, OnlineState, bool]:
-        """Check the input of ``fit``; return the batch, the state and whether it starts at zero."""
-        self._check_parameters()
-        self._check_ties()
-        rows = as_rows(X)
-        targets = self._targets(y, rows.n_rows, sample_weight)
-        self._check_eta(rows.values.dtype)
-        state = self._start(rows, targets.classes, coef_init, intercept_init)
+        self, rows: Rows, targets: Targets, state: OnlineState
+    ) -> tuple[TrainingBatch, bool]:
+        """Return the batch of ``fit``, and whether the state starts at zero."""
         zero_start = not state.lanes["w"].any() and not state.lanes["b"].any()
         state.weight_bound = None
-        return TrainingBatch.of(rows, targets.target, targets.counted), state, zero_start
+        return TrainingBatch.of(rows, targets.target, targets.counted), zero_start
 
     def _stopped_by(self, run: Run) -> str:
         """Return why the epochs of a fit ended."""
@@ -197,7 +166,7 @@ class PerceptronBase(ClassifierMixin, OnlineEstimator):
         evidence: dict[str, Any] = dict(model.evidence)
         if not evidence["converged"] and evidence["stopped_by"] != "eps":
             message = _unconverged_message(self, evidence, labels, n_rows)
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         elif self.ties == "positive" and evidence["tied_rows"] > 0:
             warnings.warn(
                 f"{type(self).__name__} with ties='positive' counts a score of exactly 0 as the "
@@ -205,19 +174,12 @@ class PerceptronBase(ClassifierMixin, OnlineEstimator):
                 "score. predict gives them the negative class, as every linear model does here. "
                 "Use ties='mistake' for weights that put every row strictly on its side.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @property
     def _tie_target(self) -> int:
         return TIE_TARGETS[self.ties]
-
-    def _keep(self, X: Any, state: OnlineState, model: LinearModel, epochs: int) -> Self:
-        """Store the result of a fit."""
-        self._remember_columns(X)
-        self._state, self._model = state, model
-        self.n_iter_ = epochs
-        return self
 
     def _run(self, state: OnlineState, batch: TrainingBatch, rule: Rule) -> Run:
         """Run the epochs of ``fit``, training the state in place."""

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from separable._core import native
-from separable.data.rows import as_rows, column_names
+from separable.data.rows import column_names
 from separable.data.split import random_split, stratified_split
 from separable.fitting.base import Ineffective
 from separable.fitting.targets import RowWeights
@@ -193,41 +193,9 @@ class SGDBase(OnlineEstimator):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Fit the model to all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            float32 and float64 are used without conversion.
-        y : array-like of shape (n,)
-            The class of each row, at least two, or the number to predict.
-        coef_init : array-like of shape (k, d) or (d,), optional
-            Initial weights; default zeros.
-        intercept_init : array-like of shape (k,), optional
-            Initial intercepts; default zeros.
-        sample_weight : array-like of shape (n,), optional
-            A row of weight k + f (k an integer, 0 <= f < 1) is presented k times in a row and once
-            more with its gradient scaled by f; rows of weight 0 are ignored.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        rows = as_rows(X)
-        targets = self._targets(y, rows.n_rows, sample_weight)
+    def _fit_rows(self, X: Any, rows: Rows, targets: Targets, state: DescentState) -> Self:
         steps, seed = self._steps(), draw_seed(self.random_state)
-        self._check_eta(rows.values.dtype)
         _refuse_heavy(targets.counted.weight)
-        state = self._start(rows, targets.classes, coef_init, intercept_init)
         counted, held = targets.counted, None
         if self.early_stopping:
             counted, held = self._hold_out(rows, targets, seed)
@@ -238,15 +206,13 @@ class SGDBase(OnlineEstimator):
         state = run.run()
         state.rows_seen += batch.n_counted
         if run.warning():
-            warnings.warn(run.warning(), ConvergenceWarning, stacklevel=2)
-        self._remember_columns(X)
-        self._state = state
-        self._model = self._build_model(
+            warnings.warn(run.warning(), ConvergenceWarning, stacklevel=3)
+        model = self._build_model(
             state, column_names(X), run.evidence() | self._describe_stream(state)
         )
-        self.n_iter_ = len(run.losses)
+        self._keep(X, state, model, len(run.losses))
         if not run.warning():
-            self._warn_of_poor_fit(self._model, original, targets.y)
+            self._warn_of_poor_fit(model, original, targets.y)
         return self
 
     def _ignores_scale(self) -> bool:

@@ -25,6 +25,7 @@ from separable.online.runs import Rule, Run, TrainingBatch, run_epochs
 
 if TYPE_CHECKING:
     from separable.data.rows import Rows
+    from separable.online.base import Targets
     from separable.online.state import OnlineState
 
 __all__ = ["BatchPerceptron"]
@@ -115,34 +116,9 @@ class BatchPerceptron(PerceptronBase):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Fit the model with one step per epoch.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            float32 and float64 are used without conversion.
-        y : array-like of shape (n,)
-            The class of each row; at least two classes.
-        coef_init : array-like of shape (k, d), optional
-            Initial weights; default zeros.
-        intercept_init : array-like of shape (k,), optional
-            Initial intercepts; default zeros.
-        sample_weight : array-like of shape (n,), optional
-            A row of weight c counts as c rows, in Delta and in n. Rows of weight 0 are ignored.
-
-        Returns
-        -------
-        self
-        """
-        batch, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+    def _fit_rows(self, X: Any, rows: Rows, targets: Targets, state: OnlineState) -> Self:
+        self._check_ties()
+        batch, zero_start = self._prepare(rows, targets, state)
         rule = self._fit_rule(state, batch.rows)
         run = self._run(state, batch, rule)
         if all(run.stop) and state.dtype == np.float32 and self.eps is None:

@@ -187,7 +187,7 @@ class VotedPerceptron(PerceptronBase):
                 f"eta0={self.eta0!r} of {type(self).__name__} has no effect from a zero start: it "
                 "scales all voters alike. Give coef_init, or leave eta0 at its default.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         return state
 

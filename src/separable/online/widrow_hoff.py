@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from separable._core import native
-from separable.data.rows import as_rows, column_names
+from separable.data.rows import column_names
 from separable.model.parameters import (
     BOOL,
     COUNT,
@@ -28,6 +28,9 @@ from separable.online.state import WEIGHTS, OnlineState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.online.base import Targets
 
 
 __all__ = ["WidrowHoff"]
@@ -132,40 +135,8 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Fit the model to all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric data frame of shape (n, d)
-            float32 and float64 are used without conversion.
-        y : array-like of shape (n,)
-            The target of each row.
-        coef_init : array-like of shape (d,), optional
-            Initial weights; default zeros.
-        intercept_init : float or array-like of shape (1,), optional
-            Initial intercept; default 0.
-        sample_weight : array-like of shape (n,), optional
-            A row of weight k + f (k an integer, 0 <= f < 1) is presented k times in a row and once
-            more with its step scaled by f; rows of weight 0 are ignored.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        rows = as_rows(X)
-        y, counted, _ = self._targets(y, rows.n_rows, sample_weight)
-        batch = TrainingBatch.of(rows, y, counted)
-        self._check_eta(rows.values.dtype)
-        state = self._start(rows, None, coef_init, intercept_init)
+    def _fit_rows(self, X: Any, rows: Rows, targets: Targets, state: OnlineState) -> Self:
+        batch = TrainingBatch.of(rows, targets.target, targets.counted)
         run = self._run_epochs(state, batch)
         state.rows_seen += batch.n_counted
         evidence = {
@@ -177,11 +148,9 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
         }
         model = self._build_model(state, column_names(X), evidence)
         if self.tol is not None and not run.converged and self.max_iter > 1:
-            warnings.warn(self._unconverged_message(run), ConvergenceWarning, stacklevel=2)
-        self._remember_columns(X)
-        self._state, self._model = state, model
-        self.n_iter_ = len(run.mean_squared_error)
-        self._warn_of_poor_fit(model, batch, y)
+            warnings.warn(self._unconverged_message(run), ConvergenceWarning, stacklevel=3)
+        self._keep(X, state, model, len(run.mean_squared_error))
+        self._warn_of_poor_fit(model, batch, targets.y)
         return self
 
     # ------------------------------------------------------------------ hooks
