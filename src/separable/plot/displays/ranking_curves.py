@@ -210,6 +210,8 @@ def draw_curves(
 class RankingCurves(Display):
     """Curves of one class or of each class against the rest, by falling threshold of the score."""
 
+    labels: list[Any]
+
     @classmethod
     def from_estimator(
         cls,
@@ -298,6 +300,16 @@ class RankingCurves(Display):
         self
         """
 
+    def _describe(self, title: str, mean: str, x: tuple[str, str], y: tuple[str, str]) -> None:
+        """Set the title and axis labels; an axis is a rate and, of one class, its meaning."""
+        if len(self.labels) == 1:
+            name = called(self.labels[0])
+            x_label, y_label = (f"{rate} ({text.format(name)})" for rate, text in (x, y))
+            describe(self.ax_, f"{title} of {name}", x_label, y_label)
+        else:
+            title = f"{title}s of {len(self.labels)} classes, one-vs-rest; mean {mean}"
+            describe(self.ax_, title, x[0], y[0])
+
 
 @dataclass(eq=False)
 class RocDisplay(RankingCurves):
@@ -358,16 +370,11 @@ class RocDisplay(RankingCurves):
             [0, 1], [0, 1], color=GREY, linestyle=(0, (1, 2)), label="chance: AUC 0.500"
         )
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        one = len(self.labels) == 1
-        name = called(self.labels[0]) if one else ""
-        describe(
-            axes,
-            f"ROC curve of {name}"
-            if one
-            else f"ROC curves of {len(self.labels)} classes, one-vs-rest; mean AUC "
-            f"{np.mean(self.areas):.3f}",
-            "false positive rate" + f" (fraction of others predicted {name})" * one,
-            "true positive rate" + f" (fraction of {name} found)" * one,
+        self._describe(
+            "ROC curve",
+            f"AUC {np.mean(self.areas):.3f}",
+            ("false positive rate", "fraction of others predicted {}"),
+            ("true positive rate", "fraction of {} found"),
         )
         add_legend(axes, [*self.lines_, chance])
         return self
@@ -435,22 +442,17 @@ class PrecisionRecallDisplay(RankingCurves):
         steps = {"drawstyle": "steps-pre", **look}
         scores = self.average_precision
         self.lines_ = draw_curves(axes, curves, self.labels, scores, "AP", steps)
-        one = len(self.labels) == 1
         handles = list(self.lines_)
-        if one:
+        if len(self.labels) == 1:
             label = f"no skill: {self.shares[0]:.3f}"
             line = axes.axhline(self.shares[0], color=GREY, linestyle=(0, (1, 2)), label=label)
             handles.append(line)
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
-        name = called(self.labels[0]) if one else ""
-        describe(
-            axes,
-            f"Precision-recall curve of {name}"
-            if one
-            else f"Precision-recall curves of {len(self.labels)} classes, one-vs-rest; mean "
+        self._describe(
+            "Precision-recall curve",
             f"average precision {np.mean(scores):.3f}",
-            "recall" + f" (fraction of {name} found)" * one,
-            "precision" + f" (fraction of predicted {name} that is right)" * one,
+            ("recall", "fraction of {} found"),
+            ("precision", "fraction of predicted {} that is right"),
         )
         add_legend(axes, handles)
         return self
