@@ -149,7 +149,7 @@ def test_shuffled_folds_are_those_of_scikit_learn():
 def test_what_cannot_be_shuffled():
     X, y = line(20)
     for given in ({"cv": KFold(3)}, {"groups": np.arange(20) % 5}):
-        with pytest.raises(ValueError, match="Give a splitter with shuffle=True"):
+        with pytest.raises(ValueError, match="give a splitter that shuffles"):
             cross_validate(LeastSquares(), X, y, shuffle=True, **given)
     with pytest.raises(ValueError, match="'shuffle' parameter must be True or False"):
         cross_validate(LeastSquares(), X, y, shuffle="yes")

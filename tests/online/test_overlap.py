@@ -126,7 +126,7 @@ def test_budget_that_ends_on_separable_rows_says_so():
 
 
 def test_margin_far_below_the_budget_ends_early(monkeypatch):
-    monkeypatch.setattr(overlap, "FAR_EPOCHS", 100)
+    monkeypatch.setattr(overlap, "HOPELESS_EPOCHS", 100)
     X, y = narrow(1e-8)
     with pytest.warns(ConvergenceWarning, match=r"far below the mistake bound.*separable, by a m"):
         fitted = Perceptron(max_work=40_000).fit(X, y)
@@ -135,7 +135,7 @@ def test_margin_far_below_the_budget_ends_early(monkeypatch):
 
 
 def test_undecided_goes_on_within_the_budget(monkeypatch):
-    monkeypatch.setattr(overlap, "MAX_CHECK", 0)
+    monkeypatch.setattr(overlap, "MAX_CHECK_SIZE", 0)
     X, y = overlapping(1)
     with pytest.warns(ConvergenceWarning, match=r"100 epochs \(max_work=4.8e\+04\).*may not be"):
         fitted = Perceptron(max_work=48_000).fit(X, y)

@@ -217,7 +217,7 @@ def test_copying_shuffled_rows_changes_no_bit(monkeypatch, form, dtype):
             (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape
         )
     in_place = Perceptron(max_iter=6).fit(X, y, sample_weight=weight)
-    monkeypatch.setattr(runs, "COPY_BYTES", 0)
+    monkeypatch.setattr(runs, "MIN_COPY_BYTES", 0)
     copied = Perceptron(max_iter=6).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(in_place.coef_, copied.coef_)
     assert in_place.evidence_ == copied.evidence_
@@ -225,7 +225,7 @@ def test_copying_shuffled_rows_changes_no_bit(monkeypatch, form, dtype):
     with pytest.raises(ValueError, match=r"row \d+ overflowed") as caught:
         Perceptron(max_iter=6, eta0=1e300 if dtype is np.float64 else 1e30).fit(huge, y)
     row = int(re.search(r"row (\d+)", str(caught.value))[1])
-    monkeypatch.setattr(runs, "COPY_BYTES", 10**9)
+    monkeypatch.setattr(runs, "MIN_COPY_BYTES", 10**9)
     with pytest.raises(ValueError, match=f"row {row} overflowed"):
         Perceptron(max_iter=6, eta0=1e300 if dtype is np.float64 else 1e30).fit(huge, y)
 

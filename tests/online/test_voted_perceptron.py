@@ -254,7 +254,7 @@ def test_warm_start_goes_on():
     twice = in_order(max_iter=1, warm_start=True).fit(X, y).fit(X, y)
     once = in_order(max_iter=2).fit(X, y)
     np.testing.assert_array_equal(twice.decision_function(X), once.decision_function(X))
-    with pytest.raises(ValueError, match="Give one of the two"):
+    with pytest.raises(ValueError, match="use one of them"):
         twice.fit(X, y, coef_init=np.zeros((3, 4)))
     with pytest.raises(ValueError, match=r"fit_intercept was True .* cannot become False"):
         twice.set_params(fit_intercept=False).fit(X, y)

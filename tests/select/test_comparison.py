@@ -302,5 +302,5 @@ def test_accuracy_is_not_compared_with_r2(cancer):
 
 
 def test_one_score_ranks(cancer):
-    with pytest.raises(ValueError, match=r"One score has to choose\. Got several: \['accuracy'"):
+    with pytest.raises(ValueError, match=r"scoring must be one score.*Got several: \['accuracy'"):
         compare({"lda": LDA()}, *cancer, scoring=["accuracy", "f1"])

@@ -1,4 +1,4 @@
-"""The share of wrong answers, beside scikit-learn's."""
+"""Error rate, compared with scikit-learn."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def test_numbers_of_any_type_and_booleans():
 @pytest.mark.parametrize(
     ("y", "predicted", "weight", "message"),
     [
-        ([], [], None, "There are no rows"),
+        ([], [], None, "error rate of no rows is undefined"),
         ([1, 2], [1], None, "y has 2 rows, predicted has 1"),
-        ([1, 2], ["1", "2"], None, "text and numbers never agree"),
-        ([1, np.nan], [1, 2], None, "y does not hold one class a row.*row 1 holds nan"),
-        ([0, 1], [0.3, 0.8], None, "predicted does not hold one class a row.*continuous"),
+        ([1, 2], ["1", "2"], None, "text never equals numbers"),
+        ([1, np.nan], [1, 2], None, "y does not have one class per row.*row 1 holds nan"),
+        ([0, 1], [0.3, 0.8], None, "predicted does not have one class per row.*continuous"),
         (["a", None], ["a", "b"], None, "missing value"),
         ([1, 2], [1, 2], [0, 0], "All rows have sample_weight 0"),
         ([1, 2], [1, 2], [1, -1], "finite and >= 0"),
-        ([[1, 2]], [1], None, "y does not hold one class a row"),
+        ([[1, 2]], [1], None, "y does not have one class per row"),
     ],
 )
 def test_errors(y, predicted, weight, message):
@@ -53,5 +53,5 @@ def test_errors(y, predicted, weight, message):
 
 
 def test_no_rows_at_all():
-    with pytest.raises(TypeError, match="y does not hold one class a row"):
+    with pytest.raises(TypeError, match="y does not have one class per row"):
         error_rate(3, [1])

@@ -311,7 +311,7 @@ def test_one_standard_error():
         pipe, {"ridge__alpha": [1e-3, 1.0, 1e3]}, *numbers(), select="1se", scoring="r2"
     )
     assert strong.best_params_["ridge__alpha"] >= 1e-3
-    with pytest.raises(ValueError, match=r"nothing but C or alpha\. It is of .'C', 'class_weight'"):
+    with pytest.raises(ValueError, match=r"only C or alpha\. It has .'C', 'class_weight'"):
         search(LogisticRegression(), {"C": Cs, "class_weight": [None]}, X, y, select="1se")
     with pytest.raises(ValueError, match="select must be 'min' or '1se'"):
         search(LogisticRegression(), {"C": Cs}, X, y, select="max")

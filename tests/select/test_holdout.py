@@ -32,14 +32,14 @@ def test_seeds_and_classes():
 
 @pytest.mark.parametrize("size", [0, 1, -0.5, 7])
 def test_bad_sizes(size):
-    with pytest.raises(ValueError, match="test_size must be a share above 0 and below 1"):
+    with pytest.raises(ValueError, match="test_size must be a float above 0 and below 1"):
         hold_out([[1], [2]], [1, 2], size)
 
 
 def test_too_few_rows():
-    with pytest.raises(ValueError, match="No row is held out: X has 2 rows, and of them two"):
+    with pytest.raises(ValueError, match="No row is held out: X has 2 rows, and at least two"):
         hold_out([[1], [2]], [1, 2])
-    with pytest.raises(ValueError, match="No row is held out: X has 2 rows, and of each class one"):
+    with pytest.raises(ValueError, match="No row is held out: X has 2 rows, and at least one"):
         hold_out([[1], [2]], [1, 2], stratify=True)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         hold_out([[1], [2]], [1])
@@ -65,15 +65,15 @@ def test_bad_groups():
         hold_out(X, y, groups=[1, 2, 3])
     with pytest.raises(ValueError, match="All rows are of one group, '7'"):
         hold_out(X, y, groups=[7] * 6)
-    with pytest.raises(ValueError, match="give groups, or stratify=True, not both"):
+    with pytest.raises(ValueError, match="give groups or stratify=True, not both"):
         hold_out(X, y, groups=[1, 1, 1, 2, 2, 2], stratify=True)
-    with pytest.raises(ValueError, match=r"one group a row, shape \(6,\)\. Got \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"one group per row, shape \(6,\)\. Got \(3, 2\)"):
         hold_out(X, y, groups=np.zeros((3, 2)))
 
 
 @pytest.mark.parametrize("size", ["0.3", None, True])
-def test_sizes_that_are_no_shares(size):
-    with pytest.raises(ValueError, match="test_size must be a share above 0 and below 1"):
+def test_sizes_that_are_not_fractions(size):
+    with pytest.raises(ValueError, match="test_size must be a float above 0 and below 1"):
         hold_out([[1], [2], [3]], [1, 2, 3], size)
 
 

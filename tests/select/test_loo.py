@@ -167,7 +167,7 @@ def test_score_weights():
 
 def test_a_scorer_that_asks_for_more_than_answers():
     X, y = problem()
-    with pytest.raises(AttributeError, match="The scorer asks for 'coef_' of the fitted Hat"):
+    with pytest.raises(AttributeError, match="The scorer needs 'coef_' of the fitted Hat"):
         leave_one_out(Hat(), X, y, lambda e, X, y: e.coef_[0])
 
 

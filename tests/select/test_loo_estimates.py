@@ -295,7 +295,7 @@ def test_a_row_that_decides_alone_is_refitted():
     left = leave_one_out(LogisticRegression(C=100), X, y, approximate=True, max_refits=0)
     assert set(found.refitted) == set(left.doubtful)
     assert left.n_refits == 0
-    assert f"In doubt and not refitted: {len(left.doubtful)} rows" in left.to_text()
+    assert f"{len(left.doubtful)} rows have a doubtful estimate" in left.to_text()
 
 
 def test_the_most_doubtful_come_first():
@@ -507,7 +507,7 @@ def test_the_result_as_text_and_dict():
         f"LogisticRegression, each of 60 rows left out once, {many} of them estimated from one "
         f"fit, {again} refits"
     )
-    assert lines[-1].startswith("Against refitting without 5 of the rows: off by ")
+    assert lines[-1].startswith("Compared with refits for 5 rows: median error ")
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["approximate"]
     assert plain["brute_force_error"]["rows"] == found.brute_force_error.rows.tolist()

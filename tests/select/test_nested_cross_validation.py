@@ -130,14 +130,14 @@ def test_a_metric_weights_and_groups(cancer):
 
 
 @pytest.mark.parametrize("learner", [LassoCV(alphas=20), RidgeCV()])
-def test_those_that_choose_for_themselves_are_nested_already(learner):
+def test_cross_validation_of_self_tuning_estimators_is_nested(learner):
     X, y = load_diabetes(return_X_y=True)
     found = nested_cross_validate(learner, None, X, y, cv=3)
     np.testing.assert_allclose(found.scores, cross_val_score(clone(learner), X, y, cv=3))
     np.testing.assert_allclose(found.scores, cross_validate(learner, X, y, cv=3).scores["r2"])
     assert [set(each) for each in found.chosen] == [{"alpha"}] * 3
     assert np.isnan(found.optimism)
-    assert "choosing for itself" in repr(found)
+    assert "self-tuning" in repr(found)
     assert "When chosen, models looked" not in repr(found)
 
 
@@ -153,12 +153,12 @@ def test_plain_values(cancer):
 @pytest.mark.parametrize(
     ("grid", "changed", "message"),
     [
-        (GRID, {"scoring": ["accuracy", "roc_auc"]}, "One score has to choose"),
+        (GRID, {"scoring": ["accuracy", "roc_auc"]}, "scoring must be one score"),
         (GRID, {"select": "best"}, "select must be 'min' or '1se'"),
-        ({}, {"select": "1se"}, "nothing but"),
-        (None, {"inner_cv": 3}, "inner_cv says nothing to it"),
-        (None, {"select": "1se"}, "select says nothing to it"),
-        (None, {"n_jobs": 2}, "n_jobs says nothing to it"),
+        ({}, {"select": "1se"}, "only C or alpha"),
+        (None, {"inner_cv": 3}, "inner_cv has no effect"),
+        (None, {"select": "1se"}, "select has no effect"),
+        (None, {"n_jobs": 2}, "n_jobs has no effect"),
         ([], {}, "The grid is empty"),
         (GRID, {"estimator": LinearSVM(), "scoring": "log_loss"}, "gives no probabilities"),
     ],
@@ -175,9 +175,9 @@ def test_a_search_of_scikit_learn_says_what_it_chose():
     nested = nested_cross_validate(search_, None, X, y, cv=3)
     for (train, _), chosen in zip(KFold(3).split(X), nested.chosen, strict=True):
         assert chosen == search_.fit(X[train], y[train]).best_params_
-    assert "choosing for itself" in nested.to_text()
+    assert "self-tuning" in nested.to_text()
 
 
-def test_an_estimator_that_chooses_nothing_is_not_said_to():
+def test_an_estimator_that_selects_nothing_is_not_called_self_tuning():
     X, y = load_diabetes(return_X_y=True)
-    assert "choosing" not in nested_cross_validate(Ridge(), None, X, y, cv=3).to_text()
+    assert "self-tuning" not in nested_cross_validate(Ridge(), None, X, y, cv=3).to_text()

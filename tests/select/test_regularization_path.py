@@ -32,7 +32,7 @@ def test_as_independent_fits(learner, form, k, weighted):
     X = form(X)
     weight = np.arange(90) % 3 * 1.0 if weighted else None
     found = path(learner, X, y, CS, sample_weight=weight)
-    assert found.strength == "C"
+    assert found.parameter == "C"
     for place, C in enumerate(CS):
         alone = type(learner)(C).fit(X, y, weight)
         for model, certificate in enumerate(found.certificates[place]):
@@ -49,7 +49,7 @@ def test_passes_over_many_columns(monkeypatch):
     use_solvers(monkeypatch, "dual_cd", "newton")
     X, y = text()
     found = path(LogisticRegression(), X, y)
-    assert found.strengths.tolist() == np.logspace(-4, 4, 20).tolist()
+    assert found.values.tolist() == np.logspace(-4, 4, 20).tolist()
     primal = [some[0].primal for some in found.certificates]
     assert all(some[0].converged for some in found.certificates)
     assert (np.diff(primal) > 0).all()  # the objective grows with C
@@ -64,21 +64,21 @@ def test_ridge():
     assert found.certificates is None
     assert found.n_iter is None
     assert found.classes is None
-    assert repr(found).splitlines()[1].split() == ["alpha", "|w|", "not", "0"]
-    assert path(Ridge(), X, y * 1.0).strengths.shape == (20,)
+    assert repr(found).splitlines()[1].split() == ["alpha", "|w|", "nonzero"]
+    assert path(Ridge(), X, y * 1.0).values.shape == (20,)
 
 
 def test_what_is_told():
     X, y = classes(k=3)
     found = path(LogisticRegression(), X, y, 4)
     plain = found.to_dict()
-    assert plain["strengths"] == np.logspace(-4, 4, 4).tolist()
+    assert plain["values"] == np.logspace(-4, 4, 4).tolist()
     assert plain["certificates"][0][0]["converged"] is True
     assert np.shape(plain["coefs"]) == (4, 3, 6)
     assert plain["classes"] == [0, 1, 2]
     lines = repr(found).splitlines()
     assert lines[0] == "LogisticRegression, 4 values of C, 3 models each, 6 columns"
-    assert lines[1].split() == ["C", "|w|", "not", "0", "objective", "relative", "gap", "passes"]
+    assert lines[1].split() == ["C", "|w|", "nonzero", "objective", "relative", "gap", "passes"]
 
 
 def test_bad_input():
@@ -106,6 +106,6 @@ def test_models_that_do_not_converge(monkeypatch):
         path(LogisticRegression(max_iter=1, tol=1e-12), X, y, CS)
 
 
-def test_strengths_that_are_no_numbers_are_refused():
+def test_values_that_are_no_numbers_are_refused():
     with pytest.raises(ValueError, match=r"Cs must be numbers\. Got 'log'"):
         path(LogisticRegression(), *classes(), Cs="log")

@@ -50,7 +50,7 @@ class Ineffective(NamedTuple):
     applies : callable
         Takes the learner and returns whether the parameter has no effect.
     mode : str
-        The mode in words, behind "has no effect".
+        The mode in words, to follow "has no effect".
     remedy : str
         A sentence.
     """
@@ -257,7 +257,7 @@ class LinearEstimator(BaseEstimator):
         return f"column {column}" if names is None else repr(names[column])
 
     def _remember_columns(self, X: Any) -> None:
-        if _is_nameless(X):  # validate_data would ask every data frame library about X
+        if _is_nameless(X):  # validate_data would query every data frame library about X
             self.n_features_in_ = int(X.shape[1])
             self.__dict__.pop("feature_names_in_", None)
         else:

@@ -1,4 +1,4 @@
-"""The protocol between learners and searches: what `separable.select` asks of a learner.
+"""Protocol between learners and searches: the members that `separable.select` uses of a learner.
 
 A search scores candidates, which are learners with different parameters, on the held-out rows of
 folds. Any estimator with ``fit`` and ``predict`` can be searched: `refits` fits a clone of each
@@ -9,16 +9,15 @@ these public members; families of learners implement them and never import `sepa
     Parameter in which candidates may differ and still share work: "C" or "alpha".
 ``fold_fits(problem, candidates, splits, *, certified)`` : iterator of `FoldFit`, or None
     Fits of all candidates on all folds. Candidates differ in ``regularization`` alone. With
-    ``certified=False`` only predictions are needed, so that models may stop where these do not
-    change much.
+    ``certified=False`` only predictions are needed, so fits may stop when these hardly change.
 ``growing_fits(problem, splits)`` : iterator of `FoldFit`, or None
-    Fits to more and more rows, each from the one before.
+    Fits to nested training sets of increasing size, each continued from the one before.
 ``left_out(problem, *, approximate)`` : `LeftOut`, or None
-    Leave-one-out predictions from one fit to all rows: exact ones, or estimates if these will do.
+    Leave-one-out predictions from one fit to all rows: exact, or estimates if ``approximate``.
 ``fold_data(X, y, sample_weight)`` : `FoldData`
     The rows as the learner reads them, checked.
 ``check_data(data)``
-    Refuses rows that cannot be learned from.
+    Raises for rows that cannot be fitted.
 ``path_solver(data, splits)`` : `PathSolver`, or None
     Models of many values of ``regularization`` as arrays, for paths and the ``*CV`` estimators.
 
@@ -174,7 +173,7 @@ class FoldData:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """What y held."""
+        """The targets as given: labels of the classes, or numbers."""
         return self.target if self.classes is None else self.classes[self.target]
 
 
@@ -254,7 +253,7 @@ class PathSolver(Protocol):
         """Yield the models of each fold and value, some at a time, in a deterministic order.
 
         Without ``tol`` of the learner, ``tol`` takes its place, and models that are not to be
-        certified may stop where their predictions do not change much.
+        certified may stop when their predictions hardly change.
         """
 
     def refit(self, values: Floats, X: Any, evidence: Mapping[str, Any]) -> Any:
@@ -319,7 +318,7 @@ def weight_parameter(estimator: Any) -> str:
 
 @contextmanager
 def held_back() -> Iterator[list[warnings.WarningMessage]]:
-    """Hold warnings back to the end; those removed from the list are not issued."""
+    """Delay warnings to the end; those removed from the list are not issued."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
@@ -329,12 +328,12 @@ def held_back() -> Iterator[list[warnings.WarningMessage]]:
 
 @dataclass
 class Notices:
-    """Collects warnings fold by fold; those from the same place are one.
+    """Warnings collected fold by fold; those from the same source line are issued once.
 
     Parameters
     ----------
     what : str, default "fold"
-        What is counted.
+        Word for the counted fits.
     """
 
     what: str = "fold"
@@ -344,7 +343,7 @@ class Notices:
 
     @contextmanager
     def of_fold(self, fold: int) -> Iterator[None]:
-        """Hold back the warnings of a fold."""
+        """Collect the warnings of a fold."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
@@ -354,12 +353,12 @@ class Notices:
             self.seen.setdefault(key, (message, set()))[1].add(fold)
 
     def include(self, others: Notices) -> None:
-        """Add what others collected."""
+        """Add the warnings of another collection."""
         for key, (message, folds) in others.seen.items():
             self.seen.setdefault(key, (message, set()))[1].update(folds)
 
-    def tell(self, n_folds: int) -> None:
-        """Warn of everything that was held back."""
+    def issue(self, n_folds: int) -> None:
+        """Issue the collected warnings, each once."""
         for (category, filename, line), (message, folds) in self.seen.items():
             many = (
                 f" [in {len(folds)} of {n_folds} {self.what}s, first in {self.what} {min(folds)}]"

@@ -39,15 +39,15 @@ SCORING = Requirement(
     lambda v: v is None or isinstance(v, str) or callable(v),
 )
 
-#: scikit-learn's scorers that square numbers, and by which power they grow with the unit of y.
-SQUARING = {
+#: scikit-learn's scorers that square numbers, with the power of the unit of y in their values.
+SQUARED_SCORERS = {
     "r2": 0,
     "explained_variance": 0,
     "neg_root_mean_squared_error": 1,
     "neg_mean_squared_error": 2,
 }
-#: Sums of squares of numbers from 2^-EXPONENT to 2^EXPONENT stay in the range of float64.
-EXPONENT = 400
+#: Sums of squares of numbers from 2^-MAX_EXPONENT to 2^MAX_EXPONENT stay in the range of float64.
+MAX_EXPONENT = 400
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Scorer:
     call : callable
         ``call(estimator, X, y)``, a number, or a dict of several.
     metric : str or None
-        scikit-learn's name of it; those scorers ask only for predictions.
+        scikit-learn's name; such scorers need only predictions.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Predicted:
         if name == "classes_" and held_out.classes is not None:
             return held_out.classes
         raise AttributeError(
-            f"The scorer asks for {name!r} of the fitted "
+            f"The scorer needs {name!r} of the fitted "
             f"{type(self.__dict__['_estimator']).__name__}, but only the predictions for the "
             "held-out rows are known. Use a scorer that needs only those, or cross_validate."
         )
@@ -220,7 +220,7 @@ def _score_predictions(
     scorer: Scorer, fitted: Any, held_out: Predictions, X: Any, y: Any, more: dict[str, Any]
 ) -> Any:
     """Return a score of predictions; y is rescaled if its squares would under- or overflow."""
-    power = SQUARING.get(str(scorer.metric))
+    power = SQUARED_SCORERS.get(str(scorer.metric))
     exponent = 0 if power is None else _exponent_of(y, held_out.predicted)
     if exponent == 0 or power is None:
         return scorer.call(Predicted(fitted, held_out), X, y, **more)
@@ -242,11 +242,11 @@ def _exponent_of(y: Any, predictions: Any) -> int:
     sizes = [np.abs(each).max(initial=0.0) for each in (np.asarray(y), np.asarray(predictions))]
     largest = max(float(each) for each in sizes)
     exponent = math.frexp(largest)[1] if 0 < largest < math.inf else 0
-    return max(exponent, -1000) if abs(exponent) > EXPONENT else 0
+    return max(exponent, -1000) if abs(exponent) > MAX_EXPONENT else 0
 
 
-#: Stands in for an infinite score.
-LARGE = 1e300
+#: Finite replacement of an infinite score.
+LARGEST_SCORE = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +292,7 @@ class MetricScorer:
         held_out = spread(held_out, self.classes)
         scores = held_out.scores
         if scores is not None and self.classes is not None:  # -inf: a class that was not learned
-            scores = np.nan_to_num(scores, nan=np.nan, neginf=-LARGE, posinf=LARGE)
+            scores = np.nan_to_num(scores, nan=np.nan, neginf=-LARGEST_SCORE, posinf=LARGEST_SCORE)
         held_out = replace(held_out, scores=scores)
         value = self.metric(np.asarray(y), held_out, weight=sample_weight, positive=self.positive)
         return self.sign * float(value)

@@ -118,7 +118,7 @@ def read_splits(cv: Any, estimator: Any, X: Any, y: Any, groups: Any, n_rows: in
 
 
 def _check_groups(groups: NDArray[Any], splits: list[Split]) -> None:
-    """Refuse folds that tear a group apart: groups are given to be held out together."""
+    """Refuse folds that split a group."""
     labels, codes = np.unique(groups, return_inverse=True)
     for k, split in enumerate(splits):
         both = np.intersect1d(codes[split.train], codes[split.test])
@@ -172,9 +172,9 @@ def _row_numbers(rows: Any, n_rows: int, fold: int, part: str) -> Indices:
 
 
 def runs_of(splits: Sequence[Split]) -> list[list[int]]:
-    """Return folds that follow each other, together as long as they hold out different rows.
+    """Group consecutive folds with disjoint test rows.
 
-    A fold that does not train on all rows it does not hold out stands alone.
+    A fold that does not train on all rows that it does not hold out is a group of its own.
     """
     runs: list[list[int]] = []
     taken: NDArray[np.bool_] | None = None
@@ -190,14 +190,14 @@ def runs_of(splits: Sequence[Split]) -> list[list[int]]:
 
 
 def paired(X: Any, y: Any) -> tuple[Any, Any, int]:
-    """Return X and y so that rows can be taken from them, and their number."""
+    """Return X and y as indexable containers, and the number of rows."""
     pair: Any = indexable(X.to_matrix() if isinstance(X, Rows) else X, y)
     X, y = pair
     return X, y, int(_num_samples(X))
 
 
 def take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows; without a copy where they follow each other in an array."""
+    """Return some rows, without a copy if they are consecutive rows of an array."""
     if type(X) is np.ndarray and len(rows) and (np.diff(rows) == 1).all():
         return X[rows[0] : rows[-1] + 1]
     return _safe_indexing(X, rows)
@@ -212,31 +212,31 @@ MIN_FRACTION_BETWEEN = 0.5
 #: Minimum number of distinct values for sorted rows not to be sorted by chance.
 MIN_DISTINCT = 10
 
-#: What to do about ordered rows: of functions with ``shuffle``, and of learners with ``cv`` alone.
+#: Remedies for sorted rows: of functions with ``shuffle``, and of learners with only ``cv``.
 SHUFFLE = "Use shuffle=True"
 GIVE_SPLITTER = "Leave cv at None, or give cv=KFold(5, shuffle=True)"
 
 
 class OrderedRowsWarning(UserWarning):
-    """Folds hold out rows in the order of y: what one holds out, the others have never seen."""
+    """The rows are sorted by y, so a fold holds out values that the other folds lack."""
 
 
 def default_folds(
     target: NDArray[Any], seed: int, rarest: int | None = None
 ) -> KFold | list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return the folds of a learner that chooses by cross-validation, without ``cv``.
+    """Return the default folds of a learner that tunes itself by cross-validation.
 
-    Rows are shuffled: files are often in the order of time or of something else.
+    Rows are shuffled, because files are often sorted by time or something else.
 
     Parameters
     ----------
     target : ndarray, shape (n,)
         Classes, or numbers to predict.
     seed : int
-        Of the shuffle.
+        Seed of the shuffle.
     rarest : int, optional
-        Rows of the rarest class: folds have the same fraction of each class, and are no more than
-        these rows. None: the target is no class.
+        Number of rows of the rarest class, which limits the number of stratified folds. None: the
+        target is numeric.
     """
     if rarest is None:
         return KFold(min(FOLDS, len(target)), shuffle=True, random_state=seed)
@@ -259,28 +259,28 @@ def read_folds(
     remedy: str = SHUFFLE,
     stacklevel: int = 2,
 ) -> list[Split]:
-    """Return the folds of ``cv``; a number of them shuffled, or with a warning where y is in order.
+    """Return the folds of ``cv``, a number of them shuffled or with a warning about sorted rows.
 
     Parameters
     ----------
     cv, estimator, X, y, groups, n_rows
-        As `read_splits` has them.
+        As in `read_splits`.
     shuffle : bool, default False
-        Whether a number of folds is of shuffled rows.
+        Shuffle the rows before a number of folds is made.
     random_state : int, default 0
         The seed of the shuffle.
     remedy : str, default `SHUFFLE`
-        What the warning advises.
+        Remedy in the warning.
     stacklevel : int, default 2
-        Whom the warning is for; 1 is the caller.
+        Stack level of the warning; 1 is the caller.
     """
     if not isinstance(shuffle, bool | np.bool_):
         raise ParameterError(f"The 'shuffle' parameter must be True or False. Got {shuffle!r:.60}.")
     is_number = isinstance(cv, Integral) or cv is None
     if shuffle and (not is_number or groups is not None):
         raise ParameterError(
-            "shuffle=True shuffles a number of folds, cv=5, of rows without groups. Give a "
-            "splitter with shuffle=True of its own instead, such as KFold or GroupKFold."
+            "shuffle=True needs a number of folds, such as cv=5, and no groups. Otherwise give a "
+            "splitter that shuffles, such as KFold or GroupKFold."
         )
     if shuffle:
         kind = StratifiedKFold if is_classifier(estimator) else KFold
@@ -292,7 +292,7 @@ def read_folds(
 
 
 def _warn_of_order(y: Any, splits: list[Split], remedy: str, stacklevel: int) -> None:
-    """Warn where the order of rows is that of a target, or folds differ as shuffled ones never."""
+    """Warn if rows are sorted by a target, or folds differ more than by chance."""
     y = np.asarray(y)
     if y.dtype.kind not in "fiu" or len(splits) < 2:
         return
@@ -308,7 +308,7 @@ def _warn_of_order(y: Any, splits: list[Split], remedy: str, stacklevel: int) ->
             low, high = means.min() * size, means.max() * size
             warnings.warn(
                 f"Rows {what}: its mean is {low:.4g} in one of {len(splits)} folds and "
-                f"{high:.4g} in another, so folds hold out what the others hardly show. "
+                f"{high:.4g} in another, so folds hold out values that are rare in the others. "
                 f"{remedy}; or, if rows are in the order of time, a splitter such as "
                 "TimeSeriesSplit.",
                 OrderedRowsWarning,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INTERCEPT", "SummaryTable", "number_of"]
 
-#: What the line of b is called.
+#: Name of the intercept in tables.
 INTERCEPT = "intercept"
 
 
@@ -27,14 +27,14 @@ def number_of(value: float, digits: int = 3) -> str:
 
 
 class SummaryTable:
-    """A summary that shows itself as text and as HTML; a subclass is a dataclass that says what."""
+    """A summary with text and HTML output; subclasses are dataclasses with the contents."""
 
     def _title(self) -> str:
-        """Return what stands above."""
+        """Return the title."""
         raise NotImplementedError
 
     def _pairs(self) -> list[tuple[str, str, str, str]]:
-        """Return the figures above the table, two a line: name, value, name, value."""
+        """Return the figures above the table, two per line: name, value, name, value."""
         raise NotImplementedError
 
     def _columns(self) -> Sequence[str]:
@@ -46,7 +46,7 @@ class SummaryTable:
         raise NotImplementedError
 
     def _notes(self) -> Sequence[str]:
-        """Return what is to be known of it, a sentence each."""
+        """Return notes, one sentence each."""
         return ()
 
     def to_dict(self) -> dict[str, Any]:

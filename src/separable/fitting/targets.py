@@ -149,7 +149,7 @@ def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
 
 
 class RowWeights(NamedTuple):
-    """The rows that count and how much.
+    """Rows of positive weight, and their weights.
 
     Parameters
     ----------

@@ -40,10 +40,10 @@ from separable.geometry.verdict import (
     NOT_STRICT,
     Verdict,
     Verdicts,
-    ask_each,
-    ask_pairs,
     not_decided,
     not_exact,
+    verdicts_of_classes,
+    verdicts_of_pairs,
 )
 from separable.linalg.exact import rounded
 from separable.model.parameters import ParameterError
@@ -126,15 +126,15 @@ def separability(
     data = read_labelled(X, y, feature_names)
     if len(data.classes) < 2:
         raise ValueError(
-            "separability asks whether classes can be separated, but y has only one: "
+            "separability needs two or more classes, but y has only one: "
             f"{data.classes.tolist()[0]!r}. Give rows of two or more classes."
         )
     if len(data.classes) == 2:
         return _two_classes(data, fit_intercept, precision)
     if multi_class == "joint":
         return joint_verdict(data, fit_intercept, precision)
-    ask = partial(_two_classes, fit_intercept=fit_intercept, precision=precision)
-    return ask_pairs(data, ask) if multi_class == "pairs" else ask_each(data, ask)
+    decide = partial(_two_classes, fit_intercept=fit_intercept, precision=precision)
+    return (verdicts_of_pairs if multi_class == "pairs" else verdicts_of_classes)(data, decide)
 
 
 def _check(fit_intercept: Any, precision: Any) -> None:
@@ -142,7 +142,7 @@ def _check(fit_intercept: Any, precision: Any) -> None:
     if not isinstance(precision, Real) or not 0.0 < float(precision) < 1.0:
         raise ParameterError(
             f"The 'precision' parameter of separability must be above 0 and below 1. Got "
-            f"{precision!r} instead: 1e-3 asks for a margin within a thousandth of the largest."
+            f"{precision!r} instead: 1e-3 requests a margin within a thousandth of the largest."
         )
     if not isinstance(fit_intercept, bool | np.bool_):
         raise ParameterError(

@@ -48,10 +48,10 @@ __all__ = [
     "RestVerdict",
     "Verdict",
     "Verdicts",
-    "ask_each",
-    "ask_pairs",
     "not_decided",
     "not_exact",
+    "verdicts_of_classes",
+    "verdicts_of_pairs",
 ]
 
 #: Maximum number of column names in a text.
@@ -325,7 +325,7 @@ class Verdicts(Mapping[Any, Any]):
         return self.to_text()
 
 
-def ask_pairs(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
+def verdicts_of_pairs(data: LabelledRows, decide: Callable[[LabelledRows], Verdict]) -> Verdicts:
     """Return the verdict on every pair of classes."""
     by_key: dict[Any, Verdict] = {}
     for a, b in combinations(range(len(data.classes)), 2):
@@ -333,18 +333,18 @@ def ask_pairs(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Ver
         label = (data.label[rows] == b).astype(np.intp)
         part = LabelledRows(data.rows.take(rows), label, data.classes[[a, b]], data.names)
         key = label_value(data.classes[a]), label_value(data.classes[b])
-        by_key[key] = PairVerdict(**vars(ask(part)))
+        by_key[key] = PairVerdict(**vars(decide(part)))
     return Verdicts(by_key, "pairs")
 
 
-def ask_each(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
+def verdicts_of_classes(data: LabelledRows, decide: Callable[[LabelledRows], Verdict]) -> Verdicts:
     """Return the verdict on each class against the rest."""
     by_key: dict[Any, Verdict] = {}
     for k, name in enumerate(data.classes):
         label = (data.label == k).astype(np.intp)
         part = LabelledRows(data.rows, label, np.array([False, True]), data.names)
         key = label_value(name)
-        by_key[key] = RestVerdict(**vars(ask(part)), label=key)
+        by_key[key] = RestVerdict(**vars(decide(part)), label=key)
     return Verdicts(by_key, "ovr")
 
 

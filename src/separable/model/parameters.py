@@ -74,7 +74,7 @@ TOLERANCE = Requirement("None or a finite float >= 0", lambda v: v is None or NO
 #: A float from 0 to 1.
 UNIT_INTERVAL = Requirement("a float from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1)
 #: A float between 0 and 1.
-SHARE = Requirement("a float above 0 and below 1", lambda v: _is_number(v) and 0 < v < 1)
+FRACTION = Requirement("a float above 0 and below 1", lambda v: _is_number(v) and 0 < v < 1)
 #: A float above 0, infinity included.
 POSITIVE_OR_INF = Requirement("a float > 0", lambda v: _is_number(v) and v > 0)
 #: An int of at least 1.

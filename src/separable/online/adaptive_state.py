@@ -68,10 +68,10 @@ class AdaptiveState(DescentState):
         need = int(self.clock["centred"]) + batch.rows.values.size
         if have >= min(need, self.n_features):
             return
-        places = min(self.n_features, 2 * need)
+        capacity = min(self.n_features, 2 * need)
         for name in ("centred_index", "centred"):
             old = self.shared[name]
-            self.shared[name] = np.zeros((*old.shape[:-1], places), dtype=old.dtype)
+            self.shared[name] = np.zeros((*old.shape[:-1], capacity), dtype=old.dtype)
             self.shared[name][..., :have] = old
 
     def _refuse_large(self, largest: float) -> None:
@@ -165,7 +165,7 @@ class AdaptiveState(DescentState):
             self.lanes[name] = aligned_zeros(shape, np.dtype(np.float64))
 
     def end_mean(self) -> None:
-        """Put the mean in the place of the weights; training goes on from there."""
+        """Replace the weights by their mean; training continues from there."""
         if self.clock["mean_count"] > 0:
             w, b = self._mean(self.n_models)
             pairs = np.stack([w, self.array("wa")[..., 1]], axis=-1)
@@ -211,7 +211,7 @@ class AdaptiveState(DescentState):
     signed: ClassVar[frozenset[str]] = frozenset({"y_mean"})
 
     def to_training_state(self) -> TrainingState:
-        """Return the state as a model file keeps it: no places that wait for columns to come."""
+        """Return the state as a model file keeps it: without spare capacity."""
         saved, n_centred = super().to_training_state(), int(self.clock["centred"])
         kept = {
             name: np.ascontiguousarray(saved.tensors[name][..., :n_centred])
@@ -228,9 +228,9 @@ class AdaptiveState(DescentState):
         super().restore(saved)
 
     def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
-        """Refuse numbers that no learning leaves behind, and columns that are not in their place.
+        """Refuse values that training cannot produce, and inconsistent column indices.
 
-        The compiled core trusts the places: it checks only that the list is within bounds.
+        The compiled core trusts the indices: it checks only that the list is within bounds.
         """
         super().check_saved(tensors, clock)
         if not (0 < clock["rows"] <= MAX_EXAMPLES and clock["total"] > 0):

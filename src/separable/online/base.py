@@ -24,7 +24,7 @@ from separable.fitting.targets import (
 )
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import ParameterError, check_parameters
-from separable.online.poor_fit import is_look_due, poor_fit_message
+from separable.online.poor_fit import is_check_due, poor_fit_message
 from separable.online.runs import TrainingBatch
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ class OnlineEstimator(LinearEstimator):
             self._remember_columns(X)
         self._state, self._model = state, None
         self.n_iter_ = 1
-        if is_look_due(state.rows_seen, batch.n_counted):
+        if is_check_due(state.rows_seen, batch.n_counted):
             self._warn_of_poor_fit(self.model_, batch, y)
         return self
 
@@ -377,7 +377,7 @@ class OnlineEstimator(LinearEstimator):
         return False, None
 
     def _warn_of_poor_fit(self, model: Any, batch: TrainingBatch, y: NDArray[Any]) -> None:
-        """Warn if the data is odd and the model is hardly better than a constant."""
+        """Warn if the data slows convergence and the model is hardly better than a constant."""
         message = poor_fit_message(
             model,
             batch,

@@ -19,10 +19,10 @@ from separable.model.parameters import (
     COUNT,
     COUNT_OR_NONE,
     FINITE,
+    FRACTION,
     NOT_NEGATIVE,
     POSITIVE_OR_NONE,
     RANDOM_STATE,
-    SHARE,
     TOLERANCE,
     UNIT_INTERVAL,
     ParameterError,
@@ -162,7 +162,7 @@ class SGDBase(OnlineEstimator):
         "eta0": POSITIVE_OR_NONE,
         "power_t": FINITE,
         "early_stopping": BOOL,
-        "validation_fraction": SHARE,
+        "validation_fraction": FRACTION,
         "n_iter_no_change": COUNT_OR_NONE,
         "warm_start": BOOL,
         "average": AVERAGE,
@@ -321,11 +321,11 @@ class SGDBase(OnlineEstimator):
                 "learning_rate='adaptive'."
             )
         typical = alpha**-0.25
-        slope = np.empty(1)
+        gradient = np.empty(1)
         native.write_loss(
-            self.loss, self.epsilon, np.array([-typical]), np.ones(1), gradient=True, out=slope
+            self.loss, self.epsilon, np.array([-typical]), np.ones(1), gradient=True, out=gradient
         )
-        return float(max(1.0, abs(slope[0])) / (typical * alpha))
+        return float(max(1.0, abs(gradient[0])) / (typical * alpha))
 
     def _check_eta(self, dtype: np.dtype[Any]) -> None:
         if self.eta0 is not None:
@@ -340,7 +340,7 @@ class SGDBase(OnlineEstimator):
         if not same or state.steps.fit_intercept != self.fit_intercept:
             raise ValueError(
                 "learning_rate, average, fit_intercept, and whether there is an l1 or l2 penalty, "
-                "cannot change while a stream goes on. Start a new estimator."
+                "cannot change during a stream. Start a new estimator."
             )
 
     def _hold_out(self, rows: Rows, targets: Targets, seed: int) -> tuple[RowWeights, HeldOut]:

@@ -6,8 +6,8 @@ nearest to its boundary. They overlap if weighted means of the two sides coincid
 
     margin of any hyperplane  <=  |p - q| / 2,    p, q weighted means of the two sides
 
-and rows of which some overlap, overlap. If a hyperplane separates them, the rows it violates are
-added, until it violates none: then all rows are separable.
+and all rows overlap if some of them do. If a hyperplane separates these rows, the rows that violate
+it are added, until none does: then all rows are separable.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Separability", "check_separability", "run_until_decided"]
 
-#: Epochs before the check: so many, but at least the second number once so many values are read.
+#: Epochs before the check: the first number, reduced to the second for large data (values read).
 CHECK_EPOCHS, MIN_EPOCHS, CHECK_VALUES = 20, 5, 2e7
-#: Fraction of all epochs, 1 / FEW, for models beside one whose classes overlap.
-FEW = 50
-#: The same fraction, but at least so many epochs, where a mistake bound (R / gamma)^2 is so many
-#: times the updates that all epochs can make.
-FAR_EPOCHS, FAR_BOUND = 10_000, 1e6
-#: Epochs of the pocket at the end: between these, as many as read so many values. It may read as
-#: many to evaluate weights, in any case.
+#: The other models get 1 / OVERLAP_DIVISOR of the epochs if the classes of one overlap.
+OVERLAP_DIVISOR = 50
+#: The same fraction, but at least these epochs, if the mistake bound (R / gamma)^2 of a model
+#: exceeds the possible updates by this factor.
+HOPELESS_EPOCHS, HOPELESS_RATIO = 10_000, 1e6
+#: Final epochs of the pocket: minimum, maximum, and values to read in between. The pocket may read
+#: as many values again to evaluate weights.
 MIN_POCKET, MAX_POCKET, POCKET_VALUES = 5, 100, 2_000_000
-#: Rows of the first check: so many, or so many times the non-zeros of a row. (Fewer than two rows
-#: a column are separable in general.) Each further check has at least twice as many.
-FIRST_ROWS, FIRST_TIMES = 100, 3
+#: Rows of the first check: at least the first number, and this multiple of the non-zeros of a row.
+#: (Fewer than two rows per column are separable in general.) Each further check at least doubles.
+FIRST_ROWS, FIRST_MULTIPLE = 100, 3
 #: Limit on rows x min(rows, columns) of a check.
-MAX_CHECK = 1_000_000
-#: Means coincide if they are so close, in units of the columns' ranges.
-COINCIDE = 1e-9
+MAX_CHECK_SIZE = 1_000_000
+#: Largest distance of coinciding means, relative to the ranges of the columns.
+MEAN_TOLERANCE = 1e-9
 
 
 class Separability(NamedTuple):
@@ -68,8 +68,8 @@ def run_until_decided(state: OnlineState, batch: TrainingBatch, rule: Rule) -> R
     """Run epochs until no mistake is left, overlap is proved, or the limit of the rule.
 
     If one class overlaps the rest, no number of epochs ends without a mistake, so the other models
-    get only a fraction of them. So do all models if one has a margin so small beside the rows that
-    the epochs allowed cannot be expected to be enough. All models with mistakes left end with the
+    get only a fraction of them. So do all models if the margin of one is so small relative to the
+    rows that the allowed epochs are unlikely to suffice. All models with mistakes left end with the
     best weights of the last epochs (the pocket).
 
     Parameters
@@ -93,10 +93,10 @@ def run_until_decided(state: OnlineState, batch: TrainingBatch, rule: Rule) -> R
     overlaps = np.array([verdict is not None and verdict.kind == "overlap" for verdict in verdicts])
     rest, left, far = unconverged & ~overlaps, rule.max_epochs - done, False
     if rest.any():
-        epochs = max(1, left // FEW if overlaps.any() else left - MIN_POCKET)
-        far = epochs > FAR_EPOCHS and _is_far(verdicts, batch, left * batch.n_counted)
+        epochs = max(1, left // OVERLAP_DIVISOR if overlaps.any() else left - MIN_POCKET)
+        far = epochs > HOPELESS_EPOCHS and _is_far(verdicts, batch, left * batch.n_counted)
         if far:
-            epochs = max(FAR_EPOCHS, left // FEW)
+            epochs = max(HOPELESS_EPOCHS, left // OVERLAP_DIVISOR)
         later = rule._replace(first_epoch=rule.first_epoch + done, max_epochs=epochs)
         run = run.followed_by(Run(run_epochs(state, batch, later, learning=rest)))
         rest, done = rest & (run.mistakes[-1] > 0), len(run.mistakes)
@@ -111,10 +111,10 @@ def run_until_decided(state: OnlineState, batch: TrainingBatch, rule: Rule) -> R
 
 
 def _is_far(verdicts: list[Separability | None], batch: TrainingBatch, updates: float) -> bool:
-    """Return whether the mistake bound of a separable class is far beyond so many updates."""
+    """Return whether the mistake bound of a separable class is far beyond the possible updates."""
     margins = [each.margin for each in verdicts if each is not None and each.kind == "separable"]
     least = min(margins, default=np.inf)
-    return bool(batch.core.largest_squared_norm() > FAR_BOUND * updates * least**2)
+    return bool(batch.core.largest_squared_norm() > HOPELESS_RATIO * updates * least**2)
 
 
 def _run_pocket(
@@ -187,9 +187,9 @@ def check_separability(
     fit_intercept : bool
         Whether the hyperplane has an intercept.
     """
-    size = max(FIRST_ROWS, FIRST_TIMES * rows.values.size // rows.n_rows)
+    size = max(FIRST_ROWS, FIRST_MULTIPLE * rows.values.size // rows.n_rows)
     chosen = _smallest(distance, size)
-    while len(chosen) * min(len(chosen), rows.n_features) <= MAX_CHECK:
+    while len(chosen) * min(len(chosen), rows.n_features) <= MAX_CHECK_SIZE:
         part, columns = _occupied_columns(rows.take(chosen))
         result = _check_part(part, sign[chosen], fit_intercept)
         if isinstance(result, Separability):
@@ -245,7 +245,7 @@ def _check_part(rows: Rows, sign: Floats, fit_intercept: bool) -> Separability |
     if not reduction.a.any():
         return reduction.u
     # in units of the columns' ranges, so that neither their sizes nor their means matter
-    if not bracket_of(SeenRows(cone), reduction.a).bound <= COINCIDE:
+    if not bracket_of(SeenRows(cone), reduction.a).bound <= MEAN_TOLERANCE:
         return None
     bound = bracket_of(cone, reduction.a).bound
     return Separability("overlap", bound, int(np.count_nonzero(reduction.a)))

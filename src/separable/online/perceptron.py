@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Perceptron"]
 
-#: Epochs of fits without a limit: where separability is not asked, and where max_work ends them.
-#: (The second: epochs of tiny tables cost more than the numbers they read.)
+#: Maximum epochs if max_iter is None: without and with checks of separability. (With them, max_work
+#: usually ends a fit first, but epochs of tiny tables cost more than the numbers they read.)
 MAX_EPOCHS, MAX_DECIDED_EPOCHS = 10_000, 1_000_000
 
 
@@ -27,12 +27,12 @@ class Perceptron(PerceptronBase):
     (R / gamma)^2 updates, and the weights strictly separate the training rows. There is no early
     stopping by tolerance: if mistakes are left after 20 epochs, each class is checked for linear
     separability. If a proof shows that no hyperplane separates it from the rest, its model ends
-    with the best weights met; the others go on until no mistake is left.
+    with the best weights met; the others continue until no mistake is left.
 
     Parameters
     ----------
     max_iter : int or None
-        Maximum number of epochs of the textbook algorithm, which does not ask whether the classes
+        Maximum number of epochs of the textbook algorithm, which does not check whether the classes
         are separable. None: training ends without a mistake, with a proof that the classes
         overlap, or by ``max_work``; with multi_class="argmax" or ``pocket``, after 10000 epochs.
     pocket : bool
@@ -122,9 +122,9 @@ class Perceptron(PerceptronBase):
         return (run_until_decided if self._decides() else super()._run)(state, batch, rule)
 
     def _decides(self) -> bool:
-        """Return whether training asks if the classes are separable.
+        """Return whether training checks the classes for separability.
 
-        With another tie rule and no intercept, rows on the boundary can be right.
+        With another tie rule and no intercept, rows on the boundary can be correct.
         """
         return (
             self.max_iter is None

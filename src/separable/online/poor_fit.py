@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["is_look_due", "poor_fit_message"]
+__all__ = ["is_check_due", "poor_fit_message"]
 
-#: A mean so many deviations from 0 slows learning down; so does a value so many medians large.
-FAR, LARGE = 30.0, 1e6
-#: A value so many times the median of the others spoils its column whatever was learned; columns
-#: whose medians differ so much are learned at different speeds.
+#: Ratios that slow convergence: |mean| to deviation of a column, and largest value to median.
+MAX_SHIFT_RATIO, MAX_OUTLIER_RATIO = 30.0, 1e6
+#: Ratio of a value to the median of its column, or of the medians of two columns, to report.
 DOMINANT_RATIO = 1e8
-#: Beyond these, squares are not numbers that float64 holds well.
-SMALLEST, LARGEST = 1e-140, 1e140
-#: Weights below it shorten steps; below these, the steps are lost in the float type.
-LIGHT, LOST = 1e-2, {"float32": 1e-30, "float64": 1e-290}
-#: An error of at least this fraction of a constant's is a poor one; of data that is very odd, this.
-POOR, POOR_AT_LEAST = 0.6, 0.3
-#: Rows and values that are looked at; fewer rows show no deviation.
-SAMPLE_ROWS, SAMPLE_VALUES, LEAST_ROWS = 256, 200_000, 8
-#: The rows of a stream after which it is looked at first; again whenever they have doubled.
-FIRST_LOOK = 128
+#: Range of magnitudes whose squares neither underflow nor overflow in float64.
+MIN_MAGNITUDE, MAX_MAGNITUDE = 1e-140, 1e140
+#: Sample weights below the first make steps short; below the others, steps underflow.
+SMALL_WEIGHT, UNDERFLOW_WEIGHT = 1e-2, {"float32": 1e-30, "float64": 1e-290}
+#: Relative errors, compared with the best constant, from which to warn: usually, and for extreme
+#: data.
+POOR_ERROR, POOR_ERROR_EXTREME = 0.6, 0.3
+#: Maximum rows and values of the sample, and its minimum rows.
+SAMPLE_ROWS, SAMPLE_VALUES, MIN_ROWS = 256, 200_000, 8
+#: Rows of a stream before its first check; later checks follow when the rows have doubled.
+FIRST_CHECK = 128
 REMEDY = (
     "Scale the columns first, for example with sklearn.preprocessing.StandardScaler or "
     "separable.TableEncoder."
@@ -91,9 +91,9 @@ def poor_fit_message(
     """
     n_rows, n_features = batch.rows.shape
     present = np.arange(n_rows) if batch.present is None else batch.present
-    if len(present) < LEAST_ROWS or n_features == 0:
+    if len(present) < MIN_ROWS or n_features == 0:
         return None
-    most = int(np.clip(SAMPLE_VALUES // n_features, LEAST_ROWS, SAMPLE_ROWS))
+    most = int(np.clip(SAMPLE_VALUES // n_features, MIN_ROWS, SAMPLE_ROWS))
     chosen = present[np.unique(np.linspace(0, len(present) - 1, most).astype(np.int64))]
     sample = batch.rows.take(chosen)
     with np.errstate(all="ignore"):
@@ -103,21 +103,21 @@ def poor_fit_message(
     return next((oddity.words for oddity in oddities if error >= oddity.poor), None)
 
 
-def is_look_due(rows_seen: int, n_new: int) -> bool:
+def is_check_due(rows_seen: int, n_new: int) -> bool:
     """Return whether the rows of a stream have doubled with the last ``n_new``."""
     before = rows_seen - n_new
-    return rows_seen >= FIRST_LOOK and rows_seen.bit_length() > before.bit_length()
+    return rows_seen >= FIRST_CHECK and rows_seen.bit_length() > before.bit_length()
 
 
 def _light(batch: TrainingBatch) -> Iterator[Oddity]:
     """Yield the oddity of sample weights that are all far below 1."""
     weight = batch.counted.weight
-    if weight is None or (largest := float(weight.max())) >= LIGHT:
+    if weight is None or (largest := float(weight.max())) >= SMALL_WEIGHT:
         return
     yield Oddity(
         f"the largest sample weight is {largest:.3g}, and a row of weight f takes f of a step. "
         "Divide all weights by the largest.",
-        0.0 if largest < LOST[batch.rows.values.dtype.name] else POOR_AT_LEAST,
+        0.0 if largest < UNDERFLOW_WEIGHT[batch.rows.values.dtype.name] else POOR_ERROR_EXTREME,
     )
 
 
@@ -127,17 +127,17 @@ def _odd_numbers(model: Any, batch: TrainingBatch, y: NDArray[Any]) -> Iterator[
         return
     sizes = np.abs(y if batch.present is None else y[batch.present])
     largest, median = sizes.max(), np.median(sizes)
-    if 0 < largest < SMALLEST or largest > LARGEST:
+    if 0 < largest < MIN_MAGNITUDE or largest > MAX_MAGNITUDE:
         yield Oddity(
             f"the numbers to predict go up to {largest:.3g}, whose square is not a number that "
             "float64 holds. Divide y by a constant.",
-            0.0 if largest < SMALLEST else POOR_AT_LEAST,
+            0.0 if largest < MIN_MAGNITUDE else POOR_ERROR_EXTREME,
         )
     if largest > DOMINANT_RATIO * median > 0:
         yield Oddity(
             f"y has the value {y[np.argmax(np.abs(y))]:.3g}, and half of its values are up to "
             f"{median:.3g} in size. Check that value, or drop its row.",
-            POOR,
+            POOR_ERROR,
         )
 
 
@@ -159,18 +159,18 @@ def _odd_columns(
         yield Oddity(
             f"{name(column)} has the value {value:.3g}, and half of its values that are "
             f"not 0 are up to {median:.3g} in size. Check that value, or drop its row. {REMEDY}",
-            0.0 if abs(value) > DOMINANT_RATIO * median else POOR,
+            0.0 if abs(value) > DOMINANT_RATIO * median else POOR_ERROR,
         )
     least, most = columns.median[_extremes(columns)]
-    if most > LARGEST or most < (SMALLEST if ignores_scale else 1 / LARGE):
+    if most > MAX_MAGNITUDE or most < (MIN_MAGNITUDE if ignores_scale else 1 / MAX_OUTLIER_RATIO):
         yield Oddity(
-            f"values of {largest}, the largest column, are about {most:.3g}. {REMEDY}", POOR
+            f"values of {largest}, the largest column, are about {most:.3g}. {REMEDY}", POOR_ERROR
         )
     if most > DOMINANT_RATIO * least and not ignores_scale:
         yield Oddity(
             f"values of {largest} are about {most:.3g}, and those of {smallest} about {least:.3g}, "
             f"so steps along the one hide the other. {REMEDY}",
-            POOR if most <= DOMINANT_RATIO**2 * least else POOR_AT_LEAST,
+            POOR_ERROR if most <= DOMINANT_RATIO**2 * least else POOR_ERROR_EXTREME,
         )
     if not ignores_shift:
         yield from _far_columns(columns, name)
@@ -189,13 +189,13 @@ def _far_columns(columns: Columns, name: Callable[[int], str]) -> Iterator[Oddit
     spread = np.where(constant, columns.deviation.max(), columns.deviation)
     ratio = np.where(spread > 0, size / spread, 0.0)
     worst = int(np.argmax(ratio))
-    if ratio[worst] > FAR:
+    if ratio[worst] > MAX_SHIFT_RATIO:
         yield Oddity(
             f"{name(int(columns.column_index[worst]))} lies about "
             f"{columns.mean[worst]:.3g} and "
             f"deviates by {columns.deviation[worst]:.3g} from it, so steps along it hide all "
             f"others. {REMEDY}",
-            POOR,
+            POOR_ERROR,
         )
 
 
@@ -238,7 +238,7 @@ def _sparse_columns(sample: Rows) -> Columns:
 def _largest(rows: Rows, columns: Columns) -> tuple[int, float, float] | None:
     """Return column, value and median of the value that is largest relative to its median."""
     values = rows.values
-    if values.size == 0 or np.abs(values).max() <= LARGE * columns.median.min():
+    if values.size == 0 or np.abs(values).max() <= MAX_OUTLIER_RATIO * columns.median.min():
         return None
     median = np.full(rows.n_features, np.inf)
     median[columns.column_index] = columns.median
@@ -250,7 +250,11 @@ def _largest(rows: Rows, columns: Columns) -> tuple[int, float, float] | None:
     else:
         at = int(np.argmax(np.abs(values) / median[rows.indices]))
         column, value = int(rows.indices[at]), float(values[at])
-    return (column, value, float(median[column])) if abs(value) > LARGE * median[column] else None
+    return (
+        (column, value, float(median[column]))
+        if abs(value) > MAX_OUTLIER_RATIO * median[column]
+        else None
+    )
 
 
 def _relative_error(model: Any, sample: Rows, y: NDArray[Any]) -> float:

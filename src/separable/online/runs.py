@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Rule", "Run", "TrainingBatch", "draw_seed", "refuse_overflow", "run_epochs"]
 
 
-#: Shuffled rows are copied for at least so many epochs, from so many bytes on, if they are short.
-COPY_EPOCHS = 4
-COPY_BYTES = 8_000_000
-COPY_ROW_BYTES = 1024
+#: Shuffled rows are copied if there are at least this many epochs and bytes, and rows are short.
+MIN_COPY_EPOCHS, MIN_COPY_BYTES, MAX_COPY_ROW_BYTES = 4, 8_000_000, 1024
 
 
 def draw_seed(random_state: Any) -> int:
@@ -82,8 +80,8 @@ class TrainingBatch(NamedTuple):
         order = np.empty(self.n_counted, dtype=np.int64)
         native.shuffled(self.rows.n_rows, self.counted.rows, seed, order)
         size = sum(array.nbytes for array in self.rows.arrays())
-        pays = epochs >= COPY_EPOCHS and size >= COPY_BYTES
-        pays &= size <= COPY_ROW_BYTES * self.rows.n_rows
+        pays = epochs >= MIN_COPY_EPOCHS and size >= MIN_COPY_BYTES
+        pays &= size <= MAX_COPY_ROW_BYTES * self.rows.n_rows
         if not pays or 4 * size > available_bytes():
             return self._replace(counted=self.counted._replace(rows=order))
         rows = self.rows.empty_like(order)

@@ -190,7 +190,7 @@ class OnlineState:
         if {*previous.layout, *previous.shared} != {*self.layout, *self.shared}:
             raise ValueError(
                 "warm_start=True continues the previous fit, but parameters changed that say what "
-                "is kept beside the weights: learning_rate, average or the kind of penalty. Fit a "
+                "is stored with the weights: learning_rate, average or the kind of penalty. Fit a "
                 "new estimator."
             )
         if self.classes is not None:

@@ -174,8 +174,8 @@ class VotedPerceptron(PerceptronBase):
         has_start = coef_init is not None or intercept_init is not None
         if has_start and self.warm_start and getattr(self, "_state", None) is not None:
             raise ValueError(
-                "warm_start=True goes on from the previous fit, and coef_init or intercept_init "
-                "starts elsewhere. Give one of the two."
+                "coef_init and intercept_init set the initial weights, warm_start=True continues "
+                "from the previous fit: use one of them."
             )
         state = super()._start(rows, classes, coef_init, intercept_init)
         self._check_continuation(state)

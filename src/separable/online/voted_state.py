@@ -1,7 +1,7 @@
 """The training state of the voted perceptron: running weights, and the way they came.
 
-Beside the running weights each model keeps a base and the steps from there: on which row, by how
-much, after how many presentations. The rows are copied once, whatever models step along them. What
+Besides its running weights, each model keeps initial weights and its steps: row, size and number of
+presentations before it. The rows are copied once, whatever models step along them. What
 a chunk brings is only put on a list; ``settle`` makes one array of each list, folds steps beyond
 ``max_voters`` into the base and drops rows that no step needs any more.
 """
@@ -59,7 +59,7 @@ class Steps(NamedTuple):
         return self._replace(sizes=-self.sizes)
 
     def moved(self, positions: NDArray[np.int64]) -> Steps:
-        """Return the steps along rows that now stand at ``positions``."""
+        """Return the steps for rows moved to ``positions``."""
         return self._replace(rows=positions[self.rows])
 
 
@@ -154,7 +154,7 @@ class VotedState(OnlineState):
     # ------------------------------------------------------------------ classes, copies, fits
 
     def add_classes(self, new: NDArray[Any]) -> None:
-        """Make room for classes met for the first time, each with the steps of the ghost."""
+        """Add new classes, each with the steps of the ghost."""
         known = dict(zip(self.labels.tolist(), self._steps_by_class(), strict=True))
         ghost = self.steps[-1]
         super().add_classes(new)
@@ -221,7 +221,7 @@ class VotedState(OnlineState):
         )
 
     def to_training_state(self) -> TrainingState:
-        """Return the state as a model file keeps it: beside the model, the ghost's voters."""
+        """Return the state for a model file, which also has the ghost's voters."""
         saved = super().to_training_state()
         if not self.n_ghosts:
             return saved

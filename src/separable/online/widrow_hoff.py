@@ -305,8 +305,8 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
         return (
             f"{type(self).__name__} stopped after {epochs} epochs ({limit}) while its mean squared "
             f"error still moved, from {before:.6g} to {last:.6g} in the last one; tol={self.tol:g} "
-            "asks for five epochs without progress. Raise the limit, change eta0, scale the "
-            "columns, or set tol=None to ask for a number of epochs and no more."
+            "requires five epochs without progress. Raise the limit, change eta0, scale the "
+            "columns, or set tol=None to run exactly max_iter epochs."
         )
 
 

@@ -55,7 +55,7 @@ def compare(
     Parameters
     ----------
     estimators : dict of str to estimator, or to (estimator, grid)
-        By name; a grid is a dict of parameters to try, as in `search`. They stay as they are.
+        By name; a grid is a dict of parameters to try, as in `search`. They are not modified.
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,)
     cv : int, splitter or iterable of (train, test), default 5
@@ -124,7 +124,7 @@ def compare(
 def check_one_score(scoring: Any) -> None:
     """Refuse several scores: one has to rank the learners."""
     if isinstance(scoring, Mapping | list | tuple | set):
-        raise ValueError(f"One score has to choose. Got several: {scoring!r}. Give one of them.")
+        raise ValueError(f"scoring must be one score, which selects. Got several: {scoring!r}.")
 
 
 def metric_of(scorer: Any, estimator: Any) -> tuple[str, bool]:
@@ -151,8 +151,8 @@ def standings_of(
 ) -> list[Standing]:
     """Return the standing of each learner in the given order; see `compare`.
 
-    ``chooser`` is a scorer of probabilities that chooses among the parameters of a learner that
-    gives them, instead of the one that learners are compared by.
+    ``chooser`` is a scorer of probabilities. It selects the parameters of learners that have
+    probabilities, instead of the scorer by which learners are compared.
     """
     if not isinstance(estimators, Mapping) or not estimators:
         raise ValueError(
@@ -230,7 +230,7 @@ def _standing(
                 scorer.check(estimator)
             result = search(estimator, dict(grid), scoring=scoring, refit=False, **given)
             index = _best(result.cv_results_[f"mean_test_{decides}"], grid)
-        except Exception as error:  # whatever it is, the other learners go on
+        except Exception as error:  # any error: the other learners continue
             reason = " ".join(str(error).split()) or type(error).__name__
             return Standing(name, clone(estimator), failed=reason, seconds=perf_counter() - start)
     table, n_folds = result.cv_results_, result.n_splits_
@@ -260,7 +260,7 @@ def _best(means: Any, grid: Mapping[str, Any]) -> int:
     """Return the index of the best parameters."""
     mean = np.asarray(means, dtype=np.float64)
     if not np.isfinite(mean).any():
-        raise ValueError(f"Its score is {float(mean[0])} in the mean of the folds.")
+        raise ValueError(f"Its mean score over the folds is {float(mean[0])}.")
     known = np.where(np.isfinite(mean), mean, -math.inf)
     penalty = penalties_of(grid)
     return int(known.argmax()) if penalty is None else best_index(known, penalty)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FoldResult", "cross_validate", "noting", "read_problem", "score_fold", "validate"]
 
-#: Predictions that are not kept.
-NOTHING = Predictions(np.empty(0))
+#: Placeholder of predictions that are not kept.
+NO_PREDICTIONS = Predictions(np.empty(0))
 
 
 def cross_validate(
@@ -68,8 +68,8 @@ def cross_validate(
     groups : array-like of shape (n,), optional
         Rows of one group are held out together, by a number of folds and by splitters of groups.
     score_weight : array-like of shape (n,), optional
-        Weights of the rows in scores; give ``sample_weight`` again for rows that stand for several.
-        Folds count alike in the mean.
+        Weights of the rows in scores; give ``sample_weight`` again if weights are frequencies.
+        Folds have equal weight in the mean.
     shuffle : bool, default False
         Shuffle the rows before a number of folds is made. Otherwise folds follow the order of the
         rows, and an `OrderedRowsWarning` says if that is the order of y.
@@ -109,7 +109,7 @@ def cross_validate(
     )
     notices = Notices()
     (result,) = validate(problem, [estimator], splits, notices, scorers, weight)
-    notices.tell(len(splits))
+    notices.issue(len(splits))
     predictions = join([fold.predictions for fold in result])
     rows = np.concatenate([split.test for split in splits])
     fold = np.repeat(np.arange(len(splits)), [len(split.test) for split in splits])
@@ -141,7 +141,7 @@ def read_problem(
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(f"Expected an estimator with fit and predict, got {estimator!r}.")
     if not hasattr(estimator, "predict"):
-        raise TypeError(f"{name} has no predict, so there is nothing to compare with y.")
+        raise TypeError(f"{name} has no predict method, which validation needs.")
     if y is None:
         raise ValueError("Validation compares predictions with y, but y is None.")
     X, y, n = paired(X, y)
@@ -199,8 +199,8 @@ def validate(
     train_scores : bool, default False
         Also score the training rows of each fold.
     keep_predictions : bool, default True
-        Keep the predictions. If not, and if scorers need nothing else, fits may stop where
-        predictions do not change much.
+        Keep the predictions. If not, and if scorers need only predictions, fits may stop when
+        predictions hardly change.
     """
     start, scoring = perf_counter(), 0.0
     if fits is None:
@@ -214,7 +214,9 @@ def validate(
                 problem, splits[fold], fit.fit, scorers, weight, train_scores=train_scores
             )
         scoring += perf_counter() - begun - one.fit_time
-        result[fit.candidate][fold] = one if keep_predictions else replace(one, predictions=NOTHING)
+        result[fit.candidate][fold] = (
+            one if keep_predictions else replace(one, predictions=NO_PREDICTIONS)
+        )
     if all(one.how == "refit" for folds in result for one in folds):
         return result
     each_time = (perf_counter() - start - scoring) / (len(candidates) * len(splits))

@@ -175,7 +175,7 @@ class _Candidate:
     estimator: Any
 
     def alike(self, name: str) -> tuple[Any, ...]:
-        """Return what candidates share that differ in one parameter alone."""
+        """Return a key that is equal for candidates that differ only in the given parameter."""
         others = sorted((key, id(each)) for key, each in self.parameters.items() if key != name)
         return (name, *others)
 
@@ -196,7 +196,7 @@ def _candidates(estimator: Any, grid: Any) -> list[_Candidate]:
 
 
 def _penalty(candidates: list[_Candidate], select: str) -> Floats | None:
-    """Return the penalty of each candidate, where ``select`` needs it."""
+    """Return the penalty level of each candidate if ``select`` needs it."""
     if select not in ("min", "1se"):
         raise ValueError(f"select must be 'min' or '1se'. Got {select!r}.")
     if select == "min":
@@ -205,15 +205,15 @@ def _penalty(candidates: list[_Candidate], select: str) -> Floats | None:
     name = next(iter(names)) if len(names) == 1 else ""
     if name.rpartition("__")[2] not in PENALTIES:
         raise ValueError(
-            "select='1se' compares values of one penalty, so the grid has to be of nothing but "
-            f"C or alpha. It is of {sorted(names)}."
+            "select='1se' compares values of one penalty, so the grid must have only C or alpha. "
+            f"It has {sorted(names)}."
         )
     values = np.array([each.parameters[name] for each in candidates], dtype=np.float64)
     return PENALTIES[name.rpartition("__")[2]](values)
 
 
 def penalties_of(grid: Mapping[str, Any]) -> Floats | None:
-    """Return the penalty of each candidate of a grid of nothing but C or alpha; None of others."""
+    """Return the penalty level of each candidate of a grid of C or alpha alone; None for others."""
     name = next(iter(grid)) if len(grid) == 1 else ""
     if name.rpartition("__")[2] not in PENALTIES:
         return None
@@ -234,8 +234,8 @@ def _decides(refit: bool | str, names: list[str], several: bool) -> str | None:
         return None
     if refit not in names:
         raise ValueError(
-            f"Of several scores one has to decide: refit must be one of {names}, or False. Got "
-            f"{refit!r}."
+            f"With several scores refit must name the one that selects: one of {names}, or False. "
+            f"Got {refit!r}."
         )
     return str(refit)
 
@@ -247,7 +247,7 @@ def _how(folds: Sequence[FoldResult]) -> str:
 
 @dataclass(frozen=True)
 class _Work:
-    """Validation of candidates, together where that saves work."""
+    """Validation of candidates, together if that saves work."""
 
     problem: Problem
     splits: Sequence[Split]
@@ -265,7 +265,7 @@ class _Work:
             results = self._validate(estimators, indices, notices)
             for index, folds in zip(indices, results, strict=True):
                 result[index] = folds
-        notices.tell(len(candidates) * len(self.splits))
+        notices.issue(len(candidates) * len(self.splits))
         return result
 
     def refit(self, candidate: _Candidate) -> Any:
@@ -293,7 +293,7 @@ class _Work:
         )
 
     def _threaded(self, estimator: Any) -> Any:
-        """Return an estimator with the threads that were asked for, if it takes any."""
+        """Return an estimator with the requested number of threads, if it has such a parameter."""
         shared = _shared_parameter(estimator) or ""
         name = f"{shared.rpartition('__')[0]}__n_jobs" if "__" in shared else "n_jobs"
         if self.n_jobs is None or not shared or name not in estimator.get_params():
@@ -302,7 +302,7 @@ class _Work:
 
 
 def _shared_parameter(estimator: Any) -> str | None:
-    """Return the parameter in which candidates may differ and still share work, if there is one."""
+    """Return the parameter in which candidates with shared work may differ, if there is one."""
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         return f"{name}__{last.regularization}" if hasattr(last, "path_solver") else None
@@ -324,7 +324,7 @@ def _piped_fits(
 ) -> Iterator[FoldFit] | None:
     """Return fits of pipelines that differ in the regularization of their last step.
 
-    The other steps are fitted once a fold. None if the last steps share no work.
+    The other steps are fitted once per fold. None if the last steps cannot share work.
     """
     learners = [each.steps[-1][1] for each in pipelines]
     if learners[0].fold_fits(problem, learners, splits) is None:
@@ -346,7 +346,7 @@ class _PipedFold:
         self._fitted: dict[int, Any] = {}
 
     def _solve(self) -> None:
-        """Fit what comes before the learners, then these side by side."""
+        """Fit the steps before the learners once, then the learners together."""
         problem, train = self._problem, self._split.train
         X, y = take(problem.X, train), take(problem.y, train)
         self._steps = clone(self._pipelines[0]).steps[:-1]

@@ -36,19 +36,17 @@ def hold_out(
 ) -> HoldOut:
     """Split the rows at random into training and held-out rows.
 
-    The parts are disjoint: a row that was learned from says nothing about rows that were not.
-
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,) or (n, t)
     test_size : float, default 0.3
-        The share to hold out, 0 < test_size < 1.
+        Fraction of rows to hold out, 0 < test_size < 1.
     stratify : bool, default False
         Hold out the same fraction of each class. One row of each class stays in training.
     groups : array-like of shape (n,), optional
         Rows of one group, such as those of one patient, are held out together or not at all; the
-        share is met as closely as a random order of the groups allows.
+        fraction is met as closely as a random order of the groups allows.
     random_state : int, default 0
 
     Returns
@@ -69,7 +67,7 @@ def hold_out(
             "hold_out(X, y), or cross_validate(learner, X, y) for a score."
         )
     if not isinstance(test_size, float | np.floating) or not 0 < test_size < 1:
-        raise ValueError(f"test_size must be a share above 0 and below 1. Got {_short(test_size)}.")
+        raise ValueError(f"test_size must be a float above 0 and below 1. Got {_short(test_size)}.")
     X, y, n = paired(X, y)
     if groups is not None:
         train, test = group_split(_numbered(groups, n, stratify=stratify), test_size, random_state)
@@ -79,8 +77,8 @@ def hold_out(
         train, test = random_split(n, test_size, random_state)
     if not len(test):
         raise ValueError(
-            f"No row is held out: X has {n} rows, and of {'each class' if stratify else 'them'} "
-            f"{'one' if stratify else 'two'} or more stay in training. Hold out more, or use "
+            f"No row is held out: X has {n} rows, and at least {'one' if stratify else 'two'} "
+            f"{'of each class ' if stratify else ''}stay in training. Use a larger test_size, or "
             "leave_one_out."
         )
     return HoldOut(take(X, train), take(X, test), take(y, train), take(y, test))
@@ -90,18 +88,20 @@ def _numbered(groups: Any, n_rows: int, *, stratify: bool) -> NDArray[np.int64]:
     """Return the index of the group of each row."""
     if stratify:
         raise ValueError(
-            "Classes and groups cannot both be kept: give groups, or stratify=True, not both."
+            "A split by groups cannot be stratified: give groups or stratify=True, not both."
         )
     given = np.asarray(groups)
     if given.ndim != 1:
-        raise ValueError(f"groups must name one group a row, shape ({n_rows},). Got {given.shape}.")
+        raise ValueError(
+            f"groups must have one group per row, shape ({n_rows},). Got {given.shape}."
+        )
     if len(given) != n_rows:
         raise ValueError(f"groups has {len(given)} entries, X has {n_rows} rows.")
     names, numbers = np.unique(given.astype(str), return_inverse=True)
     if len(names) < 2:
         raise ValueError(
-            f"All rows are of one group, {str(names[0])!r}, so none can be held out without those "
-            "that train. Leave groups out."
+            f"All rows are of one group, {str(names[0])!r}, so no group can be held out. Leave "
+            "groups out."
         )
     return numbers.astype(np.int64)
 
@@ -115,8 +115,7 @@ def _short(value: Any) -> str:
 def error_rate(y: Any, predicted: Any, *, sample_weight: Any = None) -> float:
     """Return the fraction of rows whose class was not predicted.
 
-    It is 1 - accuracy, the mean of the 0-1 loss. A wrong prediction costs 1, whichever class it
-    names and however close it was.
+    It is 1 - accuracy, the mean of the 0-1 loss.
 
     Parameters
     ----------
@@ -125,12 +124,12 @@ def error_rate(y: Any, predicted: Any, *, sample_weight: Any = None) -> float:
     predicted : array-like of shape (n,)
         Predicted class of each row.
     sample_weight : array-like of shape (n,), optional
-        Each row counts as much as its weight.
+        Weights of the rows.
 
     Returns
     -------
     float
-        From 0, all right, to 1, all wrong.
+        From 0, all correct, to 1, all wrong.
 
     Examples
     --------
@@ -145,24 +144,24 @@ def error_rate(y: Any, predicted: Any, *, sample_weight: Any = None) -> float:
             f"y has {len(y_true)} rows, predicted has {len(y_pred)}. Each row needs one prediction."
         )
     if not len(y_true):
-        raise ValueError("There are no rows, so there is no error rate. Give at least one.")
+        raise ValueError("The error rate of no rows is undefined. Give at least one row.")
     if ("U" in y_true.dtype.kind) != ("U" in y_pred.dtype.kind):
         raise ValueError(
             f"y holds {y_true.tolist()[0]!r} ({y_true.dtype}), predicted {y_pred.tolist()[0]!r} "
-            f"({y_pred.dtype}): text and numbers never agree. Bring both to one type."
+            f"({y_pred.dtype}): text never equals numbers. Convert both to one type."
         )
     wrong = y_true != y_pred
     if sample_weight is None:
         return float(np.mean(wrong))
     weight = check_sample_weight(sample_weight, y_true)
     if not weight.any():
-        raise ValueError("All rows have sample_weight 0, so none is counted. Give some a weight.")
+        raise ValueError("All rows have sample_weight 0. Give at least one a positive weight.")
     return float(np.average(wrong, weights=weight))
 
 
 def _labels(given: Any, name: str) -> Any:
-    """Return labels as an array; an error says which of the two it is about."""
+    """Return labels as an array; errors name the argument."""
     try:
         return check_labels(given, len(given), "error_rate")
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{name} does not hold one class a row: {error}") from None
+        raise type(error)(f"{name} does not have one class per row: {error}") from None

@@ -10,7 +10,7 @@ import numpy as np
 
 from separable.fitting.best_candidate import standard_errors
 from separable.model.words import lined_up, shown
-from separable.select.results import LEVEL, p_value, shown_number
+from separable.select.results import SIGNIFICANCE, p_value, shown_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Leaderboard", "Standing"]
 
-#: Why a learner failed is shown up to so many characters.
-REASON = 60
-
-
-#: By so much of itself a standard error may have been rounded.
+#: Maximum number of characters of a failure in the table.
+MAX_REASON_LENGTH = 60
+#: Relative rounding error allowed in comparisons with a standard error.
 ROUNDING = 1e-9
 
 
@@ -36,34 +34,34 @@ class Standing:
     ----------
     name : str
     estimator : estimator
-        Not fitted, with the parameters that were best.
+        Not fitted, with the best parameters.
     params : mapping of str to object
-        Those of its grid.
+        The best parameters of its grid.
     scores : ndarray, shape (folds,), or None
-        With these parameters, one a fold; None where it failed.
+        Scores with these parameters, one per fold; None if the learner failed.
     how : str
-        "lanes", "sums", "refit", or "mixed" where folds differ.
+        "lanes", "sums", "refit", or "mixed" if folds differ.
     seconds : float
-        Of all its fits and scores together.
+        Time of all its fits and scores.
     fit_seconds : float
-        Of one fit with these parameters, in the mean of the folds; those that were learned together
-        share their time evenly.
+        Time of one fit with these parameters, averaged over the folds; the time of fits that ran
+        together is divided equally.
     tried : tuple of mapping
-        All parameters of the grid.
+        All candidates of the grid.
     tried_scores : ndarray, shape (folds, tried), or None
     failed : str or None
-        Why there are no scores.
+        The error of a learner without scores.
     warnings : tuple of str
-        What its fits warned of.
+        Warnings of its fits.
     difference, difference_error : float
-        Its mean less that of the best, and the standard error of that, by fold.
+        Its mean minus the best mean, and the standard error of the paired differences by fold.
     test_per_train : float
-        Rows held out over rows learned from, in the mean of the folds; NaN: as in k folds.
+        Test rows over training rows, averaged over the folds; NaN: as in k folds.
     p_value : float
-        How often noise alone makes a difference to the best as large, by the corrected resampled
-        t-test of Nadeau and Bengio (2003); NaN for the best itself and for one fold.
+        P-value of the difference to the best, by the corrected resampled t-test of Nadeau and
+        Bengio (2003); NaN for the best itself and for one fold.
     choice_scores : ndarray, shape (folds, tried), or None
-        What chose among the parameters, where that is another score.
+        Scores that selected the parameters, if they differ from ``tried_scores``.
     """
 
     name: str
@@ -87,11 +85,11 @@ class Standing:
     def differs(self) -> bool | None:
         """Whether the difference to the best is significant at 5 %; None: unknown.
 
-        Folds share training rows, so the noise of a mean over them is larger than its standard
-        error; the test allows for that. Of twenty learners that are as good as the best, one is
-        expected to be said to differ.
+        Folds share training rows, so the variance of a mean over them is larger than its standard
+        error suggests; the test corrects for that. At this level one in twenty learners that are as
+        good as the best is expected to appear different.
         """
-        return None if math.isnan(self.p_value) else self.p_value < LEVEL
+        return None if math.isnan(self.p_value) else self.p_value < SIGNIFICANCE
 
     @property
     def mean(self) -> float:
@@ -131,7 +129,7 @@ class Leaderboard:
     ----------
     rows : tuple of Standing
     metric : str
-        What was measured.
+        Name of the score.
     greater_is_better : bool
     """
 
@@ -235,7 +233,7 @@ class Leaderboard:
         failures = []
         for rank, each in enumerate(self.rows, 1):
             if each.failed is not None:
-                failures.append(f"{each.name} failed: {shown(each.failed, REASON)}")
+                failures.append(f"{each.name} failed: {shown(each.failed, MAX_REASON_LENGTH)}")
                 continue
             figures = [each.mean, each.standard_error, *_gap(each, self.best)]
             params = ", ".join(f"{name}={value}" for name, value in each.params.items())

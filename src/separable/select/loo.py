@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["leave_one_out"]
 
-#: Fits that are made for an exact answer, and for rows whose estimate is in doubt.
-FITS, DOUBTFUL = 1000, 200
-NONE = np.empty(0, np.intp)
+#: Default limits on refits: for exact predictions, and for rows with a doubtful estimate.
+MAX_REFITS, MAX_DOUBTFUL_REFITS = 1000, 200
+NO_ROWS = np.empty(0, np.intp)
 
 
 def leave_one_out(
@@ -51,42 +51,43 @@ def leave_one_out(
 ) -> LeaveOneOutValidation:
     """Score an estimator by leave-one-out cross-validation.
 
-    Moment learners that can take a row out of their fit do so: one fit, and for each row what
-    changes without it. That equals n fits to 1e-8; rows that determine a weight on their own are
-    fitted. ``LogisticRegression``, ``LinearSVM``, ``LinearSVR``, ``Lasso`` and ``ElasticNet`` can
-    estimate from one fit what the others would be (``approximate``); rows whose estimate is in
-    doubt are fitted. Other estimators are fitted n times.
+    Moment learners that can subtract a row from their fit do so: one fit, then one update per row.
+    That equals n fits to 1e-8; rows that determine a weight on their own are left out by
+    refitting. ``LogisticRegression``, ``LinearSVM``, ``LinearSVR``, ``Lasso`` and ``ElasticNet``
+    can estimate the n fits from one (``approximate``); rows with a doubtful estimate are
+    refitted. Other estimators are fitted n times.
 
     Scores are computed once, from the predictions for all rows. For scores that are means over
-    rows (accuracy, mean squared and mean absolute error) that is their mean over n folds of one
-    row, and has a standard error. R2, areas under curves and the like have no meaning for a single
-    row.
+    rows (accuracy, mean squared and mean absolute error) this equals the mean over n folds of one
+    row, and a standard error is given. R2, areas under curves and the like are undefined for a
+    single row.
 
     Parameters
     ----------
     estimator : estimator
-        Any with ``fit`` and ``predict``. It stays as it is.
+        Any estimator with ``fit`` and ``predict``. It is not modified.
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,) or (n, t)
     scoring : str, callable, list, dict or None, default None
         scikit-learn's scorers, one or several. None: accuracy, R2. A callable gets an object that
         has the predictions, not a fitted estimator.
     sample_weight : array-like of shape (n,), optional
-        For learning only. A row is left out with all its weight; one of weight 0 is predicted too.
+        For training only. A row is left out with all its weight; rows of weight 0 are also
+        predicted.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores.
     max_refits : int or None, default None
-        So many fits are made at most; None: 1000, of which 200 for rows whose estimate is in doubt.
-        Where an exact answer needs more, nothing is done but to say so; of estimates those most in
-        doubt are fitted, and the rest is in ``doubtful``.
+        Maximum number of refits. None: 1000, or 200 for rows with a doubtful estimate. If exact
+        predictions need more, an error says so; of the estimates the most doubtful are refitted,
+        and the others are listed in ``doubtful``.
     approximate : bool or None, default None
-        Whether certified learners estimate from one fit. None: where n fits would be more than
-        ``max_refits``. The result says which rows are estimates.
+        Whether certified learners estimate from one fit. None: if n exceeds ``max_refits``. The
+        result says which rows are estimates.
     check : int, default 0
-        So many of the rows that were not fitted, drawn at random, are fitted to see how far off
-        their predictions are: ``brute_force_error``.
+        Number of random rows to refit for comparison with their predictions, among those that
+        were not refitted: ``brute_force_error``.
     random_state : int, RandomState or None, default 0
-        Which rows are checked.
+        Seed for the rows to check.
 
     Returns
     -------
@@ -100,7 +101,7 @@ def leave_one_out(
     >>> result.predictions
     array([-2.66666667,  1.57142857,  4.28571429,  3.        ])
 
-    From one fit of a learner whose n fits would take long:
+    Estimated from one fit:
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from separable import LogisticRegression
@@ -124,7 +125,7 @@ def leave_one_out(
     predictions, error = result.predictions, None
     if check:
         error = _checked(problem, notices, result, int(check), random_state)
-    notices.tell(n)
+    notices.issue(n)
     stand_in = Predicted(estimator, predictions)
     scores = score_rows(scorers, stand_in, predictions, problem.X, problem.y, weight)
     by_row = _row_scores(scorers, predictions.predicted, problem.y)
@@ -158,13 +159,15 @@ def _without_each(
     problem: Problem, notices: Notices, approximate: bool | None, max_refits: int | None
 ) -> _Estimates:
     """Return the leave-one-out predictions of all rows, in the cheapest allowed way."""
-    most = FITS if max_refits is None else int(max_refits)
+    most = MAX_REFITS if max_refits is None else int(max_refits)
     short = _by_short_cut(problem, notices, most)
     if short is not None:
         return short
     if approximate or (approximate is None and problem.n_rows > most):
         try:
-            result = _estimate(problem, notices, DOUBTFUL if max_refits is None else most)
+            result = _estimate(
+                problem, notices, MAX_DOUBTFUL_REFITS if max_refits is None else most
+            )
         except TooLargeError as error:
             raise ValueError(f"{error} Use cross_validate(..., cv=10).") from error
         if result is not None:
@@ -172,14 +175,14 @@ def _without_each(
         if approximate:
             raise ValueError(
                 f"This {type(problem.estimator).__name__} cannot estimate leave-one-out from one "
-                "fit. LogisticRegression, LinearSVM, LinearSVR, Lasso and ElasticNet can, but for "
-                "probability=True, loss='hinge' with class_weight='balanced', and l1_ratio > 0 of "
-                "classes learned together. Use cross_validate(..., cv=10), or approximate=False "
-                "for n fits."
+                "fit. LogisticRegression, LinearSVM, LinearSVR, Lasso and ElasticNet can, except "
+                "with probability=True, loss='hinge' with class_weight='balanced', or "
+                "l1_ratio > 0 in a multinomial model. Use cross_validate(..., cv=10), or "
+                "approximate=False for n fits."
             )
     _check_refits(problem, problem.n_rows, most)
     fits = _fits_without(problem, notices, np.arange(problem.n_rows))
-    return _Estimates(join(fits), NONE, NONE, NONE, problem.n_rows)
+    return _Estimates(join(fits), NO_ROWS, NO_ROWS, NO_ROWS, problem.n_rows)
 
 
 def _checked(
@@ -213,7 +216,7 @@ def _by_short_cut(problem: Problem, notices: Notices, max_refits: int) -> _Estim
         return None
     again = result.missing
     if not len(again):
-        return _Estimates(result.predictions, NONE, NONE, NONE)
+        return _Estimates(result.predictions, NO_ROWS, NO_ROWS, NO_ROWS)
     _check_refits(problem, len(again), max_refits)
     every = np.arange(problem.n_rows)
     fine = np.setdiff1d(every, again)
@@ -223,7 +226,7 @@ def _by_short_cut(problem: Problem, notices: Notices, max_refits: int) -> _Estim
             fitted = refit(problem, np.delete(every, row))
             parts.append(ask(fitted, take(problem.X, np.array([row]))))
     predictions = _in_order(join(parts), np.concatenate([fine, again]))
-    return _Estimates(predictions, NONE, again, NONE, len(again))
+    return _Estimates(predictions, NO_ROWS, again, NO_ROWS, len(again))
 
 
 # ---------------------------------------------------------------------- estimates from one fit
@@ -237,12 +240,12 @@ class _Estimates:
     ----------
     predictions : Predictions
     estimated : ndarray of int
-        Rows whose answer is an estimate: not exact but for rounding, and not refitted.
+        Rows whose predictions are estimates: neither exact up to rounding nor refitted.
     refitted : ndarray of int
     doubtful : ndarray of int
-        Of the estimated rows those whose estimate may be far off.
+        Estimated rows with a large possible error.
     n_refits : int, default 0
-        How many fits were made without a row.
+        Number of fits without a row.
     """
 
     predictions: Predictions
@@ -299,7 +302,7 @@ def _fits_without(
 
 
 def _note_lone_row(error: Exception, problem: Problem) -> None:
-    """Say which row cannot be left out, as the others are of one class."""
+    """Add a note that names the row without which one class is left."""
     if not is_classifier(problem.estimator):
         return
     classes, first, counts = np.unique(np.asarray(problem.y), return_index=True, return_counts=True)
@@ -307,7 +310,7 @@ def _note_lone_row(error: Exception, problem: Problem) -> None:
         lone = int(counts.argmin())
         error.add_note(
             f"Row {first[lone]} is the only one of class {classes.tolist()[lone]!r}. Without it "
-            "there is one class alone: leave-one-out needs two rows of each."
+            "only one class is left: leave-one-out needs two rows of each class."
         )
 
 

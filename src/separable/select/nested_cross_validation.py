@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["NestedValidation", "nested_cross_validate"]
 
-#: Where estimators that choose for themselves tell what they chose.
-CHOSEN = ("C_", "alpha_", "l1_ratio_")
-#: What to do about rows in the order of y.
+#: Attributes with the parameters that a self-tuning estimator selected.
+SELECTED = ("C_", "alpha_", "l1_ratio_")
+#: Remedy for rows sorted by y.
 NESTED_REMEDY = "Give splitters with shuffle=True, such as KFold, as cv and inner_cv"
 
 
@@ -46,17 +46,17 @@ class NestedValidation:
     learner : str
         The class of the estimator.
     metric : str
-        What is measured.
+        Name of the score.
     greater_is_better : bool
     scores : ndarray, shape (k,)
-        Of the model chosen in each outer fold, on the rows that this fold held out.
+        Score of the model selected in each outer fold, on the rows that this fold held out.
     inner_scores : ndarray, shape (k,)
-        The best mean of the inner folds, by which that model was chosen; NaN where the estimator
-        chooses for itself and does not tell.
+        The best mean over the inner folds, by which that model was selected; NaN for an estimator
+        that tunes itself.
     chosen : tuple of dict
-        The parameters chosen in each outer fold.
+        The parameters selected in each outer fold.
     n_candidates : int
-        Those tried in each; 0: the estimator chooses for itself.
+        Number of candidates in each outer fold; 0: the estimator tunes itself.
     """
 
     learner: str
@@ -105,8 +105,8 @@ class NestedValidation:
         }
 
     def to_text(self) -> str:
-        """Return what each outer fold chose and scored."""
-        table = [["fold", "chosen", self.metric, "when chosen"]]
+        """Return a table of the selected parameters and scores by outer fold."""
+        table = [["fold", "chosen", self.metric, "inner"]]
         for k, params in enumerate(self.chosen):
             text = ", ".join(f"{name}={value}" for name, value in params.items())
             figures = [float(self.scores[k]), float(self.inner_scores[k])]
@@ -114,14 +114,14 @@ class NestedValidation:
         table.append(["mean", "", shown_number(self.mean), shown_number(self.inner_mean)])
         table.append(["std. error", "", shown_number(self.standard_error), ""])
         n, k = self.n_candidates, len(self.chosen)
-        itself = "choosing for itself" if any(self.chosen) else "which tells no choice"
+        itself = "self-tuning" if any(self.chosen) else "selection unknown"
         by = f"best of {n} candidate{'s' * (n > 1)}" if n else itself
         lines = [f"{self.learner}, {by}, {k} outer fold{'s' * (k > 1)}", lined_up(table, left=2)]
         if not math.isnan(self.optimism):
             than = "better" if self.optimism >= 0 else "worse"
             lines.append(
-                f"When chosen, models looked {than} by {shown_number(abs(self.optimism))} than on "
-                "rows that had no part in it."
+                f"The inner scores, which selected the models, are {than} than the outer ones by "
+                f"{shown_number(abs(self.optimism))}."
             )
         return "\n".join(lines)
 
@@ -146,35 +146,35 @@ def nested_cross_validate(
 ) -> NestedValidation:
     """Estimate the performance of the model that a search selects, by nested cross-validation.
 
-    The best score of a search is too good: it is the largest of many, some of which were lucky.
-    Here every outer fold is held out from a whole `search` on the other rows, with folds of its
-    own, and only then scores the model that this search chose and fitted. What is estimated is
-    the search as a whole; the model to use is that of ``search(estimator, grid, X, y)``.
+    The best score of a search is optimistic: it is the maximum of many noisy scores. Here every
+    outer fold is held out from a whole `search` on the other rows, which has its own inner folds,
+    and then scores the selected model. This estimates the search as a whole; the model to use is
+    that of ``search(estimator, grid, X, y)``.
 
     Parameters
     ----------
     estimator : estimator
-        Any with ``fit`` and ``predict``. It stays as it is.
+        Any estimator with ``fit`` and ``predict``. It is not modified.
     grid : dict of str to sequence, a list of such dicts, or None
-        As in `search`. None: the estimator chooses for itself, as `LassoCV`, `LogisticRegressionCV`
-        or scikit-learn's searches do. Plain `cross_validate` of such an estimator is nested already
-        and gives the same scores; here stands beside them what each fold chose.
+        As in `search`. None: the estimator tunes itself, like `LassoCV`, `LogisticRegressionCV` or
+        scikit-learn's searches. Plain `cross_validate` of such an estimator is already nested and
+        gives the same scores; this function also lists the parameters selected in each fold.
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,) or (n, t)
     cv : int, splitter or iterable of (train, test), default 5
         The outer folds, as in `cross_validate`; with ``groups`` a number of folds that keep each
         group together.
     inner_cv : int or splitter, default 5
-        The folds of each search, in the rows that the outer fold learns from. Not for
+        The folds of each search, within the training rows of the outer fold. Not for
         ``grid=None``.
     scoring : str, callable or None, default None
         A name of ``separable.model.metrics.METRICS``, in its own direction, or one of
-        scikit-learn's scorers. It chooses, and it scores the outer folds. None: accuracy, R2, or
-        the estimator's own score.
+        scikit-learn's scorers. It selects candidates and scores the outer folds. None: accuracy,
+        R2, or the estimator's own score.
     select : {"min", "1se"}, default "min"
         As in `search`. Not for ``grid=None``.
     sample_weight : array-like of shape (n,), optional
-        For learning only.
+        For training only.
     groups : array-like of shape (n,), optional
         Rows of one group are held out together, in outer and in inner folds.
     score_weight : array-like of shape (n,), optional
@@ -212,7 +212,7 @@ def nested_cross_validate(
     for k, split in enumerate(splits):
         with notices.of_fold(k), noting(k, len(splits)):
             result.append(work.fold(split))
-    notices.tell(len(splits))
+    notices.issue(len(splits))
     metric, better = metric_of(scorer, estimator)
     sign = scorer.sign if isinstance(scorer, MetricScorer) else 1.0
     return NestedValidation(
@@ -231,7 +231,7 @@ def _selected_parameters(fitted: Any) -> dict[str, Any]:
     best = getattr(fitted, "best_params_", None)  # of scikit-learn's searches
     if best is not None:
         return dict(best)
-    return {name[:-1]: getattr(fitted, name) for name in CHOSEN if hasattr(fitted, name)}
+    return {name[:-1]: getattr(fitted, name) for name in SELECTED if hasattr(fitted, name)}
 
 
 def _refuse_given(owner: str, *, inner_cv: Any, select: str, n_jobs: int | None) -> None:
@@ -240,8 +240,8 @@ def _refuse_given(owner: str, *, inner_cv: Any, select: str, n_jobs: int | None)
     for name, mask in given.items():
         if mask:
             raise ValueError(
-                f"Without a grid {owner} chooses for itself, and {name} says nothing to it. Set "
-                "its own parameters, or give a grid."
+                f"Without a grid {owner} tunes itself, and {name} has no effect. Set its own "
+                "parameters, or give a grid."
             )
 
 
@@ -269,7 +269,7 @@ class _Work:
     n_jobs: int | None
 
     def fold(self, split: Split) -> _Chosen:
-        """Return what one outer fold found."""
+        """Return the selection and the scores of one outer fold."""
         if self.grid is None:
             fitted = refit(self.problem, split.train)
             return _Chosen(self._score(fitted, split), math.nan, _selected_parameters(fitted), 0)

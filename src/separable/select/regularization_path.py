@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Path", "path"]
 
-#: Values without a list of them; of the lasso, and the smallest over the largest.
-STEPS, ALPHA_STEPS, ALPHA_EPS = 20, 100, 1e-3
+#: Default lengths of the grids of C and alpha, and the smallest alpha over the largest.
+N_CS, N_ALPHAS, ALPHA_EPS = 20, 100, 1e-3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,9 +41,9 @@ class Path:
     Parameters
     ----------
     learner : str
-    strength : {"C", "alpha"}
+    parameter : {"C", "alpha"}
         The varied parameter.
-    strengths : ndarray, shape (S,)
+    values : ndarray, shape (S,)
         The values, in the given order.
     coefs : ndarray, shape (S, k, d)
     intercepts : ndarray, shape (S, k)
@@ -55,8 +55,8 @@ class Path:
     """
 
     learner: str
-    strength: str
-    strengths: Floats
+    parameter: str
+    values: Floats
     coefs: Floats
     intercepts: Floats
     certificates: list[list[Certificate]] | None
@@ -86,8 +86,8 @@ class Path:
             ]
         return {
             "learner": self.learner,
-            "strength": self.strength,
-            "strengths": self.strengths.tolist(),
+            "parameter": self.parameter,
+            "values": self.values.tolist(),
             "coefs": self.coefs.tolist(),
             "intercepts": self.intercepts.tolist(),
             "nonzeros": self.nonzeros.tolist(),
@@ -98,10 +98,10 @@ class Path:
 
     def to_text(self) -> str:
         """Return a table of the path with the norms of the weights and their duality gaps."""
-        table = [[self.strength, "|w|", "not 0"]]
+        table = [[self.parameter, "|w|", "nonzero"]]
         table += [
             [shown_number(a), f"{b:.4g}", str(c)]
-            for a, b, c in zip(self.strengths, self.norms, self.nonzeros, strict=True)
+            for a, b, c in zip(self.values, self.norms, self.nonzeros, strict=True)
         ]
         if self.certificates is not None and self.n_iter is not None:
             table[0] += ["objective", "relative gap", "passes"]
@@ -111,9 +111,8 @@ class Path:
                 table[1 + k] += figures
         s, k, d = self.coefs.shape
         models = f", {k} models each" if k > 1 else ""
-        return (
-            f"{self.learner}, {s} values of {self.strength}{models}, {d} columns\n{lined_up(table)}"
-        )
+        title = f"{self.learner}, {s} values of {self.parameter}{models}, {d} columns"
+        return f"{title}\n{lined_up(table)}"
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -188,7 +187,7 @@ def path(
 def _values(parameter: str, given: Any) -> Floats:
     """Return the values to fit, by default from 1e-4 to 1e4."""
     try:
-        values = values_of_C(STEPS if given is None else given)
+        values = values_of_C(N_CS if given is None else given)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{parameter}s must be numbers. Got {given!r}: {error}.") from None
     if values.ndim != 1 or not len(values):
@@ -197,8 +196,8 @@ def _values(parameter: str, given: Any) -> Floats:
 
 
 def _alphas(solver: PathSolver, given: Any) -> Floats:
-    """Return the alphas to fit, by default from the smallest one of weights 0 down."""
-    count = ALPHA_STEPS if given is None else given
+    """Return the alphas to fit, by default from the smallest for which all weights are 0 down."""
+    count = N_ALPHAS if given is None else given
     if isinstance(count, Integral):
         alphas = falling_alphas(solver.largest(), ALPHA_EPS, max(0, int(count)))
     else:
@@ -218,7 +217,7 @@ def _path_of(
             with notices.of_fold(index):
                 part.warn(position, problem.X)
         parts.append(part)
-    notices.tell(len(values))
+    notices.issue(len(values))
     parts.sort(key=lambda part: part.indices[0])
     return Path(
         type(learner).__name__,
@@ -251,7 +250,7 @@ def _path_of_refits(learner: Any, problem: Problem, values: Floats) -> Path:
         one = clone(learner).set_params(alpha=float(value))
         with notices.of_fold(k):
             made.append(refit(problem, np.arange(problem.n_rows), one).model_)
-    notices.tell(len(values))
+    notices.issue(len(values))
     return Path(
         type(learner).__name__,
         "alpha",

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 __all__ = [
-    "LEVEL",
+    "SIGNIFICANCE",
     "BruteForceError",
     "CrossValidation",
     "LeaveOneOutValidation",
     "p_value",
-    "shared_rows",
     "shown_number",
+    "variance_factor",
 ]
 
 
@@ -39,15 +39,15 @@ class CrossValidation:
     learner : str
         The class of the estimator.
     scores : dict of str to ndarray, shape (k,)
-        By scorer, one score a fold.
+        By scorer, one score per fold.
     n_train, n_test : ndarray of int, shape (k,)
         Rows of each fold.
     how : tuple of str
-        "sums" where a fold was solved from sums of its training rows, "lanes" where it was learned
-        beside the others, "refit" where the estimator was fitted to the rows.
+        "sums" if a fold was solved from sums of its training rows, "lanes" if it was fitted
+        together with the others, "refit" if the estimator was fitted to the rows.
     rows, fold : ndarray of int, shape (m,)
-        Which row each answer below is for, ascending, and the fold that held it out. Where every
-        row is held out once, ``rows`` is 0, 1, ..., n - 1, and the predictions stand beside y.
+        Row of each prediction below, ascending, and the fold that held it out. If every row is held
+        out once, ``rows`` is 0, 1, ..., n - 1, and the predictions are aligned with y.
     predictions : ndarray, shape (m,) or (m, t)
     decision_scores : ndarray, shape (m,) or (m, K), or None
         By ``decision_function``.
@@ -129,9 +129,9 @@ class BruteForceError:
     rows : ndarray of int, shape (m,)
         Rows that were left out and refitted, drawn from those that were not.
     errors : ndarray, shape (m,)
-        By how much the decision score, or the predicted number, is off; of several the most.
+        Absolute error of the decision score or the predicted number; the largest of several.
     changed : int
-        Predicted classes that are not those of refitting.
+        Number of predicted classes that differ from those of the refits.
     """
 
     rows: NDArray[np.intp]
@@ -161,8 +161,8 @@ class BruteForceError:
     def to_text(self) -> str:
         """Return one sentence."""
         return (
-            f"Against refitting without {len(self.rows)} of the rows: off by {self.typical:.1e} "
-            f"typically, {self.largest:.1e} at most; {self.changed} predicted otherwise."
+            f"Compared with refits for {len(self.rows)} rows: median error {self.typical:.1e}, "
+            f"largest {self.largest:.1e}; {self.changed} predicted classes differ."
         )
 
 
@@ -177,23 +177,22 @@ class LeaveOneOutValidation:
     scores : dict of str to float
         By scorer, over the predictions for all rows together.
     standard_error : dict of str to float
-        Of scores that are means over rows: accuracy, mean squared and mean absolute error; NaN for
-        the others.
+        For scores that are means over rows: accuracy, mean squared and mean absolute error; NaN
+        for the others.
     row_scores : dict of str to ndarray, shape (n,)
         Those scores, row by row.
     n_refits : int
-        How many of the n fits were made; the other rows were taken out of one fit to all, by the
-        learner.
+        Number of refits; the predictions of the other rows follow from one fit to all rows.
     estimated : ndarray of int
-        Rows whose predictions are estimates from one fit. All others are of refits, but for
+        Rows whose predictions are estimates from one fit. All others equal those of refits, up to
         rounding and the tolerance of the learner.
     refitted : ndarray of int
-        Rows whose estimate was doubtful, or not possible, and which were refitted; empty where all
-        n fits were made.
+        Rows that were refitted because their estimate was doubtful or impossible; empty if all n
+        fits were made.
     doubtful : ndarray of int
-        Estimated rows that may be far off: more than ``max_refits`` were in doubt.
+        Estimated rows with a large possible error: more than ``max_refits`` were doubtful.
     brute_force_error : BruteForceError or None
-        Of ``check`` rows.
+        Comparison with refits of ``check`` rows.
     predictions : ndarray, shape (n,) or (n, t)
     decision_scores : ndarray, shape (n,) or (n, K), or None
     probabilities : ndarray, shape (n, K), or None
@@ -248,8 +247,8 @@ class LeaveOneOutValidation:
         text = f"{self.learner}, each of {n} rows left out once, {fits}\n{lined_up(table)}"
         if len(self.doubtful):
             text += (
-                f"\nIn doubt and not refitted: {len(self.doubtful)} rows, whose estimates may be "
-                "far off. A larger max_refits refits more."
+                f"\n{len(self.doubtful)} rows have a doubtful estimate and were not refitted. A "
+                "larger max_refits refits more."
             )
         if self.brute_force_error is not None:
             text += f"\n{self.brute_force_error.to_text()}"
@@ -270,14 +269,14 @@ def shown_number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.6g}"
 
 
-#: A difference is beyond noise where noise makes one as large less often than this.
-LEVEL = 0.05
+#: Significance level of differences.
+SIGNIFICANCE = 0.05
 
 
-def shared_rows(repeats: int, test_per_train: float) -> float:
-    """Return the variance of a mean over splits, in units of that of one of them.
+def variance_factor(repeats: int, test_per_train: float) -> float:
+    """Return the variance of a mean over splits, relative to that of one split.
 
-    Splits share training rows, so their scores go up and down together: not 1 / repeats but
+    Splits share training rows, so their scores are correlated: the factor is not 1 / repeats but
     1 / repeats + n_test / n_train (Nadeau and Bengio, Inference for the generalization error,
     Machine Learning 52, 2003).
     """
@@ -285,16 +284,16 @@ def shared_rows(repeats: int, test_per_train: float) -> float:
 
 
 def _corrected_error(apart: Floats, test_per_train: float) -> float:
-    """Return the standard error of the mean of differences, one a split; NaN for one split."""
+    """Return the standard error of the mean difference over splits; NaN for one split."""
     if len(apart) < 2:
         return math.nan
-    return float(np.std(apart, ddof=1)) * math.sqrt(shared_rows(len(apart), test_per_train))
+    return float(np.std(apart, ddof=1)) * math.sqrt(variance_factor(len(apart), test_per_train))
 
 
 def p_value(apart: Floats, test_per_train: float) -> float:
-    """Return how often noise alone makes a mean difference as large; NaN for one split.
+    """Return the two-sided p-value of the mean difference over splits; NaN for one split.
 
-    Two-sided, by Student's t with one degree of freedom less than splits.
+    Student's t with one degree of freedom less than splits.
     """
     mean, error = float(np.mean(apart)), _corrected_error(apart, test_per_train)
     if math.isnan(error):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Search", "results_table"]
 
-#: Rows of the table that are shown.
-SHOWN = 20
+#: Maximum number of candidates in the table.
+MAX_SHOWN = 20
 
 
 def _best_has(method: str) -> Any:
@@ -39,12 +39,12 @@ class Search:
     cv_results_ : dict of ndarray
         As of ``GridSearchCV``: ``params``, ``param_<name>``, ``split<k>_test_<score>``,
         ``mean_test_<score>``, ``std_test_<score>``, ``rank_test_<score>``, and times of fitting
-        and scoring; candidates that were learned together share their time evenly. With
-        ``return_train_score`` also ``split<k>_train_<score>`` and the like.
+        and scoring; the time of candidates that were fitted together is divided equally. With
+        ``return_train_score`` also ``split<k>_train_<score>`` and so on.
     how_ : tuple of str
-        For each candidate "lanes", "sums" or "refit", or "mixed" where its folds differ in that.
+        For each candidate "lanes", "sums" or "refit", or "mixed" if its folds differ.
     best_index_, best_params_, best_score_
-        The candidate of the best mean score, or the one that ``select`` chose.
+        The candidate with the best mean score, or the one selected by ``select``.
     best_estimator_ : estimator
         Fitted to all rows, unless ``refit=False``.
     scorer_ : callable, or dict of callable
@@ -76,7 +76,7 @@ class Search:
             raise AttributeError(f"There is no {name}: the search was made with refit=False.")
         if name in ("best_index_", "best_params_", "best_score_"):
             raise AttributeError(
-                f"There is no {name}: of several scores, refit has to name the one that decides."
+                f"There is no {name}: with several scores, refit must name the one that selects."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -120,11 +120,14 @@ class Search:
         columns = [key for key in table if key.startswith("param_")]
         lines = [["rank", "by", *(key[6:] for key in columns), f"mean {name}", "std"]]
         order = np.argsort(table[f"rank_test_{name}"], kind="stable")
-        for k in order[:SHOWN]:
+        for k in order[:MAX_SHOWN]:
             values = [str(table[key][k]) for key in columns]
             figures = [shown_number(table[f"{part}_test_{name}"][k]) for part in ("mean", "std")]
             lines.append([str(table[f"rank_test_{name}"][k]), self.how_[k], *values, *figures])
-        n, more = len(order), "" if len(order) <= SHOWN else f"\n... and {len(order) - SHOWN} more"
+        n, more = (
+            len(order),
+            "" if len(order) <= MAX_SHOWN else f"\n... and {len(order) - MAX_SHOWN} more",
+        )
         title = f"{self._learner}, {n} candidate{'s' * (n > 1)}, {self.n_splits_} folds"
         return f"{title}\n{lined_up(lines)}{more}"
 
@@ -185,7 +188,7 @@ def _add_train_scores(
 
 
 def _column(name: str, candidates: Sequence[Mapping[str, Any]]) -> np.ma.MaskedArray[Any, Any]:
-    """Return the values of a parameter; masked where a candidate leaves it as it was."""
+    """Return the values of a parameter, masked for candidates that do not set it."""
     values = [each.get(name) for each in candidates]
     kinds = {type(value) for value in values}
     plain = kinds <= {int, float} or kinds == {bool} or kinds == {str}

@@ -276,13 +276,13 @@ def test_a_large_penalty_drops_all():
 def test_a_path_from_where_all_groups_leave():
     X, y, group = made(8)
     found = path(GroupLasso(groups=group, standardize=True), X, y, alphas=12)
-    assert found.strength == "alpha"
+    assert found.parameter == "alpha"
     assert found.coefs.shape == (12, 1, 8)
     assert all(one.converged for (one,) in found.certificates)
     assert not found.coefs[0].any()
     assert found.coefs[1].any()
     for k in (3, 11):
-        alone = GroupLasso(found.strengths[k], groups=group, standardize=True).fit(X, y)
+        alone = GroupLasso(found.values[k], groups=group, standardize=True).fit(X, y)
         np.testing.assert_allclose(found.coefs[k, 0], alone.coef_, atol=1e-6)
         np.testing.assert_allclose(found.intercepts[k], alone.intercept_, atol=1e-6)
         assert found.certificates[k][0].primal == pytest.approx(alone.certificate_.primal)

@@ -24,7 +24,7 @@ def test_bins_are_those_of_scikit_learn(sample, strategy):
     y, chances = sample
     display = CalibrationDisplay.from_predictions(y, chances, bins=8, strategy=strategy)
     share, mean = calibration_curve(y, chances, n_bins=8, strategy=strategy)
-    assert np.allclose(display.share, share)
+    assert np.allclose(display.fraction, share)
     assert np.allclose(display.probability, mean)
     assert display.counts.sum() == 400
     assert display.brier == pytest.approx(np.mean((chances - y) ** 2))
@@ -33,7 +33,7 @@ def test_bins_are_those_of_scikit_learn(sample, strategy):
 def test_intervals_are_those_of_wilson(sample):
     y, chances = sample
     display = CalibrationDisplay.from_predictions(y, chances)
-    right = np.round(display.share * display.counts)
+    right = np.round(display.fraction * display.counts)
     low, high = proportion_confint(right, display.counts, method="wilson")
     assert np.allclose(display.low, low)
     assert np.allclose(display.high, high)
@@ -43,7 +43,7 @@ def test_empty_bins_are_left_out():
     display = CalibrationDisplay.from_predictions([0, 1, 1], [0.05, 0.95, 1.0])
     assert display.counts.tolist() == [1, 2]
     display = CalibrationDisplay.from_predictions([0, 1], [0.0, 1.0], bins=1)
-    assert display.share.tolist() == [0.5]
+    assert display.fraction.tolist() == [0.5]
 
 
 def test_a_class_of_several():
@@ -51,7 +51,7 @@ def test_a_class_of_several():
     fitted = LogisticRegression(C=0.01).fit(X, y)
     display = CalibrationDisplay.from_estimator(fitted, X, y, positive=1, bins=5)
     share, _ = calibration_curve(y == 1, fitted.predict_proba(X)[:, 1], n_bins=5)
-    assert np.allclose(display.share, share)
+    assert np.allclose(display.fraction, share)
     assert display.label == 1
 
 

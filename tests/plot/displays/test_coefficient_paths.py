@@ -24,7 +24,7 @@ def test_the_largest_weights_have_names_and_lines():
     X, y = DIABETES
     found = path(Lasso(), X, y, alphas=[1.0, 0.5, 0.1, 0.01])
     display = PathDisplay.from_path(found, feature_names=list(X.columns), top=3)
-    assert display.strengths.tolist() == [0.01, 0.1, 0.5, 1.0]
+    assert display.values.tolist() == [0.01, 0.1, 0.5, 1.0]
     largest = np.abs(found.coefs[:, 0]).max(axis=0)
     assert display.names == X.columns[np.argsort(-largest)[:3]].tolist()
     for line, j in zip(display.lines_, display.named, strict=True):
@@ -36,11 +36,11 @@ def test_the_largest_weights_have_names_and_lines():
 
 def test_from_estimator_is_the_path_with_names():
     X, y = DIABETES
-    display = PathDisplay.from_estimator(Lasso(), X, y, strengths=10)
+    display = PathDisplay.from_estimator(Lasso(), X, y, values=10)
     assert set(display.names) <= set(X.columns)
-    assert len(display.strengths) == 10
-    ridge = PathDisplay.from_estimator(Ridge(), X, y, strengths=[0.0, 0.1, 1.0, 10.0])
-    assert ridge.strengths[0] == 0.0
+    assert len(display.values) == 10
+    ridge = PathDisplay.from_estimator(Ridge(), X, y, values=[0.0, 0.1, 1.0, 10.0])
+    assert ridge.values[0] == 0.0
     assert "0" in [each.get_text() for each in ridge.ax_.get_xticklabels()]
     assert (ridge.lines_[0].get_xdata() > 0).all()
 
@@ -48,7 +48,7 @@ def test_from_estimator_is_the_path_with_names():
 def test_several_classes_by_length_or_one_by_label():
     X, y = load_iris(return_X_y=True)
     found = path(LogisticRegression(), X, y, Cs=[0.1, 10, 100])
-    found = replace(found, strengths=np.array([0.1, 10, np.inf]))
+    found = replace(found, values=np.array([0.1, 10, np.inf]))
     display = PathDisplay.from_path(found)
     assert np.allclose(display.weights, np.sqrt((found.coefs**2).sum(axis=1)))
     one = PathDisplay.from_path(found, label=2)
@@ -68,10 +68,10 @@ def test_many_columns_are_drawn_in_part():
     assert len(display.ax_.lines) == 1 + 8 + 200
 
 
-def test_one_strength_and_weights_that_are_all_0():
+def test_one_value_and_weights_that_are_all_0():
     X, y = DIABETES
-    PathDisplay.from_estimator(Lasso(), X, y, strengths=[0.5]).figure_.canvas.draw()
-    display = PathDisplay.from_estimator(Lasso(), X, y, strengths=[1e6, 1e5])
+    PathDisplay.from_estimator(Lasso(), X, y, values=[0.5]).figure_.canvas.draw()
+    display = PathDisplay.from_estimator(Lasso(), X, y, values=[1e6, 1e5])
     assert display.names == []
     display.figure_.canvas.draw()
 

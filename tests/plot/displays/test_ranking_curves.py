@@ -107,7 +107,7 @@ def test_precision_and_recall_of_two_classes_are_those_of_scikit_learn(weighted)
     assert np.allclose(display.thresholds[0], thresholds[::-1])
     wanted = average_precision_score(y, scores, sample_weight=weight)
     assert display.average_precision[0] == pytest.approx(wanted)
-    assert display.shares[0] == pytest.approx(np.average(y, weights=weight))
+    assert display.prevalence[0] == pytest.approx(np.average(y, weights=weight))
     assert np.array_equal(display.lines_[0].get_ydata()[1:], display.precision[0])
 
 

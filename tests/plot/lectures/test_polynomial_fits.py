@@ -36,13 +36,13 @@ def test_fits_are_least_squares_and_ridge(degree):
 
 def test_ridge_costs_training_error_and_saves_weights():
     x, y = data()
-    display = PolynomialFitsDisplay.from_data(x, y, truth=lambda v: np.sin(2 * v))
+    display = PolynomialFitsDisplay.from_data(x, y, true_function=lambda v: np.sin(2 * v))
     assert list(display.plain) == [1, 3, 12]
     for degree, plain in display.plain.items():
         assert plain.training_mse <= display.ridge[degree].training_mse
         assert plain.weight_length > display.ridge[degree].weight_length
     errors = [
-        np.sqrt(((fits[12].values - display.truth) ** 2).mean())
+        np.sqrt(((fits[12].values - display.true_values) ** 2).mean())
         for fits in (display.plain, display.ridge)
     ]
     assert errors[1] < 0.5 < errors[0]

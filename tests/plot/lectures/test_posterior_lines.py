@@ -53,11 +53,11 @@ def test_curves_by_an_encoder():
 def test_reach():
     x, y = data()
     line = BayesianRegression().fit(x, y)
-    display = PosteriorLinesDisplay.from_estimator(line, x, y, reach=1.0)
+    display = PosteriorLinesDisplay.from_estimator(line, x, y, extension=1.0)
     assert display.grid[-1] == pytest.approx(x.max() + np.ptp(x))
 
 
-@pytest.mark.parametrize("name", ["n_lines", "deviations", "reach"])
+@pytest.mark.parametrize("name", ["n_lines", "deviations", "extension"])
 def test_refusals(name):
     x, y = data()
     line = BayesianRegression().fit(x, y)

@@ -40,12 +40,12 @@ def test_covers_count_in_the_limit():
 def test_simulated_shares():
     display = SeparableShareDisplay.from_simulation((8, 14), ratios=(0.2, 0.5), repeats=30)
     rng = np.random.default_rng(0)
-    for n, d, share in zip(display.n_rows, display.n_columns, display.shares, strict=True):
+    for n, d, share in zip(display.n_rows, display.n_columns, display.fractions, strict=True):
         sets = [(rng.normal(size=(n, d)), rng.integers(0, 2, n)) for _ in range(30)]
         assert share == np.mean([is_separable(X, 2.0 * y - 1) for X, y in sets])
     assert display.undecided == 0
     expected = np.sqrt(display.expected * (1 - display.expected) / 30)
-    assert (np.abs(display.shares - display.expected) <= 4 * expected + 1e-12).all()
+    assert (np.abs(display.fractions - display.expected) <= 4 * expected + 1e-12).all()
 
 
 def test_what_is_drawn():

@@ -1,4 +1,4 @@
-"""How start, order and step change the perceptron's answer."""
+"""How start, order and step change the perceptron's solution."""
 
 from __future__ import annotations
 
@@ -29,43 +29,43 @@ def test_answers_are_the_slides():
     starts = np.array([[0.0, 0, 0], [-3, 1, 2], [1, -4, 0.5]])
     display = StartAndOrderDisplay.from_data(X, y, starts=starts, steps=(0.2, 5.0), seeds=(4,))
     runs = [(start, 1.0) for start in starts] + [(starts[-1], eta) for eta in (0.2, 5.0)]
-    answers = display.answers["start"] + display.answers["step"]
-    for (start, eta), answer in zip(runs, answers, strict=True):
+    solutions = display.solutions["start"] + display.solutions["step"]
+    for (start, eta), solution in zip(runs, solutions, strict=True):
         w, b, updates = perceptron(X, side, start[:2], start[2], eta)
-        np.testing.assert_allclose(answer.coef, w, atol=1e-12)
-        assert answer.intercept == pytest.approx(b)
-        assert answer.updates == updates
+        np.testing.assert_allclose(solution.coef, w, atol=1e-12)
+        assert solution.intercept == pytest.approx(b)
+        assert solution.updates == updates
         margins = side * (X @ w + b) / np.linalg.norm(w)
-        assert answer.margin == pytest.approx(margins.min())
-        assert answer.margin > 0
+        assert solution.margin == pytest.approx(margins.min())
+        assert solution.margin > 0
 
 
 def test_orders_are_those_of_the_seeds():
     X, y = two_clouds(30, 2, gap=0.4)
     display = StartAndOrderDisplay.from_data(X, y, seeds=(0, 7))
-    for seed, answer in zip((0, 7), display.answers["order"], strict=True):
+    for seed, solution in zip((0, 7), display.solutions["order"], strict=True):
         fitted = Perceptron(random_state=seed).fit(X, y)
-        np.testing.assert_array_equal(answer.coef, fitted.coef_[0])
+        np.testing.assert_array_equal(solution.coef, fitted.coef_[0])
 
 
 def test_answers_differ_and_all_separate():
     X, y = two_clouds(20)
     display = StartAndOrderDisplay.from_data(X, y)
-    for answers in display.answers.values():
-        directions = [a.coef / np.linalg.norm(a.coef) for a in answers]
+    for solutions in display.solutions.values():
+        directions = [a.coef / np.linalg.norm(a.coef) for a in solutions]
         assert np.ptp(directions, axis=0).max() > 0.05
-        assert all(answer.margin > 0 for answer in answers)
+        assert all(solution.margin > 0 for solution in solutions)
 
 
 def test_boundaries_drawn():
     X, y = two_clouds(20)
     display = StartAndOrderDisplay.from_data(X, y)
     assert len(display.axes_) == 3
-    for ax, answers in zip(display.axes_, display.answers.values(), strict=True):
+    for ax, solutions in zip(display.axes_, display.solutions.values(), strict=True):
         lines = [line for line in ax.lines if len(line.get_xdata()) == 2]
-        for line, answer in zip(lines, answers, strict=True):
+        for line, solution in zip(lines, solutions, strict=True):
             points = np.column_stack(line.get_data())
-            np.testing.assert_allclose(points @ answer.coef + answer.intercept, 0, atol=1e-9)
+            np.testing.assert_allclose(points @ solution.coef + solution.intercept, 0, atol=1e-9)
     assert any("seed 2: " in text for text in texts_of(display))
 
 

@@ -150,13 +150,17 @@ def test_less_is_better():
 @pytest.mark.parametrize(
     ("scores", "sizes", "reason"),
     [
-        (np.ones((8, 1)), SIZES, "One repetition does not tell noise from a trend"),
-        (law([10, 20, 40])[:, None] * [1, 1], [10, 20, 40], "3 sizes from the worst on"),
-        (np.full((1, 2), 0.5), [10], "1 size from the worst on does not tell"),
+        (np.ones((8, 1)), SIZES, "One repetition cannot separate noise from trend"),
+        (
+            law([10, 20, 40])[:, None] * [1, 1],
+            [10, 20, 40],
+            "There are 3",
+        ),
+        (np.full((1, 2), 0.5), [10], "There is 1"),
         (law([10, 12, 14, 16])[:, None] * [1, 1], [10, 12, 14, 16], "too close"),
     ],
 )
-def test_what_tells_nothing_says_so(scores, sizes, reason):
+def test_curves_without_a_forecast_say_why(scores, sizes, reason):
     curve = curve_of(scores, sizes)
     found = curve.forecast
     assert reason in found.verdict
@@ -169,17 +173,17 @@ def test_what_tells_nothing_says_so(scores, sizes, reason):
 
 def test_errors():
     curve = curve_of(noisy(np.random.default_rng(8)))
-    with pytest.raises(ValueError, match=r"A forecast is of 3200 rows or more.*Got 100"):
+    with pytest.raises(ValueError, match=r"A forecast starts at 3200 rows.*Got 100"):
         curve.forecast_at(100)
-    with pytest.raises(ValueError, match=r"level must be a share.*Got 90"):
+    with pytest.raises(ValueError, match=r"level must be above 0.*Got 90"):
         curve.forecast_at(6400, level=90)
     with pytest.raises(ValueError, match=r"numbers of rows above 0"):
         curve.curve_at([0])
 
 
-def test_scores_that_are_no_numbers_tell_nothing():
+def test_scores_that_are_not_finite_give_no_forecast():
     found = curve_of(np.full((8, 3), np.nan)).forecast
-    assert "no finite numbers" in found.verdict
+    assert "not finite" in found.verdict
     assert np.isnan(found.mean).all()
 
 

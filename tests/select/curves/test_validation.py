@@ -92,7 +92,7 @@ def test_text_and_plain_values(cancer):
         LogisticRegression(), X, y, name="C", values=[0.01, 1.0], cv=FOLDS, train_scores=True
     )
     assert repr(found).startswith("LogisticRegression, accuracy by C, 4 folds\n")
-    assert "own rows" in repr(found)
+    assert "training" in repr(found)
     assert "best" in repr(found)
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["values"] == [0.01, 1.0]
@@ -131,8 +131,8 @@ def test_values_are_a_list(cancer, values):
         validation_curve(LogisticRegression(), *cancer, name="C", values=values)
 
 
-def test_one_score_chooses(cancer):
-    with pytest.raises(ValueError, match=r"One score has to choose\. Got several"):
+def test_one_score_selects(cancer):
+    with pytest.raises(ValueError, match=r"scoring must be one score.*Got several"):
         validation_curve(
             LogisticRegression(), *cancer, name="C", values=[1.0], scoring=["accuracy", "f1"]
         )

@@ -237,17 +237,17 @@ def test_alphas_that_were_given_are_the_same_for_every_mixture():
 def test_a_path():
     X, y = data(100, 7)
     found = path(ElasticNet(l1_ratio=0.8), X, y, alphas=6)
-    assert found.strength == "alpha"
+    assert found.parameter == "alpha"
     assert found.nonzeros[0] == 0 < found.nonzeros[-1]
     assert found.n_iter.shape == (6,)
-    for place, alpha in enumerate(found.strengths):
+    for place, alpha in enumerate(found.values):
         one = ElasticNet(alpha, l1_ratio=0.8).fit(X, y)
         np.testing.assert_allclose(found.coefs[place, 0], one.coef_, atol=1e-9)
         np.testing.assert_allclose(found.intercepts[place], one.intercept_, atol=1e-9)
         assert found.certificates[place][0].converged
-    back = path(ElasticNet(l1_ratio=0.8), X, y, alphas=found.strengths[::-1])
+    back = path(ElasticNet(l1_ratio=0.8), X, y, alphas=found.values[::-1])
     np.testing.assert_allclose(back.coefs[::-1], found.coefs, atol=1e-9)
-    assert "not 0" in repr(found)
+    assert "nonzero" in repr(found)
 
 
 def test_a_path_of_bad_alphas():

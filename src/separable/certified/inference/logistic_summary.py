@@ -13,7 +13,7 @@ from separable.certified.duality.softmax_l2_certifier import softmax
 from separable.certified.inference.fisher_information import spread_of
 from separable.certified.problem import TOGETHER
 from separable.fitting.summary_table import INTERCEPT, SummaryTable, number_of
-from separable.model.parameters import SHARE
+from separable.model.parameters import FRACTION
 from separable.model.predict.probability import sigmoid
 
 if TYPE_CHECKING:
@@ -182,9 +182,9 @@ def _cells(line: LogisticCoefficient) -> list[str]:
 
 def check_level(owner: object, level: Any) -> None:
     """Refuse a level of intervals that is none."""
-    if not SHARE.holds(level):
+    if not FRACTION.holds(level):
         raise ValueError(
-            f"The 'level' parameter of {type(owner).__name__}.summary must be {SHARE.words}. "
+            f"The 'level' parameter of {type(owner).__name__}.summary must be {FRACTION.words}. "
             f"Got {level!r} instead."
         )
 

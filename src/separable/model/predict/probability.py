@@ -46,8 +46,8 @@ def classes_of(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[An
         chosen = is_second.astype(np.intp)
     else:
         chosen = scores.argmax(axis=1)
-    answer: NDArray[Any] = classes[chosen]
-    return answer
+    predicted: NDArray[Any] = classes[chosen]
+    return predicted
 
 
 def probabilities(

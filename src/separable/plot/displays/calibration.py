@@ -45,7 +45,7 @@ class CalibrationDisplay(Display):
         The class of the probabilities.
     probability : ndarray, shape (B,)
         The mean probability in each non-empty bin.
-    share : ndarray, shape (B,)
+    fraction : ndarray, shape (B,)
         The fraction of these rows that are of the class.
     low, high : ndarray, shape (B,)
         The 95 % interval of the fraction, by Wilson's formula.
@@ -65,13 +65,13 @@ class CalibrationDisplay(Display):
     --------
     >>> from separable.plot import CalibrationDisplay
     >>> display = CalibrationDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], bins=2)
-    >>> display.probability.round(2), display.share
+    >>> display.probability.round(2), display.fraction
     (array([0.15, 0.85]), array([0., 1.]))
     """
 
     label: Any
     probability: Floats
-    share: Floats
+    fraction: Floats
     low: Floats
     high: Floats
     counts: NDArray[np.int64]
@@ -205,7 +205,7 @@ class CalibrationDisplay(Display):
             self.probability, self.low, self.high, color=BLUE, alpha=0.5, label="95 % interval"
         )
         style = {"color": BLUE, "marker": "o", "markersize": 4, "zorder": 3, **look}
-        (line,) = axes.plot(self.probability, self.share, label="this model", **style)
+        (line,) = axes.plot(self.probability, self.fraction, label="this model", **style)
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         self._draw_counts(axes)
         name = called(self.label)

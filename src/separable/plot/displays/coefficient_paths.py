@@ -51,9 +51,9 @@ class PathDisplay(Display):
     Parameters
     ----------
     learner : str
-    strength : str
+    parameter : str
         The regularization parameter: "C" or "alpha".
-    strengths : ndarray, shape (S,)
+    values : ndarray, shape (S,)
         Ascending.
     weights : ndarray, shape (S, d)
         Weights of one score, or their norm over several scores.
@@ -85,8 +85,8 @@ class PathDisplay(Display):
     """
 
     learner: str
-    strength: str
-    strengths: Floats
+    parameter: str
+    values: Floats
     weights: Floats
     nonzeros: NDArray[np.int64]
     names: list[str]
@@ -103,7 +103,7 @@ class PathDisplay(Display):
         top: int = 8,
         label: Any = None,
         ax: Axes | None = None,
-        strengths: Any = None,
+        values: Any = None,
         **look: Any,
     ) -> Self:
         """Fit the path of an estimator and draw it.
@@ -116,7 +116,7 @@ class PathDisplay(Display):
         y : array-like, shape (n,)
         top, label, ax, **look
             As in ``from_path``.
-        strengths : int or sequence of float, optional
+        values : int or sequence of float, optional
             The ``Cs`` or ``alphas`` of ``path``.
 
         Returns
@@ -126,7 +126,7 @@ class PathDisplay(Display):
         from separable.data.rows import column_names
         from separable.select import path
 
-        by = {"Cs" if hasattr(estimator, "C") else "alphas": strengths}
+        by = {"Cs" if hasattr(estimator, "C") else "alphas": values}
         result = path(estimator, X, y, **by)
         names = column_names(X)
         return cls.from_path(result, feature_names=names, top=top, label=label, ax=ax, **look)
@@ -173,11 +173,11 @@ class PathDisplay(Display):
         largest = np.abs(weights).max(axis=0)
         order = np.argsort(-largest, kind="stable")[:top]
         named = order[largest[order] > 0]
-        ascending = np.argsort(path.strengths, kind="stable")
+        ascending = np.argsort(path.values, kind="stable")
         made = cls(
             path.learner,
-            path.strength,
-            path.strengths[ascending],
+            path.parameter,
+            path.values[ascending],
             weights[ascending],
             path.nonzeros[ascending],
             [feature_name(feature_names, int(j)) for j in named],
@@ -201,13 +201,13 @@ class PathDisplay(Display):
         self
         """
         axes = self._open(ax, size=(7.6, 4.8))
-        positions = penalty_positions(axes, self.strengths)
+        positions = penalty_positions(axes, self.values)
         axes.axhline(0.0, color=DARK, linewidth=0.8)
         handles = self._draw_named(axes, positions, look) + self._draw_others(axes, positions)
         describe(
             axes,
             f"Regularization path of {self.learner}: {self.what}",
-            penalty_label(self.strength, self.strengths),
+            penalty_label(self.parameter, self.values),
             "weight" if "norm" not in self.what else "norm of the weights",
         )
         self._write_counts(axes, positions)
@@ -227,7 +227,7 @@ class PathDisplay(Display):
                 **look,
             }
             self.lines_ += axes.plot(positions, self.weights[:, j], zorder=3, **style)
-        last = self.weights[-1] if self.strength == "C" else self.weights[0]
+        last = self.weights[-1] if self.parameter == "C" else self.weights[0]
         order = np.argsort(-last[self.named], kind="stable")
         return [self.lines_[k] for k in order]
 

@@ -348,7 +348,7 @@ class RocDisplay(RankingCurves):
 
     @classmethod
     def from_case(cls, case: ClassCase) -> Self:
-        """Return the curves of labels beside scores, without drawing them."""
+        """Return the curves of labels with scores, without drawing them."""
         made = cls([], [], [], [], [])
         for index in scored_classes(case):
             thresholds, ours, others = ranked(case, index)
@@ -392,7 +392,7 @@ class PrecisionRecallDisplay(RankingCurves):
         For each class, from the highest threshold to the lowest; every score is a threshold.
     average_precision : list of float
         The area below each step curve: the sum of (R_i - R_i-1) P_i.
-    shares : list of float
+    prevalence : list of float
         The fraction of rows of each class: the precision of a classifier without skill.
 
     Attributes
@@ -406,7 +406,7 @@ class PrecisionRecallDisplay(RankingCurves):
     --------
     >>> from separable.plot import PrecisionRecallDisplay
     >>> display = PrecisionRecallDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> round(display.average_precision[0], 3), display.shares
+    >>> round(display.average_precision[0], 3), display.prevalence
     (0.833, [0.5])
     """
 
@@ -415,11 +415,11 @@ class PrecisionRecallDisplay(RankingCurves):
     precision: list[Floats]
     thresholds: list[Floats]
     average_precision: list[float]
-    shares: list[float]
+    prevalence: list[float]
 
     @classmethod
     def from_case(cls, case: ClassCase) -> Self:
-        """Return the curves of labels beside scores, without drawing them."""
+        """Return the curves of labels with scores, without drawing them."""
         made = cls([], [], [], [], [], [])
         for index in scored_classes(case):
             thresholds, ours, others = ranked(case, index)
@@ -429,7 +429,7 @@ class PrecisionRecallDisplay(RankingCurves):
             made.precision.append(precision)
             made.thresholds.append(thresholds)
             made.average_precision.append(float(np.diff(recall, prepend=0.0) @ precision))
-            made.shares.append(float(ours[-1] / (ours[-1] + others[-1])))
+            made.prevalence.append(float(ours[-1] / (ours[-1] + others[-1])))
         return made
 
     def plot(self, ax: Axes | None = None, **look: Any) -> Self:
@@ -444,8 +444,8 @@ class PrecisionRecallDisplay(RankingCurves):
         self.lines_ = draw_curves(axes, curves, self.labels, scores, "AP", steps)
         handles = list(self.lines_)
         if len(self.labels) == 1:
-            label = f"no skill: {self.shares[0]:.3f}"
-            line = axes.axhline(self.shares[0], color=GREY, linestyle=(0, (1, 2)), label=label)
+            label = f"no skill: {self.prevalence[0]:.3f}"
+            line = axes.axhline(self.prevalence[0], color=GREY, linestyle=(0, (1, 2)), label=label)
             handles.append(line)
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
         self._describe(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["LpBallsDisplay", "LpSolution", "ball"]
 
 EIGHT = (0, "1/2", "2/3", 1, "4/3", "3/2", 2, "inf")
-#: Ellipses are drawn at these shares of the largest radius in sight.
+#: Radii of the drawn ellipses, as fractions of the largest visible one.
 FRACTIONS = (0.15, 0.35, 0.6, 0.85)
 
 
@@ -143,7 +143,7 @@ class LpBallsDisplay(Display):
         bowl : array-like of shape (2, 2)
             B, symmetric and positive definite.
         alpha : float, default 0.8
-            How much the penalty counts.
+            Regularization parameter.
         powers : sequence
             Each as ``LpRegression`` takes it: 0, "1/2", "2/3", 1, "4/3", "3/2", 2, "inf".
         ax : Axes, optional

@@ -60,7 +60,7 @@ class PolynomialFitsDisplay(Display):
     plain, ridge : dict from int to PolynomialFit
         By degree.
     alpha : float
-    truth : ndarray of shape (m,), optional
+    true_values : ndarray of shape (m,), optional
     names : (str, str)
 
     Attributes
@@ -88,7 +88,7 @@ class PolynomialFitsDisplay(Display):
     plain: dict[int, PolynomialFit]
     ridge: dict[int, PolynomialFit]
     alpha: float
-    truth: Floats | None = None
+    true_values: Floats | None = None
     names: tuple[str, str] = ("x", "y")
     axes_: Any = field(init=False)
 
@@ -100,7 +100,7 @@ class PolynomialFitsDisplay(Display):
         *,
         degrees: Sequence[int] = (1, 3, 12),
         alpha: float = 0.01,
-        truth: Callable[[Floats], Any] | None = None,
+        true_function: Callable[[Floats], Any] | None = None,
         ax: Axes | None = None,
     ) -> Self:
         """Fit and draw polynomials.
@@ -113,7 +113,7 @@ class PolynomialFitsDisplay(Display):
         degrees : sequence of int, default (1, 3, 12)
         alpha : float, default 0.01
             Penalty level of ridge regression.
-        truth : callable, optional
+        true_function : callable, optional
             The function that the points come from, to be drawn dashed; called with an array of
             places.
         ax : Axes, optional
@@ -133,7 +133,7 @@ class PolynomialFitsDisplay(Display):
             {int(degree): _fit(learner, x, numbers, grid, int(degree)) for degree in degrees}
             for learner in (LeastSquares(), Ridge(alpha))
         ]
-        true = None if truth is None else np.asarray(truth(grid), dtype=np.float64)
+        true = None if true_function is None else np.asarray(true_function(grid), dtype=np.float64)
         (name,) = names_of(X, 1)
         display = cls(x, numbers, grid, fits[0], fits[1], float(alpha), true, (name, "y"))
         return display.plot(ax)
@@ -146,8 +146,8 @@ class PolynomialFitsDisplay(Display):
         self.ax_ = self.axes_[0]
         low, high = span(self.y, 0.45)
         for axes, degree in zip(self.axes_, self.plain, strict=True):
-            if self.truth is not None:
-                axes.plot(self.grid, self.truth, "--", color=GREY, linewidth=1.3)
+            if self.true_values is not None:
+                axes.plot(self.grid, self.true_values, "--", color=GREY, linewidth=1.3)
             axes.plot(self.X, self.y, "o", color=DARK, markersize=4.5)
             for fit, look in ((self.plain[degree], PLAIN), (self.ridge[degree], RIDGE)):
                 axes.plot(self.grid, fit.values, **look)
@@ -169,7 +169,7 @@ class PolynomialFitsDisplay(Display):
             Line2D([], [], **RIDGE, label=f"ridge, alpha = {self.alpha:g}"),
             Line2D([], [], color=DARK, marker="o", ls="", markersize=4.5, label="data"),
         ]
-        if self.truth is not None:
+        if self.true_values is not None:
             handles.append(Line2D([], [], color=GREY, ls="--", label="the true function"))
         return handles
 
@@ -242,7 +242,7 @@ class PosteriorLinesDisplay(Display):
         encoder: Any = None,
         n_lines: int = 25,
         deviations: float = 2.0,
-        reach: float = 0.5,
+        extension: float = 0.5,
         random_state: Any = 0,
         ax: Axes | None = None,
     ) -> Self:
@@ -260,7 +260,7 @@ class PosteriorLinesDisplay(Display):
             How many draws of the posterior.
         deviations : float, default 2.0
             Half the width of the band.
-        reach : float, default 0.5
+        extension : float, default 0.5
             How far the picture extends beyond the rows, as a fraction of their range.
         random_state : int, RandomState or None, default 0
         ax : Axes, optional
@@ -272,7 +272,7 @@ class PosteriorLinesDisplay(Display):
         for name, value, wanted in (
             ("n_lines", n_lines, COUNT),
             ("deviations", deviations, POSITIVE),
-            ("reach", reach, POSITIVE),
+            ("extension", extension, POSITIVE),
         ):
             if not wanted.holds(value):
                 raise ParameterError(f"{name} must be {wanted.words}. Got {value!r} instead.")
@@ -283,7 +283,7 @@ class PosteriorLinesDisplay(Display):
             )
         x = plane_points(X, cls.__name__, 1)[:, 0]
         numbers = check_numbers(y, len(x), cls.__name__)
-        grid = np.linspace(*span(x, reach), 400)
+        grid = np.linspace(*span(x, extension), 400)
         given = like_given(X, grid[:, None], names_of_columns(X, None, 1))
         rows = grid[:, None] if encoder is None else encoder.transform(given)
         weights, intercepts = estimator.sample_posterior(n_lines, random_state)

@@ -51,14 +51,14 @@ class SeparableShareDisplay(Display):
 
     With enough columns anything can be separated, labels by a coin too: separable data say nothing
     of a separable problem. Lines are Cover's count, points are simulated sets that
-    ``separability`` judged. At d + 1 = n / 2 the share is one half, and the step there is the
+    ``separability`` decided. At d + 1 = n / 2 the fraction is one half, and the step there is the
     steeper the more rows there are.
 
     Parameters
     ----------
     n_rows, n_columns : ndarray of int, shape (m,)
         Of each simulated point.
-    shares : ndarray of shape (m,)
+    fractions : ndarray of shape (m,)
     repeats : int
         Sets of each point.
     undecided : int
@@ -67,7 +67,7 @@ class SeparableShareDisplay(Display):
     Attributes
     ----------
     expected : ndarray of shape (m,)
-        Cover's share at each point.
+        Cover's fraction at each point.
     ax_ : Axes
     figure_ : Figure
 
@@ -81,13 +81,13 @@ class SeparableShareDisplay(Display):
 
     n_rows: NDArray[np.int64]
     n_columns: NDArray[np.int64]
-    shares: Floats
+    fractions: Floats
     repeats: int
     undecided: int = 0
 
     @property
     def expected(self) -> Floats:
-        """Cover's share at each simulated point."""
+        """Cover's fraction at each simulated point."""
         pairs = zip(self.n_rows.tolist(), self.n_columns.tolist(), strict=True)
         return np.array([cover_fraction(n, d) for n, d in pairs])
 
@@ -101,7 +101,7 @@ class SeparableShareDisplay(Display):
         random_state: Any = 0,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw normal columns and labels by a coin, and judge each set.
+        """Simulate sets of normal columns with random labels, and decide whether each is separable.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class SeparableShareDisplay(Display):
             ax.plot(
                 d / n, line, color=look["color"], linewidth=1.6, label=f"n = {n}: Cover's count"
             )
-            fraction = self.shares[own]
+            fraction = self.fractions[own]
             ax.errorbar(
                 self.n_columns[own] / n, fraction,
                 yerr=np.sqrt(fraction * (1 - fraction) / self.repeats),
@@ -163,6 +163,6 @@ def _is_separable(n: int, d: int, rng: np.random.Generator) -> bool | None:
     """Return whether one random set is separable; None where that is not decided."""
     X, y = rng.normal(size=(n, d)), rng.integers(0, 2, n)
     if y.min() == y.max():
-        return True  # a hyperplane beside all rows
+        return True  # a hyperplane with all rows on one side
     verdict: bool | None = separability(X, y).separable
     return verdict

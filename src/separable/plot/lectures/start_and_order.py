@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["PerceptronAnswer", "StartAndOrderDisplay"]
+__all__ = ["PerceptronSolution", "StartAndOrderDisplay"]
 
 LINES = (
     {"color": BLACK, "linestyle": "-"},
@@ -44,7 +44,7 @@ TITLES = {
 }
 
 
-class PerceptronAnswer(NamedTuple):
+class PerceptronSolution(NamedTuple):
     """What one run found: its setting in words, its weights, its updates and margin."""
 
     words: str
@@ -66,7 +66,7 @@ class StartAndOrderDisplay(Display):
     X : ndarray of shape (n, 2)
     y : ndarray of shape (n,)
     classes : ndarray of shape (2,)
-    answers : dict from str to list of PerceptronAnswer
+    solutions : dict from str to list of PerceptronSolution
         Of "start", "order" and "step".
     names : tuple of str
 
@@ -83,14 +83,14 @@ class StartAndOrderDisplay(Display):
     >>> from separable.plot import StartAndOrderDisplay
     >>> X, y = [[0, 0], [0, 1], [3, 3], [4, 2]], [0, 0, 1, 1]
     >>> display = StartAndOrderDisplay.from_data(X, y, seeds=(0, 1))
-    >>> [answer.words for answer in display.answers["order"]]
+    >>> [solution.words for solution in display.solutions["order"]]
     ['seed 0', 'seed 1']
     """
 
     X: Floats
     y: NDArray[Any]
     classes: NDArray[Any]
-    answers: dict[str, list[PerceptronAnswer]]
+    solutions: dict[str, list[PerceptronSolution]]
     names: tuple[str, ...] = ("x1", "x2")
     axes_: Any = field(init=False)
 
@@ -131,10 +131,10 @@ class StartAndOrderDisplay(Display):
         labels, classes = two_classes(y, len(points), cls.__name__)
         begin = _starts(starts, points)
 
-        def run(words: str, start: Any = (0, 0, 0), **how: Any) -> PerceptronAnswer:
+        def run(words: str, start: Any = (0, 0, 0), **how: Any) -> PerceptronSolution:
             learner = Perceptron(max_iter=max_iter, **{"shuffle": False, **how})
             learner.fit(points, labels, coef_init=[start[:2]], intercept_init=start[2:])
-            return _answer(words, learner, points, labels == classes[1])
+            return _solution(words, learner, points, labels == classes[1])
 
         predictions = {
             "start": [run(f"w = ({s[0]:.2g}, {s[1]:.2g})", s) for s in begin],
@@ -146,13 +146,13 @@ class StartAndOrderDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw three panels, in place of ``ax`` or in a new figure; return self."""
         self.figure_, self.axes_ = panels_for(
-            ax, len(self.answers), size=(3.6, 4.4), shared_axes=True
+            ax, len(self.solutions), size=(3.6, 4.4), shared_axes=True
         )
         self.ax_ = self.axes_[0]
         box = box_around(self.X)
-        for axes, (what, predictions) in zip(self.axes_, self.answers.items(), strict=True):
+        for axes, (what, solutions) in zip(self.axes_, self.solutions.items(), strict=True):
             draw_classes(axes, self.X, self.y, self.classes)
-            lines = [self._draw(axes, index, each, box) for index, each in enumerate(predictions)]
+            lines = [self._draw(axes, index, each, box) for index, each in enumerate(solutions)]
             describe_panel(axes, TITLES[what], *self.names)
             legend_below(axes, lines)
         if ax is None:
@@ -160,10 +160,10 @@ class StartAndOrderDisplay(Display):
         return self
 
     @staticmethod
-    def _draw(ax: Axes, index: int, answer: PerceptronAnswer, box: Floats) -> Any:
-        label = f"{answer.words}: {answer.updates} updates, margin {answer.margin:.2g}"
+    def _draw(ax: Axes, index: int, solution: PerceptronSolution, box: Floats) -> Any:
+        label = f"{solution.words}: {solution.updates} updates, margin {solution.margin:.2g}"
         look: Any = {"linewidth": 2, "label": label, **LINES[index % len(LINES)]}
-        return draw_boundary(ax, answer.coef, answer.intercept, box, **look)
+        return draw_boundary(ax, solution.coef, solution.intercept, box, **look)
 
 
 def _starts(starts: Any, points: Floats) -> Floats:
@@ -180,9 +180,11 @@ def _starts(starts: Any, points: Floats) -> Floats:
     return given
 
 
-def _answer(words: str, learner: Any, X: Floats, positive: NDArray[np.bool_]) -> PerceptronAnswer:
+def _solution(
+    words: str, learner: Any, X: Floats, positive: NDArray[np.bool_]
+) -> PerceptronSolution:
     w, b = learner.coef_[0], float(learner.intercept_[0])
     length = float(np.linalg.norm(w))
     margins = np.where(positive, 1.0, -1.0) * (X @ w + b)
     margin = float(margins.min()) / length if length else 0.0
-    return PerceptronAnswer(words, np.array(w), b, int(learner.evidence_["updates"]), margin)
+    return PerceptronSolution(words, np.array(w), b, int(learner.evidence_["updates"]), margin)

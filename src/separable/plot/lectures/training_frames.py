@@ -45,8 +45,8 @@ __all__ = [
 #: Maximum number of presented rows, over all epochs, for a picture.
 MOST_PRESENTATIONS = 20_000
 
-#: The last frame is seen this much longer than the others.
-LAST = 4
+#: Duration of the last frame, in multiples of the others.
+LAST_FRAME_FACTOR = 4
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -196,7 +196,7 @@ def _steps(
 
 @dataclass(eq=False, repr=False)
 class TrainingFramesDisplay(Display):
-    """An online learner at work: weights and boundary after each update.
+    """Weights and boundary of an online learner after each update.
 
     The frames are the real learner's: rows are shown to it one at a time, as often as its ``fit``
     takes, and the last frame has the weights of ``fit``, to the bit.
@@ -320,12 +320,12 @@ class TrainingFramesDisplay(Display):
         Parameters
         ----------
         path : str or Path
-            The end of its name says what is written. Neither needs another program, and the page
-            asks for no other file.
+            The suffix selects the format. Neither needs another program, and the page is
+            self-contained.
         frames : int, default 60
-            The most frames.
+            Maximum number of frames.
         seconds : float, default 0.5
-            How long each is seen.
+            Duration of a frame.
 
         Returns
         -------
@@ -408,7 +408,7 @@ def gif_bytes(images: list[bytes], seconds: float) -> bytes:
 
     frames = [Image.open(BytesIO(image)).convert("RGB").quantize(128) for image in images]
     times = [round(1000 * seconds)] * len(frames)
-    times[-1] *= LAST
+    times[-1] *= LAST_FRAME_FACTOR
     stream = BytesIO()
     frames[0].save(
         stream, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, disposal=1
@@ -417,7 +417,7 @@ def gif_bytes(images: list[bytes], seconds: float) -> bytes:
 
 
 def page_text(images: list[bytes], seconds: float, title: str) -> str:
-    """Return a page with PNG images, a slider and a button; it asks for nothing outside of it."""
+    """Return a self-contained page with PNG images, a slider and a button."""
     return PAGE.format(
         title=html.escape(title),
         last=len(images) - 1,

@@ -112,7 +112,7 @@ def precision_recall(case: ClassCase) -> Figure:
     keys = [f"{names[k]}: AP {display.average_precision[p]:.3f}" for k, p in enumerate(kept)]
     legend = list(_keys(keys))
     if one:
-        fraction = display.shares[0]
+        fraction = display.prevalence[0]
         values = [{"x": 0, "y": fraction}, {"x": 1, "y": fraction}]
         mark = {"color": "var(--grey)", "strokeDash": [2, 3], "strokeWidth": 1}
         rule = alt.Chart(data_of(values)).mark_line(**mark)
@@ -205,7 +205,7 @@ def calibration(case: ClassCase) -> Figure:
     alt = altair()
     one = case.positive is not None
     display, what = _calibrated(case)
-    columns = (display.probability, display.share, display.low, display.high)
+    columns = (display.probability, display.fraction, display.low, display.high)
     rows = zip(*(rounded(each) for each in columns), display.counts.tolist(), strict=True)
     values = [dict(zip("xylhn", row, strict=True)) for row in rows]
     base = alt.Chart(data_of(values)).encode(
@@ -232,7 +232,12 @@ def calibration(case: ClassCase) -> Figure:
         base.mark_circle(color="var(--c1)", size=55, opacity=1).encode(y=axis),
     )
     bins = zip(
-        display.probability, display.share, display.low, display.high, display.counts, strict=True
+        display.probability,
+        display.fraction,
+        display.low,
+        display.high,
+        display.counts,
+        strict=True,
     )
     table = [
         (as_percent(p), as_percent(s), f"{as_percent(low)} to {as_percent(high)}", count(n))

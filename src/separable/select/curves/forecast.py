@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.model.words import lined_up
-from separable.select.results import shared_rows, shown_number
+from separable.select.results import shown_number, variance_factor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,19 +30,19 @@ __all__ = [
     "noisy_means",
 ]
 
-#: Powers c that are tried.
+#: Candidate powers c.
 POWERS = np.geomspace(0.05, 2.0, 40)
-#: A law has three numbers; one size more is left over to see whether it holds.
-FEWEST_SIZES = 4
-#: Deviations below this fraction of the range of the curve are taken for this.
-LEAST_ERROR = 1e-3
-#: A law that saw half as many rows counts so much for how far laws miss.
-HALF = 0.1
+#: Minimum number of sizes: one more than the parameters of a law.
+MIN_SIZES = 4
+#: Smallest standard deviation, relative to the range of the curve.
+MIN_DEVIATION = 1e-3
+#: Weight of the extrapolation error of a law fitted to half as many rows.
+HALF_ROWS_WEIGHT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A learning curve of which more is better.
+    """A learning curve; larger values are better.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class Measured:
     values : ndarray, shape (S, R)
         By size and repetition.
     ceiling : float
-        What no limit exceeds; inf: not known.
+        Upper bound on the limit; inf if unknown.
     test_per_train : float
-        Rows held out over rows learned from.
+        Test rows over training rows.
     """
 
     sizes: Floats
@@ -63,37 +63,37 @@ class Measured:
 
     @property
     def mean(self) -> Floats:
-        """By size."""
+        """Mean of each size."""
         mean: Floats = self.values.mean(axis=1)
         return mean
 
     @property
     def weights(self) -> Floats:
-        """Of each size in least squares: its rows over its variance, which is known from few.
+        """Weights of the sizes in least squares: number of rows over variance.
 
-        A law holds at the end sooner than at the beginning, so larger sizes count more. Variances
-        are averaged with those of the sizes beside them.
+        A power law fits large sizes better than small ones, so larger sizes count more. Variances
+        come from few repetitions and are smoothed over neighbouring sizes.
         """
-        least = (LEAST_ERROR * float(np.ptp(self.mean))) ** 2 or 1.0
+        least = (MIN_DEVIATION * float(np.ptp(self.mean))) ** 2 or 1.0
         logs = np.log(self.values.var(axis=1, ddof=1) + least)
         beside = np.concatenate([logs[:1], logs, logs[-1:]])
         weights: Floats = self.sizes * np.exp(-(beside[:-2] + beside[1:-1] + beside[2:]) / 3)
         return weights
 
     def falling_part(self) -> Measured:
-        """Return the curve from its worst size on, where what is missing falls."""
+        """Return the curve from its worst size on, where the distance to the limit falls."""
         worst = int(self.mean.argmin())
         return Measured(self.sizes[worst:], self.values[worst:], self.ceiling, self.test_per_train)
 
 
 @dataclass(frozen=True, eq=False)
 class Laws:
-    """B laws.
+    """B power laws.
 
     Parameters
     ----------
     limit, scale, power : ndarray, shape (B,)
-        a, b and c, sizes being in units of ``unit``.
+        a, b and c, for sizes in units of ``unit``.
     unit : float
     """
 
@@ -110,14 +110,14 @@ class Laws:
 
 
 def fit_laws(sizes: Floats, weights: Floats, means: Floats, ceiling: float) -> Laws:
-    """Fit a law to each of B curves by weighted least squares: a and b exactly, c from a list.
+    """Fit a law to each of B curves by weighted least squares: a and b exactly, c on a grid.
 
     Parameters
     ----------
     sizes, weights : ndarray, shape (S,)
     means : ndarray, shape (S, B)
     ceiling : float
-        The limit a is at most this.
+        Upper bound on the limit a.
     """
     fraction = sizes / sizes[-1]
     w = (weights / weights.sum())[:, None]
@@ -149,14 +149,14 @@ def _line(z: Floats, means: Floats, w: Floats, ceiling: float) -> tuple[Floats, 
 
 
 def noisy_means(curve: Measured, draws: int, seed: int) -> Floats:
-    """Return curves as likely as the mean one, shape (S, draws).
+    """Return random curves with the uncertainty of the mean curve, shape (S, draws).
 
-    Random sums of how the repetitions deviate from their mean, all sizes of one together, as wide
-    as the mean is uncertain: repetitions share rows, and their spread is itself known from few.
+    The noise is a random combination of the deviations of the repetitions from their mean, with
+    the variance of a mean over repetitions that share rows, estimated from few of them.
     """
     rng, repeats = np.random.default_rng(seed), curve.values.shape[1]
     apart = curve.values - curve.mean[:, None]
-    spread = math.sqrt(shared_rows(repeats, curve.test_per_train) / (repeats - 1))
+    spread = math.sqrt(variance_factor(repeats, curve.test_per_train) / (repeats - 1))
     known = np.sqrt(rng.chisquare(repeats - 1, draws) / (repeats - 1))
     noise = apart @ rng.standard_normal((repeats, draws)) * (spread / known)
     means: Floats = curve.mean[:, None] + noise
@@ -164,29 +164,28 @@ def noisy_means(curve: Measured, draws: int, seed: int) -> Floats:
 
 
 def miss_per_doubling(curve: Measured) -> float:
-    """Return how far laws through the smaller sizes miss the larger ones, at twice the rows.
+    """Return the extrapolation error of laws fitted to the smaller sizes, per doubling of the rows.
 
-    The root mean square over all pairs of a last size that the law has seen and one that it has
-    not; the nearer the end the former, the more a pair counts. Misses are taken to grow with the
-    root of the number of doublings.
+    It is a root mean square over pairs of a last fitted size and a larger size; pairs with a larger
+    fitted size count more. Errors are assumed to grow with the root of the number of doublings.
     """
     sizes, mean, weights = curve.sizes, curve.mean, curve.weights
     total = count = 0.0
-    for last in range(FEWEST_SIZES - 2, len(sizes) - 1):
+    for last in range(MIN_SIZES - 2, len(sizes) - 1):
         seen, later = slice(last + 1), slice(last + 1, None)
         law = fit_laws(sizes[seen], weights[seen], mean[seen, None], curve.ceiling)
         miss = law.at(sizes[later])[:, 0] - mean[later]
         doublings = np.maximum(1.0, np.log2(sizes[later] / sizes[last]))
-        counts = HALF ** math.log2(sizes[-1] / sizes[last])
+        counts = HALF_ROWS_WEIGHT ** math.log2(sizes[-1] / sizes[last])
         total += counts * float((miss**2 / doublings).sum())
         count += counts * len(miss)
     return math.sqrt(total / count)
 
 
-#: Random curves that an interval is made of.
+#: Number of random curves for intervals.
 DRAWS = 2000
-#: Sizes that reach less far tell nothing of twice as many rows.
-LEAST_RATIO = 4.0
+#: Minimum ratio of the largest to the smallest size.
+MIN_RATIO = 4.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,15 +196,14 @@ class Forecast:
     ----------
     sizes : ndarray of int, shape (m,)
     mean, low, high : ndarray, shape (m,)
-        The performance to expect, and the ends of its interval.
+        The expected performance, and the ends of its interval.
     gain, gain_low, gain_high : ndarray, shape (m,)
-        The same for what is gained over the largest size measured. What these two have in common,
-        such as rows that are easier than others, does not count there. Of metrics of which less is
-        better a gain is below 0.
+        The same for the gain over the largest measured size. Noise that both have in common, such
+        as easy test rows, cancels there. A gain is negative if less of the metric is better.
     level : float
         Confidence level: the fraction of such intervals that contain the true value.
     metric : str
-        What is measured.
+        Name of the score.
     verdict : str
         One sentence: whether more rows help.
     """
@@ -228,7 +226,7 @@ class Forecast:
         return {**arrays, "level": self.level, "metric": self.metric, "verdict": self.verdict}
 
     def to_text(self) -> str:
-        """Return what to expect of each size."""
+        """Return a table of the expected performance by size."""
         table = [["rows", self.metric, "low", "high", "gain", "low", "high"]]
         names = ("mean", "low", "high", "gain", "gain_low", "gain_high")
         columns = [getattr(self, name) for name in names]
@@ -245,19 +243,18 @@ def _reason_of(curve: Measured) -> str:
     """Say why a curve cannot be extrapolated; empty if it can."""
     sizes, repeats = curve.sizes, curve.values.shape[1]
     if not np.isfinite(curve.values).all():
-        return "Some scores are no finite numbers, and tell nothing of more rows."
+        return "Some scores are not finite, so the curve cannot be extrapolated."
     if repeats < 2:
-        return "One repetition does not tell noise from a trend: take repeats=5."
-    if len(sizes) < FEWEST_SIZES:
+        return "One repetition cannot separate noise from trend: use repeats=5."
+    if len(sizes) < MIN_SIZES:
         return (
-            f"{len(sizes)} size{'s' * (len(sizes) > 1)} from the worst on "
-            f"{'do' if len(sizes) > 1 else 'does'} not tell where the curve goes: take "
-            f"{FEWEST_SIZES} or more."
+            f"A forecast needs at least {MIN_SIZES} sizes from the worst score on. There "
+            f"{'are' if len(sizes) > 1 else 'is'} {len(sizes)}."
         )
-    if sizes[-1] < LEAST_RATIO * sizes[0]:
+    if sizes[-1] < MIN_RATIO * sizes[0]:
         return (
-            f"Sizes from {sizes[0]:g} to {sizes[-1]:g} rows are too close to tell where the curve "
-            f"goes: let the largest be {LEAST_RATIO:g} times the smallest or more."
+            f"Sizes from {sizes[0]:g} to {sizes[-1]:g} rows are too close for a forecast: the "
+            f"largest should be at least {MIN_RATIO:g} times the smallest."
         )
     return ""
 
@@ -274,7 +271,7 @@ def law_at(curve: Measured, sizes: Floats) -> Floats:
 def forecast_of(
     curve: Measured, sizes: NDArray[np.intp], level: float, metric: str, sign: float
 ) -> Forecast:
-    """Return the forecast of a curve of which more is better, in units of ``sign`` times it."""
+    """Return the forecast of a curve whose larger values are better, multiplied by ``sign``."""
     part = curve.falling_part()
     reason = _reason_of(part)
     values, gains = _unknown(curve, sizes) if reason else _drawn(part, sizes, level)
@@ -307,7 +304,7 @@ def _drawn(
 
 
 def _unknown(curve: Measured, sizes: NDArray[np.intp]) -> tuple[list[Floats], list[Floats]]:
-    """Return that nothing is known but what cannot be exceeded."""
+    """Return intervals without a forecast: only the ceiling is known."""
     none, least = np.full(len(sizes), math.nan), np.full(len(sizes), -math.inf)
     most = np.full(len(sizes), curve.ceiling)
     return [none, least, most], [none, least, most - float(curve.mean[-1])]
@@ -318,5 +315,5 @@ def _verdict(rows: int, gain: float, low: float, high: float) -> str:
     if low > 0:
         return f"More rows will help: {between}."
     if gain <= 0:
-        return f"More rows are not seen to help: {between}."
+        return f"More rows are not expected to help: {between}."
     return f"More rows may help: {between}."

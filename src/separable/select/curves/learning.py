@@ -55,31 +55,30 @@ def learning_curve(
     """Measure the performance on held-out rows against the number of training rows.
 
     In each repetition a random part of the rows is held out, and the estimator learns from the
-    first 10, 20, 40, ... of the others, which have a random order. So training sets of one
-    repetition contain each other, and all sizes are scored on the same rows. Performance is, more
-    being better,
+    first 10, 20, 40, ... of the others in random order. So the training sets of one repetition are
+    nested, and all sizes are scored on the same rows. Performance is
 
-    - of classifiers 1 - error rate;
-    - of regressors MSE0 - MSE, where MSE is the mean squared error on the rows held out, and MSE0
-      is that of the best constant: the mean of y over all rows of the repetition that are there to
-      learn from. It is 0 for a learner that is no better than that constant;
+    - 1 - error rate for classifiers;
+    - MSE0 - MSE for regressors, where MSE is the mean squared error on the held-out rows, and MSE0
+      is that of the best constant: the mean of y over all training rows of the repetition. It is 0
+      for a learner that is no better than that constant;
     - or any score.
 
-    A fit goes on from that of the smaller size where this leads to the same model: learners from
-    sums add the new rows to their sums (equal to 1e-8), certified learners start from the last
-    weights and dual point (equal within the certificates), online learners that pass once over
-    rows in their order, ``max_iter=1, shuffle=False``, learn the new rows alone (the same bits).
-    All others, also pipelines and scikit-learn's, are fitted to each size. ``how`` says which.
+    A fit continues from that of the smaller size if this gives the same model: moment learners add
+    the new rows to their sums (equal to 1e-8), certified learners start from the last weights and
+    dual point (equal within the certificates), online learners that pass once over the rows in the
+    given order, ``max_iter=1, shuffle=False``, train on the new rows alone (the same bits). All
+    others, also pipelines and scikit-learn's, are fitted to each size. ``how`` says which.
 
     Parameters
     ----------
     estimator : estimator
-        Any with ``fit`` and ``predict``. It stays as it is.
+        Any estimator with ``fit`` and ``predict``. It is not modified.
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,) or (n, t)
     sizes : sequence of int or of float, optional
-        Numbers of rows, or fractions of the training rows. None: nine, in equal ratios, up
-        to all of them, from 1/256 of them or as few as have two rows of each class.
+        Numbers of rows, or fractions of the training rows. None: nine sizes in a geometric
+        sequence up to all training rows, from 1/256 of them, but at least two rows of each class.
     repeats : int, default 5
         Random splits to average over.
     test_size : float, default 0.3
@@ -89,13 +88,12 @@ def learning_curve(
         scikit-learn's scorers. None: as above.
     random_state : int, default 0
     n_jobs : int or None, default None
-        Repetitions at once, in processes of their own; None: one after the other, -1: as many as
-        there are cores.
+        Number of processes for repetitions; None: one, -1: one per core.
     sample_weight : array-like of shape (n,), optional
-        For learning only. Sizes count rows, also those of weight 0.
+        For training only. Sizes also count rows of weight 0.
     groups : array-like of shape (n,), optional
-        Rows of one group are held out together, and learned from one behind the other. Classes are
-        then not in proportion.
+        Rows of one group are held out together, and are consecutive among the training rows. The
+        split is then not stratified.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores.
 
@@ -134,7 +132,7 @@ def learning_curve(
     notices = Notices("fit")
     for each in results:
         notices.include(each.notices)
-    notices.tell(len(made) * len(counts))
+    notices.issue(len(made) * len(counts))
     scores = np.stack([each.scores for each in results], axis=1)
     ceiling = units.ceiling(np.array([each.constant for each in results]))
     return LearningCurve(
@@ -199,17 +197,17 @@ def _same(ways: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Units:
-    """What is measured; this one is a score as a scorer returns it.
+    """Units of a learning curve; here those of a scorer.
 
     Parameters
     ----------
     name : str
     scorer : Scorer
-        Of which more is better.
+        Larger scores are better.
     greater_is_better : bool, default True
-        False: the curve shows the score with the other sign.
+        False: the curve shows the negative score.
     best : float, default inf
-        What no model exceeds, as the curve shows it.
+        Upper bound on the shown values.
     """
 
     name: str
@@ -218,7 +216,7 @@ class Units:
     best: float = math.inf
 
     def constant_error(self, y_train: Any, y_test: Any, weight: Floats | None) -> float:
-        """Return the error on held-out rows of the best constant answer; NaN: there is none."""
+        """Return the error of the best constant prediction on held-out rows; NaN if undefined."""
         del y_train, y_test, weight
         return math.nan
 
@@ -228,16 +226,16 @@ class Units:
         return scores if self.greater_is_better else -scores
 
     def baseline(self, constants: list[float]) -> float | None:
-        """Return what the best constant answer reaches in these units."""
+        """Return the performance of the best constant prediction in these units."""
         del constants
         return None
 
     def constant_errors(self, constants: list[float]) -> Floats | None:
-        """Return the error of the best constant answer, by repetition."""
+        """Return the error of the best constant prediction, by repetition."""
         return None if math.isnan(constants[0]) else np.array(constants)
 
     def ceiling(self, constants: Floats) -> float:
-        """Return what no model exceeds in these units."""
+        """Return an upper bound on the performance in these units."""
         del constants
         return self.best
 
@@ -273,7 +271,7 @@ class _LessThanConstant(Units):
 
 
 def _units_of(scoring: Any, problem: Problem) -> tuple[Units, NDArray[Any] | None]:
-    """Return the units that ``scoring`` means, and of classifiers the labels, checked."""
+    """Return the units of ``scoring``, and the checked labels of a classifier."""
     estimator, n = problem.estimator, problem.n_rows
     name, labels = type(estimator).__name__, None
     if is_classifier(estimator):
@@ -287,7 +285,7 @@ def _units_of(scoring: Any, problem: Problem) -> tuple[Units, NDArray[Any] | Non
         less = Scorer("MSE0 - MSE", _less_error, "mean_squared_error")
         return _LessThanConstant(less.name, less), labels
     if isinstance(scoring, dict | list | tuple | set):
-        raise ValueError(f"A learning curve is of one score. Got {scoring!r}.")
+        raise ValueError(f"A learning curve has one score. Got {scoring!r}.")
     given = metric_scorer(scoring, problem.y)
     (scorer,) = read_scoring(given, estimator)
     if not isinstance(given, MetricScorer):
@@ -316,8 +314,8 @@ def growing_fits(problem: Problem, made: Repetition, sizes: NDArray[np.intp]) ->
     """Return the fits of an estimator to the first rows of a repetition, size by size.
 
     Moment learners add the new rows to their sums; certified learners start from the weights and
-    the dual point of the size before; online learners that pass once over the rows, in their
-    order, go on with the new ones. All others are fitted to each size.
+    the dual point of the previous size; online learners that pass once over the rows in order
+    continue with the new ones. All others are fitted to each size.
     """
     splits = [Split(problem.n_rows, made.test, made.train[:m], False) for m in sizes.tolist()]
     offer = getattr(problem.estimator, "growing_fits", None)
@@ -330,7 +328,7 @@ def growing_fits(problem: Problem, made: Repetition, sizes: NDArray[np.intp]) ->
 
 
 def _streams(problem: Problem, splits: list[Split]) -> Iterator[FoldFit]:
-    """Yield fits that learn the new rows alone."""
+    """Yield fits that train on the new rows alone."""
     fitted: Any = None
 
     def fit(fold: int) -> FittedFold:
@@ -349,7 +347,7 @@ def _streams(problem: Problem, splits: list[Split]) -> Iterator[FoldFit]:
 
 
 def _passes_once(problem: Problem, splits: list[Split]) -> bool:
-    """Say whether a fit is one pass over the rows in their order, and all classes come early."""
+    """Return whether a fit is one pass in row order, and the smallest size has all classes."""
     given = problem.estimator.get_params(deep=False)
     once = given.get("max_iter") == 1 and given.get("shuffle") is False
     odd = given.get("early_stopping") or given.get("warm_start") or given.get("pocket")
@@ -364,7 +362,7 @@ def _passes_once(problem: Problem, splits: list[Split]) -> bool:
 
 
 def _counted(problem: Problem, split: Split) -> NDArray[Any]:
-    """Return the labels of the rows that a split learns from."""
+    """Return the labels of the training rows of positive weight."""
     rows = split.train
     if problem.weight is not None:
         rows = rows[problem.weight[rows] > 0]

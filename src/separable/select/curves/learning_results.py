@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["LearningCurve"]
 
-#: The forecast is of so many times the rows of the largest size.
-AHEAD = (2, 4)
-#: Larger numbers of rows are none.
-MOST = 2.0**62
+#: Sizes of the default forecast, in multiples of the largest size.
+FORECAST_MULTIPLES = (2, 4)
+#: Largest number of rows.
+MAX_ROWS = 2.0**62
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,23 +38,23 @@ class LearningCurve:
     learner : str
         The class of the estimator.
     metric : str
-        What is measured: "1 - error rate", "MSE0 - MSE" or the name of a score.
+        Name of the score: "1 - error rate", "MSE0 - MSE" or the name of a score.
     sizes : ndarray of int, shape (S,)
-        Rows learned from, ascending.
+        Numbers of training rows, ascending.
     scores : ndarray, shape (S, repeats)
     how : tuple of str
-        For each size "sums", "warm" or "stream" where the fit went on from that of the size before,
-        "refit" where the estimator was fitted to the rows, "mixed" where repetitions differ.
+        For each size "sums", "warm" or "stream" if the fit continued from the previous size,
+        "refit" if the estimator was fitted to all its rows, "mixed" if repetitions differ.
     n_test : int
-        Rows held out, in the mean of the repetitions.
+        Number of held-out rows, averaged over the repetitions.
     greater_is_better : bool
     baseline : float or None
-        What the best constant answer reaches in these units: 1 - error rate of the most frequent
-        class; 0 for MSE0 - MSE; None with another ``scoring``.
+        Performance of the best constant prediction: 1 - error rate of the most frequent class; 0
+        for MSE0 - MSE; None with another ``scoring``.
     constant_errors : ndarray, shape (repeats,), or None
-        The error of that answer by repetition: its error rate, or MSE0.
+        Error of that prediction by repetition: its error rate, or MSE0.
     ceiling : float
-        What no model exceeds; infinite where that is not known.
+        Upper bound on the performance; infinite if unknown.
     """
 
     learner: str
@@ -90,7 +90,7 @@ class LearningCurve:
     @cached_property
     def forecast(self) -> Forecast:
         """Forecast for two and four times the rows of the largest size."""
-        return self.forecast_at([times * int(self.sizes[-1]) for times in AHEAD])
+        return self.forecast_at([times * int(self.sizes[-1]) for times in FORECAST_MULTIPLES])
 
     def forecast_at(self, sizes: Any, *, level: float = 0.9) -> Forecast:
         """Return the forecast for other sizes.
@@ -98,7 +98,7 @@ class LearningCurve:
         Parameters
         ----------
         sizes : int or sequence of int
-            Numbers of rows to learn from, at least the largest that was measured.
+            Numbers of training rows, at least the largest measured size.
         level : float, default 0.9
             Confidence level: the fraction of such intervals that contain the true value.
 
@@ -109,11 +109,11 @@ class LearningCurve:
         requested = np.sort(_numbers(sizes))
         if not len(requested) or requested[0] < self.sizes[-1]:
             raise ValueError(
-                f"A forecast is of {self.sizes[-1]} rows or more, the most that were learned from. "
-                f"Got {sizes!r}; mean has what was measured, and curve_at what lies between."
+                f"A forecast starts at {self.sizes[-1]} rows, the largest measured size. Got "
+                f"{sizes!r}; mean has the measured values, and curve_at values in between."
             )
         if not 0 < level < 1:
-            raise ValueError(f"level must be a share above 0 and below 1. Got {level!r}.")
+            raise ValueError(f"level must be above 0 and below 1. Got {level!r}.")
         return forecast_of(
             self._measured, np.rint(requested).astype(np.intp), level, self.metric, self._sign
         )
@@ -128,7 +128,7 @@ class LearningCurve:
         Returns
         -------
         ndarray
-            One number a size; NaN where the sizes measured tell no law.
+            One number per size; NaN if no law can be fitted.
         """
         requested = _numbers(sizes)
         if not (requested > 0).all():
@@ -178,7 +178,7 @@ class LearningCurve:
         held = f"{self.n_test} row{'s' * (self.n_test > 1)}"
         text = [f"{self.learner}, {times}, {held} held out", lined_up(table)]
         if self.baseline is not None:
-            text.append(f"The best constant answer reaches {shown_number(self.baseline)}.")
+            text.append(f"Best constant prediction: {shown_number(self.baseline)}.")
         return "\n".join([*text, self.forecast.to_text()])
 
     def __repr__(self) -> str:
@@ -188,6 +188,6 @@ class LearningCurve:
 def _numbers(sizes: Any) -> Floats:
     """Return numbers of rows as an array, checked."""
     given = np.atleast_1d(np.asarray(sizes))
-    if given.ndim != 1 or given.dtype.kind not in "iuf" or not (np.abs(given) < MOST).all():
+    if given.ndim != 1 or given.dtype.kind not in "iuf" or not (np.abs(given) < MAX_ROWS).all():
         raise ValueError(f"sizes must be numbers of rows, one or a list of them. Got {sizes!r}.")
     return given.astype(np.float64)

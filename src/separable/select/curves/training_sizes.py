@@ -1,4 +1,4 @@
-"""Which rows a learning curve learns from, in which order, and which it holds out."""
+"""Training and test rows of a learning curve, their order, and the training sizes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Repetition", "read_sizes", "repetitions"]
 
-#: Sizes where none are given: the number of them, and the largest over the smallest at most.
-N_SIZES, LONGEST = 9, 256
-#: The smallest size where none are given, and the rows of each class that it has.
-FEWEST, OF_EACH = 10, 2
+#: Default sizes: their number, and the maximum ratio of the largest to the smallest.
+N_SIZES, MAX_RATIO = 9, 256
+#: Smallest default size, and its number of rows of each class.
+MIN_SIZE, MIN_PER_CLASS = 10, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +33,9 @@ class Repetition:
     Parameters
     ----------
     train : ndarray of int
-        Rows to learn from; a training set of m rows is the first m of them.
+        Training rows; a training set of m rows consists of the first m.
     test : ndarray of int
-        Rows that are held out, of any size.
+        Held-out rows, the same for all sizes.
     """
 
     train: Indices
@@ -57,9 +57,9 @@ def repetitions(
     ----------
     n_rows : int
     labels : ndarray, shape (n,), or None
-        Of classifiers: both parts, and the rows in their order, have classes in proportion.
+        For classifiers: both parts are stratified, and so is every prefix of the training rows.
     groups : array-like of shape (n,) or None
-        Groups that stay together: in one of the parts, and one behind the other.
+        Groups that stay together: in one of the parts, and consecutive there.
     repeats : int
     test_size : float
     random_state : int
@@ -75,8 +75,8 @@ def repetitions(
         made = [_at_random(n_rows, test_size, seed) for seed in seeds.tolist()]
     if not len(made[0].test):
         raise ValueError(
-            f"No row is held out: test_size is {test_size:g} of {n_rows} rows, and some of them "
-            "stay in training. Hold out more."
+            f"No row is held out: test_size is {test_size:g} of {n_rows} rows. Use a larger "
+            "test_size."
         )
     return _equally_long(made)
 
@@ -85,7 +85,7 @@ def _check(repeats: Any, test_size: Any, random_state: Any) -> None:
     if not _is_int(repeats) or repeats < 1:
         raise ValueError(f"repeats must be an int >= 1. Got {repeats!r}.")
     if not isinstance(test_size, float | np.floating) or not 0 < test_size < 1:
-        raise ValueError(f"test_size must be a share above 0 and below 1. Got {test_size!r}.")
+        raise ValueError(f"test_size must be a float above 0 and below 1. Got {test_size!r}.")
     if not _is_int(random_state) or random_state < 0:
         raise ValueError(f"random_state must be an int >= 0. Got {random_state!r}.")
 
@@ -100,7 +100,7 @@ def _at_random(n_rows: int, test_size: float, seed: int) -> Repetition:
 
 
 def _by_classes(labels: NDArray[Any], test_size: float, seed: int) -> Repetition:
-    """Hold out the same fraction of each class, and spread each evenly over the rows to learn from.
+    """Hold out the same fraction of each class, and spread each evenly over the training rows.
 
     Two rows of each class come first, so that the smallest training sets know all classes.
     """
@@ -110,7 +110,7 @@ def _by_classes(labels: NDArray[Any], test_size: float, seed: int) -> Repetition
     by_class, counts = np.argsort(codes, kind="stable"), np.bincount(codes)
     rank = np.empty(len(train))
     rank[by_class] = np.arange(len(train)) - np.repeat(np.cumsum(counts) - counts, counts)
-    fraction = np.where(rank < OF_EACH, rank - OF_EACH, (rank + 0.5) / counts[codes])
+    fraction = np.where(rank < MIN_PER_CLASS, rank - MIN_PER_CLASS, (rank + 0.5) / counts[codes])
     return Repetition(train[np.argsort(fraction, kind="stable")], test)
 
 
@@ -121,14 +121,14 @@ def _group_codes(groups: Any, n_rows: int) -> NDArray[np.intp]:
     codes: NDArray[np.intp] = np.unique(given, return_inverse=True)[1]
     if codes.max(initial=0) < 1:
         raise ValueError(
-            "groups names one group alone, and none is left to hold out. Name two or more, or "
-            "leave groups out."
+            "groups has only one group, so none can be held out. Give two or more, or leave groups "
+            "out."
         )
     return codes
 
 
 def _by_groups(codes: NDArray[np.intp], test_size: float, seed: int) -> Repetition:
-    """Hold out groups, in random order, up to the fraction of rows; one group or more stays."""
+    """Hold out groups in random order, up to the fraction of rows, but not all of them."""
     rng = np.random.default_rng([seed, 1])
     order = rng.permutation(int(codes.max()) + 1)
     rows = np.cumsum(np.bincount(codes)[order])
@@ -141,7 +141,7 @@ def _by_groups(codes: NDArray[np.intp], test_size: float, seed: int) -> Repetiti
 
 
 def _equally_long(made: list[Repetition]) -> list[Repetition]:
-    """Cut the rows to learn from to a number that all repetitions have."""
+    """Cut the training rows of all repetitions to the same number."""
     n = min(len(each.train) for each in made)
     return [Repetition(each.train[:n], each.test) for each in made]
 
@@ -149,11 +149,11 @@ def _equally_long(made: list[Repetition]) -> list[Repetition]:
 def read_sizes(
     sizes: Any, made: Sequence[Repetition], labels: NDArray[Any] | None
 ) -> NDArray[np.intp]:
-    """Return the numbers of rows to learn from, ascending.
+    """Return the training sizes, ascending.
 
     Parameters
     ----------
-    sizes : None, or a sequence of int (rows) or of float (shares of all rows to learn from)
+    sizes : None, or a sequence of int (rows) or of float (fractions of the training rows)
     made : sequence of Repetition
     labels : ndarray or None
     """
@@ -163,36 +163,34 @@ def read_sizes(
     given = np.atleast_1d(np.asarray(sizes))
     if given.ndim != 1 or not len(given) or given.dtype.kind not in "iuf":
         raise ValueError(
-            f"sizes must be None, ints (rows) or floats (shares of the rows). Got {sizes!r}."
+            f"sizes must be None, ints (rows) or floats (fractions of the rows). Got {sizes!r}."
         )
     if given.dtype.kind == "f":
         if not ((given > 0) & (given <= 1)).all():
             raise ValueError(
-                f"sizes that are floats are shares, above 0 and up to 1. Got {sizes!r}; give ints "
-                "for numbers of rows."
+                f"sizes that are floats are fractions, above 0 and up to 1. Got {sizes!r}; give "
+                "ints for numbers of rows."
             )
         given = np.maximum(1, np.floor(given * n + 1e-9))
     if given.min() < 1 or given.max() > n:
         wrong = int(given.min() if given.min() < 1 else given.max())
-        raise ValueError(
-            f"A size must be from 1 to {n}, the rows there are to learn from. Got {wrong}."
-        )
+        raise ValueError(f"A size must be from 1 to {n}, the number of training rows. Got {wrong}.")
     result: NDArray[np.intp] = np.unique(given.astype(np.intp))
     return result
 
 
 def _usual_sizes(n: int, fewest: int) -> NDArray[np.intp]:
-    start = min(n, max(fewest, math.ceil(n / LONGEST)))
+    start = min(n, max(fewest, math.ceil(n / MAX_RATIO)))
     count = 1 if n == start else min(N_SIZES, 2 + int(4 * math.log2(n / start)))
     steps: NDArray[np.intp] = np.unique(np.rint(np.geomspace(start, n, count)).astype(np.intp))
     return steps
 
 
 def _fewest(made: Repetition, labels: NDArray[Any] | None) -> int:
-    """Return the fewest rows from which there is something to learn."""
+    """Return the smallest default size."""
     if labels is None:
-        return FEWEST
+        return MIN_SIZE
     _, codes = np.unique(labels[made.train], return_inverse=True)
     by_class, counts = np.argsort(codes, kind="stable"), np.bincount(codes)
-    which = np.cumsum(counts) - counts + np.minimum(OF_EACH, counts) - 1
-    return max(FEWEST, int(by_class[which].max()) + 1)
+    which = np.cumsum(counts) - counts + np.minimum(MIN_PER_CLASS, counts) - 1
+    return max(MIN_SIZE, int(by_class[which].max()) + 1)

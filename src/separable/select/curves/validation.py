@@ -36,7 +36,7 @@ class ValidationCurve:
     values : tuple
         Its V values, in the order given.
     metric : str
-        What is measured.
+        Name of the score.
     greater_is_better : bool
     scores : ndarray, shape (V, folds)
     train_scores : ndarray, shape (V, folds), or None
@@ -47,7 +47,7 @@ class ValidationCurve:
         Index of the best mean; ties go to the simplest value if that is known, else to the first.
     one_se_index : int or None
         Index of the simplest value whose mean is within one standard error of the best; None
-        where nothing says which values are simpler.
+        if it is unknown which values are simpler.
     """
 
     learner: str
@@ -101,10 +101,10 @@ class ValidationCurve:
         }
 
     def to_text(self) -> str:
-        """Return the values with their mean scores; what was chosen is marked."""
+        """Return a table of the values and their mean scores, with the selected values marked."""
         own = self.train_scores
         table = [
-            [self.name, "by", *(["own rows"] if own is not None else []), "mean", "std. error"]
+            [self.name, "by", *(["training"] if own is not None else []), "mean", "std. error"]
         ]
         table[0].append("")
         for k, value in enumerate(self.values):
@@ -140,13 +140,13 @@ def validation_curve(
 ) -> ValidationCurve:
     """Cross-validate an estimator for many values of one parameter.
 
-    The folds and scores are those of `search`, and cost as little: all C of a certified learner
-    are lanes of one pass, all alpha of a learner from sums are solved from the same sums.
+    Folds, scores and cost are those of `search`: all C of a certified learner are lanes of one
+    pass, all alpha of a moment learner are solved from the same sums.
 
     Parameters
     ----------
     estimator : estimator
-        Any with ``fit`` and ``predict``, also a pipeline. It stays as it is.
+        Any estimator with ``fit`` and ``predict``, also a pipeline. It is not modified.
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,) or (n, t)
     name : str
@@ -159,13 +159,13 @@ def validation_curve(
         A name of ``separable.model.metrics.METRICS``, in its own direction, or one of
         scikit-learn's scorers. None: accuracy, R2, or the estimator's own score.
     simpler : {"smaller", "larger"} or None, default None
-        Which values make simpler models, for the choice within one standard error. None: of C the
-        smaller, of alpha the larger, of others nothing is known.
+        Which values give simpler models, for the one-standard-error rule. None: smaller C, larger
+        alpha, unknown for other parameters.
     train_scores : bool, default False
-        Also score the rows that each fold learned from: a model that fits these much better than
-        others has learned their noise.
+        Also score the training rows of each fold; scores well above those of the held-out rows
+        indicate overfitting.
     sample_weight : array-like of shape (n,), optional
-        For learning only.
+        For training only.
     groups : array-like of shape (n,), optional
         Rows of one group are held out together, by a number of folds and by splitters of groups.
     score_weight : array-like of shape (n,), optional
@@ -192,7 +192,7 @@ def validation_curve(
     >>> curve = validation_curve(Ridge(), X, y, name="alpha", values=values, train_scores=True)
     >>> curve
     Ridge, r2 by alpha, 5 folds
-    alpha    by  own rows      mean  std. error
+    alpha    by  training      mean  std. error
     0.001  sums  0.519...  0.482...   0.0245...  best
     0.01   sums  0.518...  0.481...   0.0242...
     0.1    sums  0.513...  0.479...   0.0236...  1-SE
@@ -266,7 +266,7 @@ def _simplicity(name: str, values: list[Any], simpler: str | None) -> Floats | N
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"simpler={simpler!r} compares numbers, but values holds others: {values!r}. Leave "
-            "simpler out."
+            f"simpler={simpler!r} compares numbers, but some values are not numbers: {values!r}. "
+            "Leave simpler out."
         ) from None
     return numbers if simpler == "larger" else -numbers

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from separable.fitting.base import Ineffective
-from separable.model.parameters import BOOL, SHARE, Requirement
+from separable.model.parameters import BOOL, FRACTION, Requirement
 from separable.select.estimators.base_search import (
     SEARCH_PARAMETERS,
     RegularizationSearch,
@@ -29,7 +29,7 @@ __all__ = ["ALPHA_SEARCH_PARAMETERS", "AlphaSearch"]
 #: What the parameters of searches for alpha must be.
 ALPHA_SEARCH_PARAMETERS: dict[str, Requirement] = {
     "alphas": grid_requirement(finite=True),
-    "eps": SHARE,
+    "eps": FRACTION,
     "positive": BOOL,
     **SEARCH_PARAMETERS,
 }
