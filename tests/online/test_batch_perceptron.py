@@ -197,7 +197,7 @@ def test_unconverged_warns_with_what_is_left():
     with pytest.warns(
         ConvergenceWarning,
         match=r"BatchPerceptron stopped after 7 epochs \(max_iter=7\) with \d+ of 40 training rows "
-        r"still on the wrong side: .* Use AveragedPerceptron to make",
+        r"still on the wrong side: .* Use AveragedPerceptron, scale",
     ):
         fitted = BatchPerceptron(max_iter=7).fit(X, y)
     assert not fitted.evidence_["converged"]

@@ -185,6 +185,14 @@ def test_pocket_on_small_data_is_the_best_of_all_weights_met(problem):
     assert best.evidence_["training_mistakes"] == fewest
 
 
+@pytest.mark.parametrize("options", [{"pocket": True}, {"multi_class": "argmax"}])
+def test_the_default_limit_on_epochs_is_named(options):
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    with pytest.warns(ConvergenceWarning, match=r"10000 epochs \(max_iter=10000\)"):
+        fitted = Perceptron(**options).fit(X, y)
+    assert fitted.evidence_["stopped_by"] == "max_iter"
+
+
 def test_pocket_keeps_a_separating_plane():
     X, y = separable_problem(11)
     assert Perceptron(pocket=True).fit(X, y).evidence_["converged"]

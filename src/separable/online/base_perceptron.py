@@ -136,8 +136,7 @@ class PerceptronBase(ClassifierMixin, OnlineEstimator):
             return "overlap"
         if run.is_far:
             return "bound"
-        reached = self.max_iter is not None and len(run.mistakes) >= self.max_iter
-        return "max_iter" if reached else "max_work"
+        return "max_iter" if len(run.mistakes) >= self._max_epochs() else "max_work"
 
     def _with_margins(
         self,
@@ -389,9 +388,9 @@ def _unconverged_message(
         )
     limit = {
         "stalled": "a step no longer changes the weights, so more epochs cannot either",
-        "rounding": "an epoch without a mistake; what is left is within rounding of the boundary",
+        "rounding": "an epoch without a mistake; the rest is within rounding of the boundary",
         "bound": f"max_work={learner.max_work:.3g} is far below the mistake bound (R / gamma)^2",
-        "max_iter": f"max_iter={learner.max_iter}",
+        "max_iter": f"max_iter={learner._max_epochs():.0f}",
         "max_work": f"max_work={learner.max_work:.3g}",
     }[evidence["stopped_by"]]
     stopped = f"{name} stopped after {epochs} epochs ({limit}) with {left}{sides}: "
@@ -399,14 +398,14 @@ def _unconverged_message(
     if margin is not None:
         return (
             f"{stopped}the classes are linearly separable, by a margin of at least {margin:.3g}, "
-            "so more epochs would end without a mistake. Standardise the columns, which usually "
+            "so more epochs would end without a mistake. Standardize the columns, which usually "
             "takes far fewer epochs, or raise the limit."
         )
     pocket = " or pocket=True" if hasattr(learner, "pocket") and not learner.pocket else ""
     return (
         f"{stopped}the data may not be linearly separable, or its columns are so far from 0 or of "
-        f"such different sizes that more steps are needed. Use AveragedPerceptron{pocket} to make "
-        "the best of it, scale the columns, or raise the limit."
+        f"such different sizes that more steps are needed. Use AveragedPerceptron{pocket}, scale "
+        "the columns, or raise the limit."
     )
 
 
