@@ -181,10 +181,10 @@ def test_parts_of_many_rows_say_the_same(monkeypatch, seeds):
     for seed in seeds:
         X, y = generated(seed)
         whole[seed] = separability(X, y).kind
-    monkeypatch.setattr(facial_reduction, "SAMPLE", 6)
-    monkeypatch.setattr(facial_reduction, "TIMES", 0)
-    monkeypatch.setattr(facial_reduction, "ADDED", 4)
-    monkeypatch.setattr(facial_reduction, "TIMES_ADDED", 0)
+    monkeypatch.setattr(facial_reduction, "MIN_SAMPLE", 6)
+    monkeypatch.setattr(facial_reduction, "SAMPLE_MULTIPLE", 0)
+    monkeypatch.setattr(facial_reduction, "MIN_ADDED", 4)
+    monkeypatch.setattr(facial_reduction, "ADDED_MULTIPLE", 0)
     for seed, kind in whole.items():
         X, y = generated(seed)
         verdict = separability(X, y)

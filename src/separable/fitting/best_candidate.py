@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 #: Scores closer than this, relative to the best, are the same.
-TIE = 1e-12
+TIE_TOLERANCE = 1e-12
 
 
 class GridEdgeWarning(UserWarning):
@@ -34,7 +34,7 @@ class GridEdgeWarning(UserWarning):
 def best_index(mean: Floats, penalty: Floats) -> int:
     """Return the index of the best mean score; ties go to the largest penalty."""
     top = mean.max()
-    return _most_penalised(mean >= top - TIE * abs(top), penalty)
+    return _most_penalised(mean >= top - TIE_TOLERANCE * abs(top), penalty)
 
 
 def one_standard_error_index(mean: Floats, error: Floats, penalty: Floats) -> int:

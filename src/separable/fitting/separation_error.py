@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["SeparationError", "naming_columns"]
 
 #: Maximum number of columns named in a message.
-SHOWN = 5
+MAX_SHOWN = 5
 
 
 class SeparationError(ValueError):
@@ -60,8 +60,8 @@ class SeparationError(ValueError):
         return SeparationError(self.verdict, self._what, self._remedy, self._indices, names)
 
     def _message(self) -> str:
-        shown = ", ".join(map(repr, self.columns[:SHOWN]))
-        more = len(self.columns) - SHOWN
+        shown = ", ".join(map(repr, self.columns[:MAX_SHOWN]))
+        more = len(self.columns) - MAX_SHOWN
         shown += f" and {more} more" if more > 0 else ""
         if self.verdict.kind == "separable" and not self.columns:
             how = (

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CV",
-    "FOLDS",
+    "DEFAULT_FOLDS",
     "GIVE_SPLITTER",
     "OrderedRowsWarning",
     "Split",
@@ -204,7 +204,7 @@ def take(X: Any, rows: NDArray[np.intp]) -> Any:
 
 
 #: The number of folds without ``cv``.
-FOLDS = 5
+DEFAULT_FOLDS = 5
 #: Significance level of the F test that the means of folds differ.
 SIGNIFICANCE = 1e-6
 #: Minimum fraction of the variance of y that lies between folds.
@@ -239,8 +239,8 @@ def default_folds(
         target is numeric.
     """
     if rarest is None:
-        return KFold(min(FOLDS, len(target)), shuffle=True, random_state=seed)
-    folds = StratifiedKFold(int(np.clip(rarest, 2, FOLDS)), shuffle=True, random_state=seed)
+        return KFold(min(DEFAULT_FOLDS, len(target)), shuffle=True, random_state=seed)
+    folds = StratifiedKFold(int(np.clip(rarest, 2, DEFAULT_FOLDS)), shuffle=True, random_state=seed)
     with warnings.catch_warnings():  # a class of one row is not learned where it is held out
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         return list(folds.split(np.empty(len(target)), target))
@@ -284,7 +284,7 @@ def read_folds(
         )
     if shuffle:
         kind = StratifiedKFold if is_classifier(estimator) else KFold
-        cv = kind(FOLDS if cv is None else int(cv), shuffle=True, random_state=random_state)
+        cv = kind(DEFAULT_FOLDS if cv is None else int(cv), shuffle=True, random_state=random_state)
     splits = read_splits(cv, estimator, X, y, groups, n_rows)
     if is_number and not shuffle and groups is None and not is_classifier(estimator):
         _warn_of_order(y, splits, remedy, stacklevel + 2)

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 #: Presentations are counted in float64, exactly up to here.
-MOST_WEIGHT = 2.0**53
+MAX_WEIGHT = 2.0**53
 
 
 def check_labels(y: Any, n_rows: int, owner: str) -> NDArray[Any]:
@@ -180,7 +180,7 @@ def weigh_rows(
     if class_weight is not None:
         counted = weight if balance_weights else (weight > 0).astype(np.float64)
         weight = weight * _class_factors(class_weight, y, counted)
-    if not (weight <= MOST_WEIGHT).all():
+    if not (weight <= MAX_WEIGHT).all():
         row = int(np.argmax(weight))
         raise ValueError(
             f"The weight of row {row} is {weight[row]:g}; at most 2^53 is possible. "

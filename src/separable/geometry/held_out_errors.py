@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["HELPS", "NO_HELP", "UNDECIDED", "PairedErrors", "RidgeClasses"]
 
 #: Regularization parameter, for columns with mean square 1.
-ALPHA = 1.0
+RIDGE_ALPHA = 1.0
 #: Outcomes of a comparison.
 HELPS, NO_HELP, UNDECIDED = "helps", "does not help", "too few rows"
 #: One-sided significance level.
@@ -71,7 +71,7 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):
         n = X.shape[0]
         products = _dense(X.T @ X) - n * np.outer(self._mean, self._mean)
         products *= scale * scale[:, None]
-        products[np.diag_indices(len(products))] += ALPHA
+        products[np.diag_indices(len(products))] += RIDGE_ALPHA
         right = scale[:, None] * np.asarray(X.T @ target)
         result: Floats = scale[:, None] * cho_solve(cho_factor(products), right)
         return result
@@ -82,7 +82,7 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):
         products = _dense(wide @ X.T)
         products -= products.mean(axis=0)
         products -= products.mean(axis=1, keepdims=True)
-        products[np.diag_indices(len(products))] += ALPHA
+        products[np.diag_indices(len(products))] += RIDGE_ALPHA
         dual = np.asarray(cho_solve(cho_factor(products), target))
         dual -= dual.mean(axis=0)
         return np.asarray(wide.T @ dual)

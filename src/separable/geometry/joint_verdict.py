@@ -36,7 +36,7 @@ from separable.geometry.proofs.sparse_proofs import (
 from separable.geometry.search.exact_search import always_decided, reduce_exactly
 from separable.geometry.search.facial_reduction import ZERO_TOLERANCES, FacialReduction, reduce_many
 from separable.geometry.search.max_margin import bracket_of, start_of, widest_margin
-from separable.geometry.search.verdict_search import AGAIN, reduce_untangled, search
+from separable.geometry.search.verdict_search import MAX_SECOND_SEARCH, reduce_untangled, search
 from separable.geometry.verdict import (
     NOT_CANCELLING,
     NOT_ENDED,
@@ -199,7 +199,7 @@ def _searches(cone: JointRows) -> Iterator[FacialReduction]:
         yield result if result.u is None else replace(result, u=seen.raw(result.u))
         if always_decided(cone):
             return
-        if cone.size * cone.dimension > AGAIN:
+        if cone.size * cone.dimension > MAX_SECOND_SEARCH:
             break
     untangled = reduce_untangled(cone)
     if untangled is not None:

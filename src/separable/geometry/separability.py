@@ -32,7 +32,12 @@ from separable.geometry.search.max_margin import (
     start_of,
     widest_margin,
 )
-from separable.geometry.search.verdict_search import AGAIN, SearchResult, reduce_untangled, search
+from separable.geometry.search.verdict_search import (
+    MAX_SECOND_SEARCH,
+    SearchResult,
+    reduce_untangled,
+    search,
+)
 from separable.geometry.verdict import (
     NOT_CANCELLING,
     NOT_ENDED,
@@ -182,7 +187,7 @@ def _searches(cone: SignedRows) -> Iterator[SearchResult]:
     yield result
     if result.reduction is None or always_decided(cone):
         return
-    if cone.size * cone.dimension <= AGAIN:
+    if cone.size * cone.dimension <= MAX_SECOND_SEARCH:
         yield search(cone, ZERO_TOLERANCES[1])
     untangled = reduce_untangled(cone)
     if untangled is not None:

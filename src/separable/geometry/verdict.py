@@ -23,7 +23,11 @@ from separable.geometry.proofs.checks import (
     whole_margins,
 )
 from separable.geometry.proofs.proof import Overlap, QuasiSeparation, Separation
-from separable.geometry.search.exact_search import DIGITS, NUMBERS, UNKNOWNS
+from separable.geometry.search.exact_search import (
+    GUARANTEED_DIGITS,
+    GUARANTEED_NUMBERS,
+    GUARANTEED_UNKNOWNS,
+)
 from separable.geometry.search.max_margin import proves_margin, proves_margin_bound
 from separable.linalg.exact import rounded
 from separable.model.words import label_value, table
@@ -375,8 +379,8 @@ def not_decided(cone: ConeRows, why: str, bound: float = float("inf")) -> str:
     """
     parts = [
         f"{why}, and {cone.size} vectors of {cone.dimension} numbers are more than rational "
-        f"arithmetic decides in every case ({NUMBERS} numbers, {UNKNOWNS} of a vector, {DIGITS} "
-        "binary digits of a vector in whole numbers)."
+        f"arithmetic decides in every case ({GUARANTEED_NUMBERS} numbers, {GUARANTEED_UNKNOWNS} "
+        f"of a vector, {GUARANTEED_DIGITS} binary digits of a vector in whole numbers)."
     ]
     if bound < float("inf"):
         parts.append(f"A margin, if there is one, is at most {bound:.3g}.")

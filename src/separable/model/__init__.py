@@ -1,1 +1,1 @@
-"""The linear model that every learner produces."""
+"""Linear models: prediction, explanation, metrics and files."""

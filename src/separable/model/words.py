@@ -20,7 +20,7 @@ __all__ = [
     "table",
 ]
 
-WIDEST = 48
+MAX_WIDTH = 48
 
 
 def feature_name(names: Sequence[str] | None, feature: int) -> str:
@@ -33,7 +33,7 @@ def label_value(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def shown(text: object, widest: int = WIDEST) -> str:
+def shown(text: object, widest: int = MAX_WIDTH) -> str:
     """Return text for one line of a terminal: without control characters, shortened."""
     safe = "".join(
         char if char.isprintable() else char.encode("unicode_escape", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""The state of gradient descent with a step for each weight."""
+"""Training state of adaptive SGD: one step size per weight (AdaGrad), column statistics."""
 
 from __future__ import annotations
 

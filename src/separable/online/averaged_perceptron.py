@@ -1,4 +1,4 @@
-"""The averaged perceptron."""
+"""Averaged perceptron (Freund and Schapire, 1999)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The batch perceptron."""
+"""Batch perceptron: one step along the mean of all mistakes per epoch."""
 
 from __future__ import annotations
 

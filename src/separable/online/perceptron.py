@@ -1,4 +1,4 @@
-"""The perceptron."""
+"""Perceptron (Rosenblatt, 1958)."""
 
 from __future__ import annotations
 

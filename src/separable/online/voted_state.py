@@ -1,4 +1,4 @@
-"""The training state of the voted perceptron: running weights, and the way they came.
+"""Training state of the voted perceptron: running weights, and the steps that led to them.
 
 Besides its running weights, each model keeps initial weights and its steps: row, size and number of
 presentations before it. The rows are copied once, whatever models step along them. What

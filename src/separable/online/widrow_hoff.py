@@ -1,4 +1,4 @@
-"""The Widrow-Hoff rule."""
+"""Widrow-Hoff rule: least mean squares (LMS), one row at a time."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["WidrowHoff"]
 
 #: With too large a step, an error above this multiple of the initial error is divergence.
-GROWTH = 10.0
+DIVERGENCE_FACTOR = 10.0
 #: eta0="auto" is this fraction of 1 / max |x|^2, which is half the largest safe step.
-SAFETY = 0.25
+STEP_FRACTION = 0.25
 #: Without an intercept, a largest squared row norm below this would make the step overflow.
-SMALLEST_NORM = 1e-300
+MIN_SQUARED_NORM = 1e-300
 #: A step, or a rule for it.
 STEP = Requirement(
     "'auto' or a finite float > 0",
@@ -187,7 +187,7 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
         return {
             "mean_squared_error": [error],
             "largest_safe_eta": safe if math.isfinite(safe) else None,
-            "eta": (self._fixed_eta() or SAFETY * safe / 2) if math.isfinite(safe) else None,
+            "eta": (self._fixed_eta() or STEP_FRACTION * safe / 2) if math.isfinite(safe) else None,
             "rows_seen": state.rows_seen,
         }
 
@@ -201,7 +201,7 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
     def _meet_rows(self, state: OnlineState, batch: TrainingBatch) -> None:
         """Update the largest |x|^2, in the space (1, x) with an intercept."""
         largest = batch.core.largest_squared_norm(batch.present) + bool(self.fit_intercept)
-        if not math.isfinite(largest) or (self.eta0 == "auto" and largest < SMALLEST_NORM):
+        if not math.isfinite(largest) or (self.eta0 == "auto" and largest < MIN_SQUARED_NORM):
             size = np.abs(batch.rows.values).max(initial=0)
             if size > 0:
                 raise ValueError(
@@ -255,7 +255,7 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
             tol=-1.0 if self.tol is None else float(self.tol),
             most_error=most_error,
             before=before,
-            safety=0.0 if rule.eta else SAFETY,
+            safety=0.0 if rule.eta else STEP_FRACTION,
             largest_norm=largest_norm,
         )
         if run.overflow_row >= 0 or not all(np.isfinite(a).all() for a in state.lanes.values()):
@@ -272,7 +272,7 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
     ) -> None:
         """Raise if an unsafe step size made the error much larger than that of no training."""
         error = run.mean_squared_error[-1]
-        if self._fixed_eta() > self._safe_eta(state) and error > GROWTH * start_error:
+        if self._fixed_eta() > self._safe_eta(state) and error > DIVERGENCE_FACTOR * start_error:
             self._refuse_eta(state, f"grew from {start_error:.3g} to {error:.3g}")
 
     def _refuse_overflow(self, state: OnlineState, batch: TrainingBatch) -> None:

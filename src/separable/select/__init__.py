@@ -1,4 +1,4 @@
-"""How good a learner is on rows it has not seen, and which parameters are best."""
+"""Model selection: cross-validation, leave-one-out, searches, paths, learning curves."""
 
 from separable.select.comparison import compare
 from separable.select.cross_validation import cross_validate

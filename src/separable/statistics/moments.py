@@ -326,6 +326,14 @@ class Moments:
         fill_lower(sums.scatter)
         return sums
 
+    @classmethod
+    def from_sums(cls, sums: Sums, n_targets: int | None) -> Self:
+        """Return the moments of rows with numeric targets (None: one) from their sums."""
+        made = cls("numbers")
+        made.n_features, made.n_targets = sums.n_columns - (n_targets or 1), n_targets
+        made._sums = sums
+        return made
+
     def _none(self) -> Moments:
         """Return empty moments of the same kind."""
         return Moments(

@@ -150,8 +150,8 @@ def test_a_search_without_enough_steps_claims_nothing(monkeypatch):
     assert not find_least_violation(Face(WrittenRows(Z))).ended
     assert not reduce_many(WrittenRows(Z)).ended
     assert separability(X[:2000], y[:2000]).kind == "separable"  # in rational arithmetic
-    monkeypatch.setattr("separable.geometry.search.exact_search.NUMBERS", 0)
-    monkeypatch.setattr("separable.geometry.search.exact_search.MOST_NUMBERS", 0)
+    monkeypatch.setattr("separable.geometry.search.exact_search.GUARANTEED_NUMBERS", 0)
+    monkeypatch.setattr("separable.geometry.search.exact_search.MAX_NUMBERS", 0)
     verdict = separability(X, y)
     assert verdict.kind == "undecided"
     assert "ran out of steps" in verdict.reason

@@ -30,7 +30,7 @@ TIMES = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
 UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
 DROPS = (None, "first", "if_binary", "given")
 #: Maximum digits of an integer that is read.
-LONGEST = 300
+MAX_DIGITS = 300
 
 
 # --- levels ---
@@ -75,7 +75,7 @@ def _type_of(value: Any, column_index: int) -> int:
     for number, kind in enumerate(kinds):
         if kind is not None and isinstance(value, kind):
             return number
-    if isinstance(value, Integral) and len(str(int(value))) <= LONGEST:
+    if isinstance(value, Integral) and len(str(int(value))) <= MAX_DIGITS:
         return TYPES.index("int")
     raise ValueError(_refusal(column_index, f"such as {value!r:.80}"))
 
@@ -150,7 +150,7 @@ def _types(tensors: Tensors, column_index: int, n: int) -> list[int]:
 def _value(text: str, type_: int) -> Any:
     if type_ == 0:
         return text
-    check(type_ < len(TYPES) and text.isascii() and len(text) <= LONGEST + 1, "wrong 'types'")
+    check(type_ < len(TYPES) and text.isascii() and len(text) <= MAX_DIGITS + 1, "wrong 'types'")
     kind, value = TYPES[type_], None
     if kind == "float":
         value = float(text)

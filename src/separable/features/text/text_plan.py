@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Span", "TextPlan", "contributions_of_words", "word_spans"]
 
 #: Texts tokenized at a time on the slow path.
-CHUNK = 1024
+CHUNK_TEXTS = 1024
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ class TextPlan:
         """Yield the tokens of texts in batches, from Python."""
         texts = self.source().texts(data)
         analyze = self._analyzer()
-        for start in range(0, len(texts), CHUNK):
-            lists = [list(analyze(text)) for text in texts[start : start + CHUNK]]
+        for start in range(0, len(texts), CHUNK_TEXTS):
+            lists = [list(analyze(text)) for text in texts[start : start + CHUNK_TEXTS]]
             for row, tokens in enumerate(lists, start):
                 _check_tokens(tokens, row)
             yield lists

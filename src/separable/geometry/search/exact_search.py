@@ -48,15 +48,15 @@ __all__ = ["ExactReduction", "always_decided", "reduce_exactly"]
 
 #: Problems up to these unknowns, numbers, and bits per integer vector are always decided:
 #: 10 unknowns with any floats, 20 with ordinary ones.
-UNKNOWNS, NUMBERS, DIGITS = 20, 20_000, 22_000
+GUARANTEED_UNKNOWNS, GUARANTEED_NUMBERS, GUARANTEED_DIGITS = 20, 20_000, 22_000
 #: Larger problems are abandoned beyond these unknowns, numbers, or bit operations.
-MOST_UNKNOWNS, MOST_NUMBERS, WORK = 60, 1_000_000, 1_000_000_000
+MAX_UNKNOWNS, MAX_NUMBERS, MAX_WORK = 60, 1_000_000, 1_000_000_000
 #: Number of pivots by steepest descent; later pivots use Bland's rule (1977), which cannot cycle.
 STEEPEST_PIVOTS = 300
 #: Replaces a norm of 0.
-TINY = 1e-300
+MIN_NORM = 1e-300
 #: Sample size of row generation: this many times the unknowns, plus this many.
-TIMES, MORE = 4, 20
+SAMPLE_MULTIPLE, SAMPLE_EXTRA = 4, 20
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class ExactReduction:
 
 def always_decided(cone: ConeRows) -> bool:
     """Return whether the problem is small enough that rational arithmetic always decides it."""
-    if cone.dimension > UNKNOWNS or cone.size * cone.dimension > NUMBERS:
+    if cone.dimension > GUARANTEED_UNKNOWNS or cone.size * cone.dimension > GUARANTEED_NUMBERS:
         return False
-    return cone.dimension * whole_digits(cone.take(np.arange(cone.size))) <= DIGITS
+    return cone.dimension * whole_digits(cone.take(np.arange(cone.size))) <= GUARANTEED_DIGITS
 
 
 def reduce_exactly(cone: ConeRows, hint: FacialReduction | None = None) -> ExactReduction | None:
@@ -104,9 +104,9 @@ def reduce_exactly(cone: ConeRows, hint: FacialReduction | None = None) -> Exact
     """
     work = _Work(None)
     if not always_decided(cone):
-        if cone.dimension > MOST_UNKNOWNS or cone.size * cone.dimension > MOST_NUMBERS:
+        if cone.dimension > MAX_UNKNOWNS or cone.size * cone.dimension > MAX_NUMBERS:
             return None
-        work = _Work(WORK)
+        work = _Work(MAX_WORK)
     sample = _first_vectors(cone, hint)
     while True:
         part = _reduce_sample(cone, sample, work)
@@ -137,7 +137,7 @@ class _Work:
 
 def _first_vectors(cone: ConeRows, hint: FacialReduction | None) -> Indices:
     """Return all vectors if few; else those that matter in floating point, and a random sample."""
-    m, limit = cone.size, TIMES * cone.dimension + MORE
+    m, limit = cone.size, SAMPLE_MULTIPLE * cone.dimension + SAMPLE_EXTRA
     if m <= 2 * limit:
         return np.arange(m)
     chosen = np.random.default_rng(0).choice(m, limit // 2, replace=False)
@@ -174,7 +174,7 @@ def _missed(cone: ConeRows, part: ExactReduction, sample: Indices) -> Indices:
     """Return a few vectors that the result of the sample violates or leaves open."""
     if len(sample) == cone.size:
         return np.zeros(0, np.intp)
-    most = cone.dimension + MORE // 2
+    most = cone.dimension + SAMPLE_EXTRA // 2
     if part.u is None:
         others = np.setdiff1d(np.arange(cone.size), sample)
         return others[~_in_span(cone, part, sample, others)][:most]
@@ -185,7 +185,7 @@ def _missed(cone: ConeRows, part: ExactReduction, sample: Indices) -> Indices:
         even = np.flatnonzero(signs == 0)
         return np.append(wrong, even[~_in_span(cone, part, sample, even)][:most])
     vectors, u = cone.take(wrong), rounded(part.u)
-    relative = (vectors @ u) / (np.linalg.norm(vectors * column_powers(vectors), axis=1) + TINY)
+    relative = (vectors @ u) / (np.linalg.norm(vectors * column_powers(vectors), axis=1) + MIN_NORM)
     return wrong[np.argsort(relative, kind="stable")[:most]]  # the farthest from their side
 
 

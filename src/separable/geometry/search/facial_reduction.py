@@ -38,7 +38,7 @@ __all__ = ["ZERO_TOLERANCES", "FacialReduction", "reduce_faces", "reduce_many"]
 #: Multipliers below this fraction of the largest count as 0; tried in order until a proof holds.
 ZERO_TOLERANCES = (1e-10, 1e-6)
 #: Relative residuals of a cancelling sum: clean, and the largest that is accepted.
-CLEAN, UNFINISHED = 1e-12, 1e-8
+CLEAN_RESIDUAL, MAX_RESIDUAL = 1e-12, 1e-8
 #: Eigenvalues below this fraction of the largest belong to the null space.
 EIGENVALUE_TOLERANCE = 1e-13
 
@@ -82,7 +82,7 @@ def reduce_faces(cone: ConeRows, none: float = ZERO_TOLERANCES[0]) -> FacialRedu
         if not result.ended:
             return FacialReduction(None, a, boundary, first, ended=False)
         a, left = _joined(cone, a, result.a, none)
-        if left > UNFINISHED:
+        if left > MAX_RESIDUAL:
             return FacialReduction(None, a, boundary, first, ended=False)
         first = first if first.any() else a
         before = boundary.sum()
@@ -107,7 +107,7 @@ def _joined(cone: ConeRows, before: Floats, result: Floats, none: float) -> tupl
         left = np.abs(cone.sums(joined)) / np.where(size > 0, size, 1.0)
         worst = float(left.max(initial=0.0))
         best = (joined, worst) if worst < best[1] else best
-        if worst <= CLEAN:
+        if worst <= CLEAN_RESIDUAL:
             break
     return best
 
@@ -137,16 +137,16 @@ def _cancel(cone: ConeRows, a: Floats, left: Floats) -> Floats:
 
 
 #: Sample size: this many vectors, or this many times the dimension.
-SAMPLE, TIMES = 1000, 10
+MIN_SAMPLE, SAMPLE_MULTIPLE = 1000, 10
 #: Number of violated vectors added per round: this many, or this many times the dimension.
-ADDED, TIMES_ADDED = 200, 2
+MIN_ADDED, ADDED_MULTIPLE = 200, 2
 #: Scores below this fraction of their magnitude count as violated.
 SCORE_TOLERANCE = 1e-9
 
 
 def reduce_many(cone: ConeRows, none: float = ZERO_TOLERANCES[0]) -> FacialReduction:
     """Run facial reduction on many vectors by row generation; see `reduce_faces`."""
-    size = max(SAMPLE, TIMES * cone.dimension)
+    size = max(MIN_SAMPLE, SAMPLE_MULTIPLE * cone.dimension)
     if cone.size <= 3 * size:
         return reduce_faces(cone, none)
     random = np.random.default_rng(0)
@@ -184,7 +184,7 @@ def _look(
 def _worst(wrong: Indices, sample: Indices, dimension: int, random: np.random.Generator) -> Indices:
     """Return vectors to add: half of them the worst, the others random violated ones."""
     fresh = wrong[~np.isin(wrong, sample)]
-    most = max(ADDED, TIMES_ADDED * dimension)
+    most = max(MIN_ADDED, ADDED_MULTIPLE * dimension)
     if len(fresh) <= most:
         return fresh
     first, rest = fresh[: most // 2], fresh[most // 2 :]

@@ -34,7 +34,7 @@ MAX_STEPS = 400
 #: Gradients below this fraction of their terms are rounding errors.
 GRADIENT_TOLERANCE = 1e-14
 #: Stop when all scores are above this.
-SEPARATED = 1e-3
+MIN_SCORE = 1e-3
 #: Relative decrease of f below which a step counts as stalled; two in a row end the search.
 MIN_DECREASE = 1e-16
 #: Diagonal entries below this fraction of the largest are rounding errors.
@@ -42,7 +42,7 @@ DIAGONAL_TOLERANCE = 1e-14
 #: Largest step length, in Newton steps: longer ones would follow rounding errors.
 MAX_STEP_LENGTH = 64.0
 #: Up to this many numbers steps solve least squares with the vectors; its relative cut-off.
-TINY, EIGENVALUE_TOLERANCE = 1 << 14, 1e-13
+MAX_LSTSQ_SIZE, LSTSQ_TOLERANCE = 1 << 14, 1e-13
 #: Up to this many unknowns the system is solved in one call.
 MAX_DIRECT = 40
 #: Ridges added to the Hessian, relative to its diagonal; the next is tried if f does not decrease.
@@ -170,7 +170,7 @@ def find_least_violation(
         else:  # only rounding errors are left
             break
         c, scores = after, scores_after
-        if scores.min() > SEPARATED:
+        if scores.min() > MIN_SCORE:
             break
         stalled = stalled + 1 if value - value_after <= MIN_DECREASE * value else 0
         if stalled == 2:
@@ -185,13 +185,13 @@ def find_least_violation(
 
 def _moves(face: Face, a: Floats, gram: Floats, gradient: Floats) -> Iterator[Floats]:
     """Yield Newton steps: from the vectors if few, which is more accurate, then from the Gram."""
-    if face.cone.size * face.dimension <= TINY:
+    if face.cone.size * face.dimension <= MAX_LSTSQ_SIZE:
         active = np.flatnonzero(a)
         vectors = face.vectors(active)
         size = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
         size = np.where(size > 0, size, 1.0)
         if np.isfinite(size).all() and np.isfinite(a[active]).all():
-            yield lstsq(vectors / size, a[active], cond=EIGENVALUE_TOLERANCE) / size
+            yield lstsq(vectors / size, a[active], cond=LSTSQ_TOLERANCE) / size
     for ridge in RIDGES:
         yield _solve(gram, gradient, ridge)
 

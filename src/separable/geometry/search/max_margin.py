@@ -141,7 +141,7 @@ MAX_ROUNDS = 20
 #: Size of the bias column relative to the longest row; shifts of the origin remove its penalty.
 BIAS_SCALE = 10.0
 #: Passes between checks, minimum number of passes, and maximum number of values read.
-PASSES, MIN_PASSES, WORK = 10, 40, 2_000_000_000
+CHECK_PASSES, MIN_PASSES, MAX_WORK = 10, 40, 2_000_000_000
 #: Squares of numbers between 2^-MAX_EXPONENT and 2^MAX_EXPONENT neither overflow nor underflow.
 MAX_EXPONENT = 400
 
@@ -294,9 +294,9 @@ def by_passes(
 ) -> Bracket:
     """Continue dual coordinate descent until the precision or the work limit is reached."""
     numbers = max(1, cone.rows.values.size)
-    last = passes.count + (most or max(MIN_PASSES, WORK // numbers))
+    last = passes.count + (most or max(MIN_PASSES, MAX_WORK // numbers))
     while passes.count < last and best.relative_gap > precision:
-        passes.run(PASSES)
+        passes.run(CHECK_PASSES)
         passes.wake()
         if passes.a.any():
             best = best.better(bracket_of(cone, passes.a, passes.weights))

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from separable.geometry.search.max_margin import Bracket
     from separable.typing import Indices
 
-__all__ = ["AGAIN", "CLOSELY", "SearchResult", "reduce_untangled", "search"]
+__all__ = ["MAX_SECOND_SEARCH", "MAX_UNTANGLED", "SearchResult", "reduce_untangled", "search"]
 
 #: Maximum number of columns or rows for Newton's method; the second after peeling single columns.
-NEWTON, NEWTON_REST = 1500, 2500
+MAX_NEWTON, MAX_NEWTON_REST = 1500, 2500
 #: Maximum size for a second search if the first gives no proof, and for untangling columns.
-AGAIN, CLOSELY = 100_000, 1_000_000
+MAX_SECOND_SEARCH, MAX_UNTANGLED = 100_000, 1_000_000
 #: Up to this many numbers the vectors are stored densely.
-TINY = 1 << 14
+MAX_DENSE_SIZE = 1 << 14
 #: Above these numbers of columns and values, dual coordinate descent comes first.
-COLUMNS, NUMBERS = 100, 1_000_000
+DESCENT_COLUMNS, DESCENT_NUMBERS = 100, 1_000_000
 #: Passes of dual coordinate descent: as a first attempt, and as the only method.
-FIRST, ONLY = 40, 600
+FIRST_PASSES, ONLY_PASSES = 40, 600
 
 
 @dataclass(frozen=True)
@@ -58,29 +58,29 @@ class SearchResult:
 def search(cone: SignedRows, none: float = ZERO_TOLERANCES[0]) -> SearchResult:
     """Search for a separating hyperplane, a weak one, or multipliers; see `reduce_faces`."""
     n, d = cone.size, cone.dimension
-    if n * d <= TINY:
+    if n * d <= MAX_DENSE_SIZE:
         return SearchResult(_reduced(SeenRows(cone), none))
     passes = bracket = None
-    if d > COLUMNS and n * d > NUMBERS:
+    if d > DESCENT_COLUMNS and n * d > DESCENT_NUMBERS:
         passes = DualPasses(cone)
-        bracket = _passed(cone, passes, start_of(cone, np.zeros(d)), FIRST)
+        bracket = _passed(cone, passes, start_of(cone, np.zeros(d)), FIRST_PASSES)
         if bracket.margin > 0:
             return SearchResult(None, bracket, passes)
     peeled = peel(cone)
-    if not peeled.levels and min(n, d) <= NEWTON:
+    if not peeled.levels and min(n, d) <= MAX_NEWTON:
         return SearchResult(_reduced(SeenRows(cone), none), None, passes)
     rest, columns = _rest(cone, peeled.left)
-    if min(rest.size, rest.dimension) <= (NEWTON_REST if peeled.levels else NEWTON):
+    if min(rest.size, rest.dimension) <= (MAX_NEWTON_REST if peeled.levels else MAX_NEWTON):
         result = _reduced_rest(rest, columns, cone.dimension, none)
         return SearchResult(peeled.joined(cone, result), None, passes)
     assert passes is not None
     assert bracket is not None
-    return SearchResult(None, _passed(cone, passes, bracket, ONLY), passes)
+    return SearchResult(None, _passed(cone, passes, bracket, ONLY_PASSES), passes)
 
 
 def reduce_untangled(cone: ConeRows) -> FacialReduction | None:
     """Run facial reduction after untangling dependent columns; None: none, or too large."""
-    untangled = untangle(cone) if cone.size * cone.dimension <= CLOSELY else None
+    untangled = untangle(cone) if cone.size * cone.dimension <= MAX_UNTANGLED else None
     if untangled is None:
         return None
     result = reduce_many(untangled)
@@ -141,9 +141,9 @@ def _reduced_rest(
 
 
 def _reduced(seen: SeenRows, none: float) -> FacialReduction:
-    if seen.size * seen.dimension <= TINY:
+    if seen.size * seen.dimension <= MAX_DENSE_SIZE:
         result = reduce_faces(WrittenRows(seen.take(np.arange(seen.size))), none)
-    elif seen.dimension <= NEWTON or seen.dimension <= seen.size:
+    elif seen.dimension <= MAX_NEWTON or seen.dimension <= seen.size:
         result = reduce_many(seen, none)
     else:
         result = reduce_faces(WrittenRows(seen.kernel()), none)

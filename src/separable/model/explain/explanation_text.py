@@ -31,17 +31,17 @@ __all__ = [
     "total",
 ]
 
-TERMS = 15
-ROWS = 5
-TERMS_A_ROW = 4
-CLASSES = 6
+MAX_TERMS = 15
+MAX_ROWS = 5
+MAX_TERMS_PER_ROW = 4
+MAX_CLASSES = 6
 
 
 def explanation_text(explanation: Explanation) -> str:
     """Return one row as a table, several as one line each, at most the first few."""
     if len(explanation) == 1:
         return _one_row(explanation)
-    count = min(ROWS, len(explanation))
+    count = min(MAX_ROWS, len(explanation))
     lines = [f"{shown(explanation.model.learner)} on {len(explanation)} rows"]
     lines += [_line(explanation, row) for row in range(count)]
     if count < len(explanation):
@@ -82,17 +82,17 @@ def scores_line(explanation: Explanation) -> str:
         return ""
     if model.classes is None:
         what = "all targets"
-        parts = [f"{k} is {number(each)}" for k, each in enumerate(scores[:CLASSES].tolist())]
+        parts = [f"{k} is {number(each)}" for k, each in enumerate(scores[:MAX_CLASSES].tolist())]
     else:
         what = "all scores"
-        order = np.argsort(-scores, kind="stable")[:CLASSES]
+        order = np.argsort(-scores, kind="stable")[:MAX_CLASSES]
         parts = [f"{shown(model.classes[k])} {signed(float(scores[k]))}" for k in order]
-    more = f", ... {len(scores) - CLASSES} more" if len(scores) > CLASSES else ""
+    more = f", ... {len(scores) - MAX_CLASSES} more" if len(scores) > MAX_CLASSES else ""
     return f"{what}: {', '.join(parts)}{more}"
 
 
 def _one_row(explanation: Explanation) -> str:
-    terms = explanation.terms(n=TERMS)
+    terms = explanation.terms(n=MAX_TERMS)
     lines = [("feature", "value", "weight", "contribution")]
     for each in terms.shown:
         name, part = shown(each.name), signed(each.contribution)
@@ -108,7 +108,7 @@ def _one_row(explanation: Explanation) -> str:
 
 
 def _line(explanation: Explanation, row: int) -> str:
-    terms = explanation.terms(row, n=TERMS_A_ROW)
+    terms = explanation.terms(row, n=MAX_TERMS_PER_ROW)
     parts = ", ".join(f"{shown(term.name)} {signed(term.contribution)}" for term in terms.shown)
     predicted = "" if explanation.model.classes is None else f"{shown(terms.predicted)}, "
     text = f"{predicted}{' '.join(total(explanation, terms))}"
@@ -209,9 +209,9 @@ def _encoders(explanation: Explanation) -> dict[str, tuple[TextEncoder, str]]:
     return {name: (each, f"{name}:") for name, each in encoder.text_encoders.items()}
 
 
-HTML_TERMS = 20
-HTML_ROWS = 10
-HTML_TERMS_A_ROW = 5
+MAX_HTML_TERMS = 20
+MAX_HTML_ROWS = 10
+MAX_HTML_TERMS_PER_ROW = 5
 UP, DOWN = "#3b7dd8", "#d9822b"  # blue and orange, distinguishable by colour-blind readers
 CELL = "padding:2px 10px;text-align:right;white-space:nowrap"
 NAME = "padding:2px 10px;text-align:left;overflow-wrap:anywhere"
@@ -224,7 +224,7 @@ def explanation_html(explanation: Explanation) -> str:
 
 
 def _one_row_html(explanation: Explanation) -> str:
-    terms = explanation.terms(n=HTML_TERMS)
+    terms = explanation.terms(n=MAX_HTML_TERMS)
     largest = max((abs(term.contribution) for term in terms.shown), default=0.0)
     lines = [_table_row("feature", "value", "weight", "contribution", tag="th")]
     for term in terms.shown:
@@ -242,12 +242,12 @@ def _one_row_html(explanation: Explanation) -> str:
 
 
 def _many_rows_html(explanation: Explanation) -> str:
-    count = min(HTML_ROWS, len(explanation))
+    count = min(MAX_HTML_ROWS, len(explanation))
     classified = explanation.model.classes is not None
     heads = ["row", *(["predicted", "score"] if classified else ["prediction"])]
     lines = [_table_row(*heads, "largest contributions", tag="th", text=len(heads))]
     for row in range(count):
-        terms = explanation.terms(row, n=HTML_TERMS_A_ROW)
+        terms = explanation.terms(row, n=MAX_HTML_TERMS_PER_ROW)
         parts = ", ".join(f"{shown(term.name)} {signed(term.contribution)}" for term in terms.shown)
         cells = [str(row), *([shown(terms.predicted)] if classified else [])]
         lines.append(_table_row(*cells, total(explanation, terms)[1], parts, text=len(heads)))

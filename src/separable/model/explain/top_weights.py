@@ -1,4 +1,4 @@
-"""The largest weights of a model, by name."""
+"""Most important features: the largest weights of a model, by name."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ OF_NUMBERS = ("r2", "rmse", "mae", "median_ae")
 POSITIVE = {"precision", "recall", "f1"}
 
 #: Maximum classes of a confusion matrix, and maximum lines otherwise.
-TABLE_CLASSES = 8
-WIDEST_LABEL = 24
+MAX_TABLE_CLASSES = 8
+MAX_LABEL_WIDTH = 24
 
 
 def evaluation_text(evaluation: Evaluation) -> str:
@@ -43,7 +43,7 @@ def evaluation_text(evaluation: Evaluation) -> str:
     if evaluation.task == "classification":
         parts.append(
             _confusion(evaluation)
-            if len(evaluation.classes) <= TABLE_CLASSES
+            if len(evaluation.classes) <= MAX_TABLE_CLASSES
             else _by_class(evaluation)
         )
     parts += [f"  {note}" for note in evaluation.notes]
@@ -80,7 +80,7 @@ def _figures_table(evaluation: Evaluation) -> str:
 def _called(evaluation: Evaluation, name: str) -> str:
     text = METRICS[name].text
     if name in POSITIVE:
-        return f"{text} of {shown(evaluation.positive, WIDEST_LABEL)}"
+        return f"{text} of {shown(evaluation.positive, MAX_LABEL_WIDTH)}"
     if name == "roc_auc" and evaluation.positive is None:
         return f"mean {text}, each class against the rest"
     return text
@@ -88,9 +88,9 @@ def _called(evaluation: Evaluation, name: str) -> str:
 
 def _constant(evaluation: Evaluation) -> str:
     if evaluation.task == "classification":
-        return shown(evaluation.constant, WIDEST_LABEL)
+        return shown(evaluation.constant, MAX_LABEL_WIDTH)
     each = evaluation.constant if isinstance(evaluation.constant, list) else [evaluation.constant]
-    return shown(", ".join(number(value) for value in each), WIDEST_LABEL)
+    return shown(", ".join(number(value) for value in each), MAX_LABEL_WIDTH)
 
 
 def _with_error(evaluation: Evaluation, name: str) -> str:
@@ -115,7 +115,7 @@ def is_fraction(metric: str) -> bool:
 
 def _confusion(evaluation: Evaluation) -> str:
     assert evaluation.confusion is not None
-    names = [shown(each.label, WIDEST_LABEL) for each in evaluation.classes]
+    names = [shown(each.label, MAX_LABEL_WIDTH) for each in evaluation.classes]
     known = [index for index, each in enumerate(evaluation.classes) if each.known]
     head = ("is \\ predicted", *(names[index] for index in known))
     lines: list[tuple[str, ...]] = [head]
@@ -132,10 +132,10 @@ def _confusion(evaluation: Evaluation) -> str:
 
 def _by_class(evaluation: Evaluation) -> str:
     lines: list[tuple[str, ...]] = [("class", "rows", "predicted", "precision", "recall", "F1")]
-    for each in evaluation.classes[:TABLE_CLASSES]:
-        label = shown(each.label, WIDEST_LABEL)
+    for each in evaluation.classes[:MAX_TABLE_CLASSES]:
+        label = shown(each.label, MAX_LABEL_WIDTH)
         lines.append((label, str(each.rows), str(each.predicted), *_fractions(each)))
-    return f"{table(lines)}\n  ... {len(evaluation.classes) - TABLE_CLASSES} more classes"
+    return f"{table(lines)}\n  ... {len(evaluation.classes) - MAX_TABLE_CLASSES} more classes"
 
 
 def _fractions(each: ClassFigures) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def _fractions(each: ClassFigures) -> tuple[str, ...]:
 
 
 #: Maximum classes for which a confusion matrix is computed.
-CONFUSION_CLASSES = 256
+MAX_CONFUSION_CLASSES = 256
 
 #: Classes named in a note.
 MAX_SHOWN = 5
@@ -411,7 +411,7 @@ def _of_classes(case: ClassCase, beside: ClassCase | NumberCase) -> dict[str, An
         )
     ]
     confusion = None
-    if k <= CONFUSION_CLASSES:
+    if k <= MAX_CONFUSION_CLASSES:
         confusion = np.bincount(case.y_true * k + case.predicted, minlength=k * k).reshape(k, k)
     return {
         "notes": tuple(_notes(case, classes)),

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 #: More columns than any matrix has.
-MOST_FEATURES = 2**53
+MAX_FEATURES = 2**53
 
 #: A score this close to 0, relative to its terms, has no meaningful contributions.
 NEAR_ZERO = 1e-9
@@ -154,7 +154,7 @@ def checked_mistaken(mistaken: Rows) -> Rows:
             "The mistaken rows must be float32 or float64 with at least one column. "
             f"Got {rows.values.dtype} with {rows.n_features}."
         )
-    if rows.n_features > MOST_FEATURES:
+    if rows.n_features > MAX_FEATURES:
         raise ValueError(f"The mistaken rows cannot have {rows.n_features} columns.")
     _check_csr(rows) if rows.is_sparse else _check_dense(rows)
     if not np.isfinite(rows.values).all():

@@ -149,10 +149,7 @@ def _with_targets(sums: Moments) -> Moments:
         np.block([[pooled.scatter, cross.T], [cross, among]]),
         _bounds(values, pooled, np.sqrt(np.diagonal(among))),
     )
-    moments = Moments("numbers")
-    moments.n_features, moments.n_targets = sums.n_features, None if t == 1 else t
-    moments._sums = whole
-    return moments
+    return Moments.from_sums(whole, None if t == 1 else t)
 
 
 def _bounds(values: Sums, pooled: Sums, length: Floats) -> Precision | None:

@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 __all__ = ["BoundaryDisplay"]
 
 #: Points per side of the grid for curved boundaries.
-GRID = 400
+GRID_POINTS = 400
 #: Newton steps from the grid to the curve; gradients are differences over this part of a cell.
-STEPS, DIFFERENCE = 3, 0.01
-TINY = 1e-300
+NEWTON_STEPS, DIFFERENCE_STEP = 3, 0.01
+MIN_SQUARE = 1e-300
 #: Relative tolerance of scores on the margin.
-ON = 1e-3
+MARGIN_TOLERANCE = 1e-3
 #: Maximum characters of an axis label, over several lines.
-LABEL_WIDTH = 80
+MAX_LABEL_WIDTH = 80
 
 
 @dataclass(eq=False)
@@ -225,7 +225,7 @@ class BoundaryDisplay(Display):
         describe(
             axes,
             self._title(),
-            *(shortened(label, LABEL_WIDTH) for label in self.scene.view.labels),
+            *(shortened(label, MAX_LABEL_WIDTH) for label in self.scene.view.labels),
         )
         if legend:
             add_legend(axes, handles)
@@ -286,15 +286,15 @@ class BoundaryDisplay(Display):
 
         Newton steps along the gradient; a point stays unless its score comes nearer.
         """
-        score, cell = self.scene.score, np.ptp(self.box, axis=0) / GRID
+        score, cell = self.scene.score, np.ptp(self.box, axis=0) / GRID_POINTS
         points, off = line, score(line)[:, 0] - level
-        for _ in range(STEPS):
+        for _ in range(NEWTON_STEPS):
             sides = [
                 score(points + side)[:, 0] - score(points - side)[:, 0]
-                for side in np.diag(DIFFERENCE * cell)
+                for side in np.diag(DIFFERENCE_STEP * cell)
             ]
-            gradient = np.stack(sides, axis=1) / (2 * DIFFERENCE)  # by cell
-            steep = np.maximum((gradient**2).sum(axis=1), TINY)
+            gradient = np.stack(sides, axis=1) / (2 * DIFFERENCE_STEP)  # by cell
+            steep = np.maximum((gradient**2).sum(axis=1), MIN_SQUARE)
             moved = points - np.clip((off / steep)[:, None] * gradient, -1.0, 1.0) * cell
             left = score(moved)[:, 0] - level
             nearer = np.abs(left) < np.abs(off)
@@ -304,22 +304,22 @@ class BoundaryDisplay(Display):
 
     def _grid_leads(self) -> tuple[Floats, Floats, list[Floats]]:
         """Return a grid and the lead of each class on it; for two classes the score."""
-        x, y = (np.linspace(low, high, GRID) for low, high in self.box.T)
+        x, y = (np.linspace(low, high, GRID_POINTS) for low, high in self.box.T)
         grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         scores = self.scene.score(grid)
         if scores.shape[1] == 1:
-            return x, y, [scores[:, 0].reshape(GRID, GRID)]
+            return x, y, [scores[:, 0].reshape(GRID_POINTS, GRID_POINTS)]
         leads = []
         for k in range(scores.shape[1]):
             others = np.delete(scores, k, axis=1).max(axis=1)
-            leads.append((scores[:, k] - others).reshape(GRID, GRID))
+            leads.append((scores[:, k] - others).reshape(GRID_POINTS, GRID_POINTS))
         return x, y, leads
 
     def _support(self, scores: Floats) -> NDArray[np.bool_]:
         if self.margin is None:
             return np.zeros(len(scores), dtype=np.bool_)
         sides = np.sign(scores[:, 0]) if self.codes is None else 2.0 * self.codes - 1
-        near: NDArray[np.bool_] = sides * scores[:, 0] <= self.margin * (1 + ON)
+        near: NDArray[np.bool_] = sides * scores[:, 0] <= self.margin * (1 + MARGIN_TOLERANCE)
         return near
 
     # ------------------------------------------------------------------ what is drawn

@@ -50,9 +50,9 @@ __all__ = [
 
 
 #: Remaining spread below this fraction of the total is rounding.
-NOTHING = 1e-12
+SPREAD_TOLERANCE = 1e-12
 #: A direction is named after a column with at least this part of its length.
-MOSTLY = 0.5
+MIN_LOADING = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ def differences_view(X: Any, weights: Floats) -> View:
     steps = weights[1:] - weights[0]
     steps = steps / np.abs(steps).max()
     basis, rank = np.linalg.qr(steps.T)
-    if abs(rank[1, 1]) <= NOTHING * max(abs(rank[0, 0]), NOTHING):
+    if abs(rank[1, 1]) <= SPREAD_TOLERANCE * max(abs(rank[0, 0]), SPREAD_TOLERANCE):
         first = steps[np.argmax((steps**2).sum(axis=1))]
         first = first / np.linalg.norm(first)
         basis = np.array([first, _largest_spread(X, _mean(X), first[None])]).T
@@ -165,7 +165,7 @@ def _largest_spread(X: Any, centre: Floats, taken: Floats) -> Floats:
     if d <= len(taken) + 1 or scale == 0:  # one direction is left, or the rows have no spread
         return _unit(start, taken)
     reached = spread(start)
-    if np.linalg.norm(reached) <= NOTHING * X.shape[0]:
+    if np.linalg.norm(reached) <= SPREAD_TOLERANCE * X.shape[0]:
         return _unit(start, taken)
     unit = 1 / np.linalg.norm(reached)
     operator = LinearOperator((d, d), matvec=lambda v: spread(v) * unit, dtype=np.float64)
@@ -190,7 +190,7 @@ def _spread_label(direction: Floats, names: Sequence[str] | None, step: int) -> 
         label = "direction of next largest variance"
     most = int(np.argmax(np.abs(direction)))
     fraction = float(direction[most] ** 2)
-    if fraction < MOSTLY:
+    if fraction < MIN_LOADING:
         return label
     return f"{label}, {fraction:.0%} of it {shortened(feature_name(names, most))}"
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationDisplay", "wilson"]
 
 #: The normal quantile of intervals of 95 %.
-Z = 1.959963984540054
+NORMAL_QUANTILE = 1.959963984540054
 
 
 @dataclass(eq=False)
@@ -245,6 +245,10 @@ def _edges(chances: Floats, bins: int, strategy: str) -> Floats:
 
 def wilson(fraction: Floats, n: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the 95 % intervals of fractions of n rows."""
-    middle = (fraction + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    half = Z / (1 + Z**2 / n) * np.sqrt(fraction * (1 - fraction) / n + Z**2 / (4 * n**2))
+    middle = (fraction + NORMAL_QUANTILE**2 / (2 * n)) / (1 + NORMAL_QUANTILE**2 / n)
+    half = (
+        NORMAL_QUANTILE
+        / (1 + NORMAL_QUANTILE**2 / n)
+        * np.sqrt(fraction * (1 - fraction) / n + NORMAL_QUANTILE**2 / (4 * n**2))
+    )
     return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""The regularization path: each weight as the penalty changes."""
+"""Regularization path: weights against the regularization parameter."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 __all__ = ["PathDisplay", "penalty_label", "penalty_positions", "simplicity"]
 
 #: Maximum number of unnamed grey lines.
-OTHERS = 200
+MAX_UNNAMED = 200
 #: Maximum number of non-zero counts above the axes.
-COUNTS = 8
+MAX_COUNTS = 8
 
 #: Minimum ratio of the largest to the smallest value for a logarithmic axis.
-LOGARITHMIC = 20.0
+MIN_LOG_RATIO = 20.0
 #: The effect of a larger value of a parameter.
 EFFECTS = {"C": "larger: less regularization", "alpha": "larger: more regularization"}
 
@@ -238,7 +238,7 @@ class PathDisplay(Display):
         others = np.flatnonzero(largest)
         if not len(others):
             return []
-        drawn = others[np.argsort(-largest[others], kind="stable")[:OTHERS]]
+        drawn = others[np.argsort(-largest[others], kind="stable")[:MAX_UNNAMED]]
         lines = axes.plot(positions, self.weights[:, drawn], color=LIGHT, linewidth=0.7, zorder=1)
         what = f"{len(others)} other columns"
         if len(drawn) < len(others):
@@ -249,7 +249,7 @@ class PathDisplay(Display):
     def _write_counts(self, axes: Any, positions: Floats) -> None:
         """Write how many weights are not 0 above the axes."""
         every = np.unique(
-            np.linspace(0, len(positions) - 1, min(COUNTS, len(positions))).astype(int)
+            np.linspace(0, len(positions) - 1, min(MAX_COUNTS, len(positions))).astype(int)
         )
         upper = axes.secondary_xaxis("top")
         upper.minorticks_off()
@@ -328,4 +328,6 @@ def _is_logarithmic(values: Floats) -> bool:
     known = values[(values > 0) & np.isfinite(values)]
     if len(known) < len(values) and len(known) and np.isinf(values).any():
         return True
-    return bool(len(known) > 1 and (values >= 0).all() and known.max() / known.min() >= LOGARITHMIC)
+    return bool(
+        len(known) > 1 and (values >= 0).all() and known.max() / known.min() >= MIN_LOG_RATIO
+    )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ConfusionMatrixDisplay"]
 
 #: Maximum classes with numbers in the cells, and with names on the axes.
-NUMBERED, NAMED = 16, 25
+MAX_NUMBERED, MAX_NAMED = 16, 25
 
 
 @dataclass(eq=False)
@@ -206,7 +206,7 @@ class ConfusionMatrixDisplay(Display):
             "true class",
         )
         axes.spines[:].set_visible(False)
-        if values if values is not None else k <= NUMBERED:
+        if values if values is not None else k <= MAX_NUMBERED:
             self._write(axes, fractions, normalize)
         self._name_classes(axes)
         size, limits = text_size(axes, 9.0), limits_of(axes)
@@ -230,7 +230,7 @@ class ConfusionMatrixDisplay(Display):
 
     def _name_classes(self, axes: Any) -> None:
         k = len(self.labels)
-        every = np.arange(0, k, -(-k // NAMED))
+        every = np.arange(0, k, -(-k // MAX_NAMED))
         names = short_names((self.labels[index].tolist() for index in every), 16)
         size = text_size(axes, float(np.clip(130.0 / len(every), 6.0, 9.0)))
         flat = max(map(len, names)) <= 3

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["MarginsDisplay"]
 
 #: Maximum number of classes with their own histogram; more share one.
-CLASSES = 8
+MAX_CLASSES = 8
 #: Maximum number of bins chosen by a rule.
-MOST_BINS = 60
+MAX_BINS = 60
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++", "ooo")
 
 
@@ -140,8 +140,8 @@ class MarginsDisplay(Display):
         known = self.margins[np.isfinite(self.margins)]  # without a boundary they are infinite
         edges = np.histogram_bin_edges(known, bins)
         if isinstance(bins, str):
-            if len(edges) > MOST_BINS + 1:
-                edges = np.histogram_bin_edges(known, MOST_BINS)
+            if len(edges) > MAX_BINS + 1:
+                edges = np.histogram_bin_edges(known, MAX_BINS)
             edges = _from_zero(edges)
         handles = self._draw_histograms(axes, edges, look)
         zero = axes.axvline(0.0, color=DARK, linewidth=1.6, label="boundary")
@@ -154,7 +154,7 @@ class MarginsDisplay(Display):
         return self
 
     def _draw_histograms(self, axes: Any, edges: Floats, look: dict[str, Any]) -> list[Any]:
-        if len(self.classes) > CLASSES:
+        if len(self.classes) > MAX_CLASSES:
             counts, _ = np.histogram(self.margins, edges)
             style = {"fill": True, "color": GREY, "alpha": 0.6, **look}
             return [axes.stairs(counts, edges, label=f"{len(self.classes)} classes", **style)]

@@ -42,8 +42,8 @@ __all__ = [
     "scored_classes",
 ]
 
-#: Maximum curves with names; of more, the LOWEST are named.
-NAMED, LOWEST = 7, 3
+#: Maximum curves with names; of more, the N_LOWEST are named.
+MAX_NAMED, N_LOWEST = 7, 3
 
 
 def case_from_estimator(
@@ -183,12 +183,12 @@ def draw_curves(
         For ``Axes.plot``.
     """
     order = list(range(len(curves)))
-    if len(curves) > NAMED:
-        order = [int(k) for k in np.argsort(areas, kind="stable")[:LOWEST]]
+    if len(curves) > MAX_NAMED:
+        order = [int(k) for k in np.argsort(areas, kind="stable")[:N_LOWEST]]
     handles, names = [], short_names(labels, 20)
     for rank, k in enumerate(order):
         style = {
-            "color": LINE_COLOURS[(k if len(curves) <= NAMED else rank) % len(LINE_COLOURS)],
+            "color": LINE_COLOURS[(k if len(curves) <= MAX_NAMED else rank) % len(LINE_COLOURS)],
             "linestyle": DASHES[rank % len(DASHES)] if len(curves) > 1 else "-",
             "linewidth": 1.6,
             "zorder": 3,

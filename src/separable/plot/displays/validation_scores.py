@@ -43,7 +43,7 @@ __all__ = [
 
 
 #: Maximum number of lines with colour and name; of more, the best.
-NAMED = 7
+MAX_NAMED = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,7 +393,7 @@ class CrossValidationDisplay(Display):
         names = [textwrap.fill(name, 34) for name in short_names((x.label for x in self.lines), 96)]
         handles = []
         for rank, k in enumerate(order):
-            line, named = self.lines[k], rank < NAMED
+            line, named = self.lines[k], rank < MAX_NAMED
             style = {
                 "color": LINE_COLOURS[rank] if named else LIGHT,
                 "linestyle": DASHES[rank % 4] if named and len(order) > 1 else "-",
@@ -409,8 +409,8 @@ class CrossValidationDisplay(Display):
             if named:
                 drawn.set_label(names[k] or "mean over folds")
                 handles.append(drawn)
-            elif rank == NAMED:
-                more = len(order) - NAMED
+            elif rank == MAX_NAMED:
+                more = len(order) - MAX_NAMED
                 drawn.set_label(f"{more} other line{'s' * (more > 1)}")
                 handles.append(drawn)
         return handles + self._error_handle()

@@ -1,4 +1,4 @@
-"""The largest weights as signed bars with names, and weights of pixels as images."""
+"""Largest weights as signed bars with names, and weights of pixels as images."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 __all__ = ["WeightImagesDisplay", "WeightsDisplay"]
 
 #: Default number of bars of one score, of several together, and of scores.
-BARS, BARS_TOGETHER, SCORES = 20, 36, 8
+MAX_BARS, MAX_BARS_TOGETHER, MAX_SCORES = 20, 36, 8
 
 #: Width of an image among several, and height of its title, in inches.
-WIDTH, TITLE = 1.7, 0.25
+IMAGE_WIDTH, TITLE_HEIGHT = 1.7, 0.25
 #: Titles from this length on use a smaller font.
-LONG = 16
+LONG_TITLE = 16
 
 
 @dataclass(eq=False)
@@ -125,7 +125,7 @@ class WeightsDisplay(Display):
             )
         scores = _scores_to_draw(model, classes)
         if top is None:
-            top = BARS if len(scores) == 1 else max(3, BARS_TOGETHER // len(scores))
+            top = MAX_BARS if len(scores) == 1 else max(3, MAX_BARS_TOGETHER // len(scores))
         if not isinstance(top, int | np.integer) or top < 1:
             raise ValueError(f"top must be an int >= 1. Got {top!r}.")
         features = [_strongest(model.weights[k], int(top)) for k in scores]
@@ -235,7 +235,7 @@ class WeightsDisplay(Display):
 
 def _scores_to_draw(model: LinearModel, classes: Sequence[Any] | None) -> list[int]:
     if classes is None:
-        return list(range(min(model.n_scores, SCORES)))
+        return list(range(min(model.n_scores, MAX_SCORES)))
     if model.classes is None or model.n_scores == 1:
         raise ValueError("classes selects among the scores of three or more classes.")
     known = model.classes.tolist()
@@ -334,13 +334,13 @@ class WeightImagesDisplay(Display):
     def plot(self, ax: Axes | None = None, *, columns: int = 5) -> Self:
         """Draw the images, in place of ``ax`` or in a new figure; return self."""
         count, (height, width) = len(self.images), self.images.shape[1:]
-        wide = WIDTH if count > 2 else 2 * WIDTH / count
-        size = wide, float(np.clip(wide * height / width, 0.5, 2 * wide)) + TITLE
+        wide = IMAGE_WIDTH if count > 2 else 2 * IMAGE_WIDTH / count
+        size = wide, float(np.clip(wide * height / width, 0.5, 2 * wide)) + TITLE_HEIGHT
         self.figure_, self.axes_ = panels_for(ax, count, columns=columns, size=size, extra=1.2)
         self.ax_ = self.axes_[0]
         for panel, image, title in zip(self.axes_, self.images, self._short_titles(), strict=True):
             drawn = panel.imshow(image, cmap="RdBu_r", vmin=-self.limit, vmax=self.limit)
-            panel.set_title(title, fontsize=10 if len(title) < LONG else 8)
+            panel.set_title(title, fontsize=10 if len(title) < LONG_TITLE else 8)
             panel.set(xticks=[], yticks=[])
         bar: Any = self.figure_.colorbar(drawn, ax=list(self.axes_), fraction=0.05, aspect=30)
         bar.set_label("weight of the pixel", fontsize=9)
@@ -351,7 +351,7 @@ class WeightImagesDisplay(Display):
         return self
 
     def _short_titles(self) -> list[str]:
-        return short_names(self.titles, 2 * LONG if len(self.images) == 1 else LONG)
+        return short_names(self.titles, 2 * LONG_TITLE if len(self.images) == 1 else LONG_TITLE)
 
     def _words(self) -> str:
         if self.of_classes:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LpBallsDisplay", "LpSolution", "ball"]
 
-EIGHT = (0, "1/2", "2/3", 1, "4/3", "3/2", 2, "inf")
+DEFAULT_POWERS = (0, "1/2", "2/3", 1, "4/3", "3/2", 2, "inf")
 #: Radii of the drawn ellipses, as fractions of the largest visible one.
-FRACTIONS = (0.15, 0.35, 0.6, 0.85)
+ELLIPSE_RADII = (0.15, 0.35, 0.6, 0.85)
 
 
 class LpSolution(NamedTuple):
@@ -79,7 +79,7 @@ def power_value(p: Any) -> float:
     """
     name = power_of(p)
     if name is None:
-        raise ParameterError(f"There is no penalty of power {p!r}. There are: {EIGHT}.")
+        raise ParameterError(f"There is no penalty of power {p!r}. There are: {DEFAULT_POWERS}.")
     return np.inf if name == "inf" else POWERS[name]
 
 
@@ -132,7 +132,7 @@ class LpBallsDisplay(Display):
         bowl: Any = ((1.0, 0.3), (0.3, 1.0)),
         *,
         alpha: float = 0.8,
-        powers: Sequence[Any] = EIGHT,
+        powers: Sequence[Any] = DEFAULT_POWERS,
         ax: Axes | None = None,
     ) -> Self:
         """Draw the error (w - minimum)'B (w - minimum) / 2 with each penalty.
@@ -167,7 +167,7 @@ class LpBallsDisplay(Display):
         y: Any,
         *,
         alpha: float,
-        powers: Sequence[Any] = EIGHT,
+        powers: Sequence[Any] = DEFAULT_POWERS,
         ax: Axes | None = None,
     ) -> Self:
         """Draw what ``LpRegression`` finds on rows of two columns, with an intercept.
@@ -228,7 +228,7 @@ class LpBallsDisplay(Display):
         inverse = self._inverse()
         vertices = limit * np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
         far = float(np.sqrt(2 * self.error(vertices).max()))
-        for fraction in FRACTIONS:
+        for fraction in ELLIPSE_RADII:
             ax.plot(*ellipse(self.minimum, inverse, fraction * far).T, color=GREY, linewidth=0.7)
         for draw in (ax.axhline, ax.axvline):
             draw(0, color=GREY, linewidth=0.7)

@@ -1,4 +1,4 @@
-"""A normal distribution in the plane, with its ellipses and marginals."""
+"""Bivariate normal distribution, with its ellipses and marginals."""
 
 from __future__ import annotations
 

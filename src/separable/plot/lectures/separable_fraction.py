@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["SeparableShareDisplay", "cover_fraction"]
 
 #: d / n at which sets are drawn, for each n.
-RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+DEFAULT_RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def cover_fraction(n: int, d: int) -> float:
@@ -96,7 +96,7 @@ class SeparableShareDisplay(Display):
         cls,
         n_rows: Sequence[int] = (10, 20, 40),
         *,
-        ratios: Sequence[float] = RATIOS,
+        ratios: Sequence[float] = DEFAULT_RATIOS,
         repeats: int = 40,
         random_state: Any = 0,
         ax: Axes | None = None,

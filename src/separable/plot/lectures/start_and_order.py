@@ -1,4 +1,4 @@
-"""The perceptron's solution by starting point, order of rows and step."""
+"""Solutions of the perceptron by initial weights, order of rows and step size."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TITLES = {
 
 
 class PerceptronSolution(NamedTuple):
-    """What one run found: its setting in words, its weights, its updates and margin."""
+    """Result of one run: its setting in words, its weights, updates and margin."""
 
     words: str
     coef: Any

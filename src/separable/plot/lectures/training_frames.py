@@ -1,4 +1,4 @@
-"""The boundary of an online learner after each update: replay, panels, an animated GIF, a page."""
+"""Boundary of an online learner after each update: replay, panels, animated GIF, HTML page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "MOST_PRESENTATIONS",
+    "MAX_PRESENTATIONS",
     "TrainingFrames",
     "TrainingFramesDisplay",
     "replay",
@@ -43,7 +43,7 @@ __all__ = [
 
 
 #: Maximum number of presented rows, over all epochs, for a picture.
-MOST_PRESENTATIONS = 20_000
+MAX_PRESENTATIONS = 20_000
 
 #: Duration of the last frame, in multiples of the others.
 LAST_FRAME_FACTOR = 4
@@ -147,10 +147,10 @@ def replay(estimator: Any, rows: Rows, y: NDArray[Any], classes: NDArray[Any]) -
     _check_learner(estimator)
     fitted = clone(estimator).fit(rows.to_matrix(), y)
     shown = fitted.n_iter_ * len(rows)
-    if shown > MOST_PRESENTATIONS:
+    if shown > MAX_PRESENTATIONS:
         raise ValueError(
             f"{len(rows)} rows in {fitted.n_iter_} epochs are {shown} steps, more than the "
-            f"{MOST_PRESENTATIONS} that a picture of single steps is made of. Take fewer rows, or "
+            f"{MAX_PRESENTATIONS} that a picture of single steps is made of. Take fewer rows, or "
             "a smaller max_iter."
         )
     frames = _steps(clone(estimator), rows, y, classes, fitted.n_iter_)

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["describe_panel", "legend_below", "legend_of_panels", "panels_for", "subplot_spec"]
 
 #: Width of a panel in inches from which on text has full size, and the minimum relative size.
-FULL_WIDTH, LEAST = 1.9, 0.6
+FULL_SIZE_WIDTH, MIN_TEXT_SCALE = 1.9, 0.6
 #: Fraction of a narrow panel for its title; width of a character in font sizes.
-WIDTH_FRACTION, CHARACTER = 0.8, 0.52
+WIDTH_FRACTION, CHARACTER_WIDTH = 0.8, 0.52
 #: Width of a line sample in a legend, in characters.
-SIGN = 9
+LINE_SAMPLE_WIDTH = 9
 #: Width of a panel in inches from which on its own legend has full size.
 LEGEND_WIDTH = 2.4
 #: Position of that legend in panel heights; factor by which the layout widens panels.
-BELOW, GAIN = -0.16, 1.3
+LEGEND_OFFSET, LAYOUT_GAIN = -0.16, 1.3
 
 
 def subplot_spec(ax: Axes) -> Any:
@@ -88,9 +88,9 @@ def panels_for(
 def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
     """Set the title and axis labels of a panel; shared axes are labelled once."""
     inches = ax.figure.figure.get_size_inches()[0] * ax.get_position().width
-    fraction = min(1.0, max(LEAST, inches / FULL_WIDTH))
-    gain = WIDTH_FRACTION if fraction < 1 else GAIN
-    characters = max(12, int(gain * inches * 72 / (CHARACTER * 10 * fraction)))
+    fraction = min(1.0, max(MIN_TEXT_SCALE, inches / FULL_SIZE_WIDTH))
+    gain = WIDTH_FRACTION if fraction < 1 else LAYOUT_GAIN
+    characters = max(12, int(gain * inches * 72 / (CHARACTER_WIDTH * 10 * fraction)))
     lines = [textwrap.fill(line, characters) for line in title.split("\n")]
     ax.set_title("\n".join(lines), fontsize=10 * fraction, loc="left")
     ax.set_xlabel(x, fontsize=9.5 * fraction)
@@ -115,16 +115,18 @@ def legend_below(ax: Any, handles: Sequence[Any], *, columns: int = 1) -> None:
     figure = ax.figure.figure
     inches = figure.get_size_inches()[0] * ax.get_position().width
     if figure.get_layout_engine() is not None:
-        inches *= GAIN
-    size = 9.0 * min(1.0, max(LEAST, inches / LEGEND_WIDTH))
-    letters = inches * 72 / (CHARACTER * size)
-    widest = max(len(handle.get_label()) for handle in handles) + SIGN
+        inches *= LAYOUT_GAIN
+    size = 9.0 * min(1.0, max(MIN_TEXT_SCALE, inches / LEGEND_WIDTH))
+    letters = inches * 72 / (CHARACTER_WIDTH * size)
+    widest = max(len(handle.get_label()) for handle in handles) + LINE_SAMPLE_WIDTH
     if columns * widest > letters:
         columns = 1
     for handle in handles:
-        handle.set_label(textwrap.fill(handle.get_label(), max(12, int(letters) - SIGN)))
+        handle.set_label(
+            textwrap.fill(handle.get_label(), max(12, int(letters) - LINE_SAMPLE_WIDTH))
+        )
     ax.legend(
-        handles=handles, loc="upper center", bbox_to_anchor=(0.5, BELOW), ncols=columns,
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, LEGEND_OFFSET), ncols=columns,
         frameon=False, fontsize=size, handlelength=2.6, columnspacing=1.2,
     )  # fmt: skip
 
@@ -140,8 +142,8 @@ def legend_of_panels(axes: Any, handles: Any, *, whole: bool) -> None:
         Whether the panels fill the figure.
     """
     if whole:
-        letters = sum(len(handle.get_label()) + SIGN for handle in handles)
-        wide = axes[0].figure.get_size_inches()[0] * 72 / (CHARACTER * 10)
+        letters = sum(len(handle.get_label()) + LINE_SAMPLE_WIDTH for handle in handles)
+        wide = axes[0].figure.get_size_inches()[0] * 72 / (CHARACTER_WIDTH * 10)
         rows = int(np.ceil(letters / wide))
         axes[0].figure.legend(
             handles=handles,

@@ -1,4 +1,4 @@
-"""The plane of a picture: lines, regions and ellipses in a box, and rows of classes as points."""
+"""Two-dimensional pictures: lines, regions and ellipses in a box, and rows of classes as points."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Part(NamedTuple):
 
 
 #: Margin around the data, as a fraction of its range.
-MARGIN = 0.06
+BOX_MARGIN = 0.06
 
 
 def box_around(points: Floats) -> Floats:
@@ -69,7 +69,7 @@ def box_around(points: Floats) -> Floats:
     low, high = points.min(axis=0), points.max(axis=0)
     wide = high - low
     least = 1e-9 * np.maximum(np.abs(low), np.abs(high))
-    margin = np.where(wide > least, MARGIN * wide, np.maximum(np.abs(high) * 0.1, 1.0))
+    margin = np.where(wide > least, BOX_MARGIN * wide, np.maximum(np.abs(high) * 0.1, 1.0))
     return np.array([low - margin, high + margin])
 
 
@@ -178,7 +178,7 @@ def _half(part: _Part, w: Floats, b: float, rival: int) -> _Part:
 
 
 #: Relative tolerance of equal scores.
-SAME = 1e-9
+SCORE_TOLERANCE = 1e-9
 
 
 def class_scores(model: Any) -> tuple[Floats, Floats]:
@@ -214,7 +214,7 @@ def borders_on_line(weights: Floats, intercept: Floats) -> Floats:
             continue
         x = (intercept[other] - intercept[k]) / (w[k] - w[other])
         scores = w * x + intercept
-        if scores[k] >= scores.max() - SAME * max(1.0, np.abs(scores).max()):
+        if scores[k] >= scores.max() - SCORE_TOLERANCE * max(1.0, np.abs(scores).max()):
             crossings.append(x)
     return np.unique(np.array(crossings, dtype=np.float64)) + 0.0  # no -0
 
@@ -330,7 +330,7 @@ def span(values: NDArray[Any], margin: float = 0.08) -> tuple[float, float]:
 
 
 #: Maximum number of classes in a legend.
-NAMED = 12
+MAX_NAMED = 12
 
 
 def marker_area(ax: Any, n: int) -> float:
@@ -370,9 +370,9 @@ def scatter_classes(
 
 def class_handles(drawn: list[Any]) -> list[Any]:
     """Return legend handles of classes; of many, the first ones and a count of the others."""
-    if len(drawn) <= NAMED:
+    if len(drawn) <= MAX_NAMED:
         return drawn
     from matplotlib.lines import Line2D
 
-    more = Line2D([], [], linestyle="none", label=f"and {len(drawn) - NAMED} more classes")
-    return [*drawn[:NAMED], more]
+    more = Line2D([], [], linestyle="none", label=f"and {len(drawn) - MAX_NAMED} more classes")
+    return [*drawn[:MAX_NAMED], more]

@@ -55,17 +55,17 @@ MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 DARK, GREY, LIGHT = "#333333", "#767676", "#D0D0D0"
 
 #: Maximum length of a name, in characters.
-NAME_WIDTH = 24
+MAX_NAME_WIDTH = 24
 #: Width of axes in inches from which on text has full size, and the minimum relative size.
-FULL_WIDTH, LEAST = 4.6, 0.7
+FULL_SIZE_WIDTH, MIN_TEXT_SCALE = 4.6, 0.7
 #: Average width of a character in font sizes.
-CHARACTER = 0.58
+CHARACTER_WIDTH = 0.58
 #: Approximate fraction of a figure that single axes fill, in width and height.
 AXES_FRACTION = 0.85, 0.75
 #: Axes narrower than this, in inches, have their legend below.
-NARROW = 3.4
+NARROW_WIDTH = 3.4
 #: Fraction of their height that remains then.
-LOW = 0.6
+NARROW_HEIGHT_FRACTION = 0.6
 
 
 def pyplot() -> Any:
@@ -93,7 +93,7 @@ def class_style(k: int) -> dict[str, Any]:
     return {"color": CLASS_COLOURS[k % n], "marker": MARKERS[(k + k // n) % len(MARKERS)]}
 
 
-def shortened(name: object, width: int = NAME_WIDTH) -> str:
+def shortened(name: object, width: int = MAX_NAME_WIDTH) -> str:
     """Return a name on one line, without its middle if it is longer than ``width``.
 
     Examples
@@ -105,7 +105,7 @@ def shortened(name: object, width: int = NAME_WIDTH) -> str:
     return _drawn(_cut(_one_line(name), width))
 
 
-def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
+def short_names(names: Iterable[object], width: int = MAX_NAME_WIDTH) -> list[str]:
     """Return names, shortened so that they stay distinct.
 
     Names that would be equal without their middle lose their common start and end instead; if that
@@ -125,7 +125,7 @@ def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
     return [_drawn(shown.get(text, text)) for text in texts]
 
 
-def called(label: object, width: int = NAME_WIDTH) -> str:
+def called(label: object, width: int = MAX_NAME_WIDTH) -> str:
     """Return the name of a class for a sentence: "class 1" if it is a number.
 
     Examples
@@ -178,12 +178,12 @@ def _numbered(group: Sequence[str], width: int) -> dict[str, str]:
 def text_size(ax: Axes, size: float = 10.0) -> float:
     """Return a font size for these axes: smaller in small ones."""
     width, _ = _inches(ax)
-    return size * min(1.0, max(LEAST, width / FULL_WIDTH))
+    return size * min(1.0, max(MIN_TEXT_SCALE, width / FULL_SIZE_WIDTH))
 
 
 def is_narrow(ax: Axes) -> bool:
     """Return whether axes are so narrow that their legend is below them."""
-    return _inches(ax)[0] < NARROW
+    return _inches(ax)[0] < NARROW_WIDTH
 
 
 def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -> None:
@@ -201,7 +201,7 @@ def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -
     large, small = text_size(ax, 11.0), text_size(ax, 10.0)
     ax.tick_params(labelsize=text_size(ax, 9.0))
     if y is not None:
-        limit = LOW * height if is_narrow(ax) else height
+        limit = NARROW_HEIGHT_FRACTION * height if is_narrow(ax) else height
         ax.set_ylabel(_lines(y, limit, small), fontsize=small)
     if len(ax.figure.figure.axes) == 1:
         width = min(width, float(ax.figure.figure.get_size_inches()[0]) - _beside(ax) - 0.15)
@@ -341,7 +341,7 @@ def _inches(ax: Axes) -> tuple[float, float]:
 
 def _lines(text: str, inches: float, size: float) -> str:
     """Break a text into lines of a width in inches."""
-    width = max(12, int(inches * 72 / (CHARACTER * size)))
+    width = max(12, int(inches * 72 / (CHARACTER_WIDTH * size)))
     parts = (textwrap.fill(part, width, break_long_words=False) for part in text.split("\n"))
     return "\n".join(parts)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.model.metrics.metric_registry import METRICS
-from separable.plot.displays.calibration import Z, wilson
+from separable.plot.displays.calibration import NORMAL_QUANTILE, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -319,7 +319,10 @@ def _of_classes(evaluation: Evaluation, counted: bool, rows: str) -> Headline:
         )
     else:
         error = evaluation.standard_errors.get("accuracy", math.nan)
-        low, high = max(0.0, accuracy - Z * error), min(1.0, accuracy + Z * error)
+        low, high = (
+            max(0.0, accuracy - NORMAL_QUANTILE * error),
+            min(1.0, accuracy + NORMAL_QUANTILE * error),
+        )
     return Headline(
         as_percent(accuracy),
         f"accuracy on {rows.rstrip(',')}",
@@ -338,7 +341,7 @@ def _of_numbers(evaluation: Evaluation, target: str, rows: str) -> Headline:
     if error <= ROUNDING * constant:
         error = 0.0
     deviation = evaluation.standard_errors.get("mae", math.nan)
-    low, high = max(0.0, error - Z * deviation), error + Z * deviation
+    low, high = max(0.0, error - NORMAL_QUANTILE * deviation), error + NORMAL_QUANTILE * deviation
     top = 1.08 * max(high if math.isfinite(high) else error, constant, 1e-300)
     answer = evaluation.constant
     always = "constant means" if isinstance(answer, list) else f"the mean, {number(answer)}"

@@ -21,7 +21,14 @@ from separable.fitting.best_candidate import warn_of_edge
 from separable.fitting.predictions import predictions_from_scores, spread
 from separable.fitting.scorers import SCORING, read_scoring, score_rows
 from separable.fitting.separation_error import naming_columns
-from separable.fitting.splits import CV, FOLDS, GIVE_SPLITTER, default_folds, read_folds, take
+from separable.fitting.splits import (
+    CV,
+    DEFAULT_FOLDS,
+    GIVE_SPLITTER,
+    default_folds,
+    read_folds,
+    take,
+)
 from separable.model.parameters import COUNT, UNIT_INTERVAL, Requirement, one_of
 from separable.select.cross_validation import noting
 from separable.select.estimators import search_table
@@ -190,7 +197,7 @@ class RegularizationSearch(LinearEstimator):
         learner.check_data(data)
         cv, n = self.cv, data.rows.n_rows
         if cv is None:
-            cv = FOLDS if groups is not None else self._default_folds(learner, data)
+            cv = DEFAULT_FOLDS if groups is not None else self._default_folds(learner, data)
         X, y = data.rows.to_matrix(), data.labels
         splits = read_folds(cv, self, X, y, groups, n, remedy=GIVE_SPLITTER, stacklevel=3)
         for fold, split in enumerate(splits):
