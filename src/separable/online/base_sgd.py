@@ -6,11 +6,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from separable._core import native
 from separable.data.rows import column_names
 from separable.data.split import random_split, stratified_split
+from separable.estimator import convergence_warning
 from separable.fitting.base import Ineffective
 from separable.fitting.targets import RowWeights
 from separable.model.parameters import (
@@ -206,7 +206,7 @@ class SGDBase(OnlineEstimator):
         state = run.run()
         state.rows_seen += batch.n_counted
         if run.warning():
-            warnings.warn(run.warning(), ConvergenceWarning, stacklevel=3)
+            warnings.warn(run.warning(), convergence_warning(), stacklevel=3)
         model = self._build_model(
             state, column_names(X), run.evidence() | self._describe_stream(state)
         )

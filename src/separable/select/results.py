@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 from separable.fitting.best_candidate import standard_errors
 from separable.model.words import lined_up
@@ -300,4 +300,4 @@ def p_value(apart: Floats, test_per_train: float) -> float:
         return math.nan
     if error == 0.0:
         return 1.0 if mean == 0.0 else 0.0
-    return float(2.0 * student.sf(abs(mean) / error, len(apart) - 1))
+    return float(2.0 * stdtr(len(apart) - 1, -abs(mean) / error))

@@ -6,15 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.validation import check_is_fitted
 
 from separable.data.columns import Columns, Numbers, as_columns
 from separable.data.dataset import whole_numbers
 from separable.data.ingest.dates import Booleans, TypedColumns, typed_column
 from separable.data.labels import label_array
 from separable.data.table import TableError, require_columns
+from separable.estimator import ClassifierMixin, Estimator, RegressorMixin, check_is_fitted, clone
 from separable.features.table.category_column import categories_of
 from separable.features.table.number_column import numbers_of
 from separable.features.table.table_encoder import TableEncoder
@@ -44,7 +42,7 @@ __all__ = [
 ]
 
 
-class TableLearner(BaseEstimator):
+class TableLearner(Estimator):
     """An encoder and a learner behind one ``fit(table, target)``."""
 
     learner: Any
@@ -147,7 +145,7 @@ class TableLearner(BaseEstimator):
         return hasattr(self, "_model")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # newer than the stubs
+        tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         tags.input_tags.categorical = True
@@ -335,7 +333,7 @@ class TableClassifier(ClassifierMixin, TableLearner):
         float
         """
         y_true = self._y_true(X, y)
-        return float(accuracy_score(y_true, self.predict(X), sample_weight=sample_weight))
+        return super().score(X, y_true, sample_weight)
 
 
 class TableRegressor(RegressorMixin, TableLearner):
@@ -388,4 +386,4 @@ class TableRegressor(RegressorMixin, TableLearner):
         float
         """
         y_true = self._y_true(X, y)
-        return float(r2_score(y_true, self.predict(X), sample_weight=sample_weight))
+        return super().score(X, y_true, sample_weight)

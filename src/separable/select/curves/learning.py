@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
-from sklearn.base import is_classifier, is_regressor
 
+from separable.estimator import is_classifier, is_regressor
 from separable.fitting.fold_fits import FoldFit, Notices, fold_of, refit, refits
 from separable.fitting.scorers import MetricScorer, Scorer, metric_scorer, read_scoring
 from separable.fitting.splits import Split, take
