@@ -411,7 +411,7 @@ def test_a_stream_whose_loss_overflows_can_be_saved(tmp_path):
 def test_what_is_kept_cannot_change_in_a_stream():
     X, y = problem()
     stream = learn(SGDClassifier(), X, y, [0, 40])
-    with pytest.raises(ValueError, match="cannot change while a stream goes on"):
+    with pytest.raises(ValueError, match="cannot change during a stream"):
         stream.set_params(average=True).partial_fit(X, y)
 
 
@@ -486,7 +486,7 @@ def test_parameters_set_after_learning_change_nothing_learned():
 def test_the_intercept_cannot_come_or_go_in_a_stream():
     X, y = problem()
     stream = SGDClassifier("log_loss").partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"fit_intercept.*cannot change while a stream goes on"):
+    with pytest.raises(ValueError, match=r"fit_intercept.*cannot change during a stream"):
         stream.set_params(fit_intercept=False).partial_fit(X, y)
 
 

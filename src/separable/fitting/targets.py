@@ -110,7 +110,7 @@ def _plain_labels(y: Any) -> NDArray[Any]:
                 "Input y holds decimal.Decimal values, which are no labels. Convert them first, "
                 "for example with y.astype(str), or y.astype(float)."
             )
-    if labels.dtype.kind not in "OU" or not isinstance(labels.flat[0], str):
+    if labels.dtype.kind not in "OU" or not labels.size or not isinstance(labels.flat[0], str):
         import_module("sklearn.utils.multiclass").check_classification_targets(labels)
     return labels
 
