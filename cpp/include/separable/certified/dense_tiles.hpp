@@ -20,6 +20,8 @@ inline constexpr int kColumnsTogether = 4;
 template <class T>
 class DenseTiles {
    public:
+    using Number = T;
+    struct Scratch {};  // products need no memory of their own
     using Register = typename Line<T>::Register;
     static constexpr std::int64_t kPerRegister = Line<T>::kPerRegister;
     // Rows are padded with zeros to whole steps; a step is a multiple of the rows that a block of
@@ -56,13 +58,14 @@ class DenseTiles {
 
     std::int64_t n_rows() const { return n_rows_; }
     std::int64_t n_columns() const { return n_columns_; }
+    std::int64_t n_values() const { return n_rows_ * n_columns_; }
     std::int64_t tile_rows() const { return tile_rows_; }
     std::int64_t n_tiles() const { return (n_rows_ + tile_rows_ - 1) / tile_rows_; }
 
     // scores[c][r] = intercept[c] + sum_j w[c][j] z[r][j] of the rows of a tile. Weights stand in
     // groups: see `packed_weights`.
     void scores(std::int64_t tile, const T* packed, const T* intercept, std::int64_t n_vectors,
-                T* scores) const {
+                T* scores, Scratch&) const {
         const T* z = tile_values(tile);
         std::int64_t c = 0;
         for (; c + 4 <= n_vectors; c += 4)
@@ -78,7 +81,7 @@ class DenseTiles {
     // gradient[c][j] += sum_r residual[c][r] z[r][j], over the rows of a tile, in float64.
     // `stride` is the distance between the gradients of two vectors.
     void add_gradients(std::int64_t tile, const T* residual, std::int64_t n_vectors,
-                       double* gradient, std::int64_t stride) const {
+                       double* gradient, std::int64_t stride, Scratch&) const {
         const T* z = tile_values(tile);
         std::int64_t c = 0;
         for (; c + 4 <= n_vectors; c += 4)
@@ -90,6 +93,10 @@ class DenseTiles {
         if (c < n_vectors)
             gradient_columns<1, 8>(z, residual + c * tile_rows_, gradient + c * stride, stride);
     }
+
+    void finish_gradients(std::int64_t, double*, std::int64_t, Scratch&) const {}
+
+    std::int64_t packed_size(std::int64_t n_vectors) const { return n_vectors * n_columns_; }
 
     // Copy weights, one vector after the other with `stride` between them, into groups of 4, 2 and
     // 1 vectors in which the weights of a column stand side by side.

@@ -123,14 +123,12 @@ class LbfgsLane {
     // The natural dual point, of the probabilities at w, is within |gradient in w|^2 / 2; what is
     // left of the gradient in b costs about its square over the curvature.
     void measure_gap() {
-        const auto d = static_cast<std::size_t>(coordinates_.d);
-        double of_weights = 0, of_intercepts = 0;
-        for (std::size_t c = 0; c < static_cast<std::size_t>(coordinates_.n_vectors); ++c) {
-            const double* g = raw_gradient_.data() + c * (d + 1);
-            of_weights += dot(g, g, d);
-            of_intercepts += g[d] * g[d];
-        }
-        result_.gap = 0.5 * (of_weights + coordinates_.s * coordinates_.s * of_intercepts);
+        double of_intercepts = 0;
+        const auto stride = static_cast<std::size_t>(coordinates_.d + 1);
+        for (std::size_t c = stride - 1; c < raw_gradient_.size(); c += stride)
+            of_intercepts += raw_gradient_[c] * raw_gradient_[c];
+        result_.gap = 0.5 * (coordinates_.squared_norm(raw_gradient_.data()) +
+                             coordinates_.s * coordinates_.s * of_intercepts);
     }
 
     void new_direction() {

@@ -13,11 +13,10 @@ loss.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from separable.certified.duality.softmax_l2_certifier import (
     certify_at_own_probabilities,
     certify_softmax,
 )
-from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles, inverse_root
+from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles
 from separable.certified.solvers.solved import Result, chains
 from separable.linalg.lstsq import lstsq
 from separable.losses.softmax import hessian_product, log_softmax, totals
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.logistic_tiles import Curvature
     from separable.certified.solvers.solved import Goal, OnPass, Start
     from separable.losses.base import SmoothLoss
     from separable.typing import Floats
@@ -111,11 +111,9 @@ class LbfgsSolver:
         stop = _Stop(on_pass)
         wanted = min(goal.tol, TINY_TOL) if goal.to_rounding else goal.tol
         most = goal.max_iter
-        tiles, gram = self._tiled.float64
         results = self._minimise(
-            tiles,
+            self._tiled.float64,
             batch,
-            lambda scale: inverse_root(scale * gram),
             (0.0, 0.0),
             FIRST_GAP * wanted,
             min(FALLBACK_PASSES, most),
@@ -141,14 +139,9 @@ class LbfgsSolver:
         """Solve in float32 for an estimated distance from the optimum; None: not all lanes did."""
         most = min(SEARCH_FALLBACK_PASSES, goal.max_iter)
         is_tiny = self.problem.is_tiny(self._tiled.width)
-        tiles = (self._tiled.float64 if is_tiny else self._tiled.float32)[0]
+        tiles = self._tiled.float64 if is_tiny else self._tiled.float32
         tols = TINY_SEARCH_TOLS if is_tiny else SEARCH_TOLS
-
-        def basis(scale: float) -> Floats:
-            values, vectors = self._tiled.eigen  # many C: one decomposition for all
-            return np.ascontiguousarray(vectors / np.sqrt(1.0 + scale * values))
-
-        results = self._minimise(tiles, batch, basis, tols, 0.0, most, on_pass)
+        results = self._minimise(tiles, batch, tols, 0.0, most, on_pass)
         if not results[:, 4].all() and most < goal.max_iter:
             return None
         weights, b, scores = self._tiled.scores(batch)
@@ -159,9 +152,8 @@ class LbfgsSolver:
 
     def _minimise(
         self,
-        tiles: Any,
+        rows: tuple[native.LogisticLanes, Curvature],
         batch: Batch,
-        basis: Any,
         decrement_tols: tuple[float, float],
         gap_tol: float,
         most: int,
@@ -172,13 +164,12 @@ class LbfgsSolver:
         curvature = JOINT_CURVATURE if self._tiled.is_joint else CURVATURE
         total = float(problem.rows.n_rows if problem.weight is None else problem.weight.sum())
         results = np.zeros((len(batch.lanes), 5))
-        tiles.solve(
+        rows[0].solve(
             C,
             np.array([lane.fold for lane in batch.lanes], np.int32),
             np.array([lane.target for lane in batch.lanes], np.int32),
             batch.code,
-            basis(curvature * C),
-            1.0 / math.sqrt(curvature * C * total) if problem.fit_intercept else 0.0,
+            self._tiled.preconditioner(rows[1], curvature * C, total, many=gap_tol == 0),
             decrement_tols[0] * C * batch.null_loss,
             decrement_tols[1],
             gap_tol,
@@ -211,15 +202,13 @@ class LbfgsSolver:
         value, passes, idle = expand(w, gradient, curvature, expansion), 1, 0  # 1
         while passes < goal.max_iter and idle < MAX_IDLE_STEPS:
             total = C * float(curvature.sum())
-            scale = 1.0 / math.sqrt(total) if self.problem.fit_intercept and total > 0 else 0.0
-            basis = inverse_root(self._tiled.weighted_gram(C * curvature))
+            model = self._tiled.weighted_gram(C * curvature)
             step = np.zeros_like(w)
             residual_tol = 2 * RESIDUAL_FRACTION * wanted * value
             slope, residual, products = tiles.newton_step(  # 2
                 expansion,
                 C,
-                basis,
-                scale,
+                self._tiled.preconditioner(model, 1.0, total),
                 gradient,
                 value,
                 residual_tol,

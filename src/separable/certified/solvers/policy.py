@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from separable.certified.solvers.driver import Driver, IncumbentDriver, Learns
 from separable.certified.solvers.l1_driver import L1Solver
+from separable.certified.solvers.logistic_tiles import is_worth_spreading
 from separable.losses.base import is_smooth
 
 if TYPE_CHECKING:
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
     from separable.certified.solvers.options import SolverOptions
 
 __all__ = ["POLICY", "Learns", "Rule", "rule_of", "solver_of", "solvers_for"]
-
-#: Sparse rows with at least 1 / 8 of their values, one-hot tables for example, are as good as
-#: dense up to this many cells: 256 MB in float32.
-DENSE_IS_FASTER, MAX_SPREAD_CELLS = 8, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -77,8 +74,7 @@ def rule_of(problem: Problem, force: str | None = None) -> Rule:
     n, d = problem.rows.shape
     is_dense = not problem.rows.is_sparse
     if not is_dense and loss == "logistic":
-        is_full = DENSE_IS_FASTER * problem.rows.values.size >= n * d
-        is_dense = is_full and d <= min(n, 2000) and n * d <= MAX_SPREAD_CELLS
+        is_dense = is_worth_spreading(problem)
     rows = "dense" if is_dense else "sparse"
     return next(
         rule
