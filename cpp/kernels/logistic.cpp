@@ -1,6 +1,8 @@
 #include "kernels/logistic.hpp"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -84,8 +86,8 @@ Preconditioner coordinates_of(const Coordinates& given, std::int64_t n_vectors, 
 
 template <class Tiles>
 void minimise(const TiledRows<Tiles>& rows, double C, const std::vector<LogisticLane>& lanes,
-              const Coordinates& given, std::span<const double> decrement_tol, LbfgsOptions options, const Callback& callback,
-              Mutable<double, 3> weights, double* results) {
+              const Coordinates& given, std::span<const double> decrement_tol, LbfgsOptions options,
+              const Callback& callback, Mutable<double, 3> weights, double* results) {
     const std::int64_t d = rows.x.n_columns();
     const std::size_t size = weights.shape(1) * weights.shape(2);
     options.value_rounding = kValueRounding<typename Tiles::Number>;
@@ -178,14 +180,14 @@ void LogisticLanes::set_tiles(Tiles tiles, Const<std::int32_t> label,
                               const std::optional<Const<std::int32_t>>& fold) {
     check((!weight || weight->size() == label.size()) && (!fold || fold->size() == label.size()),
           "one number a row is needed");
-    state_ = std::make_shared<State>(State{TiledRows<Tiles>(std::move(tiles), span_of(label),
-                                                            span_of(weight), span_of(fold))});
+    state_ = std::make_shared<State>(
+        State{TiledRows<Tiles>(std::move(tiles), span_of(label), span_of(weight), span_of(fold))});
 }
 
 void LogisticLanes::set_rows(std::int64_t first, ConstTable<double> x) {
     std::visit(
         [&]<class Tiles>(TiledRows<Tiles>& rows) {
-            if constexpr (requires { rows.x.set_rows(first, x.data(), 0); }) {
+            if constexpr (std::is_same_v<Tiles, DenseTiles<typename Tiles::Number>>) {
                 const auto count = static_cast<std::int64_t>(x.shape(0));
                 check(static_cast<std::int64_t>(x.shape(1)) == rows.x.n_columns() && first >= 0 &&
                           first + count <= rows.x.n_rows(),
@@ -200,12 +202,13 @@ void LogisticLanes::set_rows(std::int64_t first, ConstTable<double> x) {
 
 void LogisticLanes::solve(double C, Const<std::int32_t> held_out, Const<std::int32_t> target,
                           ConstTable<std::int32_t> code, const Coordinates& coordinates,
-                          Const<double> decrement_tol,
-                          double decrement_ratio, double gap_tol, std::int64_t max_evaluations,
+                          Const<double> decrement_tol, double decrement_ratio, double gap_tol,
+                          std::int64_t max_evaluations, std::int64_t memory,
                           const Callback& callback, Mutable<double, 3> weights,
                           Mutable<double, 2> results) const {
     const std::vector<LogisticLane> lanes = lanes_of(held_out, target, code);
     const std::size_t L = lanes.size();
+    check(memory > 0, "memory must be positive");
     check(decrement_tol.size() == L && weights.shape(0) == L && results.shape(0) == L &&
               results.shape(1) == 5,
           "one number a lane is needed");
@@ -217,7 +220,7 @@ void LogisticLanes::solve(double C, Const<std::int32_t> held_out, Const<std::int
             ReleasedGil no_gil;
             LbfgsOptions options;
             options.gap_tol = gap_tol, options.decrement_ratio = decrement_ratio,
-            options.max_evaluations = max_evaluations;
+            options.max_evaluations = max_evaluations, options.memory = memory;
             minimise(rows, C, lanes, coordinates, span_of(decrement_tol), options, callback,
                      weights, results.data());
         },
@@ -240,8 +243,7 @@ double LogisticLanes::expand(double C, std::int32_t held_out, std::int32_t targe
                   "columns do not fit");
             ReleasedGil no_gil;
             LogisticObjective objective(rows.x, rows.targets);
-            Heartbeat heartbeat(poll_signals, rows.x.n_values() * lane.n_vectors,
-                                rows.x.n_rows());
+            Heartbeat heartbeat(poll_signals, rows.x.n_values() * lane.n_vectors, rows.x.n_rows());
             expansion.state->lane = lane;
             auto& kept = expansion.state->kept;
             if (!std::holds_alternative<LineVector<T>>(kept)) kept = LineVector<T>();
@@ -271,8 +273,7 @@ std::vector<double> LogisticLanes::newton_step(const Expansion& expansion, doubl
             check(gradient.size() >= size && step.size() >= size, "columns do not fit");
             ReleasedGil no_gil;
             LogisticObjective objective(rows.x, rows.targets);
-            Heartbeat heartbeat(poll_signals, rows.x.n_values() * lane.n_vectors,
-                                rows.x.n_rows());
+            Heartbeat heartbeat(poll_signals, rows.x.n_values() * lane.n_vectors, rows.x.n_rows());
             const Vector g(gradient.data(), gradient.data() + size);
             const NewtonStep result =
                 truncated_newton_step(objective, lane, C, coordinates, g, *kept, value,

@@ -26,7 +26,7 @@ struct Expansion {
 struct Coordinates {
     ConstTable<double> basis;
     double intercept_scale = 0;
-    std::optional<Const<std::int32_t>> columns;       // those of the basis
+    std::optional<Const<std::int32_t>> columns;     // those of the basis
     std::optional<Const<double>> diagonal, centre;  // of the other columns; of all
 };
 
@@ -47,9 +47,10 @@ class LogisticLanes {
     void set_rows(std::int64_t first, ConstTable<double> x);
 
     void solve(double C, Const<std::int32_t> held_out, Const<std::int32_t> target,
-               ConstTable<std::int32_t> code, const Coordinates& coordinates, Const<double> decrement_tol, double decrement_ratio, double gap_tol,
-               std::int64_t max_evaluations, const Callback& callback, Mutable<double, 3> weights,
-               Mutable<double, 2> results) const;
+               ConstTable<std::int32_t> code, const Coordinates& coordinates,
+               Const<double> decrement_tol, double decrement_ratio, double gap_tol,
+               std::int64_t max_evaluations, std::int64_t memory, const Callback& callback,
+               Mutable<double, 3> weights, Mutable<double, 2> results) const;
 
     // The value, the gradient and the mean curvature of each row, of one lane; `expansion`
     // keeps what products with its Hessian need. Returns the value.
@@ -60,9 +61,8 @@ class LogisticLanes {
     // A truncated Newton step from the weights that were expanded. Returns g.step, the squared
     // norm of the residual, and the number of products.
     std::vector<double> newton_step(const Expansion& expansion, double C, const Coordinates& given,
-                                    ConstTable<double> gradient,
-                                    double value, double residual_tol, std::int64_t max_products,
-                                    Mutable<double, 2> step) const;
+                                    ConstTable<double> gradient, double value, double residual_tol,
+                                    std::int64_t max_products, Mutable<double, 2> step) const;
 
     struct State;
 

@@ -69,8 +69,7 @@ struct Preconditioner {
                 for (std::size_t j = 0; j < n; ++j) part[j] = p[columns[j]];
                 for (std::size_t j = 0; j < static_cast<std::size_t>(d); ++j)
                     to[j] = diagonal[j] * p[j];
-                for (std::size_t j = 0; j < n; ++j)
-                    to[columns[j]] = dot(A + j * n, part.data(), n);
+                for (std::size_t j = 0; j < n; ++j) to[columns[j]] = dot(A + j * n, part.data(), n);
             }
             to[d] = s * p[d];
             if (centre != nullptr) to[d] -= dot(centre, to, static_cast<std::size_t>(d));

@@ -51,7 +51,9 @@ class SparseTiles {
     std::int64_t n_tiles() const { return (n_rows_ + kTileRows - 1) / kTileRows; }
 
     // Numbers of `n_vectors` weight vectors in groups, with padding.
-    std::int64_t packed_size(std::int64_t n_vectors) const { return padded(n_vectors) * n_columns_; }
+    std::int64_t packed_size(std::int64_t n_vectors) const {
+        return padded(n_vectors) * n_columns_;
+    }
 
     void pack_weights(const double* w, std::int64_t n_vectors, std::int64_t stride,
                       T* packed) const {
@@ -151,9 +153,8 @@ class SparseTiles {
 
     static std::int64_t padded(std::int64_t n_vectors) {
         std::int64_t total = 0;
-        for_groups(n_vectors, [&](std::int64_t c, std::int64_t width, std::int64_t) {
-            total = c + width;
-        });
+        for_groups(n_vectors,
+                   [&](std::int64_t c, std::int64_t width, std::int64_t) { total = c + width; });
         return total;
     }
 
@@ -174,8 +175,7 @@ class SparseTiles {
                 for (int p = 0; p < kPartialSums; ++p) add<V, registers>(k + p, w, sum[p]);
             for (int p = 0; k < end; ++k, ++p) add<V, registers>(k, w, sum[p]);
             for (int v = 0; v < registers; ++v)
-                reinterpret_cast<V*>(to)[v] =
-                    (sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]);
+                reinterpret_cast<V*>(to)[v] = (sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]);
         }
     }
 
@@ -191,8 +191,7 @@ class SparseTiles {
         constexpr std::int64_t width = registers * static_cast<std::int64_t>(sizeof(V) / sizeof(T));
         for (std::int64_t i = first; i < first + count; ++i, by_row += width) {
             V residual[registers];
-            for (int v = 0; v < registers; ++v)
-                residual[v] = reinterpret_cast<const V*>(by_row)[v];
+            for (int v = 0; v < registers; ++v) residual[v] = reinterpret_cast<const V*>(by_row)[v];
             for (std::int64_t k = start_[at(i)]; k < start_[at(i + 1)]; ++k) {
                 V* to = reinterpret_cast<V*>(sums + column_[at(k)] * width);
                 for (int v = 0; v < registers; ++v)

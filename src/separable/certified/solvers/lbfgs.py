@@ -1,4 +1,4 @@
-"""L2-penalised logistic regression of dense rows: L-BFGS, then truncated Newton steps.
+"""L2-penalised logistic regression: L-BFGS, then truncated Newton steps.
 
 Folds and classes are lanes of the same passes over the rows (``logistic_objective.hpp``,
 ``lbfgs.hpp``), in the coordinates of `logistic_tiles`. A lane that needs more passes goes on with
@@ -71,7 +71,6 @@ class LbfgsSolver:
     Parameters
     ----------
     problem : Problem
-        With dense rows, or sparse ones that are worth spreading.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -86,12 +85,12 @@ class LbfgsSolver:
     ) -> list[list[list[int]]]:
         """Deal out paths of C over the threads; lanes of one C are a batch."""
         paths, n_jobs = chains(lanes, chosen), max(1, n_jobs)
+        parts = [paths[first::n_jobs] for first in range(min(n_jobs, len(paths)))]
+        most = self._tiled.most_lanes
         blocks = []
-        for first in range(min(n_jobs, len(paths))):
-            mine = sorted(
-                (k for path in paths[first::n_jobs] for k in path), key=lambda k: (lanes[k].C, k)
-            )
-            blocks.append([list(same) for _, same in groupby(mine, key=lambda k: lanes[k].C)])
+        for part in (part[at : at + most] for part in parts for at in range(0, len(part), most)):
+            order = sorted((k for path in part for k in path), key=lambda k: (lanes[k].C, k))
+            blocks.append([list(same) for _, same in groupby(order, key=lambda k: lanes[k].C)])
         return blocks
 
     def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
@@ -100,11 +99,7 @@ class LbfgsSolver:
         if start is not None:
             for at in range(len(lanes)):
                 batch.set_weights(at, *self._tiled.start_of(start, at))
-        if not goal.certified:
-            result = self._estimated(batch, goal, on_pass)
-            if result is not None:
-                return result
-        return self._certified(batch, goal, on_pass)
+        return (self._certified if goal.certified else self._estimated)(batch, goal, on_pass)
 
     def _certified(self, batch: Batch, goal: Goal, on_pass: OnPass) -> Result:
         """Solve for a duality gap by L-BFGS; continue with Newton steps where that misses."""
@@ -135,20 +130,31 @@ class LbfgsSolver:
         done = np.array([stop.requested or one.certificates[0].converged for one in parts])
         return Result(CertifiedSolution.side_by_side(parts), passes, solvers, done)
 
-    def _estimated(self, batch: Batch, goal: Goal, on_pass: OnPass) -> Result | None:
-        """Solve in float32 for an estimated distance from the optimum; None: not all lanes did."""
+    def _estimated(self, batch: Batch, goal: Goal, on_pass: OnPass) -> Result:
+        """Solve in float32 for an estimated distance from the optimum, without certificates.
+
+        A lane that misses it goes on alone, by `_certified`, so that no lane depends on others.
+        """
         most = min(SEARCH_FALLBACK_PASSES, goal.max_iter)
         is_tiny = self.problem.is_tiny(self._tiled.width)
-        tiles = self._tiled.float64 if is_tiny else self._tiled.float32
+        rows = self._tiled.float64 if is_tiny else self._tiled.float32
         tols = TINY_SEARCH_TOLS if is_tiny else SEARCH_TOLS
-        results = self._minimise(tiles, batch, tols, 0.0, most, on_pass)
-        if not results[:, 4].all() and most < goal.max_iter:
-            return None
+        results = self._minimise(rows, batch, tols, 0.0, most, on_pass)
+        passes, done = results[:, 3].astype(np.int64), np.ones(len(results), np.bool_)
         weights, b, scores = self._tiled.scores(batch)
-        empty = np.empty((0, len(b)))
-        solution = CertifiedSolution(weights, b, scores, [], empty, self._tiled.width)
-        passes = results[:, 3].astype(np.int64)
-        return Result(solution, passes, ["lbfgs"] * len(passes), np.ones(len(passes), np.bool_))
+        solvers = ["lbfgs"] * len(passes)
+        if most < goal.max_iter:
+            for k in np.flatnonzero(results[:, 4] == 0).tolist():
+                left = replace(goal, max_iter=goal.max_iter - int(passes[k]))
+                alone = self._certified(batch.take(k), left, on_pass)
+                here, one = slice(k * self._tiled.width, (k + 1) * self._tiled.width), alone.solution
+                weights[:, here], b[here], scores[:, here] = one.weights, one.intercept, one.scores
+                passes[k], solvers[k] = passes[k] + alone.passes[0], alone.solvers[0]
+                done[k] = alone.is_done[0]
+        solution = CertifiedSolution(
+            weights, b, scores, [], np.empty((0, len(b))), self._tiled.width
+        )
+        return Result(solution, passes, solvers, done)
 
     def _minimise(
         self,
@@ -174,6 +180,7 @@ class LbfgsSolver:
             decrement_tols[1],
             gap_tol,
             most,
+            self._tiled.memory,
             on_pass,
             batch.weights,
             results,

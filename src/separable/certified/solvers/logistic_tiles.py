@@ -33,17 +33,23 @@ if TYPE_CHECKING:
     from separable.linalg.design_matrix import DesignMatrix
     from separable.typing import Floats
 
-__all__ = ["Batch", "Curvature", "LogisticTiles", "is_worth_spreading"]
+__all__ = ["Batch", "Curvature", "LogisticTiles", "is_scattered", "is_worth_spreading"]
 
 #: The preconditioner is estimated from about this many rows, and this many for each column.
 SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN = 4096, 16
 #: Sparse rows with at least 1 / 8 of their values, one-hot tables for example, are as good as
 #: dense up to this many cells: 256 MB in float32.
 DENSE_IS_FASTER, MAX_SPREAD_CELLS = 8, 1 << 26
+#: Equally heavy columns of scattered rows: text has 2000 and more, one-hot tables 20 to 300.
+SCATTERED_COLUMNS = 1000
 #: Maximum columns of dense rows.
 MAX_DENSE_COLUMNS = 2000
 #: Sparse columns with a full preconditioner; the others are scaled only.
 FULL_COLUMNS = 256
+#: Steps that L-BFGS remembers, and the values of a column that pay for one.
+MIN_MEMORY, MAX_MEMORY, PASS_PER_MEMORY = 5, 20, 16
+#: Numbers of the L-BFGS states of a batch of lanes: 256 MB.
+MAX_BATCH_NUMBERS = 1 << 25
 #: Sparse columns whose mean is more standard deviations than this from 0 need float64.
 MAX_MEAN = 100.0
 
@@ -53,6 +59,17 @@ def is_worth_spreading(problem: Problem) -> bool:
     n, d = problem.rows.shape
     is_full = DENSE_IS_FASTER * problem.rows.values.size >= n * d
     return is_full and d <= min(n, MAX_DENSE_COLUMNS) and n * d <= MAX_SPREAD_CELLS
+
+
+def is_scattered(problem: Problem) -> bool:
+    """Return whether no few columns carry the squared norm of sparse rows, as in text.
+
+    If s_j are the squared norms of the centred columns, (sum s_j)^2 / sum s_j^2 equal columns would
+    be as heavy. Rows are then almost orthogonal, which suits dual coordinate descent.
+    """
+    ones = np.ones(problem.rows.n_rows)
+    squares = problem.x.squared_norms(ones, centred=problem.fit_intercept)
+    return float(squares.sum()) ** 2 > SCATTERED_COLUMNS * float(squares @ squares)
 
 
 @dataclass(frozen=True)
@@ -96,6 +113,20 @@ class LogisticTiles:
     def size(self) -> int:
         """Number of columns, of the row space if n < d."""
         return (self.problem.x if self._space is None else self._space).shape[1]
+
+    @property
+    def memory(self) -> int:
+        """Steps that L-BFGS remembers: as many as cost little beside a pass over the rows."""
+        if not self.is_sparse:
+            return MAX_MEMORY
+        per_column = self.problem.x.nnz // (PASS_PER_MEMORY * max(1, self.size))
+        return min(max(per_column, MIN_MEMORY), MAX_MEMORY)
+
+    @property
+    def most_lanes(self) -> int:
+        """Lanes of a batch whose states fit the memory limit."""
+        numbers = (2 * self.memory + 6) * self.width * (self.size + 1)
+        return max(1, MAX_BATCH_NUMBERS // numbers)
 
     def start_of(self, start: Start, at: int) -> tuple[Floats, Floats]:
         """Return the starting weights of a lane, (m, K) in the columns of the tiles, and b."""
