@@ -15,8 +15,8 @@ void solve_with_callback(const LogisticLanes& lanes, double C, Const<std::int32_
                          Const<std::int32_t> target, ConstTable<std::int32_t> code,
                          const Coordinates& coordinates, Const<double> decrement_tol,
                          double decrement_ratio, double gap_tol, std::int64_t max_evaluations,
-                         std::int64_t memory, nb::object callback, Mutable<double, 3> weights,
-                         Mutable<double, 2> results) {
+                         std::int64_t memory, std::int64_t sample_step, nb::object callback,
+                         Mutable<double, 3> weights, Mutable<double, 2> results) {
     Callback call;
     if (!callback.is_none())
         call = [&callback](std::int64_t number, double gap) {
@@ -24,7 +24,7 @@ void solve_with_callback(const LogisticLanes& lanes, double C, Const<std::int32_
             return static_cast<bool>(nb::bool_(callback(number, gap)));
         };
     lanes.solve(C, held_out, target, code, coordinates, decrement_tol, decrement_ratio, gap_tol,
-                max_evaluations, memory, call, weights, results);
+                max_evaluations, memory, sample_step, call, weights, results);
 }
 
 }  // namespace
@@ -62,11 +62,13 @@ void bind_logistic(nb::module_& m) {
         .def("solve", &solve_with_callback, nb::arg("C"), nb::arg("held_out"), nb::arg("target"),
              nb::arg("code"), nb::arg("preconditioner"), nb::arg("decrement_tol"),
              nb::arg("decrement_ratio"), nb::arg("gap_tol"), nb::arg("max_evaluations"),
-             nb::arg("memory"), nb::arg("callback").none(), nb::arg("weights"), nb::arg("results"),
+             nb::arg("memory"), nb::arg("sample_step"), nb::arg("callback").none(),
+             nb::arg("weights"), nb::arg("results"),
              "Minimise the objectives of lanes by L-BFGS in the coordinates of the preconditioner; "
              "see "
              "certified/lbfgs.hpp. code has the weight vector of each class, -1 if it is absent, "
-             "and no column for binary lanes. weights, (lanes, vectors, columns + 1) with the "
+             "and no column for binary lanes. A sample_step above 1 begins with one of so many "
+             "tiles. weights, (lanes, vectors, columns + 1) with the "
              "intercept last, are the start and the end; results are value, estimated gap, half "
              "the squared Newton decrement, evaluations and whether the lane converged.")
         .def("expand", &LogisticLanes::expand, nb::arg("C"), nb::arg("held_out"), nb::arg("target"),

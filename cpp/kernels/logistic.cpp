@@ -87,13 +87,18 @@ Preconditioner coordinates_of(const Coordinates& given, std::int64_t n_vectors, 
 template <class Tiles>
 void minimise(const TiledRows<Tiles>& rows, double C, const std::vector<LogisticLane>& lanes,
               const Coordinates& given, std::span<const double> decrement_tol, LbfgsOptions options,
-              const Callback& callback, Mutable<double, 3> weights, double* results) {
+              std::int64_t sample_step, const Callback& callback, Mutable<double, 3> weights,
+              double* results) {
     const std::int64_t d = rows.x.n_columns();
     const std::size_t size = weights.shape(1) * weights.shape(2);
     options.value_rounding = kValueRounding<typename Tiles::Number>;
+    if (rows.x.n_tiles() < 2 * sample_step) sample_step = 1;
     std::vector<LbfgsLane> states;
     std::int64_t vectors = 0;
     for (std::size_t k = 0; k < lanes.size(); ++k) {
+        if (sample_step > 1)  // a fraction of what the optimum of the sample is off
+            options.sample_tol = 0.1 * C * static_cast<double>(sample_step) *
+                                 static_cast<double>(lanes[k].n_vectors * (d + 1));
         states.emplace_back(weights.data() + k * size, coordinates_of(given, lanes[k].n_vectors, d),
                             decrement_tol[k], options);
         vectors += lanes[k].n_vectors;
@@ -101,30 +106,42 @@ void minimise(const TiledRows<Tiles>& rows, double C, const std::vector<Logistic
     LogisticObjective objective(rows.x, rows.targets);
     Heartbeat heartbeat(poll_signals, (rows.x.n_values() + 8 * rows.x.n_rows()) * vectors,
                         rows.x.n_rows());
-    for (std::int64_t number = 1;; ++number) {
-        std::vector<const LogisticLane*> active;
-        std::vector<std::size_t> index;
-        std::vector<const double*> points;
-        std::vector<double*> gradients;
-        for (std::size_t k = 0; k < lanes.size(); ++k)
-            if (states[k].is_active()) {
-                index.push_back(k);
-                active.push_back(&lanes[k]);
-                points.push_back(states[k].trial());
-                gradients.push_back(states[k].raw_gradient());
+    std::int64_t number = 0;
+    bool is_stopped = false;
+    const auto run = [&](std::int64_t tile_step) {
+        for (;;) {
+            std::vector<const LogisticLane*> active;
+            std::vector<std::size_t> index;
+            std::vector<const double*> points;
+            std::vector<double*> gradients;
+            for (std::size_t k = 0; k < lanes.size(); ++k)
+                if (states[k].is_active()) {
+                    index.push_back(k);
+                    active.push_back(&lanes[k]);
+                    points.push_back(states[k].trial());
+                    gradients.push_back(states[k].raw_gradient());
+                }
+            if (active.empty()) break;
+            std::vector<double> values(active.size());
+            objective.evaluate(active, points, C * static_cast<double>(tile_step), values,
+                               gradients, heartbeat, tile_step);
+            double worst = 0;
+            for (std::size_t at = 0; at < index.size(); ++at) {
+                states[index[at]].take(values[at]);
+                const LbfgsResult& result = states[index[at]].result();
+                worst = std::max(worst, result.value > 0 ? result.gap / result.value : 0.0);
             }
-        if (active.empty()) break;
-        std::vector<double> values(active.size());
-        objective.evaluate(active, points, C, values, gradients, heartbeat);
-        double worst = 0;
-        for (std::size_t at = 0; at < index.size(); ++at) {
-            states[index[at]].take(values[at]);
-            const LbfgsResult& result = states[index[at]].result();
-            worst = std::max(worst, result.value > 0 ? result.gap / result.value : 0.0);
+            is_stopped = callback && callback(++number, worst);
+            if (is_stopped)
+                for (LbfgsLane& state : states) state.stop();
         }
-        if (callback && callback(number, worst))
-            for (LbfgsLane& state : states) state.stop();
+    };
+    if (sample_step > 1) {
+        run(sample_step);
+        if (!is_stopped)
+            for (LbfgsLane& state : states) state.leave_sample(sample_step);
     }
+    if (!is_stopped) run(1);
     for (std::size_t k = 0; k < lanes.size(); ++k) {
         const LbfgsResult& result = states[k].result();
         const double numbers[] = {result.value, result.gap, result.decrement,
@@ -204,11 +221,11 @@ void LogisticLanes::solve(double C, Const<std::int32_t> held_out, Const<std::int
                           ConstTable<std::int32_t> code, const Coordinates& coordinates,
                           Const<double> decrement_tol, double decrement_ratio, double gap_tol,
                           std::int64_t max_evaluations, std::int64_t memory,
-                          const Callback& callback, Mutable<double, 3> weights,
-                          Mutable<double, 2> results) const {
+                          std::int64_t sample_step, const Callback& callback,
+                          Mutable<double, 3> weights, Mutable<double, 2> results) const {
     const std::vector<LogisticLane> lanes = lanes_of(held_out, target, code);
     const std::size_t L = lanes.size();
-    check(memory > 0, "memory must be positive");
+    check(memory > 0 && sample_step > 0, "memory and sample_step must be positive");
     check(decrement_tol.size() == L && weights.shape(0) == L && results.shape(0) == L &&
               results.shape(1) == 5,
           "one number a lane is needed");
@@ -221,8 +238,8 @@ void LogisticLanes::solve(double C, Const<std::int32_t> held_out, Const<std::int
             LbfgsOptions options;
             options.gap_tol = gap_tol, options.decrement_ratio = decrement_ratio,
             options.max_evaluations = max_evaluations, options.memory = memory;
-            minimise(rows, C, lanes, coordinates, span_of(decrement_tol), options, callback,
-                     weights, results.data());
+            minimise(rows, C, lanes, coordinates, span_of(decrement_tol), options, sample_step,
+                     callback, weights, results.data());
         },
         state_->rows);
 }

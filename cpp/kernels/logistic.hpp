@@ -49,8 +49,9 @@ class LogisticLanes {
     void solve(double C, Const<std::int32_t> held_out, Const<std::int32_t> target,
                ConstTable<std::int32_t> code, const Coordinates& coordinates,
                Const<double> decrement_tol, double decrement_ratio, double gap_tol,
-               std::int64_t max_evaluations, std::int64_t memory, const Callback& callback,
-               Mutable<double, 3> weights, Mutable<double, 2> results) const;
+               std::int64_t max_evaluations, std::int64_t memory, std::int64_t sample_step,
+               const Callback& callback, Mutable<double, 3> weights,
+               Mutable<double, 2> results) const;
 
     // The value, the gradient and the mean curvature of each row, of one lane; `expansion`
     // keeps what products with its Hessian need. Returns the value.

@@ -132,7 +132,7 @@ def test_a_lane_has_the_same_bits_alone_and_among_others(kind, is_float32):
         code = np.tile(np.arange(4, dtype=np.int32), (lanes, 1))
         tiles.solve(
             3.0, np.array(held_out, np.int32), np.full(lanes, -1, np.int32), code,
-            native.Preconditioner(np.eye(7) / 20, 0.05), np.zeros(lanes), 0.0, tol, 300, 20, None,
+            native.Preconditioner(np.eye(7) / 20, 0.05), np.zeros(lanes), 0.0, tol, 300, 20, 1, None,
             weights, results,
         )  # fmt: skip
         assert (results[:, 1] <= tol * results[:, 0]).all()
@@ -162,7 +162,7 @@ def test_preconditioners_of_some_columns_give_the_same_optimum():
         weights, results = np.zeros((1, 1, 8)), np.zeros((1, 5))
         tiles.solve(
             1.0, np.array([1], np.int32), np.array([2], np.int32), np.zeros((1, 0), np.int32),
-            made, np.zeros(1), 0.0, 1e-13, 2000, 20, None, weights, results,
+            made, np.zeros(1), 0.0, 1e-13, 2000, 20, 1, None, weights, results,
         )  # fmt: skip
         ends.append((weights[0, 0], results[0, 3]))
     for weights, _ in ends[1:]:
@@ -186,7 +186,7 @@ def test_preconditioners_that_do_not_fit_are_refused(made):
     with pytest.raises(ValueError, match="columns do not fit"):
         tiles.solve(
             1.0, np.array([1], np.int32), np.array([2], np.int32), np.zeros((1, 0), np.int32),
-            made(), np.zeros(1), 0.0, 1e-9, 9, 20, None, np.zeros((1, 1, 8)), np.zeros((1, 5)),
+            made(), np.zeros(1), 0.0, 1e-9, 9, 20, 1, None, np.zeros((1, 1, 8)), np.zeros((1, 5)),
         )  # fmt: skip
 
 

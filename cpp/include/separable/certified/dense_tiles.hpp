@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "separable/math/fused.hpp"
 #include "separable/math/lanes.hpp"
@@ -37,7 +39,13 @@ class DenseTiles {
         const std::int64_t fitting = kTileBytes / bytes / kStep * kStep;
         const std::int64_t needed = (n_rows + kStep - 1) / kStep * kStep;
         tile_rows_ = std::max(kStep, std::min({fitting, kMostRows, needed}));
-        values_.assign(static_cast<std::size_t>(n_tiles() * tile_rows_ * n_columns), T(0));
+        // zeros of the system: large blocks are written once, by `set_rows`
+        const auto size = static_cast<std::size_t>(n_tiles() * tile_rows_ * n_columns) * sizeof(T);
+        std::size_t room = size + kLineBytes;
+        memory_.reset(std::calloc(room, 1));
+        if (memory_ == nullptr) throw std::bad_alloc();
+        void* at = memory_.get();
+        values_ = static_cast<T*>(std::align(kLineBytes, size, at, room));
     }
 
     // Write rows in C order, from row `first` on; a few rows at a time, column by column.
@@ -47,7 +55,7 @@ class DenseTiles {
         for (std::int64_t i = first; i < end;) {
             const std::int64_t within = i % tile_rows_;
             const std::int64_t rows = std::min({kTogether, end - i, tile_rows_ - within});
-            T* to = values_.data() + (i - within) * n_columns_ + within;
+            T* to = values_ + (i - within) * n_columns_ + within;
             for (std::int64_t j = 0; j < n_columns_; ++j, to += tile_rows_)
                 for (std::int64_t r = 0; r < rows; ++r)
                     to[r] = static_cast<T>(x[r * n_columns_ + j]);
@@ -114,7 +122,7 @@ class DenseTiles {
 
    private:
     const T* tile_values(std::int64_t tile) const {
-        return values_.data() + tile * tile_rows_ * n_columns_;
+        return values_ + tile * tile_rows_ * n_columns_;
     }
 
     static Register load(const T* from) { return *reinterpret_cast<const Register*>(from); }
@@ -174,7 +182,8 @@ class DenseTiles {
     }
 
     std::int64_t n_rows_, n_columns_, tile_rows_ = kStep;
-    LineVector<T> values_;
+    std::unique_ptr<void, decltype(&std::free)> memory_{nullptr, &std::free};
+    T* values_ = nullptr;
 };
 
 }  // namespace separable

@@ -61,14 +61,16 @@ class LogisticObjective {
         : x_(x), targets_(targets), cost_(tile_rows()), top_(tile_rows()), sum_(tile_rows()) {}
 
     // The weights of a lane are n_vectors x (d + 1), the intercept last; so are the gradients.
-    // Values and gradients are those of C times the losses and of the penalty.
+    // Values and gradients are those of C times the losses and of the penalty. A tile_step above 1
+    // takes every such tile only, a sample of the rows.
     void evaluate(std::span<const LogisticLane* const> lanes,
                   std::span<const double* const> weights, double C, std::span<double> values,
-                  std::span<double* const> gradients, Heartbeat& heartbeat) {
+                  std::span<double* const> gradients, Heartbeat& heartbeat,
+                  std::int64_t tile_step = 1) {
         const std::int64_t d = x_.n_columns(), stride = d + 1;
         const std::int64_t total = set_vectors(lanes, weights);
         std::fill(values.begin(), values.end(), 0.0);
-        for (std::int64_t tile = 0; tile < x_.n_tiles(); ++tile) {
+        for (std::int64_t tile = 0; tile < x_.n_tiles(); tile += tile_step) {
             x_.scores(tile, packed_.data(), intercept_.data(), total, scores_.data(), scratch_);
             T* s = scores_.data();
             double* gradient = all_.data();

@@ -113,6 +113,7 @@ class LbfgsSolver:
             FIRST_GAP * wanted,
             min(FALLBACK_PASSES, most),
             stop,
+            1 if batch.weights.any() else self._tiled.sample_step,
         )
         passes = results[:, 3].astype(np.int64)
         solvers, parts = ["lbfgs"] * len(passes), []
@@ -164,6 +165,7 @@ class LbfgsSolver:
         gap_tol: float,
         most: int,
         on_pass: OnPass,
+        sample_step: int = 1,
     ) -> Floats:
         """Run L-BFGS; return value, gap, decrement, passes and convergence of each lane."""
         problem, C = self.problem, batch.lanes[0].C / self.problem.value
@@ -181,6 +183,7 @@ class LbfgsSolver:
             gap_tol,
             most,
             self._tiled.memory,
+            sample_step,
             on_pass,
             batch.weights,
             results,

@@ -46,6 +46,8 @@ SCATTERED_COLUMNS = 1000
 MAX_DENSE_COLUMNS = 2000
 #: Sparse columns with a full preconditioner; the others are scaled only.
 FULL_COLUMNS = 256
+#: A fit begins with one of so many tiles, if that leaves so many rows for each weight.
+SAMPLE_STEP, ROWS_PER_WEIGHT = 8, 20
 #: Steps that L-BFGS remembers, and the values of a column that pay for one.
 MIN_MEMORY, MAX_MEMORY, PASS_PER_MEMORY = 5, 20, 16
 #: Numbers of the L-BFGS states of a batch of lanes: 256 MB.
@@ -121,6 +123,12 @@ class LogisticTiles:
             return MAX_MEMORY
         per_column = self.problem.x.nnz // (PASS_PER_MEMORY * max(1, self.size))
         return min(max(per_column, MIN_MEMORY), MAX_MEMORY)
+
+    @property
+    def sample_step(self) -> int:
+        """Take one of so many tiles for the first run of a fit; 1: all."""
+        rows = self.problem.rows.n_rows // SAMPLE_STEP
+        return SAMPLE_STEP if rows >= ROWS_PER_WEIGHT * self.width * self.size else 1
 
     @property
     def most_lanes(self) -> int:
