@@ -132,8 +132,8 @@ def test_a_lane_has_the_same_bits_alone_and_among_others(kind, is_float32):
         code = np.tile(np.arange(4, dtype=np.int32), (lanes, 1))
         tiles.solve(
             3.0, np.array(held_out, np.int32), np.full(lanes, -1, np.int32), code,
-            native.Preconditioner(np.eye(7) / 20, 0.05), np.zeros(lanes), 0.0, tol, 300, 20, 1, None,
-            weights, results,
+            native.Preconditioner(np.eye(7) / 20, 0.05), np.zeros(lanes), 0.0, tol, 300, 20, 1,
+            None, weights, results,
         )  # fmt: skip
         assert (results[:, 1] <= tol * results[:, 0]).all()
         return weights
@@ -168,6 +168,25 @@ def test_preconditioners_of_some_columns_give_the_same_optimum():
     for weights, _ in ends[1:]:
         np.testing.assert_allclose(weights, ends[0][0], atol=1e-6)
     assert ends[0][1] == ends[2][1] < ends[1][1]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_on_a_sample_first_saves_passes_and_keeps_the_optimum(kind):
+    X, y, weight, fold, _ = rows_of(6, n=20_000)
+    tiles, ends = tiles_of(X, y, weight, fold, kind=kind), []
+    for step in (1, 8):
+        weights, results = np.zeros((2, 1, 8)), np.zeros((2, 5))
+        tiles.solve(
+            1.0, np.array([1, 2], np.int32), np.array([2, 2], np.int32),
+            np.zeros((2, 0), np.int32), native.Preconditioner(np.eye(7) / 20, 0.05), np.zeros(2),
+            0.0, 1e-10, 200, 20, step, None, weights, results,
+        )  # fmt: skip
+        assert results[:, 4].all()
+        ends.append((weights, results))
+    np.testing.assert_allclose(ends[1][0], ends[0][0], atol=1e-4)
+    np.testing.assert_allclose(ends[1][1][:, 0], ends[0][1][:, 0], rtol=1e-10)
+    assert (ends[1][1][:, 3] < ends[0][1][:, 3]).all()
 
 
 @pytest.mark.kernel

@@ -51,8 +51,8 @@ SEARCH_TOLS, TINY_SEARCH_TOLS = (1e-5, 3e-4), (1e-14, 1e-14)
 CURVATURE, JOINT_CURVATURE = 0.25, 0.15
 #: Gap to solve for, relative to the requested one.
 FIRST_GAP = 0.5
-#: Passes of L-BFGS before Newton's method, in a fit and in a search.
-FALLBACK_PASSES, SEARCH_FALLBACK_PASSES = 60, 300
+#: Passes of L-BFGS before Newton's method: in a fit, binary or joint, and in a search.
+FALLBACK_PASSES, JOINT_FALLBACK_PASSES, SEARCH_FALLBACK_PASSES = 30, 60, 300
 #: Passes of Newton's method with conjugate gradients before the next solver.
 NEWTON_PASSES = 600
 #: A Newton step is certified if its predicted decrease, relative to the value, is below this.
@@ -85,12 +85,13 @@ class LbfgsSolver:
     ) -> list[list[list[int]]]:
         """Deal out paths of C over the threads; lanes of one C are a batch."""
         paths, n_jobs = chains(lanes, chosen), max(1, n_jobs)
-        parts = [paths[first::n_jobs] for first in range(min(n_jobs, len(paths)))]
-        most = self._tiled.most_lanes
-        blocks = []
-        for part in (part[at : at + most] for part in parts for at in range(0, len(part), most)):
-            order = sorted((k for path in part for k in path), key=lambda k: (lanes[k].C, k))
-            blocks.append([list(same) for _, same in groupby(order, key=lambda k: lanes[k].C)])
+        most, blocks = self._tiled.most_lanes, []
+        for first in range(min(n_jobs, len(paths))):
+            mine = paths[first::n_jobs]
+            for at in range(0, len(mine), most):
+                some = (k for path in mine[at : at + most] for k in path)
+                order = sorted(some, key=lambda k: (lanes[k].C, k))
+                blocks.append([list(same) for _, same in groupby(order, key=lambda k: lanes[k].C)])
         return blocks
 
     def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
@@ -106,12 +107,13 @@ class LbfgsSolver:
         stop = _Stop(on_pass)
         wanted = min(goal.tol, TINY_TOL) if goal.to_rounding else goal.tol
         most = goal.max_iter
+        before_newton = JOINT_FALLBACK_PASSES if self._tiled.is_joint else FALLBACK_PASSES
         results = self._minimise(
             self._tiled.float64,
             batch,
             (0.0, 0.0),
             FIRST_GAP * wanted,
-            min(FALLBACK_PASSES, most),
+            min(before_newton, most),
             stop,
             1 if batch.weights.any() else self._tiled.sample_step,
         )
@@ -148,7 +150,7 @@ class LbfgsSolver:
             for k in np.flatnonzero(results[:, 4] == 0).tolist():
                 left = replace(goal, max_iter=goal.max_iter - int(passes[k]))
                 alone = self._certified(batch.take(k), left, on_pass)
-                here, one = slice(k * self._tiled.width, (k + 1) * self._tiled.width), alone.solution
+                one, here = alone.solution, np.arange(self._tiled.width) + k * self._tiled.width
                 weights[:, here], b[here], scores[:, here] = one.weights, one.intercept, one.scores
                 passes[k], solvers[k] = passes[k] + alone.passes[0], alone.solvers[0]
                 done[k] = alone.is_done[0]
