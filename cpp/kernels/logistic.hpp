@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/rows.hpp"
 #include "kernels/views.hpp"
 
 namespace kernels::logistic {
@@ -21,7 +22,15 @@ struct Expansion {
     std::shared_ptr<State> state;
 };
 
-// Dense rows with labels, sample weights and folds, for l2-penalised logistic regression of many
+// Coordinates in which objectives are well conditioned; see certified/preconditioned.hpp.
+struct Coordinates {
+    ConstTable<double> basis;
+    double intercept_scale = 0;
+    std::optional<Const<std::int32_t>> columns;     // those of the basis
+    std::optional<Const<double>> diagonal, centre;  // of the other columns; of all
+};
+
+// Rows with labels, sample weights and folds, for l2-penalised logistic regression of many
 // lanes; see certified/logistic_objective.hpp and certified/lbfgs.hpp.
 class LogisticLanes {
    public:
@@ -29,12 +38,19 @@ class LogisticLanes {
                   std::optional<Const<double>> weight, std::optional<Const<std::int32_t>> fold,
                   bool is_float32);
 
+    // Of sparse rows, which are copied.
+    LogisticLanes(const BoundRows& rows, Const<std::int32_t> label,
+                  std::optional<Const<double>> weight, std::optional<Const<std::int32_t>> fold,
+                  bool is_float32);
+
+    // Write dense rows, from row `first` on.
     void set_rows(std::int64_t first, ConstTable<double> x);
 
     void solve(double C, Const<std::int32_t> held_out, Const<std::int32_t> target,
-               ConstTable<std::int32_t> code, ConstTable<double> basis, double intercept_scale,
+               ConstTable<std::int32_t> code, const Coordinates& coordinates,
                Const<double> decrement_tol, double decrement_ratio, double gap_tol,
-               std::int64_t max_evaluations, const Callback& callback, Mutable<double, 3> weights,
+               std::int64_t max_evaluations, std::int64_t memory, std::int64_t sample_step,
+               const Callback& callback, Mutable<double, 3> weights,
                Mutable<double, 2> results) const;
 
     // The value, the gradient and the mean curvature of each row, of one lane; `expansion`
@@ -45,14 +61,18 @@ class LogisticLanes {
 
     // A truncated Newton step from the weights that were expanded. Returns g.step, the squared
     // norm of the residual, and the number of products.
-    std::vector<double> newton_step(const Expansion& expansion, double C, ConstTable<double> basis,
-                                    double intercept_scale, ConstTable<double> gradient,
-                                    double value, double residual_tol, std::int64_t max_products,
-                                    Mutable<double, 2> step) const;
+    std::vector<double> newton_step(const Expansion& expansion, double C, const Coordinates& given,
+                                    ConstTable<double> gradient, double value, double residual_tol,
+                                    std::int64_t max_products, Mutable<double, 2> step) const;
 
     struct State;
 
    private:
+    template <class Tiles>
+    void set_tiles(Tiles tiles, Const<std::int32_t> label,
+                   const std::optional<Const<double>>& weight,
+                   const std::optional<Const<std::int32_t>>& fold);
+
     std::shared_ptr<State> state_;
 };
 

@@ -393,19 +393,30 @@ class LogisticExpansion:
 
     def __init__(self) -> None: ...
 
+class Preconditioner:
+    """
+    Coordinates w = basis u, b = intercept_scale v - centre.w in which objectives are well conditioned. The basis is of some columns, diagonal of the others; None: of all columns.
+    """
+
+    def __init__(self, basis: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept_scale: float, columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
 class LogisticLanes:
     """
-    Dense rows in tiles, with labels, sample weights and folds, for l2-penalised logistic regression of many lanes.
+    Rows in tiles, with labels, sample weights and folds, for l2-penalised logistic regression of many lanes.
     """
 
+    @overload
     def __init__(self, n_columns: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, is_float32: bool) -> None: ...
 
-    def set_rows(self, first: int, x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
-        """Write rows, from row `first` on."""
+    @overload
+    def __init__(self, rows: separable._core.portable.Rows, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, is_float32: bool) -> None: ...
 
-    def solve(self, C: float, held_out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], basis: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept_scale: float, decrement_tol: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], decrement_ratio: float, gap_tol: float, max_evaluations: int, callback: object | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], results: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    def set_rows(self, first: int, x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Write dense rows, from row `first` on."""
+
+    def solve(self, C: float, held_out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], preconditioner: Preconditioner, decrement_tol: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], decrement_ratio: float, gap_tol: float, max_evaluations: int, memory: int, sample_step: int, callback: object | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], results: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
         """
-        Minimise the objectives of lanes by L-BFGS in the coordinates w = basis u; see certified/lbfgs.hpp. code has the weight vector of each class, -1 if it is absent, and no column for binary lanes. weights, (lanes, vectors, columns + 1) with the intercept last, are the start and the end; results are value, estimated gap, half the squared Newton decrement, evaluations and whether the lane converged.
+        Minimise the objectives of lanes by L-BFGS in the coordinates of the preconditioner; see certified/lbfgs.hpp. code has the weight vector of each class, -1 if it is absent, and no column for binary lanes. A sample_step above 1 begins with one of so many tiles. weights, (lanes, vectors, columns + 1) with the intercept last, are the start and the end; results are value, estimated gap, half the squared Newton decrement, evaluations and whether the lane converged.
         """
 
     def expand(self, C: float, held_out: int, target: int, code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], expansion: LogisticExpansion) -> float:
@@ -413,7 +424,7 @@ class LogisticLanes:
         Write the gradient and the mean curvature of each row at the weights of one lane, keep in the expansion what its Hessian needs, and return its value.
         """
 
-    def newton_step(self, expansion: LogisticExpansion, C: float, basis: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept_scale: float, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: float, residual_tol: float, max_products: int, step: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> list[float]:
+    def newton_step(self, expansion: LogisticExpansion, C: float, preconditioner: Preconditioner, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: float, residual_tol: float, max_products: int, step: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> list[float]:
         """
         Write a truncated Newton step from the weights that were expanded; see certified/logistic_newton.hpp. Returns gradient.step, the squared norm of the residual and the number of Hessian products.
         """

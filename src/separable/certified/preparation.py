@@ -11,6 +11,7 @@ import numpy as np
 from separable.certified.number_range import check_cells, inverse_scales
 from separable.certified.problem import Columns, Problem, extents
 from separable.data.rows import Rows, core_rows
+from separable.linalg.blas import reduce_rows
 from separable.linalg.design_matrix import dense_blocks
 from separable.penalties.elastic_net import ElasticNetPenalty
 
@@ -135,9 +136,10 @@ def _means(rows: Rows, weight: Floats | None) -> Floats:
         sums = np.zeros(rows.n_features)
         for start, block in dense_blocks(rows):
             away = block - first
-            sums += (
-                away.sum(axis=0) if weight is None else weight[start : start + len(block)] @ away
-            )
+            if weight is None:
+                sums += reduce_rows(np.add, away)
+            else:
+                sums += weight[start : start + len(block)] @ away
         return first + sums / total
     mine: Floats = np.asarray(rows.values, dtype=np.float64)
     if weight is not None:

@@ -22,6 +22,7 @@ import numpy as np
 from separable._core import native, portable
 from separable.certified.number_range import check_objective
 from separable.data.rows import core_rows
+from separable.linalg.blas import reduce_rows
 from separable.linalg.design_matrix import design_matrix
 from separable.linalg.row_space import compact
 from separable.penalties.elastic_net import ElasticNetPenalty
@@ -162,7 +163,7 @@ def extents(rows: Rows, shift: Floats | None) -> Floats:
         return np.zeros(rows.n_features)
     if rows.is_sparse:
         return np.full(rows.n_features, float(max(rows.values.max(), -rows.values.min())))
-    high, low = rows.values.max(axis=0), rows.values.min(axis=0)
+    high, low = (reduce_rows(each, rows.values) for each in (np.maximum, np.minimum))
     if shift is not None:
         high, low = high - shift, low - shift
     largest: Floats = np.maximum(high, -low).astype(np.float64)

@@ -329,7 +329,8 @@ class SparseMatrix(DesignMatrix):
         return Rows(values, self.shape[1], self._rows.indices, self._rows.indptr)
 
     @cached_property
-    def _core(self) -> portable.Rows:
+    def core(self) -> portable.Rows:
+        """The rows of Z in the format of the compiled core."""
         return core_rows(self._scaled)
 
     @cached_property
@@ -340,13 +341,13 @@ class SparseMatrix(DesignMatrix):
 
     def matvec(self, u: NDArray[Any]) -> Floats:
         """Return Zu."""
-        return _matvec(self._core, self.shape[0], u)
+        return _matvec(self.core, self.shape[0], u)
 
     def rmatvec(self, r: Floats) -> Floats:
         """Return Z'r."""
         wide = in_lines(r if r.ndim == 2 else r[:, None])
         sums = aligned_zeros((self.shape[1], wide.shape[1]), wide.dtype)
-        native.add_rows(self._core, wide, sums)
+        native.add_rows(self.core, wide, sums)
         return sums[:, : r.shape[1]] if r.ndim == 2 else sums[:, 0]
 
     def blocks(self, step: int | None = None) -> Iterator[tuple[slice, Floats]]:
@@ -373,7 +374,7 @@ class SparseMatrix(DesignMatrix):
         if self._is_dense:
             return super()._gram(c)
         gram = np.zeros((self.shape[1],) * 2)
-        native.add_outer(self._core, c, gram)
+        native.add_outer(self.core, c, gram)
         gram += gram.T.copy()
         gram[np.diag_indices(len(gram))] *= 0.5
         return gram
@@ -382,7 +383,7 @@ class SparseMatrix(DesignMatrix):
         if c.ndim == 2:
             return np.stack([self._squared_norms(np.ascontiguousarray(one)) for one in c.T], axis=1)
         sums = np.zeros(self.shape[1])
-        native.add_squares(self._core, c, sums)
+        native.add_squares(self.core, c, sums)
         return sums
 
     def row_norms(self, v: Floats | None = None) -> Floats:
@@ -390,7 +391,7 @@ class SparseMatrix(DesignMatrix):
         if v is not None:
             return _matvec(self._core_of_squares, self.shape[0], v)
         norms = np.empty(self.shape[0])
-        self._core.squared_norms(norms)
+        self.core.squared_norms(norms)
         return norms
 
     def row_gram(self, rows: Indices) -> Floats:

@@ -1,4 +1,4 @@
-"""Logistic regression of dense rows: kernels against plain NumPy, fits against plain Newton."""
+"""Logistic regression by L-BFGS: kernels against plain NumPy, fits against plain Newton."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from separable import LogisticRegression, LogisticRegressionCV
 from separable._core import native
+from separable.data.rows import as_rows, core_rows
 from tests.certified.engine_problems import use_solvers
 from tests.long_cases import first
 
@@ -14,6 +15,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::separable.fitting.best_candidate.GridEdgeWarning"),
 ]
 
+
+KINDS = ["dense", "sparse"]
 
 # ------------------------------------------------------------------ kernels
 
@@ -28,7 +31,10 @@ def rows_of(seed, n=150, d=7, K=4):
     return X, y, weight, fold, 0.5 * rng.standard_normal((K, d + 1))
 
 
-def tiles_of(X, y, weight, fold, is_float32=False):
+def tiles_of(X, y, weight, fold, is_float32=False, kind="dense"):
+    if kind == "sparse":
+        rows = core_rows(as_rows(sp.csr_array(X)))
+        return native.LogisticLanes(rows, y, weight, fold, is_float32)
     tiles = native.LogisticLanes(X.shape[1], y, weight, fold, is_float32)
     half = len(X) // 3
     tiles.set_rows(half, X[half:])
@@ -58,9 +64,10 @@ def plain_softmax(C, X, y, c, w, classes):
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("absent", [None, 2])
 @pytest.mark.parametrize("held_out", [-1, 1])
-def test_expansion_and_newton_step_of_the_softmax(held_out, absent):
+def test_expansion_and_newton_step_of_the_softmax(held_out, absent, kind):
     X, y, weight, fold, w = rows_of(1)
     if absent is not None:
         weight[y == absent] = 0.0
@@ -69,7 +76,7 @@ def test_expansion_and_newton_step_of_the_softmax(held_out, absent):
     c = np.where(fold == held_out, 0.0, weight) if held_out >= 0 else weight
     value, gradient, hessian, p = plain_softmax(0.7, X, y, c, w, classes)
     k, size = len(classes), len(classes) * 8
-    tiles = tiles_of(X, y, weight, fold)
+    tiles = tiles_of(X, y, weight, fold, kind=kind)
     g, h = np.zeros((4, 8)), np.zeros(len(X))
     kept = native.LogisticExpansion()
     assert tiles.expand(0.7, held_out, -1, code, w, g, h, kept) == pytest.approx(value, rel=1e-12)
@@ -78,7 +85,8 @@ def test_expansion_and_newton_step_of_the_softmax(held_out, absent):
     np.testing.assert_allclose(g[:k], gradient, rtol=0, atol=1e-11)
     np.testing.assert_allclose(h, c * (p * (1 - p)).sum(axis=1) / (k - 1), atol=1e-14)
     step = np.zeros((4, 8))
-    slope, residual, _ = tiles.newton_step(kept, 0.7, np.eye(7), 1.0, g, value, 1e-24, 500, step)
+    plain = native.Preconditioner(np.eye(7), 1.0)
+    slope, residual, _ = tiles.newton_step(kept, 0.7, plain, g, value, 1e-24, 500, step)
     left = hessian @ step[:k].ravel() + gradient.ravel()
     assert slope == pytest.approx(float(gradient.ravel() @ step[:k].ravel()), rel=1e-9)
     assert np.square(left.reshape(k, 8)[:, :7]).sum() == pytest.approx(residual, rel=1e-9)
@@ -87,16 +95,18 @@ def test_expansion_and_newton_step_of_the_softmax(held_out, absent):
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("is_float32", [False, True])
-def test_expansion_of_the_binary_loss(is_float32):
+def test_expansion_of_the_binary_loss(is_float32, kind):
     X, y, weight, fold, w = rows_of(2)
-    tiles = tiles_of(X, y, weight, fold, is_float32)
+    tiles = tiles_of(X, y, weight, fold, is_float32, kind)
     g, h = np.zeros((1, 8)), np.zeros(len(X))
     kept = native.LogisticExpansion()
     value = tiles.expand(2.0, 0, 3, np.zeros(0, np.int32), w[:1], g, h, kept)
     empty = native.LogisticExpansion()
+    plain = native.Preconditioner(np.eye(7), 1.0)
     with pytest.raises(ValueError, match="no weights were expanded"):
-        tiles.newton_step(empty, 2.0, np.eye(7), 1.0, g, value, 0.0, 9, g.copy())
+        tiles.newton_step(empty, 2.0, plain, g, value, 0.0, 9, g.copy())
     c, sign = np.where(fold == 0, 0.0, weight), np.where(y == 3, 1.0, -1.0)
     s = X @ w[0, :7] + w[0, 7]
     p = 1.0 / (1.0 + np.exp(sign * s))
@@ -109,24 +119,94 @@ def test_expansion_of_the_binary_loss(is_float32):
 
 
 @pytest.mark.kernel
-def test_a_lane_has_the_same_bits_alone_and_among_others():
+@pytest.mark.parametrize("is_float32", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_lane_has_the_same_bits_alone_and_among_others(kind, is_float32):
     X, y, weight, fold, _ = rows_of(3, n=700)
-    tiles = tiles_of(X, y, weight, fold)
+    tiles = tiles_of(X, y, weight, fold, is_float32, kind)
+    tol = 1e-5 if is_float32 else 1e-9
 
     def solve(held_out):
         lanes = len(held_out)
         weights, results = np.zeros((lanes, 4, 8)), np.zeros((lanes, 5))
         code = np.tile(np.arange(4, dtype=np.int32), (lanes, 1))
         tiles.solve(
-            3.0, np.array(held_out, np.int32), np.full(lanes, -1, np.int32), code, np.eye(7) / 20,
-            0.05, np.zeros(lanes), 0.0, 1e-9, 300, None, weights, results,
+            3.0, np.array(held_out, np.int32), np.full(lanes, -1, np.int32), code,
+            native.Preconditioner(np.eye(7) / 20, 0.05), np.zeros(lanes), 0.0, tol, 300, 20, 1,
+            None, weights, results,
         )  # fmt: skip
-        assert (results[:, 1] <= 1e-9 * results[:, 0]).all()
+        assert (results[:, 1] <= tol * results[:, 0]).all()
         return weights
 
     together = solve([0, 1, 2, -1])
     for k, held_out in enumerate([0, 1, 2, -1]):
         np.testing.assert_array_equal(together[k], solve([held_out])[0])
+
+
+@pytest.mark.kernel
+def test_preconditioners_of_some_columns_give_the_same_optimum():
+    X, y, weight, fold, _ = rows_of(4, n=400)
+    X += np.arange(7.0)
+    tiles = tiles_of(X, y, weight, fold, kind="sparse")
+    gram = (X - X.mean(axis=0)).T @ (X - X.mean(axis=0))
+    inverse = np.linalg.inv(np.linalg.cholesky(np.eye(7) + 0.25 * gram)).T
+    some = np.array([1, 4, 6], np.int32)
+    part = np.linalg.inv(np.linalg.cholesky(np.eye(3) + 0.25 * gram[np.ix_(some, some)])).T
+    others = 1.0 / np.sqrt(1.0 + 0.25 * np.diag(gram))
+    ends = []
+    for made in (
+        native.Preconditioner(inverse, 0.1, centre=X.mean(axis=0)),
+        native.Preconditioner(part, 0.1, some, others, X.mean(axis=0)),
+        native.Preconditioner(inverse, 0.1, np.arange(7, dtype=np.int32), others, X.mean(axis=0)),
+    ):
+        weights, results = np.zeros((1, 1, 8)), np.zeros((1, 5))
+        tiles.solve(
+            1.0, np.array([1], np.int32), np.array([2], np.int32), np.zeros((1, 0), np.int32),
+            made, np.zeros(1), 0.0, 1e-13, 2000, 20, 1, None, weights, results,
+        )  # fmt: skip
+        ends.append((weights[0, 0], results[0, 3]))
+    for weights, _ in ends[1:]:
+        np.testing.assert_allclose(weights, ends[0][0], atol=1e-6)
+    assert ends[0][1] == ends[2][1] < ends[1][1]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_on_a_sample_first_saves_passes_and_keeps_the_optimum(kind):
+    X, y, weight, fold, _ = rows_of(6, n=20_000)
+    tiles, ends = tiles_of(X, y, weight, fold, kind=kind), []
+    for step in (1, 8):
+        weights, results = np.zeros((2, 1, 8)), np.zeros((2, 5))
+        tiles.solve(
+            1.0, np.array([1, 2], np.int32), np.array([2, 2], np.int32),
+            np.zeros((2, 0), np.int32), native.Preconditioner(np.eye(7) / 20, 0.05), np.zeros(2),
+            0.0, 1e-10, 200, 20, step, None, weights, results,
+        )  # fmt: skip
+        assert results[:, 4].all()
+        ends.append((weights, results))
+    np.testing.assert_allclose(ends[1][0], ends[0][0], atol=1e-4)
+    np.testing.assert_allclose(ends[1][1][:, 0], ends[0][1][:, 0], rtol=1e-10)
+    assert (ends[1][1][:, 3] < ends[0][1][:, 3]).all()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: native.Preconditioner(np.eye(6), 1.0),
+        lambda: native.Preconditioner(np.eye(2), 1.0, np.array([1, 7], np.int32), np.ones(7)),
+        lambda: native.Preconditioner(np.eye(2), 1.0, np.array([1, 2], np.int32)),
+        lambda: native.Preconditioner(np.eye(7), 1.0, centre=np.ones(3)),
+    ],
+)
+def test_preconditioners_that_do_not_fit_are_refused(made):
+    X, y, weight, fold, _ = rows_of(5)
+    tiles = tiles_of(X, y, weight, fold, kind="sparse")
+    with pytest.raises(ValueError, match="columns do not fit"):
+        tiles.solve(
+            1.0, np.array([1], np.int32), np.array([2], np.int32), np.zeros((1, 0), np.int32),
+            made(), np.zeros(1), 0.0, 1e-9, 9, 20, 1, None, np.zeros((1, 1, 8)), np.zeros((1, 5)),
+        )  # fmt: skip
 
 
 # ------------------------------------------------------------------ fits
@@ -196,7 +276,8 @@ def check_fit(seed, *, converges=True, kind=None, **how):
     X, y, weight, more = problem_of(seed)
     scale = np.ones(X.shape[1])
     if kind == "sparse":
-        X = X * (np.random.default_rng(seed).random(X.shape) < 0.6)
+        part = 0.6 if seed % 2 else 0.08  # worth spreading, or not
+        X = X * (np.random.default_rng(seed).random(X.shape) < part)
         more["standardize"] = False
     rows = sp.csr_array(X) if kind == "sparse" else X
     model = LogisticRegression(**more, **how).fit(rows, y, weight)
@@ -238,3 +319,38 @@ def test_searches_have_the_scores_of_tight_fits(seed):
         for tol in (None, 1e-9)
     ]
     np.testing.assert_allclose(searches[0].scores_, searches[1].scores_, rtol=5e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("K", [2, 4])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("passes", [6, 300])  # 6: some lanes go on alone
+def test_searches_have_the_same_bits_on_any_number_of_threads(kind, K, passes, monkeypatch):
+    monkeypatch.setattr("separable.certified.solvers.lbfgs.SEARCH_FALLBACK_PASSES", passes)
+    rng = np.random.default_rng(K)
+    part = 0.1 if kind == "sparse" else 1.0
+    X = rng.standard_normal((2000, 30)) * (rng.random((2000, 30)) < part)
+    y = (X @ rng.standard_normal((30, K)) + rng.gumbel(size=(2000, K))).argmax(axis=1)
+    rows = sp.csr_array(X) if kind == "sparse" else X
+    first, *others = (
+        LogisticRegressionCV([0.01, 1.0, 100.0], cv=5, n_jobs=n_jobs).fit(rows, y)
+        for n_jobs in (1, 2, 3)
+    )
+    assert first.n_iter_.min() == 6 < first.n_iter_.max()
+    for other in others:
+        np.testing.assert_array_equal(other.coefs_paths_, first.coefs_paths_)
+        np.testing.assert_array_equal(other.scores_, first.scores_)
+        np.testing.assert_array_equal(other.coef_, first.coef_)
+
+
+def test_text_beside_a_few_numbers_stays_in_lanes():
+    rng = np.random.default_rng(0)
+    n, d = 600, 3000
+    words = sp.random_array((n, d), density=0.01, rng=rng, format="csr")
+    text = sp.csr_array(sp.diags_array(1.0 / np.sqrt(words.multiply(words).sum(axis=1))) @ words)
+    numbers = rng.random((n, 3)) * [1.0, 10.0, 100.0]
+    y = (text @ rng.standard_normal(d) + 0.02 * numbers[:, 2] > 1.0).astype(int)
+    solvers = {
+        name: LogisticRegression().fit(rows, y).evidence_["engine"]
+        for name, rows in {"text": text, "both": sp.csr_array(sp.hstack([text, numbers]))}.items()
+    }
+    assert solvers == {"text": "descent", "both": "lbfgs"}

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "separable/math/fused.hpp"
 #include "separable/math/lanes.hpp"
@@ -20,6 +22,8 @@ inline constexpr int kColumnsTogether = 4;
 template <class T>
 class DenseTiles {
    public:
+    using Number = T;
+    struct Scratch {};  // products need no memory of their own
     using Register = typename Line<T>::Register;
     static constexpr std::int64_t kPerRegister = Line<T>::kPerRegister;
     // Rows are padded with zeros to whole steps; a step is a multiple of the rows that a block of
@@ -35,7 +39,13 @@ class DenseTiles {
         const std::int64_t fitting = kTileBytes / bytes / kStep * kStep;
         const std::int64_t needed = (n_rows + kStep - 1) / kStep * kStep;
         tile_rows_ = std::max(kStep, std::min({fitting, kMostRows, needed}));
-        values_.assign(static_cast<std::size_t>(n_tiles() * tile_rows_ * n_columns), T(0));
+        // zeros of the system: large blocks are written once, by `set_rows`
+        const auto size = static_cast<std::size_t>(n_tiles() * tile_rows_ * n_columns) * sizeof(T);
+        std::size_t room = size + kLineBytes;
+        memory_.reset(std::calloc(room, 1));
+        if (memory_ == nullptr) throw std::bad_alloc();
+        void* at = memory_.get();
+        values_ = static_cast<T*>(std::align(kLineBytes, size, at, room));
     }
 
     // Write rows in C order, from row `first` on; a few rows at a time, column by column.
@@ -45,7 +55,7 @@ class DenseTiles {
         for (std::int64_t i = first; i < end;) {
             const std::int64_t within = i % tile_rows_;
             const std::int64_t rows = std::min({kTogether, end - i, tile_rows_ - within});
-            T* to = values_.data() + (i - within) * n_columns_ + within;
+            T* to = values_ + (i - within) * n_columns_ + within;
             for (std::int64_t j = 0; j < n_columns_; ++j, to += tile_rows_)
                 for (std::int64_t r = 0; r < rows; ++r)
                     to[r] = static_cast<T>(x[r * n_columns_ + j]);
@@ -56,13 +66,14 @@ class DenseTiles {
 
     std::int64_t n_rows() const { return n_rows_; }
     std::int64_t n_columns() const { return n_columns_; }
+    std::int64_t n_values() const { return n_rows_ * n_columns_; }
     std::int64_t tile_rows() const { return tile_rows_; }
     std::int64_t n_tiles() const { return (n_rows_ + tile_rows_ - 1) / tile_rows_; }
 
     // scores[c][r] = intercept[c] + sum_j w[c][j] z[r][j] of the rows of a tile. Weights stand in
     // groups: see `packed_weights`.
     void scores(std::int64_t tile, const T* packed, const T* intercept, std::int64_t n_vectors,
-                T* scores) const {
+                T* scores, Scratch&) const {
         const T* z = tile_values(tile);
         std::int64_t c = 0;
         for (; c + 4 <= n_vectors; c += 4)
@@ -78,7 +89,7 @@ class DenseTiles {
     // gradient[c][j] += sum_r residual[c][r] z[r][j], over the rows of a tile, in float64.
     // `stride` is the distance between the gradients of two vectors.
     void add_gradients(std::int64_t tile, const T* residual, std::int64_t n_vectors,
-                       double* gradient, std::int64_t stride) const {
+                       double* gradient, std::int64_t stride, Scratch&) const {
         const T* z = tile_values(tile);
         std::int64_t c = 0;
         for (; c + 4 <= n_vectors; c += 4)
@@ -90,6 +101,10 @@ class DenseTiles {
         if (c < n_vectors)
             gradient_columns<1, 8>(z, residual + c * tile_rows_, gradient + c * stride, stride);
     }
+
+    void finish_gradients(std::int64_t, double*, std::int64_t, Scratch&) const {}
+
+    std::int64_t packed_size(std::int64_t n_vectors) const { return n_vectors * n_columns_; }
 
     // Copy weights, one vector after the other with `stride` between them, into groups of 4, 2 and
     // 1 vectors in which the weights of a column stand side by side.
@@ -107,7 +122,7 @@ class DenseTiles {
 
    private:
     const T* tile_values(std::int64_t tile) const {
-        return values_.data() + tile * tile_rows_ * n_columns_;
+        return values_ + tile * tile_rows_ * n_columns_;
     }
 
     static Register load(const T* from) { return *reinterpret_cast<const Register*>(from); }
@@ -167,7 +182,8 @@ class DenseTiles {
     }
 
     std::int64_t n_rows_, n_columns_, tile_rows_ = kStep;
-    LineVector<T> values_;
+    std::unique_ptr<void, decltype(&std::free)> memory_{nullptr, &std::free};
+    T* values_ = nullptr;
 };
 
 }  // namespace separable

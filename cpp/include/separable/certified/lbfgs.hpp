@@ -10,7 +10,9 @@
 //            W. Hager and H. Zhang, A new conjugate gradient method with guaranteed descent and an
 //            efficient line search (2005), for steps whose decrease is lost in rounding
 //
-// Lanes share passes over the rows and nothing else: each has its own memory, step length and end.
+// A first run on a sample of the rows, with C so much larger, leaves weights and curvature for the
+// run on all rows. Lanes share passes over the rows and nothing else: each has its own memory, step
+// length and end.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +34,7 @@ struct LbfgsOptions {
     double value_rounding = 1e-15;  // relative rounding error of a value
     std::int64_t memory = 20;
     std::int64_t min_kept = 5;  // steps before a decrement is trusted
+    double sample_tol = 0;      // a run on a sample stops at this decrement; 0: there is none
 };
 
 struct LbfgsResult {
@@ -48,7 +51,8 @@ class LbfgsLane {
         : weights_(weights),
           coordinates_(coordinates),
           decrement_tol_(decrement_tol),
-          options_(options) {
+          options_(options),
+          is_sample_(options.sample_tol > 0) {
         const std::size_t size = coordinates.size();
         for (auto* each :
              {&trial_, &raw_gradient_, &gradient_, &new_gradient_, &direction_, &raw_direction_})
@@ -68,7 +72,7 @@ class LbfgsLane {
     void take(double value) {
         ++result_.evaluations;
         coordinates_.gradient(raw_gradient_.data(), new_gradient_.data());
-        if (result_.evaluations == 1) {
+        if (is_new_) {
             begin(value);
         } else if (is_accepted(value)) {
             remember(value);
@@ -81,8 +85,18 @@ class LbfgsLane {
 
     void stop() { is_active_ = false; }
 
+    // Go on to all rows after a sample of one in `step`, from its weights and with its memory.
+    void leave_sample(std::int64_t step) {
+        is_sample_ = false;
+        is_active_ = is_new_ = true;
+        idle_ = 0;
+        result_.evaluations = (result_.evaluations + step - 1) / step;
+        std::copy_n(weights_, trial_.size(), trial_.begin());
+    }
+
    private:
     void begin(double value) {
+        is_new_ = false;
         result_.value = value;
         gradient_.swap(new_gradient_);
         measure_gap();
@@ -123,14 +137,12 @@ class LbfgsLane {
     // The natural dual point, of the probabilities at w, is within |gradient in w|^2 / 2; what is
     // left of the gradient in b costs about its square over the curvature.
     void measure_gap() {
-        const auto d = static_cast<std::size_t>(coordinates_.d);
-        double of_weights = 0, of_intercepts = 0;
-        for (std::size_t c = 0; c < static_cast<std::size_t>(coordinates_.n_vectors); ++c) {
-            const double* g = raw_gradient_.data() + c * (d + 1);
-            of_weights += dot(g, g, d);
-            of_intercepts += g[d] * g[d];
-        }
-        result_.gap = 0.5 * (of_weights + coordinates_.s * coordinates_.s * of_intercepts);
+        double of_intercepts = 0;
+        const auto stride = static_cast<std::size_t>(coordinates_.d + 1);
+        for (std::size_t c = stride - 1; c < raw_gradient_.size(); c += stride)
+            of_intercepts += raw_gradient_[c] * raw_gradient_[c];
+        result_.gap = 0.5 * (coordinates_.squared_norm(raw_gradient_.data()) +
+                             coordinates_.s * coordinates_.s * of_intercepts);
     }
 
     void new_direction() {
@@ -159,9 +171,13 @@ class LbfgsLane {
         result_.decrement = -0.5 * slope_;
         is_close_ = result_.decrement <= decrement_tol_ &&
                     result_.decrement <= options_.decrement_ratio * result_.value;
+        if (is_sample_ && result_.decrement <= options_.sample_tol && n_kept_ > 0) {
+            is_active_ = false;
+            return;
+        }
         // the first directions know little of the curvature, and so of the distance
         const bool is_small = is_close_ && n_kept_ >= options_.min_kept;
-        const bool is_proved = result_.gap <= options_.gap_tol * result_.value;
+        const bool is_proved = !is_sample_ && result_.gap <= options_.gap_tol * result_.value;
         constexpr std::int64_t kMostIdle = 4;
         if (is_small || is_proved || !(slope_ < 0) || idle_ >= kMostIdle) {
             result_.converged = is_close_ || is_proved || !(slope_ < 0);
@@ -207,7 +223,7 @@ class LbfgsLane {
     std::vector<double> inverse_;
     double scale_ = 1.0, slope_ = 0, length_ = 1.0;
     std::int64_t n_kept_ = 0, idle_ = 0;
-    bool is_active_ = true, is_close_ = false;
+    bool is_active_ = true, is_close_ = false, is_new_ = true, is_sample_;
     LbfgsResult result_;
 };
 

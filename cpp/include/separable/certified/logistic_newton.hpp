@@ -26,15 +26,14 @@ struct NewtonStep {
 };
 
 // `kept` is what `LogisticObjective::expand` kept at the weights, with their value and gradient.
-template <class T>
-NewtonStep truncated_newton_step(LogisticObjective<T>& objective, const LogisticLane& lane,
+template <class Tiles, class T>
+NewtonStep truncated_newton_step(LogisticObjective<Tiles>& objective, const LogisticLane& lane,
                                  double C, const Preconditioner& coordinates,
                                  const Vector& gradient, const LineVector<T>& kept, double value,
                                  double residual_tol, std::int64_t max_products,
                                  std::span<double> step, Heartbeat& heartbeat) {
     constexpr double kForcing = 0.1;  // the largest residual, relative to the gradient
     const std::size_t size = coordinates.size();
-    const auto d = static_cast<std::size_t>(coordinates.d);
     Vector left = gradient, in_basis(size), scaled(size), p(size), image(size);
     for (double& each : left) each = -each;
     std::fill(step.begin(), step.end(), 0.0);
@@ -43,15 +42,10 @@ NewtonStep truncated_newton_step(LogisticObjective<T>& objective, const Logistic
         coordinates.direction(in_basis.data(), scaled.data());
         return dot(left, scaled);
     };
-    const auto squares = [&] {
-        double total = 0;
-        for (std::size_t c = 0; c < size; c += d + 1) total += dot(&left[c], &left[c], d);
-        return total;
-    };
     double norm = precondition();
     const double enough = std::min(kForcing * kForcing, norm / value) * norm;
     NewtonStep result;
-    result.residual = squares();
+    result.residual = coordinates.squared_norm(left.data());
     p = scaled;
     while (result.products < max_products && norm > 0) {
         objective.hessian_product(lane, p.data(), C, kept, image.data(), heartbeat);
@@ -60,7 +54,7 @@ NewtonStep truncated_newton_step(LogisticObjective<T>& objective, const Logistic
         if (!std::isfinite(length)) break;
         for (std::size_t i = 0; i < size; ++i) step[i] += length * p[i];
         add(-length, image, left);
-        result.residual = squares();
+        result.residual = coordinates.squared_norm(left.data());
         const double next = precondition();
         if (next <= enough || result.residual <= residual_tol) break;
         for (std::size_t i = 0; i < size; ++i) p[i] = scaled[i] + next / norm * p[i];

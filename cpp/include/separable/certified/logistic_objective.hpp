@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "separable/certified/dense_tiles.hpp"
+#include "separable/certified/sparse_tiles.hpp"
 #include "separable/math/exponential.hpp"
 #include "separable/math/heartbeat.hpp"
 #include "separable/math/logarithm.hpp"
@@ -32,7 +33,8 @@ struct LogisticLane {
 // Labels, sample weights and folds of the rows, padded to whole tiles.
 template <class T>
 struct LogisticTargets {
-    LogisticTargets(const DenseTiles<T>& x, std::span<const std::int32_t> label,
+    template <class Tiles>
+    LogisticTargets(const Tiles& x, std::span<const std::int32_t> label,
                     std::span<const double> weight, std::span<const std::int32_t> fold) {
         const auto n = static_cast<std::size_t>(x.n_rows());
         const auto padded = static_cast<std::size_t>(x.n_tiles() * x.tile_rows());
@@ -49,22 +51,27 @@ struct LogisticTargets {
     LineVector<T> label, weight, fold;
 };
 
-template <class T>
+// Tiles: DenseTiles or SparseTiles.
+template <class Tiles>
 class LogisticObjective {
    public:
-    LogisticObjective(const DenseTiles<T>& x, const LogisticTargets<T>& targets)
+    using T = typename Tiles::Number;
+
+    LogisticObjective(const Tiles& x, const LogisticTargets<T>& targets)
         : x_(x), targets_(targets), cost_(tile_rows()), top_(tile_rows()), sum_(tile_rows()) {}
 
     // The weights of a lane are n_vectors x (d + 1), the intercept last; so are the gradients.
-    // Values and gradients are those of C times the losses and of the penalty.
+    // Values and gradients are those of C times the losses and of the penalty. A tile_step above 1
+    // takes every such tile only, a sample of the rows.
     void evaluate(std::span<const LogisticLane* const> lanes,
                   std::span<const double* const> weights, double C, std::span<double> values,
-                  std::span<double* const> gradients, Heartbeat& heartbeat) {
+                  std::span<double* const> gradients, Heartbeat& heartbeat,
+                  std::int64_t tile_step = 1) {
         const std::int64_t d = x_.n_columns(), stride = d + 1;
         const std::int64_t total = set_vectors(lanes, weights);
         std::fill(values.begin(), values.end(), 0.0);
-        for (std::int64_t tile = 0; tile < x_.n_tiles(); ++tile) {
-            x_.scores(tile, packed_.data(), intercept_.data(), total, scores_.data());
+        for (std::int64_t tile = 0; tile < x_.n_tiles(); tile += tile_step) {
+            x_.scores(tile, packed_.data(), intercept_.data(), total, scores_.data(), scratch_);
             T* s = scores_.data();
             double* gradient = all_.data();
             for (std::size_t k = 0; k < lanes.size(); ++k) {
@@ -75,9 +82,10 @@ class LogisticObjective {
                      ++c, s += x_.tile_rows(), gradient += stride)
                     gradient[d] += sum_of(s);
             }
-            x_.add_gradients(tile, scores_.data(), total, all_.data(), stride);
+            x_.add_gradients(tile, scores_.data(), total, all_.data(), stride, scratch_);
             for (std::int64_t r = 0; r < x_.tile_rows(); ++r) heartbeat.row();
         }
+        x_.finish_gradients(total, all_.data(), stride, scratch_);
         add_penalty(lanes, weights, C, gradients);
         for (std::size_t k = 0; k < lanes.size(); ++k) {
             double squares = 0;
@@ -110,7 +118,7 @@ class LogisticObjective {
         const std::size_t R = tile_rows();
         const T* p = kept.data();
         for (std::int64_t tile = 0; tile < x_.n_tiles(); ++tile) {
-            x_.scores(tile, packed_.data(), intercept_.data(), total, scores_.data());
+            x_.scores(tile, packed_.data(), intercept_.data(), total, scores_.data(), scratch_);
             set_costs(lane, tile);
             T* s = scores_.data();
             const auto K = static_cast<std::size_t>(total);
@@ -128,9 +136,10 @@ class LogisticObjective {
             for (std::size_t k = 0; k < K; ++k)
                 all_[k * static_cast<std::size_t>(stride) + static_cast<std::size_t>(d)] +=
                     sum_of(s + k * R);
-            x_.add_gradients(tile, s, total, all_.data(), stride);
+            x_.add_gradients(tile, s, total, all_.data(), stride, scratch_);
             for (std::size_t r = 0; r < R; ++r) heartbeat.row();
         }
+        x_.finish_gradients(total, all_.data(), stride, scratch_);
         add_penalty(lanes, std::span(&direction, 1), C, std::span(&product, 1));
     }
 
@@ -142,7 +151,7 @@ class LogisticObjective {
         std::int64_t total = 0;
         for (const LogisticLane* lane : lanes) total += lane->n_vectors;
         all_.resize(static_cast<std::size_t>(total * stride));
-        packed_.resize(static_cast<std::size_t>(total * d));
+        packed_.resize(static_cast<std::size_t>(x_.packed_size(total)));
         intercept_.resize(static_cast<std::size_t>(total));
         scores_.resize(static_cast<std::size_t>(total * x_.tile_rows()));
         double* to = all_.data();
@@ -274,10 +283,11 @@ class LogisticObjective {
         return static_cast<std::size_t>(lane.code[static_cast<std::size_t>(label)]);
     }
 
-    const DenseTiles<T>& x_;
+    const Tiles& x_;
     const LogisticTargets<T>& targets_;
     LineVector<T> cost_, top_, sum_, packed_, intercept_, scores_;
     std::vector<double> all_;
+    typename Tiles::Scratch scratch_;
     // Probabilities below e^kFar count as 0, so that products with them are not subnormal.
     static constexpr T kFar = T(-50);
     T* kept_ = nullptr;            // where `expand` keeps what the Hessian needs

@@ -23,32 +23,73 @@ inline void add(double t, const Vector& a, Vector& to) {
     for (std::size_t i = 0; i < a.size(); ++i) to[i] += t * a[i];
 }
 
-// Vectors of a lane are n_vectors x (d + 1), the intercept last.
+// Vectors of a lane are n_vectors x (d + 1), the intercept last. A change of u and v moves w by
+// A du, and b by s dv - centre.dw: as if columns were centred.
 struct Preconditioner {
-    const double* A;  // d x d, of all vectors
+    const double* A;  // m x m, of all vectors
     double s;         // of the intercepts; 0: there are none
-    std::int64_t n_vectors, d;
+    std::int64_t n_vectors, d, m;
+    const std::int32_t* columns = nullptr;  // those of A; nullptr: all, m = d
+    const double* diagonal = nullptr;       // of the other columns; entries of `columns` are unused
+    const double* centre = nullptr;         // of the columns; nullptr: 0
 
     std::size_t size() const { return static_cast<std::size_t>(n_vectors * (d + 1)); }
 
     // The gradient in u is A'g, in v it is s g.
     void gradient(const double* g, double* to) const {
-        const auto m = static_cast<std::size_t>(d);
+        const auto n = static_cast<std::size_t>(m);
         for (std::int64_t c = 0; c < n_vectors; ++c, g += d + 1, to += d + 1) {
-            std::fill_n(to, m, 0.0);
-            for (std::size_t j = 0; j < m; ++j)
-                for (std::size_t i = 0; i < m; ++i) to[i] += g[j] * A[j * m + i];
-            to[m] = s * g[m];
+            if (columns == nullptr) {
+                std::fill_n(to, n, 0.0);
+                for (std::size_t j = 0; j < n; ++j) {
+                    const double here = centred(g, j);
+                    for (std::size_t i = 0; i < n; ++i) to[i] += here * A[j * n + i];
+                }
+            } else {
+                Vector part(n, 0.0);
+                for (std::size_t j = 0; j < n; ++j) {
+                    const double here = centred(g, static_cast<std::size_t>(columns[j]));
+                    for (std::size_t i = 0; i < n; ++i) part[i] += here * A[j * n + i];
+                }
+                for (std::size_t j = 0; j < static_cast<std::size_t>(d); ++j)
+                    to[j] = diagonal[j] * centred(g, j);
+                for (std::size_t j = 0; j < n; ++j) to[columns[j]] = part[j];
+            }
+            to[d] = s * g[d];
         }
     }
 
-    // A change of u and v moves w by A du, b by s dv.
     void direction(const double* p, double* to) const {
-        const auto m = static_cast<std::size_t>(d);
+        const auto n = static_cast<std::size_t>(m);
         for (std::int64_t c = 0; c < n_vectors; ++c, p += d + 1, to += d + 1) {
-            for (std::size_t j = 0; j < m; ++j) to[j] = dot(A + j * m, p, m);
-            to[m] = s * p[m];
+            if (columns == nullptr) {
+                for (std::size_t j = 0; j < n; ++j) to[j] = dot(A + j * n, p, n);
+            } else {
+                Vector part(n);
+                for (std::size_t j = 0; j < n; ++j) part[j] = p[columns[j]];
+                for (std::size_t j = 0; j < static_cast<std::size_t>(d); ++j)
+                    to[j] = diagonal[j] * p[j];
+                for (std::size_t j = 0; j < n; ++j) to[columns[j]] = dot(A + j * n, part.data(), n);
+            }
+            to[d] = s * p[d];
+            if (centre != nullptr) to[d] -= dot(centre, to, static_cast<std::size_t>(d));
         }
+    }
+
+    // The squared norm of a gradient in w.
+    double squared_norm(const double* g) const {
+        double sum = 0;
+        for (std::int64_t c = 0; c < n_vectors; ++c, g += d + 1)
+            for (std::size_t j = 0; j < static_cast<std::size_t>(d); ++j) {
+                const double here = centred(g, j);
+                sum += here * here;
+            }
+        return sum;
+    }
+
+    // The derivative in column j where the intercept keeps the scores of the centre.
+    double centred(const double* g, std::size_t j) const {
+        return centre == nullptr ? g[j] : g[j] - centre[j] * g[d];
     }
 };
 

@@ -224,26 +224,25 @@ class _Run:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             result = solvers[self.order[0]].solve(lanes, start, goal, on_pass)
             passes, names, done = result.passes, list(result.solvers), result.is_done
-            if not result.solution.certificates:
-                return Solved(indices, result.solution, passes, names)
             parts = [result.solution.lane(k) for k in range(len(lanes))]
             for name in self.order[1:]:
                 for k in np.flatnonzero(~done).tolist():
                     left = options.max_iter - int(passes[k])
                     if left <= 0 or self.end.stop_requested.is_set():
                         continue
-                    is_near = parts[k].certificates[0].relative_gap <= MAX_START_GAP
-                    goal = replace(self.goal, max_iter=left)
+                    known = parts[k].certificates
+                    is_near = not known or known[0].relative_gap <= MAX_START_GAP
+                    goal = replace(self.goal, max_iter=left, certified=True)
                     before = Start.after(parts[k]) if is_near else None
                     other = solvers[name].solve([lanes[k]], before, goal, on_pass)
                     passes[k] += other.passes[0]
                     done[k] = other.is_done[0]
-                    if other.solution.is_better_than(parts[k]):
+                    if not known or other.solution.is_better_than(parts[k]):
                         names[k] = other.solvers[0]
-                    parts[k] = better(parts[k], other.solution)
-        solution = CertifiedSolution.side_by_side(parts)
-        if not self.goal.certified and self.order[0] == "lbfgs":  # as its other batches
-            solution = replace(
-                solution, certificates=[], dual=np.empty((0, len(solution.intercept)))
-            )
-        return Solved(indices, solution, passes, names)
+                    parts[k] = better(parts[k], other.solution) if known else other.solution
+        if not result.solution.certificates:  # as its other lanes
+            parts = [
+                replace(part, certificates=[], dual=np.empty((0, len(part.intercept))))
+                for part in parts
+            ]
+        return Solved(indices, CertifiedSolution.side_by_side(parts), passes, names)

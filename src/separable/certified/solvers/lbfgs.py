@@ -1,4 +1,4 @@
-"""L2-penalised logistic regression of dense rows: L-BFGS, then truncated Newton steps.
+"""L2-penalised logistic regression: L-BFGS, then truncated Newton steps.
 
 Folds and classes are lanes of the same passes over the rows (``logistic_objective.hpp``,
 ``lbfgs.hpp``), in the coordinates of `logistic_tiles`. A lane that needs more passes goes on with
@@ -13,11 +13,10 @@ loss.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from separable.certified.duality.softmax_l2_certifier import (
     certify_at_own_probabilities,
     certify_softmax,
 )
-from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles, inverse_root
+from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles
 from separable.certified.solvers.solved import Result, chains
 from separable.linalg.lstsq import lstsq
 from separable.losses.softmax import hessian_product, log_softmax, totals
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.logistic_tiles import Curvature
     from separable.certified.solvers.solved import Goal, OnPass, Start
     from separable.losses.base import SmoothLoss
     from separable.typing import Floats
@@ -51,8 +51,8 @@ SEARCH_TOLS, TINY_SEARCH_TOLS = (1e-5, 3e-4), (1e-14, 1e-14)
 CURVATURE, JOINT_CURVATURE = 0.25, 0.15
 #: Gap to solve for, relative to the requested one.
 FIRST_GAP = 0.5
-#: Passes of L-BFGS before Newton's method, in a fit and in a search.
-FALLBACK_PASSES, SEARCH_FALLBACK_PASSES = 60, 300
+#: Passes of L-BFGS before Newton's method: in a fit, binary or joint, and in a search.
+FALLBACK_PASSES, JOINT_FALLBACK_PASSES, SEARCH_FALLBACK_PASSES = 30, 60, 300
 #: Passes of Newton's method with conjugate gradients before the next solver.
 NEWTON_PASSES = 600
 #: A Newton step is certified if its predicted decrease, relative to the value, is below this.
@@ -71,7 +71,6 @@ class LbfgsSolver:
     Parameters
     ----------
     problem : Problem
-        With dense rows, or sparse ones that are worth spreading.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -86,12 +85,13 @@ class LbfgsSolver:
     ) -> list[list[list[int]]]:
         """Deal out paths of C over the threads; lanes of one C are a batch."""
         paths, n_jobs = chains(lanes, chosen), max(1, n_jobs)
-        blocks = []
+        most, blocks = self._tiled.most_lanes, []
         for first in range(min(n_jobs, len(paths))):
-            mine = sorted(
-                (k for path in paths[first::n_jobs] for k in path), key=lambda k: (lanes[k].C, k)
-            )
-            blocks.append([list(same) for _, same in groupby(mine, key=lambda k: lanes[k].C)])
+            mine = paths[first::n_jobs]
+            for at in range(0, len(mine), most):
+                some = (k for path in mine[at : at + most] for k in path)
+                order = sorted(some, key=lambda k: (lanes[k].C, k))
+                blocks.append([list(same) for _, same in groupby(order, key=lambda k: lanes[k].C)])
         return blocks
 
     def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
@@ -100,26 +100,22 @@ class LbfgsSolver:
         if start is not None:
             for at in range(len(lanes)):
                 batch.set_weights(at, *self._tiled.start_of(start, at))
-        if not goal.certified:
-            result = self._estimated(batch, goal, on_pass)
-            if result is not None:
-                return result
-        return self._certified(batch, goal, on_pass)
+        return (self._certified if goal.certified else self._estimated)(batch, goal, on_pass)
 
     def _certified(self, batch: Batch, goal: Goal, on_pass: OnPass) -> Result:
         """Solve for a duality gap by L-BFGS; continue with Newton steps where that misses."""
         stop = _Stop(on_pass)
         wanted = min(goal.tol, TINY_TOL) if goal.to_rounding else goal.tol
         most = goal.max_iter
-        tiles, gram = self._tiled.float64
+        before_newton = JOINT_FALLBACK_PASSES if self._tiled.is_joint else FALLBACK_PASSES
         results = self._minimise(
-            tiles,
+            self._tiled.float64,
             batch,
-            lambda scale: inverse_root(scale * gram),
             (0.0, 0.0),
             FIRST_GAP * wanted,
-            min(FALLBACK_PASSES, most),
+            min(before_newton, most),
             stop,
+            1 if batch.weights.any() else self._tiled.sample_step,
         )
         passes = results[:, 3].astype(np.int64)
         solvers, parts = ["lbfgs"] * len(passes), []
@@ -137,52 +133,59 @@ class LbfgsSolver:
         done = np.array([stop.requested or one.certificates[0].converged for one in parts])
         return Result(CertifiedSolution.side_by_side(parts), passes, solvers, done)
 
-    def _estimated(self, batch: Batch, goal: Goal, on_pass: OnPass) -> Result | None:
-        """Solve in float32 for an estimated distance from the optimum; None: not all lanes did."""
+    def _estimated(self, batch: Batch, goal: Goal, on_pass: OnPass) -> Result:
+        """Solve in float32 for an estimated distance from the optimum, without certificates.
+
+        A lane that misses it goes on alone, by `_certified`, so that no lane depends on others.
+        """
         most = min(SEARCH_FALLBACK_PASSES, goal.max_iter)
         is_tiny = self.problem.is_tiny(self._tiled.width)
-        tiles = (self._tiled.float64 if is_tiny else self._tiled.float32)[0]
+        rows = self._tiled.float64 if is_tiny else self._tiled.float32
         tols = TINY_SEARCH_TOLS if is_tiny else SEARCH_TOLS
-
-        def basis(scale: float) -> Floats:
-            values, vectors = self._tiled.eigen  # many C: one decomposition for all
-            return np.ascontiguousarray(vectors / np.sqrt(1.0 + scale * values))
-
-        results = self._minimise(tiles, batch, basis, tols, 0.0, most, on_pass)
-        if not results[:, 4].all() and most < goal.max_iter:
-            return None
+        results = self._minimise(rows, batch, tols, 0.0, most, on_pass)
+        passes, done = results[:, 3].astype(np.int64), np.ones(len(results), np.bool_)
         weights, b, scores = self._tiled.scores(batch)
-        empty = np.empty((0, len(b)))
-        solution = CertifiedSolution(weights, b, scores, [], empty, self._tiled.width)
-        passes = results[:, 3].astype(np.int64)
-        return Result(solution, passes, ["lbfgs"] * len(passes), np.ones(len(passes), np.bool_))
+        solvers = ["lbfgs"] * len(passes)
+        if most < goal.max_iter:
+            for k in np.flatnonzero(results[:, 4] == 0).tolist():
+                left = replace(goal, max_iter=goal.max_iter - int(passes[k]))
+                alone = self._certified(batch.take(k), left, on_pass)
+                one, here = alone.solution, np.arange(self._tiled.width) + k * self._tiled.width
+                weights[:, here], b[here], scores[:, here] = one.weights, one.intercept, one.scores
+                passes[k], solvers[k] = passes[k] + alone.passes[0], alone.solvers[0]
+                done[k] = alone.is_done[0]
+        solution = CertifiedSolution(
+            weights, b, scores, [], np.empty((0, len(b))), self._tiled.width
+        )
+        return Result(solution, passes, solvers, done)
 
     def _minimise(
         self,
-        tiles: Any,
+        rows: tuple[native.LogisticLanes, Curvature],
         batch: Batch,
-        basis: Any,
         decrement_tols: tuple[float, float],
         gap_tol: float,
         most: int,
         on_pass: OnPass,
+        sample_step: int = 1,
     ) -> Floats:
         """Run L-BFGS; return value, gap, decrement, passes and convergence of each lane."""
         problem, C = self.problem, batch.lanes[0].C / self.problem.value
         curvature = JOINT_CURVATURE if self._tiled.is_joint else CURVATURE
         total = float(problem.rows.n_rows if problem.weight is None else problem.weight.sum())
         results = np.zeros((len(batch.lanes), 5))
-        tiles.solve(
+        rows[0].solve(
             C,
             np.array([lane.fold for lane in batch.lanes], np.int32),
             np.array([lane.target for lane in batch.lanes], np.int32),
             batch.code,
-            basis(curvature * C),
-            1.0 / math.sqrt(curvature * C * total) if problem.fit_intercept else 0.0,
+            self._tiled.preconditioner(rows[1], curvature * C, total, many=gap_tol == 0),
             decrement_tols[0] * C * batch.null_loss,
             decrement_tols[1],
             gap_tol,
             most,
+            self._tiled.memory,
+            sample_step,
             on_pass,
             batch.weights,
             results,
@@ -211,15 +214,13 @@ class LbfgsSolver:
         value, passes, idle = expand(w, gradient, curvature, expansion), 1, 0  # 1
         while passes < goal.max_iter and idle < MAX_IDLE_STEPS:
             total = C * float(curvature.sum())
-            scale = 1.0 / math.sqrt(total) if self.problem.fit_intercept and total > 0 else 0.0
-            basis = inverse_root(self._tiled.weighted_gram(C * curvature))
+            model = self._tiled.weighted_gram(C * curvature)
             step = np.zeros_like(w)
             residual_tol = 2 * RESIDUAL_FRACTION * wanted * value
             slope, residual, products = tiles.newton_step(  # 2
                 expansion,
                 C,
-                basis,
-                scale,
+                self._tiled.preconditioner(model, 1.0, total),
                 gradient,
                 value,
                 residual_tol,

@@ -1,11 +1,14 @@
-"""Dense rows in tiles for the passes of logistic regression, their preconditioner, and lanes.
+"""Rows in tiles for the passes of logistic regression, their preconditioner, and lanes.
 
 Weights are seen in coordinates u with w = A u, AA' = (I + a C Z'Z)^-1, in which every C is well
-conditioned: a C Z'Z bounds the Hessian of the losses, or is close to it.
+conditioned: a C Z'Z bounds the Hessian of the losses, or is close to it. Of many sparse columns
+those with the largest squared norms have such an A; the others are scaled, which is enough for
+columns with few values.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,6 +19,7 @@ from scipy.linalg import eigh, solve_triangular
 from separable._core import native
 from separable.certified.problem import TOGETHER
 from separable.linalg.blas import add_rows_to_scatter, fill_lower
+from separable.linalg.design_matrix import SparseMatrix
 from separable.linalg.row_space import RowSpace
 from separable.losses.softmax import totals
 
@@ -26,16 +30,75 @@ if TYPE_CHECKING:
 
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.solved import Start
+    from separable.linalg.design_matrix import DesignMatrix
     from separable.typing import Floats
 
-__all__ = ["Batch", "LogisticTiles", "inverse_root"]
+__all__ = ["Batch", "Curvature", "LogisticTiles", "is_scattered", "is_worth_spreading"]
 
 #: The preconditioner is estimated from about this many rows, and this many for each column.
 SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN = 4096, 16
+#: Sparse rows with at least 1 / 8 of their values, one-hot tables for example, are as good as
+#: dense up to this many cells: 256 MB in float32.
+DENSE_IS_FASTER, MAX_SPREAD_CELLS = 8, 1 << 26
+#: Equally heavy columns of scattered rows: text has 2000 and more, one-hot tables 20 to 300.
+SCATTERED_COLUMNS = 1000
+#: Maximum columns of dense rows.
+MAX_DENSE_COLUMNS = 2000
+#: Sparse columns with a full preconditioner; the others are scaled only.
+FULL_COLUMNS = 256
+#: A fit begins with one of so many tiles, if that leaves so many rows for each weight.
+SAMPLE_STEP, ROWS_PER_WEIGHT = 8, 20
+#: Steps that L-BFGS remembers, and the values of a column that pay for one.
+MIN_MEMORY, MAX_MEMORY, PASS_PER_MEMORY = 5, 20, 16
+#: Numbers of the L-BFGS states of a batch of lanes: 256 MB.
+MAX_BATCH_NUMBERS = 1 << 25
+#: Sparse columns whose mean is more standard deviations than this from 0 need float64.
+MAX_MEAN = 100.0
+
+
+def is_worth_spreading(problem: Problem) -> bool:
+    """Return whether sparse rows are faster with their zeros."""
+    n, d = problem.rows.shape
+    is_full = DENSE_IS_FASTER * problem.rows.values.size >= n * d
+    return is_full and d <= min(n, MAX_DENSE_COLUMNS) and n * d <= MAX_SPREAD_CELLS
+
+
+def is_scattered(problem: Problem) -> bool:
+    """Return whether no few columns carry the squared norm of sparse rows, as in text.
+
+    If s_j are the squared norms of the centred columns, (sum s_j)^2 / sum s_j^2 equal columns would
+    be as heavy. Rows are then almost orthogonal, which suits dual coordinate descent.
+    """
+    ones = np.ones(problem.rows.n_rows)
+    squares = problem.x.squared_norms(ones, centred=problem.fit_intercept)
+    return float(squares.sum()) ** 2 > SCATTERED_COLUMNS * float(squares @ squares)
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Z'CZ of the columns with a full preconditioner, and its diagonal for all sparse columns."""
+
+    gram: Floats
+    diagonal: Floats | None = None
+
+    @cached_property
+    def eigen(self) -> tuple[Floats, Floats]:
+        """Eigenvalues and eigenvectors of the Gram matrix."""
+        values, vectors = eigh(self.gram, check_finite=False)
+        return np.maximum(values, 0.0), vectors
+
+    def basis(self, scale: float, *, many: bool) -> Floats:
+        """Return A with AA' = (I + scale gram)^-1; many: one decomposition for all scales."""
+        if not many:
+            return inverse_root(scale * self.gram)
+        values, vectors = self.eigen
+        return np.ascontiguousarray(vectors / np.sqrt(1.0 + scale * values))
 
 
 class LogisticTiles:
-    """The rows of a problem, centred, in the format of the compiled passes.
+    """The rows of a problem in the format of the compiled passes.
+
+    Dense rows, and sparse rows that are worth spreading, are centred.
 
     Parameters
     ----------
@@ -46,11 +109,32 @@ class LogisticTiles:
         self.problem = problem
         self.is_joint = problem.n_classes > 2
         self.width = problem.n_classes if self.is_joint else 1  # columns of a lane
+        self.is_sparse = problem.rows.is_sparse and not is_worth_spreading(problem)
 
     @property
     def size(self) -> int:
         """Number of columns, of the row space if n < d."""
         return (self.problem.x if self._space is None else self._space).shape[1]
+
+    @property
+    def memory(self) -> int:
+        """Steps that L-BFGS remembers: as many as cost little beside a pass over the rows."""
+        if not self.is_sparse:
+            return MAX_MEMORY
+        per_column = self.problem.x.nnz // (PASS_PER_MEMORY * max(1, self.size))
+        return min(max(per_column, MIN_MEMORY), MAX_MEMORY)
+
+    @property
+    def sample_step(self) -> int:
+        """Take one of so many tiles for the first run of a fit; 1: all."""
+        rows = self.problem.rows.n_rows // SAMPLE_STEP
+        return SAMPLE_STEP if rows >= ROWS_PER_WEIGHT * self.width * self.size else 1
+
+    @property
+    def most_lanes(self) -> int:
+        """Lanes of a batch whose states fit the memory limit."""
+        numbers = (2 * self.memory + 6) * self.width * (self.size + 1)
+        return max(1, MAX_BATCH_NUMBERS // numbers)
 
     def start_of(self, start: Start, at: int) -> tuple[Floats, Floats]:
         """Return the starting weights of a lane, (m, K) in the columns of the tiles, and b."""
@@ -58,17 +142,23 @@ class LogisticTiles:
         weights = one.weights_of(self.problem)
         if self._space is not None:
             return self._space.project(weights), np.zeros(len(one.intercept))
-        return weights, one.intercept + (0.0 if self._centre is None else self._centre @ weights)
+        return weights, one.intercept + (0.0 if self._shift is None else self._shift @ weights)
 
     def scores(self, batch: Batch) -> tuple[Floats, Floats, Floats]:
         """Return weights, intercepts and scores in the problem's columns; absent classes: -inf."""
         u, b, present = batch.columns(self.width)
         weights = np.ascontiguousarray(u if self._space is None else self._space.expand(u))
-        scores = self.problem.x.matvec(weights)
+        width, x = self.width, self.problem.x
+        scores = np.hstack(  # lane by lane: BLAS sums columns of a wider array in another order
+            [
+                x.matvec(np.ascontiguousarray(weights[:, at : at + width]))
+                for at in range(0, weights.shape[1], width)
+            ]
+        )
         if self._space is not None:  # its columns are centred elsewhere
             b = b + (self._space.take(np.arange(1)) @ u - scores[:1])[0]
-        if self._centre is not None:
-            b = b - self._centre @ weights
+        if self._shift is not None:
+            b = b - self._shift @ weights
         b = np.where(present, b, -np.inf)
         scores += b
         return weights, b, scores
@@ -76,13 +166,15 @@ class LogisticTiles:
     @cached_property
     def _space(self) -> RowSpace | None:
         n, d = self.problem.rows.shape
-        return RowSpace(self.problem.x, centred=self.problem.fit_intercept) if n < d else None
+        if self.is_sparse or n >= d:
+            return None
+        return RowSpace(self.problem.x, centred=self.problem.fit_intercept)
 
     def _blocks(self) -> Iterator[tuple[int, Floats]]:
         """Yield the first row and the values of each block, centred and scaled."""
         x = self.problem.x if self._space is None else self._space
         for here, block in x.blocks():
-            yield here.start, block if self._centre is None else block - self._centre
+            yield here.start, block if self._shift is None else block - self._shift
 
     @cached_property
     def _centre(self) -> Floats | None:
@@ -93,14 +185,32 @@ class LogisticTiles:
         mean: Floats = problem.x.rmatvec(np.ones((problem.rows.n_rows, 1)))[:, 0]
         return mean / problem.rows.n_rows
 
-    def _tiled(self, *, is_float32: bool) -> tuple[native.LogisticLanes, Floats]:
-        """Return the rows in tiles, and Z'Z with the weights of the rows.
+    @property
+    def _shift(self) -> Floats | None:
+        """What the tiles of sparse rows that are spread lack."""
+        return None if self.is_sparse else self._centre
+
+    # ------------------------------------------------------------------ tiles
+
+    def _tiled(self, *, is_float32: bool) -> tuple[native.LogisticLanes, Curvature]:
+        """Return the rows in tiles, and Z'Z with the weights of the rows."""
+        problem = self.problem
+        label = np.ascontiguousarray(problem.target, dtype=np.int32)
+        if not self.is_sparse:
+            tiles = native.LogisticLanes(self.size, label, problem.weight, problem.fold, is_float32)
+            return tiles, self._fill(tiles)
+        assert isinstance(problem.x, SparseMatrix)
+        tiles = native.LogisticLanes(
+            problem.x.core, label, problem.weight, problem.fold, is_float32
+        )
+        return tiles, self._sparse_curvature
+
+    def _fill(self, tiles: native.LogisticLanes) -> Curvature:
+        """Write dense rows into tiles.
 
         Correlations are estimated from a sample if there are many rows.
         """
         problem, m = self.problem, self.size
-        label = np.ascontiguousarray(problem.target, dtype=np.int32)
-        tiles = native.LogisticLanes(m, label, problem.weight, problem.fold, is_float32)
         step = max(1, problem.rows.n_rows // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN * m))
         gram, squares = np.zeros((m, m)), np.zeros(m)
         for start, block in self._blocks():
@@ -120,34 +230,77 @@ class LogisticTiles:
             gram *= root
             gram *= root[:, None]
             gram[np.diag_indices(m)] = squares
-        return tiles, gram
+        return Curvature(gram)
 
     @cached_property
-    def float64(self) -> tuple[native.LogisticLanes, Floats]:
+    def float64(self) -> tuple[native.LogisticLanes, Curvature]:
         """The tiles in float64, and Z'Z."""
         return self._tiled(is_float32=False)
 
     @cached_property
-    def float32(self) -> tuple[native.LogisticLanes, Floats]:
-        """The tiles in float32, and Z'Z."""
+    def float32(self) -> tuple[native.LogisticLanes, Curvature]:
+        """The tiles in float32, and Z'Z; in float64 if float32 loses the digits of scores."""
+        if self.is_sparse and self._centre is not None:
+            weight = np.ones(self.problem.rows.n_rows)
+            squares = self.problem.x.squared_norms(weight) / len(weight) - self._centre**2
+            if (self._centre**2 > MAX_MEAN**2 * np.maximum(squares, 0.0))[squares > 0].any():
+                return self.float64
         return self._tiled(is_float32=True)
 
-    def weighted_gram(self, c: Floats) -> Floats:
-        """Return Z'diag(c)Z."""
-        x = self.problem.x if self._space is None else self._space
-        gram = x.gram(c)
-        if self._centre is not None:  # about the centre of the tiles
-            sums, total = x.rmatvec(c), float(c.sum())
-            both = np.outer(self._centre, sums)
-            gram += total * np.outer(self._centre, self._centre) - both - both.T
-        return gram
+    # ------------------------------------------------------------------ preconditioner
 
     @cached_property
-    def eigen(self) -> tuple[Floats, Floats]:
-        """Eigenvalues and eigenvectors of Z'Z."""
-        gram = (self.float64 if "float64" in self.__dict__ else self.float32)[1]
-        values, vectors = eigh(gram, check_finite=False)
-        return np.maximum(values, 0.0), vectors
+    def _sparse_curvature(self) -> Curvature:
+        """Z'Z of sparse rows with their weights, centred."""
+        weight, n = self.problem.weight, self.problem.rows.n_rows
+        return self.weighted_gram(np.ones(n) if weight is None else weight)
+
+    @cached_property
+    def _full_columns(self) -> NDArray[np.int32] | None:
+        """The sparse columns with a full preconditioner; None: all columns."""
+        m = self.size
+        if not self.is_sparse:
+            return None
+        squares = self.problem.x.squared_norms(np.ones(self.problem.rows.n_rows), centred=True)
+        most = np.argsort(-squares, kind="stable")[: min(m, FULL_COLUMNS)]
+        return np.sort(most).astype(np.int32)
+
+    @cached_property
+    def _full_x(self) -> DesignMatrix:
+        columns = self._full_columns
+        x = self.problem.x if self._space is None else self._space
+        return x if columns is None or len(columns) == x.shape[1] else x.take_columns(columns)
+
+    def weighted_gram(self, c: Floats) -> Curvature:
+        """Return Z'diag(c)Z about the centre, with its diagonal for sparse columns."""
+        x, centre = self._full_x, self._centre
+        gram, total = x.gram(c), float(c.sum())
+        if centre is not None:
+            sums = self.problem.x.rmatvec(c)
+            here = slice(None) if self._full_columns is None else self._full_columns
+            both = np.outer(centre[here], sums[here])
+            gram += total * np.outer(centre[here], centre[here]) - both - both.T
+        if not self.is_sparse:
+            return Curvature(gram)
+        diagonal = self.problem.x.squared_norms(c)
+        if centre is not None:
+            diagonal = np.maximum(diagonal + centre * (total * centre - 2.0 * sums), 0.0)
+        return Curvature(gram, diagonal)
+
+    def preconditioner(
+        self, curvature: Curvature, scale: float, total: float, *, many: bool = False
+    ) -> native.Preconditioner:
+        """Return the coordinates for a Hessian of ``scale`` times the curvature.
+
+        ``total`` is the sum of the weights of the rows; many: there will be other scales.
+        """
+        has_b = self.problem.fit_intercept and scale * total > 0
+        s = 1.0 / math.sqrt(scale * total) if has_b else 0.0
+        basis = curvature.basis(scale, many=many)
+        if curvature.diagonal is None:
+            return native.Preconditioner(basis, s)
+        others = 1.0 / np.sqrt(1.0 + scale * curvature.diagonal)
+        return native.Preconditioner(basis, s, self._full_columns, others, self._centre)
 
 
 def inverse_root(gram: Floats) -> Floats:

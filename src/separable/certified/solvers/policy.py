@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from separable.certified.solvers.driver import Driver, IncumbentDriver, Learns
 from separable.certified.solvers.l1_driver import L1Solver
+from separable.certified.solvers.logistic_tiles import is_scattered, is_worth_spreading
 from separable.losses.base import is_smooth
 
 if TYPE_CHECKING:
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
     from separable.certified.solvers.options import SolverOptions
 
 __all__ = ["POLICY", "Learns", "Rule", "rule_of", "solver_of", "solvers_for"]
-
-#: Sparse rows with at least 1 / 8 of their values, one-hot tables for example, are as good as
-#: dense up to this many cells: 256 MB in float32.
-DENSE_IS_FASTER, MAX_SPREAD_CELLS = 8, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,8 @@ class Rule:
     loss : str
         "logistic", "smooth" or "piecewise" (linear).
     rows : str
-        "dense", "sparse" or "any"; "dense" includes sparse rows that are worth spreading.
+        "dense", "sparse", "scattered" or "any". Of a logistic loss, sparse rows that are worth
+        spreading are dense, and those whose columns are all light are "scattered", as in text.
     above : int
         It is for more rows and more columns than this.
     solvers : tuple of str
@@ -50,16 +48,15 @@ NEWTON_FIRST = ("semismooth_newton", "interior_point", "patient_semismooth_newto
 
 #: Problems with an l2 penalty; the first rule that holds counts. Without a penalty: newton.
 #:
-#: lbfgs has Newton steps of its own after 60 passes. dual_cd is first where many lanes share passes
-#: over rows with few values: text. semismooth_newton ends after `semismooth_newton.MAX_STEPS`
+#: lbfgs has Newton steps of its own after 30 or 60 passes. dual_cd is first where rows are almost
+#: orthogonal: text. semismooth_newton ends after `semismooth_newton.MAX_STEPS`
 #: steps, or when it stalls: `MAX_IDLE` there. Between 300 and 2000 sparse columns the factors of
 #: the interior point, by BLAS, are faster than those of semismooth Newton steps. The limits of
 #: piecewise linear losses are read off `benchmarks/piecewise_solvers.py`.
 POLICY = (
     Rule("logistic", "dense", 2000, ("dual_cd", "newton"), 30),
-    Rule("logistic", "dense", 0, ("lbfgs", "newton")),
-    Rule("logistic", "sparse", 512, ("dual_cd", "newton"), 60),
-    Rule("logistic", "sparse", 0, ("newton",)),
+    Rule("logistic", "scattered", 512, ("dual_cd", "lbfgs", "newton"), 60),
+    Rule("logistic", "any", 0, ("lbfgs", "newton")),
     Rule("smooth", "any", 512, ("dual_cd", "newton"), 60),
     Rule("smooth", "any", 0, ("newton",)),
     Rule("piecewise", "sparse", 2000, ("dual_cd", *NEWTON_FIRST), 60),
@@ -76,10 +73,10 @@ def rule_of(problem: Problem, force: str | None = None) -> Rule:
         return Rule(loss, "any", 0, (force,))
     n, d = problem.rows.shape
     is_dense = not problem.rows.is_sparse
-    if not is_dense and loss == "logistic":
-        is_full = DENSE_IS_FASTER * problem.rows.values.size >= n * d
-        is_dense = is_full and d <= min(n, 2000) and n * d <= MAX_SPREAD_CELLS
     rows = "dense" if is_dense else "sparse"
+    if not is_dense and loss == "logistic":
+        rows = "dense" if is_worth_spreading(problem) else rows
+        rows = "scattered" if rows == "sparse" and is_scattered(problem) else rows
     return next(
         rule
         for rule in POLICY

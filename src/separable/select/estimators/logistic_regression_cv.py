@@ -51,7 +51,7 @@ class LogisticRegressionCV(CSearch):
     tol : float or None
         The requested relative gap of every model, each of which is then certified. None: models
         of the search stop at an estimated distance from the optimum that does not change their
-        scores much, or at a gap of 1e-4 (sparse rows, l1); the last fit as in
+        scores much, or at a gap of 1e-4 (text, l1); the last fit as in
         ``LogisticRegression``.
 
     Attributes
