@@ -178,8 +178,8 @@ def publish(
         rows = LaneRows(
             problem,
             lanes,
-            solution.scores[:, columns].reshape(-1, k, m),
-            dual.reshape(-1, k, m),
+            np.ascontiguousarray(solution.scores[:, columns]).reshape(-1, k, m),
+            np.ascontiguousarray(dual).reshape(-1, k, m),
             intercept.reshape(k, m),
             inside[0].is_penalised,
             is_blocks,

@@ -342,7 +342,7 @@ class CertifiedEstimator(LinearEstimator):
         """Name values that leave nothing to learn from the others; return advice for slow fits."""
         found = lost_columns(fitted, training)
         text = message(found, self._name, FAR_FROM_OTHERS) if found else ""
-        is_squared = training.classes is None and self._loss().name == "squared_error"
+        is_squared = training.classes is None and self._loss().is_quadratic
         target = dominated_target(training) if is_squared else []
         for each in (text, message(target, lambda _: "y") if target else ""):
             if each:
