@@ -7,6 +7,7 @@ Products of columns, added up a block of rows at a time.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache, lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,15 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+@cache
+def _blas_libraries() -> tuple[Any, ...]:
+    return tuple(lib for lib in _controller().lib_controllers if lib.user_api == "blas")
+
+
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Return a context in which NumPy and SciPy multiply matrices in one thread."""
+    if all(lib.get_num_threads() == 1 for lib in _blas_libraries()):  # limits cost 0.1 ms
+        return nullcontext()
     limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limited
 

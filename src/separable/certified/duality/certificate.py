@@ -67,6 +67,8 @@ class Certificate:
 
         ``convexity`` is the factor of the strong convexity constant.
         """
+        if value == convexity == 1:
+            return self
         return replace(
             self,
             primal=value * self.primal,

@@ -246,14 +246,12 @@ class CertifiedEstimator(LinearEstimator):
         """Learn lanes; those of all rows come first, in the order of the models."""
         self._check_range(solver.problem, lanes)
         solved = list(solver.solve(lanes, self._start(solver.problem, training, lanes)))
-        order = np.argsort([place for some in solved for place in some.lane_indices])
-        whole = CertifiedSolution.side_by_side([some.solution for some in solved])
-        parts = [whole.lane(k) for k in order]
+        order = np.argsort([place for some in solved for place in some.lane_indices]).tolist()
+        whole = CertifiedSolution.side_by_side([some.solution for some in solved]).take(order)
         doubts = [
-            self._check_lane(solver.problem, *pair, training.classes)
-            for pair in zip(lanes, parts, strict=True)
+            self._check_lane(solver.problem, lane, whole.lane(k), training.classes)
+            for k, lane in enumerate(lanes)
         ]
-        whole = CertifiedSolution.side_by_side(parts)
         return Fitted(
             solver.problem,
             whole,

@@ -107,7 +107,13 @@ class Driver:
 
     @cached_property
     def _solvers(self) -> dict[str, Solver]:
-        return {name: self._made(name) for name in {*self.order, "newton"}}
+        return {}
+
+    def solver(self, name: str) -> Solver:
+        """Return the solver of a name, made when it is needed first."""
+        if name not in self._solvers:
+            self._solvers.setdefault(name, self._made(name))
+        return self._solvers[name]
 
     def _made(self, name: str) -> Solver:
         if name == "lbfgs":
@@ -145,6 +151,8 @@ class Driver:
         unpenalized = [k for k, lane in enumerate(lanes) if not math.isfinite(lane.C)]
         with one_blas_thread():
             for names, chosen in ((order, finite), (self._unpenalized, unpenalized)):
+                if not chosen:
+                    continue
                 if chosen is unpenalized:  # no gap bounds the error of weights there
                     goal = replace(goal, to_rounding=True)
                 run = _Run(self, lanes, names, start, goal, end)
@@ -182,8 +190,8 @@ class _Run:
 
     def solve(self, chosen: list[int]) -> Iterator[Solved]:
         """Yield the batches of all blocks, in their order."""
-        first, n_jobs = self.driver._solvers[self.order[0]], self.driver.solver_options.n_jobs
-        blocks = first.blocks(self.lanes, chosen, n_jobs) if chosen else []
+        first, n_jobs = self.driver.solver(self.order[0]), self.driver.solver_options.n_jobs
+        blocks = first.blocks(self.lanes, chosen, n_jobs)
         if n_jobs == 1 or len(blocks) < 2:
             for block in blocks:
                 yield from self._solve_block(block)
@@ -216,15 +224,15 @@ class _Run:
 
     def _solve_batch(self, indices: list[int], start: Start | None) -> Solved:
         """Solve a batch by the first solver, and what it leaves by the others, lane by lane."""
-        options, solvers = self.driver.solver_options, self.driver._solvers
+        options = self.driver.solver_options
         on_pass = partial(self.end.report, options.callback)
         lanes, goal = [self.lanes[k] for k in indices], self.goal
         if len(self.order) > 1:
             goal = replace(goal, max_iter=min(goal.max_iter, self.driver.passes))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            result = solvers[self.order[0]].solve(lanes, start, goal, on_pass)
+            result = self.driver.solver(self.order[0]).solve(lanes, start, goal, on_pass)
             passes, names, done = result.passes, list(result.solvers), result.is_done
-            if not result.solution.certificates:
+            if (done.all() and self.goal.certified) or not result.solution.certificates:
                 return Solved(indices, result.solution, passes, names)
             parts = [result.solution.lane(k) for k in range(len(lanes))]
             for name in self.order[1:]:
@@ -235,7 +243,7 @@ class _Run:
                     is_near = parts[k].certificates[0].relative_gap <= MAX_START_GAP
                     goal = replace(self.goal, max_iter=left)
                     before = Start.after(parts[k]) if is_near else None
-                    other = solvers[name].solve([lanes[k]], before, goal, on_pass)
+                    other = self.driver.solver(name).solve([lanes[k]], before, goal, on_pass)
                     passes[k] += other.passes[0]
                     done[k] = other.is_done[0]
                     if other.solution.is_better_than(parts[k]):

@@ -100,10 +100,10 @@ class SemismoothNewtonSolver:
     def blocks(
         self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
     ) -> list[list[list[int]]]:
-        """Return a path for each class and fold; those of a fold together if classes are small."""
+        """Return a path for each class and fold; those of a fold together if rows are few."""
         del n_jobs  # bits do not depend on it
         paths = chains(lanes, chosen)
-        if not self._problem.is_tiny(len(paths)):
+        if not self._problem.is_small_for(len(paths)):
             return [[[k] for k in path] for path in paths]
         folds: dict[tuple[int, tuple[float, ...]], list[list[int]]] = {}
         for path in paths:
@@ -135,6 +135,9 @@ class SemismoothNewtonSolver:
             )  # fmt: skip
             steps[left] += more
             found = certify(problem, some, z.T, goal.tol, np.ascontiguousarray(w[:, :d].T))
+            gaps = np.array([one.relative_gap for one in found.certificates])
+            if turn == 0 and (gaps <= limit).all():
+                return Result(found, steps, ["semismooth-newton"] * k, np.ones(k, np.bool_))
             for at, i in enumerate(left.tolist()):
                 one = found.lane(at)
                 best[i] = better(best[i], one) if turn else one

@@ -44,6 +44,8 @@ __all__ = ["Fixed", "interior_point"]
 
 #: Steps without a 10 % smaller gap after which to stop; most fits need 30 in all.
 MAX_STALLED_STEPS = 100
+#: Below this gap a step that multiplies the gap has met rounding: the best point is returned.
+NEAR, DIVERGED = 1e-2, 1e4
 #: Crossover: the relative gap below which active bounds are guessed, and its maximum size.
 CROSSOVER_GAP = 1e-2
 MOST_UNKNOWNS = 600
@@ -146,7 +148,7 @@ def interior_point(
     box = Box.of(loss, y, c, scores)
     pairs = box.on_path(scores)  # 0
     z = box.dual(pairs)
-    least, idle = np.inf, 0
+    best, least, idle = (z, w), np.inf, 0
     points = interior_points(
         lambda now: _System(rows, box, now, fixed, fit_intercept=fit_intercept),
         Point((w, b, np.zeros_like(w)), pairs),
@@ -159,8 +161,9 @@ def interior_point(
         if stopping_rule(rows.full(z), lambda: x.expand(w), seen):  # noqa: B023
             break
         idle = 0 if seen < 0.9 * least else idle + 1
-        least = min(least, seen)
-        if idle >= MAX_STALLED_STEPS:
+        if seen < least:
+            best, least = (z, w), seen
+        if idle >= MAX_STALLED_STEPS or (least < NEAR and not seen < DIVERGED * least):
             break
         if stopping_rule.wants_more and seen < CROSSOVER_GAP:  # 4
             exact = _solve_free(rows, box, now.pairs, fit_intercept=fit_intercept)
@@ -168,6 +171,7 @@ def interior_point(
                 stopping_rule.consider(rows.full(exact[0]), x.expand(exact[1]))
                 if stopping_rule.is_done:
                     break
+    z, w = best
     return rows.full(z), w
 
 
