@@ -79,6 +79,7 @@ def test_equations_are_solved(shape, dense, fit_intercept, most, monkeypatch):
     """Whatever solves them: gradients alone, kept rows or columns, against a dense solution."""
     monkeypatch.setattr(kkt, "ROUNDS", 60)
     monkeypatch.setattr(kkt, "CG_TOL", 1e-12)
+    monkeypatch.setattr(kkt, "CG_TOL_FACTORED", 1e-12)
     monkeypatch.setattr(kkt, "MOST_UNKNOWNS", most)
     X, _ = unlike_rows("long columns", *shape, nnz=5)
     rows, Z = equations_of(X, dense=dense, fit_intercept=fit_intercept)

@@ -37,8 +37,10 @@ MAX_OMITTED = 2.0
 MOST_UNKNOWNS = 4000
 #: Maximum number of rows whose Gram matrix is cached.
 KEPT_PRODUCTS = 4000
-#: Relative residual at which conjugate gradients stop.
-CG_TOL = 1e-5
+#: Relative residual at which conjugate gradients stop, with a diagonal preconditioner and with a
+#: factored one. The second factors at rounding near the optimum: steps of conjugate gradients
+#: refine its solutions, and cost little beside it.
+CG_TOL, CG_TOL_FACTORED = 1e-5, 1e-10
 #: Maximum conjugate gradient steps with a factored preconditioner, and with a diagonal one.
 ROUNDS, MAX_CG_STEPS_ALONE = 40, 2000
 #: Dense multiplications in the time of one sparse multiplication.
@@ -85,14 +87,15 @@ class KktRows:
             if m <= d:
                 kept = np.sort(order[:m])
                 solve = self._woodbury(kept, c, fit_intercept=fit_intercept)
-                return _Iterative(system, solve, ROUNDS)
+                return _Iterative(system, solve, ROUNDS, CG_TOL_FACTORED)
             products = self._x.gram(c)
             products[np.diag_indices(d)] += 1.0
             return Bordered(
                 products, self._x.rmatvec(c), system.corner, fit_intercept=fit_intercept
             )
 
-        alone = _Iterative(system, system.diagonal_inverse(self._x.squared_norms(c)), most)
+        diagonal = system.diagonal_inverse(self._x.squared_norms(c))
+        alone = _Iterative(system, diagonal, most, CG_TOL)
         return _EasyFirst(self, alone, exact) if self.is_easy else exact()
 
     def _rounds(self, unknowns: int, n: int) -> int:
@@ -185,8 +188,8 @@ class _System:
 class _Iterative:
     """Preconditioned conjugate gradients."""
 
-    def __init__(self, system: _System, roughly: Solve, most: int) -> None:
-        self._system, self._roughly, self._most = system, roughly, most
+    def __init__(self, system: _System, roughly: Solve, most: int, tol: float) -> None:
+        self._system, self._roughly, self._most, self._tol = system, roughly, most, tol
 
     def solve(self, right: Floats, last: float) -> tuple[Floats, float]:
         """Return the solution for the weights and the intercept."""
@@ -200,7 +203,7 @@ class _Iterative:
     def _run(self, left: Floats) -> tuple[Floats, bool]:
         x, scaled = np.zeros(len(left)), self._roughly(left)
         size = float(left @ scaled)
-        enough, p = CG_TOL**2 * size, scaled
+        enough, p = self._tol**2 * size, scaled
         for _ in range(self._most):
             if not size > 0:
                 break
