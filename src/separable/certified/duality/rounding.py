@@ -23,12 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.penalized_certifier import (
-    FEASIBLE_RATIO,
-    penalty_terms,
-    softmax_certificate,
-)
-from separable.certified.duality.softmax_l2_certifier import RowClasses
+from separable.certified.duality.feasibility import RowClasses
+from separable.certified.duality.gap import FEASIBLE_RATIO, penalty_terms, softmax_certificate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,9 +14,9 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
+from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.duality.feasibility import feasible, feasible_points
 from separable.certified.duality.published import publish
-from separable.certified.duality.softmax_l2_certifier import feasible_points
 from separable.certified.estimators.fitted import Fitted, warn_of_gap
 from separable.certified.estimators.lost_columns import (
     FAR_FROM_OTHERS,

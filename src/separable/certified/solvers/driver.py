@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.dual_cd import DualCdSolver
 from separable.certified.solvers.incumbent import Incumbents, better

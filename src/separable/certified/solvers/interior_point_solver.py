@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import CertifiedSolution, certify
+from separable.certified.duality.gap import certify_better
 from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
 from separable.certified.solvers.interior_point.piecewise_linear_interior import interior_point
 from separable.certified.solvers.solved import OneByOne, Result
@@ -16,6 +16,7 @@ from separable.certified.solvers.stopping import StoppingRule
 from separable.certified.solvers.working_set import part_of, solve_near_breakpoints
 
 if TYPE_CHECKING:
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.solved import Goal, OnPass, Start
     from separable.linalg.design_matrix import DesignMatrix
@@ -90,7 +91,7 @@ class InteriorPointSolver(OneByOne):
                 f"C=inf needs the logistic loss, not {problem.loss.name!r}: choose a finite C."
             )
         rule = StoppingRule(
-            lambda z, w: self._certify(lane, goal.tol, z, w),
+            lambda z, w: certify_better(problem, lane, z[:, None], goal.tol, w[:, None]),
             tol=goal.tol,
             to_rounding=goal.to_rounding,
             on_step=on_pass,
@@ -124,14 +125,6 @@ class InteriorPointSolver(OneByOne):
             max_iter=max_iter - rule.steps,
         )
         return rule.end(z, x.expand(u))
-
-    def _certify(self, lane: Lane, tol: float, z: Floats, weights: Floats) -> CertifiedSolution:
-        """Certify the weights, or those of the dual point."""
-        solution = certify(self._problem, [lane], z[:, None], tol, weights[:, None])
-        if solution.certificates[0].converged:
-            return solution
-        other = certify(self._problem, [lane], z[:, None], tol)
-        return other if other.is_better_than(solution) else solution
 
     def _guess(self, lane: Lane, goal: Goal) -> Floats | None:
         """Return a warm start from a sample of the rows; None: too few rows."""

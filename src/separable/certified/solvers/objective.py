@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import certify
-from separable.certified.duality.softmax_l2_certifier import certify_softmax
+from separable.certified.duality.gap import certify_better
 from separable.certified.duality.unpenalized import certify_unpenalized
 from separable.certified.problem import TOGETHER
 from separable.losses.softmax import (
@@ -29,7 +28,7 @@ from separable.losses.softmax import (
 )
 
 if TYPE_CHECKING:
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.losses.base import SmoothLoss
     from separable.typing import Floats
@@ -220,11 +219,7 @@ class _Binary(Objective):
     def certify(self, dual: Floats, weights: Floats, tol: float) -> CertifiedSolution:
         if not self.penalty:
             return certify_unpenalized(self, dual, weights, tol)
-        found = certify(self.problem, [self.lane], dual, tol, weights)
-        if found.certificates[0].converged:
-            return found
-        other = certify(self.problem, [self.lane], dual, tol)
-        return other if other.is_better_than(found) else found
+        return certify_better(self.problem, self.lane, dual, tol, weights)
 
 
 class _Softmax(Objective):
@@ -303,8 +298,4 @@ class _Softmax(Objective):
                 width=self.problem.n_classes,
             )
         p, every = self.spread(dual), self.spread(weights)
-        found = certify_softmax(self.problem, [self.lane], p, tol, every)
-        if found.certificates[0].converged:
-            return found
-        other = certify_softmax(self.problem, [self.lane], p, tol)
-        return other if other.is_better_than(found) else found
+        return certify_better(self.problem, self.lane, p, tol, every)

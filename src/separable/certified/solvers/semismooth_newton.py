@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native, portable
-from separable.certified.duality.l2_certifier import CertifiedSolution, certify
+from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.duality.gap import certify
 from separable.certified.solvers.dual_cd import PassedRows
 from separable.certified.solvers.incumbent import better
 from separable.certified.solvers.solved import Result, chains
