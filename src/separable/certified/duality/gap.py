@@ -105,17 +105,20 @@ def certify(
         A class absent from a multinomial lane has weights 0 and intercept -inf.
     """
     if lanes[0].target == TOGETHER:
+        assert dual is not None
+        assert not isinstance(weights, SparseWeights)
         return _certify_joint(problem, lanes, dual, tol, weights, intercept)
     k, penalty = len(lanes), problem.column_penalty
-    is_dense = penalty.is_smooth and dual is not None and not isinstance(weights, SparseWeights)
-    if is_dense:
-        z = feasible(problem, lanes, dual)
+    is_plain = False
+    if penalty.is_smooth and dual is not None and not isinstance(weights, SparseWeights):
+        is_plain, z = True, feasible(problem, lanes, dual)
         v = problem.x.rmatvec(z)
         every = u = v if weights is None else in_lines(weights)
         scores = problem.x.matvec(u)
     else:
-        every = weights.dense() if isinstance(weights, SparseWeights) else weights
-        every = np.asarray(every, dtype=np.float64)
+        assert weights is not None
+        dense = weights.dense() if isinstance(weights, SparseWeights) else weights
+        every = np.asarray(dense, dtype=np.float64)
         scores, z, u, v = _products(problem, lanes, dual, weights, every, columns)
     if intercept is not None:
         scores[:, :k] += intercept
@@ -128,7 +131,7 @@ def certify(
         tol,
         finds_intercept=problem.fit_intercept and intercept is None,
         convexity=penalty.l2,
-        at_least_zero=not is_dense,
+        at_least_zero=not is_plain,
     )
     scores = scores[:, :k]
     scores += b
@@ -215,7 +218,7 @@ def _products(
     problem: Problem,
     lanes: Sequence[Lane],
     z: Floats | None,
-    given: NDArray[Any] | SparseWeights | None,
+    given: NDArray[Any] | SparseWeights,
     weights: Floats,
     columns: ReadColumns | None,
 ) -> Products:

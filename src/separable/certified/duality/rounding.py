@@ -204,7 +204,7 @@ class LaneRows:
         """Return gaps with what errors may add; ``lengths`` are those of the weights."""
         size = self.problem.size
         gap, away = plain * (1.0 + UNIT * len(self.z)), np.zeros_like(plain)
-        more, unbalanced = 0.0, 2.0 * errors.imbalance
+        more, unbalanced = np.zeros_like(plain), 2.0 * errors.imbalance
         if not self.is_joint:
             _, more, unbalanced = self._gap_errors(self.z, errors.score, errors.imbalance)
         gap += more
