@@ -53,7 +53,7 @@ def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return zeros that start on a cache line, so that a block of lanes is one line a feature."""
     size = prod(shape) * dtype.itemsize
     memory = np.zeros(size + LINE_BYTES, dtype=np.uint8)
-    start = -memory.ctypes.data % LINE_BYTES
+    start = -memory.__array_interface__["data"][0] % LINE_BYTES  # faster than memory.ctypes
     return memory[start : start + size].view(dtype).reshape(shape)
 
 

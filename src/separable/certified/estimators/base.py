@@ -115,6 +115,8 @@ class CertifiedEstimator(LinearEstimator):
 
     _dual: Floats
 
+    #: Options of the solvers that are no parameters.
+    _default_options: ClassVar[SolverOptions] = SolverOptions()
     #: The largest exponent of two by which columns are brought to a common scale.
     _most_exponent: ClassVar[int] = SQUARED
     _requirements: ClassVar[dict[str, Requirement]] = SOLVER_PARAMETERS
@@ -212,8 +214,13 @@ class CertifiedEstimator(LinearEstimator):
     def _solver_options(self) -> SolverOptions:
         state = self.random_state
         seed = _seed_of(int(state)) if isinstance(state, int | np.integer) else _drawn_seed(state)
-        return SolverOptions(
-            self.tol, self.max_iter, seed, effective_n_jobs(self.n_jobs), self.callback
+        return replace(
+            self._default_options,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=seed,
+            n_jobs=effective_n_jobs(self.n_jobs),
+            callback=self.callback,
         )
 
     def _problem(self, training: TrainingData) -> Problem:

@@ -116,20 +116,22 @@ class Driver:
         return self._solvers[name]
 
     def _made(self, name: str) -> Solver:
+        options = self.solver_options
         if name == "lbfgs":
             return LbfgsSolver(self.problem)
         if name == "dual_cd":
             return DualCdSolver(self.problem, self.tol)
         if name == self.order[-1] and name.endswith("semismooth_newton"):  # nobody takes over
-            return SemismoothNewtonSolver(self.problem, max_idle=math.inf)
+            patient = replace(options.semismooth_newton, max_idle=math.inf)
+            return SemismoothNewtonSolver(self.problem, patient)
         if name == "semismooth_newton":
-            return SemismoothNewtonSolver(self.problem)
+            return SemismoothNewtonSolver(self.problem, options.semismooth_newton)
         if name == "interior_point":
-            return InteriorPointSolver(self.problem)
-        if name == "newton":
-            return NewtonSolver(self.problem, is_truncated=False if self.order == (name,) else None)
-        if name == "newton_cg":
-            return NewtonSolver(self.problem, is_truncated=True)
+            return InteriorPointSolver(self.problem, options.interior_point)
+        if name in ("newton", "newton_cg"):
+            is_exact = False if self.order == (name,) else None
+            is_truncated = True if name == "newton_cg" else is_exact
+            return NewtonSolver(self.problem, options.newton, is_truncated=is_truncated)
         raise ValueError(f"There is no solver {name!r} of l2-penalised problems.")
 
     # ------------------------------------------------------------------ lanes
