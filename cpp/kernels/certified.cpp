@@ -298,8 +298,8 @@ std::tuple<Numbers, Numbers, Numbers> errors_of_gaps(const LaneTargets& targets,
     const auto loss = make_tile_loss(targets.loss, targets.eps);
     check(loss->residuals || !are_residuals, "the loss is not one of residuals");
     GapErrors errors =
-        gap_errors(*loss, targets.rows(), targets.plan(), targets.n_rows(), z.data(),
-                   values.data(), are_residuals, error.data(), one_error, imbalance.data());
+        gap_errors(*loss, targets.rows(), targets.plan(), targets.n_rows(), z.data(), values.data(),
+                   are_residuals, error.data(), one_error, imbalance.data());
     return {std::move(errors.gap), std::move(errors.more), std::move(errors.unbalanced)};
 }
 

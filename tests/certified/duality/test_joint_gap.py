@@ -10,7 +10,12 @@ from scipy import sparse, special
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from separable.certified.duality.feasibility import feasible_points, feasible_probabilities, softmax
+from separable.certified.duality.feasibility import (
+    RowClasses,
+    feasible_points,
+    make_feasible,
+    softmax,
+)
 from separable.certified.duality.gap import certify
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
@@ -143,14 +148,15 @@ def test_probabilities_are_repaired_and_good_ones_are_left_alone():
     X, y, rng = data(4)
     made = problem_of(X, y)
     lane = Lane(2.0, TOGETHER)
-    good = feasible_probabilities(made, lane, rng.random((len(y), 4)))
-    np.testing.assert_allclose(feasible_probabilities(made, lane, good), good, atol=1e-14)
+    rows = RowClasses.of(made, lane)
+    good = make_feasible(rows, rng.random((len(y), 4)), fit_intercept=made.fit_intercept)
+    np.testing.assert_allclose(make_feasible(rows, good, fit_intercept=True), good, atol=1e-14)
     z = feasible_points(made, lane, 2.0 * (np.eye(4)[y] - good))
     np.testing.assert_allclose(z, 2.0 * (np.eye(4)[y] - good), atol=1e-13)
     np.testing.assert_allclose(z.sum(axis=0), 0, atol=1e-12)
     broken = rng.random((len(y), 4)).astype(np.float32)
     broken[0], broken[1], broken[2, 1] = 0.0, np.nan, -1.0
-    mended = feasible_probabilities(made, lane, broken)
+    mended = make_feasible(rows, broken, fit_intercept=True)
     assert (mended >= 0).all()
     np.testing.assert_allclose(mended.sum(axis=1), 1, rtol=1e-14)
     np.testing.assert_allclose(mended.sum(axis=0), np.bincount(y), rtol=1e-13)

@@ -169,8 +169,8 @@ class TileLossOf final : public TileLoss {
             const double a = Loss::kRegression ? z[k] : y[k] * z[k];
             double gap;
             if constexpr (kOfResiduals)
-                gap = loss_.residual_gap(are_residuals ? values[k] : y[k] - values[k], y[k], c[k],
-                                         a);
+                gap =
+                    loss_.residual_gap(are_residuals ? values[k] : y[k] - values[k], y[k], c[k], a);
             else
                 gap = loss_.gap(values[k], y[k], c[k], a);
             gaps[k] = gap > 0 ? gap : 0.0;
@@ -408,7 +408,8 @@ inline RowSizes row_sizes(std::int64_t n_rows, std::int64_t lanes, const double*
     for (std::int64_t i = 0; i < n_rows; ++i, z += lanes, scores += lanes)
         for (std::size_t l = 0; l < size; ++l) {
             const double s = std::abs(scores[l]), next = sum[l] + z[l];
-            sizes.largest[l] = s > sizes.largest[l] && scores[l] != -kInfinite ? s : sizes.largest[l];
+            sizes.largest[l] =
+                s > sizes.largest[l] && scores[l] != -kInfinite ? s : sizes.largest[l];
             sizes.mass[l] += std::abs(z[l]);
             lost[l] += std::abs(sum[l]) >= std::abs(z[l]) ? (sum[l] - next) + z[l]
                                                           : (z[l] - next) + sum[l];
@@ -424,9 +425,11 @@ struct GapErrors {
 
 // Steps, for each lane:
 //   1. gap: the sum of the gaps of z and scores (or residuals)
-//   2. more, of a piecewise linear loss: gaps are convex in the score, so that an error adds at most
+//   2. more, of a piecewise linear loss: gaps are convex in the score, so that an error adds at
+//   most
 //      what it changes at the ends of its range
-//   3. unbalanced: the cost of giving z a sum of 0 exactly, by one row of each sign. Gaps are convex
+//   3. unbalanced: the cost of giving z a sum of 0 exactly, by one row of each sign. Gaps are
+//   convex
 //      in z, so that a small step costs less than its fraction of a step to z / 2. Where gaps take
 //      logarithms, the rows of largest |z| alone are tried.
 // `error` has a row for each row, or one for all.
@@ -443,7 +446,8 @@ inline GapErrors gap_errors(const TileLoss& loss, const RowTargets& rows, const 
     std::vector<double> cheapest(2 * every, kInfinite), ends[4];
     for (auto& each : ends) each.assign(2 * every, 0.0);  // values, y, c and z of the largest |z|
     const bool piecewise = loss.derivative == DerivativeKind::kPiecewiseConstant;
-    const bool balances = std::any_of(imbalance, imbalance + lanes, [](double x) { return x != 0; });
+    const bool balances =
+        std::any_of(imbalance, imbalance + lanes, [](double x) { return x != 0; });
     const auto cost = [&](std::size_t lane, double a, double gap) {
         const double size = std::abs(a), by = 2 * imbalance[lane];
         double& least = cheapest[a > 0 ? lane : lane + every];

@@ -30,7 +30,6 @@ __all__ = [
     "dual_points",
     "feasible",
     "feasible_points",
-    "feasible_probabilities",
     "make_feasible",
     "softmax",
 ]
@@ -69,7 +68,7 @@ def softmax(scores: Floats) -> Floats:
         return np.exp(log_softmax(scores)[0])
 
 
-def feasible_probabilities(problem: Problem, lane: Lane, p: NDArray[Any]) -> Floats:
+def make_feasible(rows: RowClasses, p: NDArray[Any], *, fit_intercept: bool) -> Floats:
     """Return feasible probabilities: in the simplex, with the class totals of the labels.
 
     The totals matter only with an intercept. Excess probability of a class is taken from its rows
@@ -77,17 +76,11 @@ def feasible_probabilities(problem: Problem, lane: Lane, p: NDArray[Any]) -> Flo
 
     Parameters
     ----------
-    problem : Problem
-    lane : Lane
+    rows : RowClasses
     p : ndarray of float32 or float64, shape (n, K)
         Rows need not sum to 1; negative and non-finite values count as 0.
+    fit_intercept : bool
     """
-    rows = RowClasses.of(problem, lane)
-    return make_feasible(rows, p, fit_intercept=problem.fit_intercept)
-
-
-def make_feasible(rows: RowClasses, p: NDArray[Any], *, fit_intercept: bool) -> Floats:
-    """Return feasible probabilities; see `feasible_probabilities`."""
     probabilities = np.where(rows.present & np.isfinite(p), np.maximum(p, 0.0), 0.0).astype(
         np.float64
     )

@@ -148,9 +148,25 @@ class Objective(ABC):
     def excess(self, dual: Floats) -> float:
         """Return how far a dual point is outside its domain."""
 
-    @abstractmethod
     def certify(self, dual: Floats, weights: Floats, tol: float) -> CertifiedSolution:
         """Certify weights for the problem's columns, or those of the dual point."""
+        if self.penalty:
+            p, every = self.spread(dual), self.spread(weights)
+            return certify_better(self.problem, self.lane, p, tol, every)
+        found = certify_unpenalized(self, dual, weights, tol)
+        return replace(
+            found,
+            weights=self.spread(found.weights),
+            intercept=self.spread(found.intercept[None, :], -np.inf)[0],
+            scores=self.spread(found.scores, -np.inf),
+            dual=self.spread(found.dual),
+            width=len(self.spread(found.intercept[None, :])[0]),
+        )
+
+    def spread(self, columns: Floats, empty: float = 0.0) -> Floats:
+        """Return columns of all classes, ``empty`` for those absent from the lane."""
+        del empty
+        return columns
 
     def start(self, weights: Floats) -> Floats:
         """Return the columns of a warm start that count here."""
@@ -216,11 +232,6 @@ class _Binary(Objective):
         gaps = self._loss.gap(self.y, s[:, 0], self.c, dual[:, 0])
         return float(np.maximum(gaps, 0.0).sum())
 
-    def certify(self, dual: Floats, weights: Floats, tol: float) -> CertifiedSolution:
-        if not self.penalty:
-            return certify_unpenalized(self, dual, weights, tol)
-        return certify_better(self.problem, self.lane, dual, tol, weights)
-
 
 class _Softmax(Objective):
     """The multinomial log loss of the classes in a lane; its dual points are probabilities."""
@@ -285,17 +296,3 @@ class _Softmax(Objective):
         every = np.full((len(columns), self.problem.n_classes), empty)
         every[:, self._present] = columns
         return every
-
-    def certify(self, dual: Floats, weights: Floats, tol: float) -> CertifiedSolution:
-        if not self.penalty:
-            found = certify_unpenalized(self, dual, weights, tol)
-            return replace(
-                found,
-                weights=self.spread(found.weights),
-                intercept=self.spread(found.intercept[None, :], -np.inf)[0],
-                scores=self.spread(found.scores, -np.inf),
-                dual=self.spread(found.dual),
-                width=self.problem.n_classes,
-            )
-        p, every = self.spread(dual), self.spread(weights)
-        return certify_better(self.problem, self.lane, p, tol, every)
