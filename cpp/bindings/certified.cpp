@@ -59,6 +59,13 @@ void bind_certified(nb::module_& m) {
           nb::arg("fit_intercept"),
           "The best intercepts and the sums of losses, dual values and gaps, by lane; see "
           "certified/row_terms.hpp.");
+    m.def("row_sizes", &sizes_of_rows, nb::arg("z"), nb::arg("scores"),
+          "The largest finite score, sum |z| and |sum z|, by lane; see certified/row_terms.hpp.");
+    m.def(
+        "gap_errors", &errors_of_gaps, nb::arg("targets"), nb::arg("z"), nb::arg("values"),
+        nb::arg("are_residuals"), nb::arg("error"), nb::arg("imbalance"),
+        "The sum of gaps, and what errors of scores and an imbalance of z may add to it, by lane; "
+        "see certified/row_terms.hpp.");
     m.def("add_outer", &sum_outer, nb::arg("rows"), nb::arg("c"), nb::arg("products"),
           "Add the outer products of rows, each pair of columns once, in either triangle; see "
           "certified/row_products.hpp.");

@@ -272,6 +272,37 @@ std::tuple<Numbers, Numbers, Numbers, Numbers> terms_of_rows(const LaneTargets& 
     return {std::move(b), std::move(terms.loss), std::move(terms.dual), std::move(terms.gap)};
 }
 
+std::tuple<Numbers, Numbers, Numbers> sizes_of_rows(ConstTable<double> z,
+                                                    ConstTable<double> scores) {
+    check(z.shape(0) == scores.shape(0) && z.shape(1) == scores.shape(1),
+          "dual points and scores do not fit");
+    ReleasedGil no_gil;
+    RowSizes sizes = row_sizes(static_cast<std::int64_t>(z.shape(0)),
+                               static_cast<std::int64_t>(z.shape(1)), z.data(), scores.data());
+    return {std::move(sizes.largest), std::move(sizes.mass), std::move(sizes.imbalance)};
+}
+
+std::tuple<Numbers, Numbers, Numbers> errors_of_gaps(const LaneTargets& targets,
+                                                     ConstTable<double> z,
+                                                     ConstTable<double> values, bool are_residuals,
+                                                     ConstTable<double> error,
+                                                     Const<double> imbalance) {
+    targets.check_table(z);
+    targets.check_table(values);
+    const std::size_t lanes = targets.C.size();
+    const bool one_error = error.shape(0) == 1;
+    check(z.shape(1) == lanes && values.shape(1) == lanes && error.shape(1) == lanes &&
+              imbalance.size() == lanes && (one_error || error.shape(0) == z.shape(0)),
+          "dual points, scores and errors do not fit");
+    ReleasedGil no_gil;
+    const auto loss = make_tile_loss(targets.loss, targets.eps);
+    check(loss->residuals || !are_residuals, "the loss is not one of residuals");
+    GapErrors errors =
+        gap_errors(*loss, targets.rows(), targets.plan(), targets.n_rows(), z.data(), values.data(),
+                   are_residuals, error.data(), one_error, imbalance.data());
+    return {std::move(errors.gap), std::move(errors.more), std::move(errors.unbalanced)};
+}
+
 void sum_outer(const BoundRows& rows, Const<double> c, Mutable<double, 2> products) {
     const auto d = static_cast<std::size_t>(rows.n_features);
     check(static_cast<std::int64_t>(c.size()) == rows.n_rows && products.shape(0) == d &&

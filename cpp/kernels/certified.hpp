@@ -79,6 +79,15 @@ std::tuple<Numbers, Numbers, Numbers, Numbers> terms_of_rows(const LaneTargets& 
                                                              ConstTable<double> scores,
                                                              bool fit_intercept);
 
+std::tuple<Numbers, Numbers, Numbers> sizes_of_rows(ConstTable<double> z,
+                                                    ConstTable<double> scores);
+
+std::tuple<Numbers, Numbers, Numbers> errors_of_gaps(const LaneTargets& targets,
+                                                     ConstTable<double> z,
+                                                     ConstTable<double> values, bool are_residuals,
+                                                     ConstTable<double> error,
+                                                     Const<double> imbalance);
+
 void sum_outer(const BoundRows& rows, Const<double> c, Mutable<double, 2> products);
 
 void sum_curved(const BoundRows& rows, Const<double> c, Const<double> w, double b,

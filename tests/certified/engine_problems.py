@@ -6,10 +6,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from separable.certified import problem as problem_module
+from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.problem import Columns, Lane, Problem
 from separable.certified.solvers import policy
 from separable.certified.solvers.interior_point_solver import InteriorPointSolver
 from separable.certified.solvers.newton import NewtonSolver
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.solved import Goal, Start
 from separable.data.rows import as_rows
 from separable.losses.base import is_smooth
@@ -78,16 +80,21 @@ def lane(strength, fold=-1):
     return Lane(strength, fold=fold)
 
 
-def run(made, lane, *, truncated=False, start=None, on_step=None, **goal):
+def run(made, lane, *, truncated=False, start=None, on_step=None, newton=None, **goal):
     """Solve one lane by Newton's method or the interior point; return the solution and steps."""
     solver = InteriorPointSolver(made)
     if is_smooth(made.loss):
-        solver = NewtonSolver(made, is_truncated=truncated)
+        solver = NewtonSolver(made, newton, is_truncated=truncated)
     first = None
     if start is not None:
         first = Start(np.zeros((made.rows.n_rows, start.shape[1])), np.zeros(1), start)
     result = solver.solve([lane], first, Goal(**goal), on_step or (lambda _, __: False))
     return result.solution, int(result.passes[0])
+
+
+def use_options(monkeypatch, **options):
+    """Let learners use these options of solvers."""
+    monkeypatch.setattr(CertifiedEstimator, "_default_options", SolverOptions(**options))
 
 
 def use_solvers(monkeypatch, *solvers, passes=60):

@@ -355,6 +355,16 @@ def row_terms(targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(sh
     The best intercepts and the sums of losses, dual values and gaps, by lane; see certified/row_terms.hpp.
     """
 
+def row_sizes(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[list[float], list[float], list[float]]:
+    """
+    The largest finite score, sum |z| and |sum z|, by lane; see certified/row_terms.hpp.
+    """
+
+def gap_errors(targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], are_residuals: bool, error: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], imbalance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[float], list[float], list[float]]:
+    """
+    The sum of gaps, and what errors of scores and an imbalance of z may add to it, by lane; see certified/row_terms.hpp.
+    """
+
 def add_outer(rows: separable._core.portable.Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Add the outer products of rows, each pair of columns once, in either triangle; see certified/row_products.hpp.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.published import Published, publish
 from separable.certified.estimators.fitted import Fitted, warn_of_gap
 from separable.certified.estimators.lost_columns import dominated, first_remedy

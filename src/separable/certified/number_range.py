@@ -125,7 +125,7 @@ def check_objective(problem: Problem, cost: float, where: str) -> None:
     size, power, what = 1.0, 2, "of the classes"
     if problem.is_regression:
         size = float(np.abs(problem.target).max(initial=0.0))
-        power = 2 if problem.loss.name == "squared_error" else 1
+        power = 2 if problem.loss.is_quadratic else 1
         what = f"of y, up to {size:g},"
     if size == 0:
         return

@@ -89,7 +89,7 @@ def level_target(problem: Problem) -> Problem:
 
     It is part of the intercept in any case; off, it takes no digits from what is left.
     """
-    if problem.loss.name != "squared_error" or not problem.fit_intercept:
+    if not problem.loss.is_quadratic or not problem.fit_intercept:
         return problem
     target = np.asarray(problem.target, dtype=np.float64)
     away, weight = target - target[0], problem.weight

@@ -235,7 +235,11 @@ class Problem:
     @property
     def is_small(self) -> bool:
         """Whether it is solved to rounding, whatever tol is."""
-        return self.rows.n_rows * self.rows.n_features <= SMALL
+        return self.is_small_for(1)
+
+    def is_small_for(self, n_models: int) -> bool:
+        """Return whether calls from Python take a good part of the time of models."""
+        return self.rows.n_rows * self.rows.n_features * n_models <= SMALL
 
     def is_tiny(self, n_models: int = 1) -> bool:
         """Return whether models are solved to rounding at the default tol.
@@ -284,9 +288,13 @@ class Problem:
 
     def in_lanes(self, lanes: Sequence[Lane]) -> native.LaneTargets:
         """Return the targets and costs of all lanes in the format of the compiled core."""
+        last = self.__dict__.get("_last_lanes")  # solver and certificate ask for the same lanes
+        if last is not None and last[0] == lanes:
+            made: native.LaneTargets = last[1]
+            return made
         target: Any = self.target
         label, number = (None, target) if self.is_regression else (target, None)
-        return native.LaneTargets(
+        made = native.LaneTargets(
             self.loss.name,
             getattr(self.loss, "epsilon", 0.0),
             label,
@@ -297,3 +305,5 @@ class Problem:
             np.array([lane.fold for lane in lanes], np.int32),
             np.array([lane.C / self.value for lane in lanes]),
         )
+        self.__dict__["_last_lanes"] = list(lanes), made
+        return made

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Loss",
-    "ResidualLoss",
     "SmoothLoss",
     "is_smooth",
     "zero_crossing",
@@ -34,6 +33,10 @@ class Loss(ABC):
     is_quadratic: ClassVar[bool] = False
     #: Whether it has certificates without a penalty, C = inf.
     can_be_unpenalized: ClassVar[bool] = False
+    #: Whether it depends on the score through the residual y - s.
+    is_of_residuals: ClassVar[bool] = False
+    #: Whether the gaps of rows are differences of logarithms, which cancel.
+    has_logarithms: ClassVar[bool] = False
     #: Whether it is the log loss, which learns two classes or more jointly.
     is_multinomial: ClassVar[bool] = False
 
@@ -56,14 +59,6 @@ class Loss(ABC):
     @abstractmethod
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return the intercept b that minimises sum_i c_i loss(y_i, s_i + b)."""
-
-
-class ResidualLoss(Loss):
-    """A loss of the residual y - s."""
-
-    @abstractmethod
-    def residual_gap(self, y: Floats, r: Floats, c: Floats, z: Floats) -> Floats:
-        """Return the gap of each row from its residual r = y - s."""
 
 
 class SmoothLoss(Loss):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from separable.losses.base import ResidualLoss, zero_crossing
+from separable.losses.base import Loss, zero_crossing
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -16,11 +16,12 @@ __all__ = ["EpsilonInsensitive"]
 
 
 @dataclass(frozen=True)
-class EpsilonInsensitive(ResidualLoss):
+class EpsilonInsensitive(Loss):
     """The epsilon-insensitive loss max(0, |y - s| - epsilon)."""
 
     epsilon: float = 0.1
     name: str = "epsilon_insensitive"
+    is_of_residuals: ClassVar[bool] = True
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.maximum(0.0, np.abs(y - s) - self.epsilon))
@@ -30,10 +31,7 @@ class EpsilonInsensitive(ResidualLoss):
         return float((y * z - self.epsilon * np.abs(z)).sum())
 
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
-        return self.residual_gap(y, y - s, c, z)
-
-    def residual_gap(self, y: Floats, r: Floats, c: Floats, z: Floats) -> Floats:
-        del y
+        r = y - s
         size, a = np.abs(r), np.abs(z)
         over = size - self.epsilon
         against = np.where(r * z < 0, 2.0 * a * size, 0.0)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from separable.losses.base import ResidualLoss, zero_crossing
+from separable.losses.base import Loss, zero_crossing
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -16,10 +16,11 @@ __all__ = ["Hinge"]
 
 
 @dataclass(frozen=True)
-class Hinge(ResidualLoss):
+class Hinge(Loss):
     """The hinge loss max(0, 1 - y s)."""
 
     name: str = "hinge"
+    is_of_residuals: ClassVar[bool] = True
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.maximum(0.0, 1.0 - y * s))
@@ -29,10 +30,7 @@ class Hinge(ResidualLoss):
         return float((y * z).sum())
 
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
-        return self.residual_gap(y, y - s, c, z)
-
-    def residual_gap(self, y: Floats, r: Floats, c: Floats, z: Floats) -> Floats:
-        left, a = y * r, y * z
+        left, a = y * (y - s), y * z
         return np.where(left > 0, (c - a) * left, -a * left)
 
     def clip_dual(self, y: Floats, c: Floats, z: Floats) -> Floats:

@@ -23,6 +23,7 @@ class Logistic(SmoothLoss):
     curvature: ClassVar[float | None] = 0.25
     can_be_unpenalized: ClassVar[bool] = True
     is_multinomial: ClassVar[bool] = True
+    has_logarithms: ClassVar[bool] = True
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.logaddexp(0.0, -y * s))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from separable.losses.base import ResidualLoss, SmoothLoss
+from separable.losses.base import SmoothLoss
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -16,12 +16,13 @@ __all__ = ["SquaredError"]
 
 
 @dataclass(frozen=True)
-class SquaredError(SmoothLoss, ResidualLoss):
+class SquaredError(SmoothLoss):
     """The squared error (y - s)^2 / 2."""
 
     name: str = "squared_error"
     curvature: ClassVar[float | None] = 1.0
     is_quadratic: ClassVar[bool] = True
+    is_of_residuals: ClassVar[bool] = True
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return 0.5 * float(c @ (y - s) ** 2)
@@ -31,12 +32,8 @@ class SquaredError(SmoothLoss, ResidualLoss):
         return float((z[used] * (y[used] - 0.5 * z[used] / c[used])).sum())
 
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
-        return self.residual_gap(y, y - s, c, z)
-
-    def residual_gap(self, y: Floats, r: Floats, c: Floats, z: Floats) -> Floats:
-        del y
         ratio = np.divide(z, c, out=np.zeros_like(z), where=c > 0)
-        return 0.5 * c * (r - ratio) ** 2
+        return 0.5 * c * (y - s - ratio) ** 2
 
     def derivatives(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         return c * (s - y), c

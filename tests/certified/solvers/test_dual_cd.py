@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
-from separable.certified.duality.l2_certifier import certify
+from separable.certified.duality.gap import certify
 from separable.certified.problem import Columns, Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, descend
 from separable.certified.solvers.solved import Start

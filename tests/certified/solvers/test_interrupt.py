@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from separable.certified.duality.l2_certifier import certify
+from separable.certified.duality.gap import certify
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, descend
 from separable.certified.solvers.newton import NewtonSolver

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet, LogisticRegression
 from sklearn.svm import LinearSVC
 
-from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.preparation import prepare
 from separable.certified.problem import Lane
 from separable.certified.solvers.l1_driver import L1Solver

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from separable.certified.solvers import newton
-from tests.certified.engine_problems import check, data, lane, problem, run
+from separable.certified.solvers.options import NewtonOptions
+from tests.certified.engine_problems import check, data, lane, problem
+from tests.certified.engine_problems import run as run_newton
 from tests.long_cases import first
 
-pytestmark = pytest.mark.usefixtures("diagonal")
 SMOOTH = pytest.mark.parametrize("name", ["log_loss", "squared_hinge"])
 
 
 @pytest.fixture(params=[True, False])
-def diagonal(request, monkeypatch):
+def run(request):
     """Precondition with the diagonal, or with the Hessian at the mean curvature."""
-    if request.param:
-        monkeypatch.setattr(newton, "MAX_GRAM_COLUMNS", 0)
+    return partial(run_newton, newton=NewtonOptions(max_gram_columns=0) if request.param else None)
 
 
 @SMOOTH
@@ -25,7 +26,7 @@ def diagonal(request, monkeypatch):
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("shape", [(60, 20), (40, 90)])
-def test_certified(name, C, sparse, intercept, shape):
+def test_certified(name, C, sparse, intercept, shape, run):
     X, y = data(0, n=shape[0], d=shape[1])
     made = problem(name, X, y, sparse=sparse, intercept=intercept)
     solution, products = run(made, lane(C), truncated=True, tol=1e-6, max_iter=2000)
@@ -36,7 +37,7 @@ def test_certified(name, C, sparse, intercept, shape):
 
 
 @SMOOTH
-def test_centred_and_scaled_columns(name):
+def test_centred_and_scaled_columns(name, run):
     X, y = data(1, n=80, d=10, scale=np.logspace(-2, 2, 10), shift=50.0)
     made = problem(name, X, y, centred=True)
     solution, _ = run(made, lane(0.1), truncated=True, tol=1e-5, max_iter=5000)
@@ -44,7 +45,7 @@ def test_centred_and_scaled_columns(name):
 
 
 @SMOOTH
-def test_start_and_stop(name):
+def test_start_and_stop(name, run):
     X, y = data(2, n=50, d=80)
     made = problem(name, X, y, sparse=True)
     best, products = run(made, lane(1.0), truncated=True, tol=1e-8, max_iter=2000)

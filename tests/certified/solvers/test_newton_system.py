@@ -10,12 +10,12 @@ from sklearn.preprocessing import StandardScaler
 from separable import LogisticRegression
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
-from separable.certified.solvers import newton
 from separable.certified.solvers.newton_system import full_system
 from separable.certified.solvers.objective import objective_of
+from separable.certified.solvers.options import NewtonOptions
 from separable.data.rows import as_rows
 from separable.losses.logistic import Logistic
-from tests.certified.engine_problems import use_solvers
+from tests.certified.engine_problems import use_options, use_solvers
 
 pytestmark = pytest.mark.native
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.native
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize(
     ("solver", "limits"),
-    [("newton", {}), ("newton_cg", {}), ("newton_cg", {"MAX_GRAM_COLUMNS": 0})],
+    [("newton", {}), ("newton_cg", {}), ("newton_cg", {"max_gram_columns": 0})],
     ids=["full", "class by class", "diagonal"],
 )
 def test_any_system(solver, limits, fit_intercept, monkeypatch):
@@ -31,8 +31,7 @@ def test_any_system(solver, limits, fit_intercept, monkeypatch):
     X = StandardScaler().fit_transform(X)
     expected = LogisticRegression(C=2.0, fit_intercept=fit_intercept).fit(X, y)
     use_solvers(monkeypatch, solver)
-    for name, value in limits.items():
-        monkeypatch.setattr(newton, name, value)
+    use_options(monkeypatch, newton=NewtonOptions(**limits))
     found = LogisticRegression(C=2.0, fit_intercept=fit_intercept).fit(X, y)
     assert found.evidence_["engine"] == solver.replace("_", "-")
     assert found.certificate_.converged

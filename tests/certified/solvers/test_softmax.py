@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from separable import LogisticRegression, LogisticRegressionCV
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
-from separable.certified.solvers.options import SolverOptions
+from separable.certified.solvers.options import NewtonOptions, SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
 from separable.fitting.best_candidate import GridEdgeWarning
@@ -25,7 +25,7 @@ from separable.geometry import SeparationError
 from separable.losses.logistic import Logistic
 from separable.model.files.model_file import load
 from separable.select import path
-from tests.certified.engine_problems import use_solvers
+from tests.certified.engine_problems import use_options, use_solvers
 
 pytestmark = pytest.mark.native
 
@@ -211,7 +211,7 @@ def test_separable_classes_have_no_optimum_without_a_penalty():
 
 
 def test_many_columns_without_a_penalty_are_refused(monkeypatch):
-    monkeypatch.setattr("separable.certified.solvers.newton.MAX_UNPENALIZED_WEIGHTS", 10)
+    use_options(monkeypatch, newton=NewtonOptions(max_unpenalized_weights=10))
     X, y, _ = data(10)
     with pytest.raises(ValueError, match="C=inf, no penalty, is solved for 4 classes together"):
         LogisticRegression(C=np.inf).fit(X, y)

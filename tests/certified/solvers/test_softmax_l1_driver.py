@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from separable import LogisticRegression, LogisticRegressionCV
-from separable.certified.duality.penalized_certifier import certify_softmax_penalized
+from separable.certified.duality.gap import certify
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
 from separable.certified.solvers.l1_driver import L1Solver
@@ -146,7 +146,7 @@ def test_gap_is_primal_less_dual_far_from_the_optimum(ratio):
         np.zeros((len(y), 4)),
         np.full((len(y), 4), np.nan),
     ):
-        one = certify_softmax_penalized(problem, Lane(2.0, TOGETHER), p, 1e-6, u)
+        one = certify(problem, [Lane(2.0, TOGETHER)], p, 1e-6, u)
         certificate = one.certificates[0]
         np.testing.assert_allclose(
             certificate.gap, certificate.primal - certificate.dual, rtol=1e-9

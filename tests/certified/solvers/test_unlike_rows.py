@@ -7,8 +7,8 @@ import pytest
 
 from separable import LinearSVM, LinearSVR
 from separable.certified.preparation import prepare
-from separable.certified.solvers.interior_point import kkt
 from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
+from separable.certified.solvers.options import KktOptions
 from separable.data.rows import as_rows
 from separable.losses.hinge import Hinge
 from tests.certified.unlike_rows import hinge_objective, unlike_rows
@@ -63,25 +63,23 @@ def test_support_vector_regression_converges(kind):
     assert primal - (y @ z - 0.1 * np.abs(z).sum() - v @ v / 2) <= 1.001e-4 * primal
 
 
-def equations_of(X, *, dense, fit_intercept):
+def equations_of(X, options=None, *, dense, fit_intercept):
     X = np.asarray(X.todense()) if dense else X
     y = (np.arange(X.shape[0]) % 2).astype(np.int32)
     problem = prepare(as_rows(X), Hinge(), y, None, fit_intercept=fit_intercept, standardize=False)
     Z = X - X.mean(axis=0) if dense and fit_intercept else X
-    return KktRows(problem.x, RowGram(problem.x)), Z if dense else np.asarray(Z.todense())
+    return KktRows(problem.x, RowGram(problem.x, options)), Z if dense else np.asarray(Z.todense())
 
 
 @pytest.mark.parametrize("most", [0, 1000])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("shape", [(40, 90), (90, 40)])
-def test_equations_are_solved(shape, dense, fit_intercept, most, monkeypatch):
+def test_equations_are_solved(shape, dense, fit_intercept, most):
     """Whatever solves them: gradients alone, kept rows or columns, against a dense solution."""
-    monkeypatch.setattr(kkt, "ROUNDS", 60)
-    monkeypatch.setattr(kkt, "CG_TOL", 1e-12)
-    monkeypatch.setattr(kkt, "MOST_UNKNOWNS", most)
+    options = KktOptions(cg_tol=1e-12, cg_tol_factored=1e-12, max_cg_steps=60, max_factored=most)
     X, _ = unlike_rows("long columns", *shape, nnz=5)
-    rows, Z = equations_of(X, dense=dense, fit_intercept=fit_intercept)
+    rows, Z = equations_of(X, options, dense=dense, fit_intercept=fit_intercept)
     random = np.random.default_rng(0)
     n, d = shape
     for spread in (1.0, 10.0):

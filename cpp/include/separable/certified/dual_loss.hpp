@@ -77,8 +77,12 @@ struct HingeDual {
     }
     template <class T>
     T gap(T s, T y, T c, T a) const {
-        const T over = y * s - T(1);
-        return over < T(0) ? (a - c) * over : a * over;
+        return residual_gap(y - s, y, c, a);
+    }
+    template <class T>
+    T residual_gap(T r, T y, T c, T a) const {
+        const T left = y * r;
+        return left > T(0) ? (c - a) * left : -a * left;
     }
     template <class T>
     T running_gap(T s, T y, T c, T a, T) const {
@@ -293,9 +297,13 @@ struct InsensitiveDual {
     // these is negative
     template <class T>
     T gap(T s, T y, T c, T a) const {
-        const T left = y - s, size = magnitude(left), spent = magnitude(a);
+        return residual_gap(y - s, y, c, a);
+    }
+    template <class T>
+    T residual_gap(T r, T, T c, T a) const {
+        const T size = magnitude(r), spent = magnitude(a);
         const T over = size - static_cast<T>(eps);
-        const bool same = left * a >= T(0);
+        const bool same = r * a >= T(0);
         const T against = same ? T(0) : T(2) * spent * size;
         return (over > T(0) ? (c - spent) * over : -spent * over) + against;
     }
@@ -341,7 +349,11 @@ struct SquaredErrorDual {
     }
     template <class T>
     T gap(T s, T y, T c, T a) const {
-        const T away = y - s - ratio(a, c);
+        return residual_gap(y - s, y, c, a);
+    }
+    template <class T>
+    T residual_gap(T r, T, T c, T a) const {
+        const T away = r - ratio(a, c);
         return c * away * away / T(2);
     }
     template <class T>

@@ -4,6 +4,8 @@
 //                    0: the values of the sign with the larger sum are scaled down
 //   best_intercepts  the b that minimises sum_i c_i loss(y_i, s_i + b)
 //   row_terms        the sums of losses, of dual values and of gaps
+//   row_sizes        the largest score, sum |z| and |sum z|
+//   gap_errors       what errors of scores, and of the sum of z, may add to the sum of gaps
 //
 // z has the sign of the target, z = a y; arrays are [row][lane] with the given stride.
 #pragma once
@@ -19,6 +21,8 @@
 #include "separable/certified/lane_targets.hpp"
 
 namespace separable {
+
+inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // Tiles of rows: y and c of all lanes side by side, so that compilers vectorize loops over them for
 // any number of lanes.
@@ -99,8 +103,13 @@ enum class DerivativeKind { kLinear, kSmooth, kPiecewiseConstant };
 // not for each loss.
 class TileLoss {
    public:
-    TileLoss(bool regression, DerivativeKind derivative, double bracket)
-        : regression(regression), derivative(derivative), bracket(bracket) {}
+    TileLoss(bool regression, bool residuals, bool logarithms, DerivativeKind derivative,
+             double bracket)
+        : regression(regression),
+          residuals(residuals),
+          logarithms(logarithms),
+          derivative(derivative),
+          bracket(bracket) {}
     virtual ~TileLoss() = default;
 
     // The nearest z at which the dual is finite.
@@ -111,6 +120,10 @@ class TileLoss {
                        const double* __restrict c, const double* __restrict z,
                        double* __restrict losses, double* __restrict duals,
                        double* __restrict gaps) const = 0;
+    // The gaps of z and scores, or residuals y - s, which keep digits if y is large.
+    virtual void gaps(std::size_t n, const double* __restrict values, bool are_residuals,
+                      const double* __restrict y, const double* __restrict c,
+                      const double* __restrict z, double* __restrict gaps) const = 0;
     virtual void derivatives(std::size_t n, const double* __restrict s, const double* __restrict y,
                              const double* __restrict c, double* __restrict first,
                              double* __restrict second) const = 0;
@@ -118,6 +131,8 @@ class TileLoss {
     virtual double breakpoints(double s, double y, double c, std::vector<Breakpoint>& to) const = 0;
 
     const bool regression;
+    const bool residuals;   // whether it is a loss of y - s
+    const bool logarithms;  // whether its gaps take logarithms
     const DerivativeKind derivative;
     const double bracket;  // bounds |b + s| at the best b for some row; of smooth losses
 };
@@ -126,7 +141,8 @@ template <class Loss>
 class TileLossOf final : public TileLoss {
    public:
     explicit TileLossOf(const Loss& loss)
-        : TileLoss(Loss::kRegression, kind(), far()), loss_(loss) {}
+        : TileLoss(Loss::kRegression, kOfResiduals, Loss::kKeepsMargin, kind(), far()),
+          loss_(loss) {}
 
     void project(std::size_t n, const double* __restrict y, const double* __restrict c,
                  double* __restrict z) const override {
@@ -146,6 +162,20 @@ class TileLossOf final : public TileLoss {
             gaps[k] = gap > 0 ? gap : 0.0;
         }
     }
+    void gaps(std::size_t n, const double* __restrict values, bool are_residuals,
+              const double* __restrict y, const double* __restrict c, const double* __restrict z,
+              double* __restrict gaps) const override {
+        for (std::size_t k = 0; k < n; ++k) {
+            const double a = Loss::kRegression ? z[k] : y[k] * z[k];
+            double gap;
+            if constexpr (kOfResiduals)
+                gap =
+                    loss_.residual_gap(are_residuals ? values[k] : y[k] - values[k], y[k], c[k], a);
+            else
+                gap = loss_.gap(values[k], y[k], c[k], a);
+            gaps[k] = gap > 0 ? gap : 0.0;
+        }
+    }
     void derivatives(std::size_t n, const double* __restrict s, const double* __restrict y,
                      const double* __restrict c, double* __restrict first,
                      double* __restrict second) const override {
@@ -162,6 +192,9 @@ class TileLossOf final : public TileLoss {
     }
 
    private:
+    static constexpr bool kOfResiduals =
+        requires(const Loss& loss) { loss.residual_gap(1.0, 1.0, 1.0, 1.0); };
+
     static constexpr DerivativeKind kind() {
         if (std::is_same_v<Loss, SquaredErrorDual>) return DerivativeKind::kLinear;
         return Loss::kSmooth ? DerivativeKind::kSmooth : DerivativeKind::kPiecewiseConstant;
@@ -360,6 +393,109 @@ inline RowTerms row_terms(const TileLoss& loss, const RowTargets& rows, const La
         losses.add(one.data(), n), duals.add(two.data(), n), gaps.add(three.data(), n);
     });
     return {losses.total, duals.total, gaps.total};
+}
+
+struct RowSizes {
+    std::vector<double> largest, mass, imbalance;  // [lane]
+};
+
+// max |s| of finite scores, sum |z| and |sum z|, rounded once (Neumaier's sum).
+inline RowSizes row_sizes(std::int64_t n_rows, std::int64_t lanes, const double* z,
+                          const double* scores) {
+    const auto size = static_cast<std::size_t>(lanes);
+    RowSizes sizes{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)};
+    std::vector<double> sum(size), lost(size);
+    for (std::int64_t i = 0; i < n_rows; ++i, z += lanes, scores += lanes)
+        for (std::size_t l = 0; l < size; ++l) {
+            const double s = std::abs(scores[l]), next = sum[l] + z[l];
+            sizes.largest[l] =
+                s > sizes.largest[l] && scores[l] != -kInfinite ? s : sizes.largest[l];
+            sizes.mass[l] += std::abs(z[l]);
+            lost[l] += std::abs(sum[l]) >= std::abs(z[l]) ? (sum[l] - next) + z[l]
+                                                          : (z[l] - next) + sum[l];
+            sum[l] = next;
+        }
+    for (std::size_t l = 0; l < size; ++l) sizes.imbalance[l] = std::abs(sum[l] + lost[l]);
+    return sizes;
+}
+
+struct GapErrors {
+    std::vector<double> gap, more, unbalanced;  // [lane]
+};
+
+// Steps, for each lane:
+//   1. gap: the sum of the gaps of z and scores (or residuals)
+//   2. more, of a piecewise linear loss: gaps are convex in the score, so that an error adds at
+//   most
+//      what it changes at the ends of its range
+//   3. unbalanced: the cost of giving z a sum of 0 exactly, by one row of each sign. Gaps are
+//   convex
+//      in z, so that a small step costs less than its fraction of a step to z / 2. Where gaps take
+//      logarithms, the rows of largest |z| alone are tried.
+// `error` has a row for each row, or one for all.
+inline GapErrors gap_errors(const TileLoss& loss, const RowTargets& rows, const LanePlan& plan,
+                            std::int64_t n_rows, const double* z, const double* values,
+                            bool are_residuals, const double* error, bool one_error,
+                            const double* imbalance) {
+    const int lanes = plan.size();
+    TargetTiles tiles(rows, plan, n_rows);
+    LaneSums gaps(lanes), more(lanes);
+    const auto every = static_cast<std::size_t>(lanes);
+    std::vector<double> moved(tiles.capacity()), half(tiles.capacity()), here(tiles.capacity()),
+        low(tiles.capacity()), high(tiles.capacity());
+    std::vector<double> cheapest(2 * every, kInfinite), ends[4];
+    for (auto& each : ends) each.assign(2 * every, 0.0);  // values, y, c and z of the largest |z|
+    const bool piecewise = loss.derivative == DerivativeKind::kPiecewiseConstant;
+    const bool balances =
+        std::any_of(imbalance, imbalance + lanes, [](double x) { return x != 0; });
+    const auto cost = [&](std::size_t lane, double a, double gap) {
+        const double size = std::abs(a), by = 2 * imbalance[lane];
+        double& least = cheapest[a > 0 ? lane : lane + every];
+        if (size > by && by * gap / size < least) least = by * gap / size;
+    };
+    tiles.each([&](std::int64_t first, std::int64_t n, std::size_t numbers) {
+        const double *v = values + first * lanes, *a = z + first * lanes;
+        const double* e = one_error ? error : error + first * lanes;
+        const double *y = tiles.y.data(), *c = tiles.c.data();
+        loss.gaps(numbers, v, are_residuals, y, c, a, here.data());
+        gaps.add(here.data(), n);
+        if (piecewise) {
+            const auto at = [&](double sign, std::vector<double>& out) {
+                for (std::size_t k = 0; k < numbers; ++k)
+                    moved[k] = v[k] + sign * e[one_error ? k % every : k];
+                loss.gaps(numbers, moved.data(), are_residuals, y, c, a, out.data());
+            };
+            at(-1, low), at(1, high);
+            for (std::size_t k = 0; k < numbers; ++k)
+                low[k] = std::max(std::max(low[k], high[k]) - here[k], 0.0);
+            more.add(low.data(), n);
+        }
+        if (balances && loss.logarithms) {
+            for (std::size_t k = 0; k < numbers; ++k) {
+                const std::size_t end = a[k] > 0 ? k % every : k % every + every;
+                if (!(std::abs(a[k]) > std::abs(ends[3][end]))) continue;
+                ends[0][end] = v[k], ends[1][end] = y[k], ends[2][end] = c[k], ends[3][end] = a[k];
+            }
+        } else if (balances) {
+            for (std::size_t k = 0; k < numbers; ++k) half[k] = 0.5 * a[k];
+            loss.gaps(numbers, v, are_residuals, y, c, half.data(), here.data());
+            for (std::size_t k = 0; k < numbers; ++k) cost(k % every, a[k], here[k]);
+        }
+    });
+    if (balances && loss.logarithms) {
+        std::vector<double> a(2 * every), gap(2 * every);
+        for (std::size_t k = 0; k < 2 * every; ++k) a[k] = 0.5 * ends[3][k];
+        loss.gaps(2 * every, ends[0].data(), are_residuals, ends[1].data(), ends[2].data(),
+                  a.data(), gap.data());
+        for (std::size_t k = 0; k < 2 * every; ++k) cost(k % every, ends[3][k], gap[k]);
+    }
+    GapErrors errors{gaps.total, more.total, std::vector<double>(every, 0.0)};
+    for (std::size_t k = 0; k < 2 * every; ++k)
+        if (std::isfinite(cheapest[k]))
+            errors.unbalanced[k % every] = std::max(errors.unbalanced[k % every], cheapest[k]);
+    for (double& each : errors.more)
+        if (!std::isfinite(each)) each = kInfinite;
+    return errors;
 }
 
 }  // namespace separable

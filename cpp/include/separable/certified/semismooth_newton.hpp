@@ -130,6 +130,8 @@ class SemismoothNewton {
     static constexpr double kSampleTol = 1e-3;
     static constexpr std::size_t kMaxFactor = 2000;
     static constexpr double kConjugateTol = 1e-4;
+    static constexpr double kUnitRoundoff = 0x1p-53;
+    static constexpr double kMaxRounding = 1e-9;  // of a Gram matrix that is updated, over 1
 
     std::int64_t start_on_sample(const SemismoothOptions& options, double* w, double& b,
                                  double* z) {
@@ -291,7 +293,7 @@ class SemismoothNewton {
         if (prefers_conjugate_gradients())
             conjugate_gradients();
         else
-            factored(), work_ += factor_cost(zone_.size());
+            factored();
         double decrement = gb_ * db_;
         for (std::size_t j = 0; j < d_; ++j) decrement += gw_[j] * dw_[j];
         return 0.5 * decrement;
@@ -302,6 +304,11 @@ class SemismoothNewton {
         const double d = static_cast<double>(d_), m = static_cast<double>(rows);
         const double less = std::min(d, m), gram = is_sparse() ? 8 * less * less : m * d * less / 2;
         return gram + less * less * less / 6;
+    }
+    // The same by columns, if so many rows enter or leave the zone.
+    double column_cost(std::size_t changes) const {
+        const double d = static_cast<double>(d_), m = static_cast<double>(changes);
+        return m * d * d / 2 + d * d * d / 6;
     }
     // A step of an interior point: calls from Python, products with all rows, and their factor.
     double interior_cost() const {
@@ -340,41 +347,87 @@ class SemismoothNewton {
     }
 
     void factored() {
-        if (zone_.size() < d_)
+        const std::size_t m = zone_.size();
+        const double d = static_cast<double>(d_);
+        const bool is_wide = m < d_ && factor_cost(m) < column_cost(changed_rows()) + d * d;
+        work_ += factor_cost(m);
+        if (is_wide)
             by_rows();
         else
             by_columns();
         border();
     }
 
-    void by_columns() {
-        factor_.resize(d_);
+    // G = sum of c x x' over the zone. Rows that entered or left it since the last sum are added or
+    // taken away, if they are fewer than the zone has, and if their rounding is small beside I.
+    void update_gram() {
+        const std::size_t changes = changed_rows();
+        if (gram_.size() != d_ || changes >= zone_.size() || is_rounded()) {
+            gram_.resize(d_);
+            removed_ = 0, n_in_gram_ = 0;
+            in_gram_.assign(n_, false);
+            add_to_gram(zone_, true);
+        } else if (changes > 0) {
+            entered_.clear(), left_.clear();
+            in_zone_.assign(n_, false);
+            for (const std::size_t i : zone_) {
+                in_zone_[i] = true;
+                if (!in_gram_[i]) entered_.push_back(i);
+            }
+            for (std::size_t i = 0; i < n_; ++i)
+                if (in_gram_[i] && !in_zone_[i]) {
+                    left_.push_back(i);
+                    removed_ += rows_.c[i] * x_.squared_norm(rows_.row[i]);
+                }
+            add_to_gram(entered_, true);
+            add_to_gram(left_, false);
+        }
+    }
+    bool is_rounded() const { return kUnitRoundoff * removed_ > kMaxRounding * width_; }
+
+    // How many rows enter or leave the Gram matrix, or are in it if it is made afresh.
+    std::size_t changed_rows() const {
+        if (gram_.size() != d_ || is_rounded()) return zone_.size();
+        std::size_t same = 0;
+        for (const std::size_t i : zone_) same += in_gram_[i];
+        return std::min(zone_.size(), zone_.size() + n_in_gram_ - 2 * same);
+    }
+
+    void add_to_gram(const std::vector<std::size_t>& rows, bool enters) {
+        for (const std::size_t i : rows) in_gram_[i] = enters;
+        n_in_gram_ = enters ? n_in_gram_ + rows.size() : n_in_gram_ - rows.size();
         if (is_sparse()) {
             NonZeros<double> row;
-            for (const std::size_t i : zone_) {
+            for (const std::size_t i : rows) {
                 x_.non_zeros(rows_.row[i], row);
                 for (std::size_t k = 0; k < row.size; ++k) {
-                    const double by = sigma_[i] * row.value[k];
+                    const double by = (enters ? rows_.c[i] : -rows_.c[i]) * row.value[k];
                     for (std::size_t l = 0; l < row.size; ++l)
                         if (row.index[l] >= row.index[k])
-                            factor_.at(static_cast<std::size_t>(row.index[k]),
-                                       static_cast<std::size_t>(row.index[l])) += by * row.value[l];
+                            gram_.at(static_cast<std::size_t>(row.index[k]),
+                                     static_cast<std::size_t>(row.index[l])) += by * row.value[l];
                 }
             }
-        } else {
-            const std::size_t stride = factor_.stride();
-            packed_.assign(kGramRows * stride, 0.0);
-            for (std::size_t first = 0; first < zone_.size(); first += kGramRows) {
-                const std::size_t many = std::min(kGramRows, zone_.size() - first);
-                std::fill(packed_.begin(), packed_.end(), 0.0);
-                for (std::size_t k = 0; k < many; ++k) {
-                    const std::size_t i = zone_[first + k];
-                    x_.add(rows_.row[i], std::sqrt(sigma_[i]), packed_.data() + k * stride);
-                }
-                factor_.add_gram(packed_.data(), many, stride);
-            }
+            return;
         }
-        for (std::size_t j = 0; j < d_; ++j) factor_.at(j, j) += 1.0;
+        const std::size_t stride = gram_.stride();
+        for (std::size_t first = 0; first < rows.size(); first += kGramRows) {
+            const std::size_t many = std::min(kGramRows, rows.size() - first);
+            packed_.assign(many * stride, 0.0);
+            for (std::size_t k = 0; k < many; ++k) {
+                const std::size_t i = rows[first + k];
+                x_.add(rows_.row[i], std::sqrt(rows_.c[i]), packed_.data() + k * stride);
+            }
+            if (enters)
+                gram_.add_gram(packed_.data(), many, stride);
+            else
+                gram_.subtract_gram(packed_.data(), many, stride);
+        }
+    }
+
+    void by_columns() {
+        update_gram();
+        factor_.assign_scaled(gram_, 1.0 / width_);
         factor_.factor();
         std::copy_n(gw_.begin(), d_, dw_.begin());
         std::copy_n(mixed_.begin(), d_, solved_.begin());
@@ -560,14 +613,17 @@ class SemismoothNewton {
     Vector s_, r_, z_, centre_, sigma_, ds_;          // by row
     Vector v_, dw_, gw_, mixed_, solved_, diagonal_;  // by column; mixed: sum of sigma x
     Vector packed_, rows_packed_, small_, line_;
-    std::vector<std::size_t> zone_, kept_;
+    std::vector<std::size_t> zone_, kept_, entered_, left_;
+    std::vector<bool> in_gram_, in_zone_;
+    std::size_t n_in_gram_ = 0;
+    double removed_ = 0;  // trace of what was taken away since the Gram matrix was summed
     Vector best_w_, best_z_;
     double best_b_ = 0, best_width_ = 0, best_gap_ = 0;
     double gb_ = 0, db_ = 0, mixed_sum_ = 0, primal_ = 0, gap_ = 0, rows_gap_ = 0;
     double damping_ = 0, step_norm_ = 0, step_along_ = 0, work_ = 0;
     int stages_ = 0;
     bool is_hard_ = false;
-    UpperCholesky factor_;
+    UpperCholesky gram_, factor_;
 };
 
 }  // namespace separable

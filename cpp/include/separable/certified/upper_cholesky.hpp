@@ -31,9 +31,20 @@ class UpperCholesky {
     double& at(std::size_t i, std::size_t j) { return values_[i * stride_ + j]; }
     double* row(std::size_t i) { return values_.data() + i * stride_; }
 
-    // Adds the outer products of `rows` rows of `stride()` numbers each.
+    // Adds the outer products of `rows` rows of `stride()` numbers each, or takes them away.
     void add_gram(const double* a, std::size_t rows, std::size_t stride) {
         add_tiles<1>(a, rows, stride, 0);
+    }
+    void subtract_gram(const double* a, std::size_t rows, std::size_t stride) {
+        add_tiles<-1>(a, rows, stride, 0);
+    }
+
+    // I + scale G of another matrix.
+    void assign_scaled(const UpperCholesky& other, double scale) {
+        size_ = other.size_, stride_ = other.stride_;
+        values_.resize(other.values_.size());
+        for (std::size_t k = 0; k < values_.size(); ++k) values_[k] = scale * other.values_[k];
+        for (std::size_t k = 0; k < size_; ++k) at(k, k) += 1.0;
     }
 
     // Directions without curvature (a pivot that is lost in rounding) are left out.
@@ -91,11 +102,11 @@ class UpperCholesky {
                 for (std::size_t k = 0; k < rows; ++k) {
                     const double* x = a + k * stride;
                     const L line = L::load(x + j);
-                    for (int t = 0; t < kTile; ++t) sums[t] += L::broadcast(sign * x[i + t]) * line;
+                    for (int t = 0; t < kTile; ++t) sums[t] += L::broadcast(x[i + t]) * line;
                 }
                 for (int t = 0; t < kTile; ++t) {
                     double* to = row(i + t) + j;
-                    (L::load(to) + sums[t]).store(to);
+                    (L::load(to) + L::broadcast(sign) * sums[t]).store(to);
                 }
             }
     }

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Certificate"]
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.typing import Floats
+
+__all__ = ["Certificate", "CertifiedSolution"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,8 @@ class Certificate:
 
         ``convexity`` is the factor of the strong convexity constant.
         """
+        if value == convexity == 1:
+            return self
         return replace(
             self,
             primal=value * self.primal,
@@ -83,4 +95,73 @@ class Certificate:
             max(self.tol, other.tol),
             self.is_penalised and other.is_penalised,
             min(self.convexity, other.convexity),
+        )
+
+
+@dataclass(frozen=True)
+class CertifiedSolution:
+    """Weights of one or more lanes with their certificates.
+
+    Parameters
+    ----------
+    weights : ndarray of float32 or float64, shape (d, k)
+        For the problem's columns.
+    intercept : ndarray, shape (k,)
+    scores : ndarray, shape (n, k)
+        Of all rows, including held-out rows, with the intercept.
+    certificates : list of Certificate
+        One for each lane.
+    dual : ndarray, shape (n, k)
+        The feasible dual points, with the sign of the target.
+    width : int, default 1
+        Columns of each lane: 1, or K if classes are learned jointly.
+    """
+
+    weights: NDArray[Any]
+    intercept: Floats
+    scores: Floats
+    certificates: list[Certificate]
+    dual: Floats
+    width: int = 1
+
+    def times(self, value: float) -> CertifiedSolution:
+        """Return the solution of the objective multiplied by ``value``."""
+        proofs = [one.times(value, convexity=value) for one in self.certificates]
+        return replace(self, certificates=proofs, dual=value * self.dual)
+
+    def lane(self, k: int) -> CertifiedSolution:
+        """Return the solution of one lane."""
+        one = slice(k * self.width, (k + 1) * self.width)
+        return CertifiedSolution(
+            self.weights[:, one],
+            self.intercept[one],
+            self.scores[:, one],
+            self.certificates[k : k + 1],
+            self.dual[:, one],
+            self.width,
+        )
+
+    def take(self, lanes: list[int]) -> CertifiedSolution:
+        """Return the solutions of some lanes, in the order given."""
+        if lanes == list(range(len(self.certificates))):
+            return self
+        return CertifiedSolution.side_by_side([self.lane(k) for k in lanes])
+
+    def is_better_than(self, other: CertifiedSolution) -> bool:
+        """Return whether the first lane has the smaller absolute gap."""
+        mine, theirs = self.certificates[0].gap, other.certificates[0].gap
+        return mine < theirs or (math.isnan(theirs) and not math.isnan(mine))
+
+    @staticmethod
+    def side_by_side(parts: Sequence[CertifiedSolution]) -> CertifiedSolution:
+        """Concatenate the lanes of several solutions."""
+        if len(parts) == 1:
+            return parts[0]
+        return CertifiedSolution(
+            np.concatenate([part.weights for part in parts], axis=1),
+            np.concatenate([part.intercept for part in parts]),
+            np.concatenate([part.scores for part in parts], axis=1),
+            [one for part in parts for one in part.certificates],
+            np.concatenate([part.dual for part in parts], axis=1),
+            parts[0].width,
         )

@@ -24,8 +24,7 @@ from separable.certified.duality.rounding import UNIT, LaneRows, centred_interce
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import Certificate, CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 
@@ -178,8 +177,8 @@ def publish(
         rows = LaneRows(
             problem,
             lanes,
-            solution.scores[:, columns].reshape(-1, k, m),
-            dual.reshape(-1, k, m),
+            np.ascontiguousarray(solution.scores[:, columns]).reshape(-1, k, m),
+            np.ascontiguousarray(dual).reshape(-1, k, m),
             intercept.reshape(k, m),
             inside[0].is_penalised,
             is_blocks,

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.duality.penalized_certifier import FEASIBLE_RATIO
+from separable.certified.duality.certificate import Certificate, CertifiedSolution
+from separable.certified.duality.gap import FEASIBLE_RATIO
 from separable.certified.duality.published import ROUNDING_FRACTION, Published
 from separable.certified.duality.rounding import EXTRA_STEPS, UNIT, UNIT_TWICE
 

@@ -23,12 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.penalized_certifier import (
-    FEASIBLE_RATIO,
-    penalty_terms,
-    softmax_certificate,
-)
-from separable.certified.duality.softmax_l2_certifier import RowClasses
+from separable.certified.duality.feasibility import RowClasses
+from separable.certified.duality.gap import FEASIBLE_RATIO, penalty_terms, softmax_certificate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +33,6 @@ if TYPE_CHECKING:
 
     from separable.certified.duality.certificate import Certificate
     from separable.certified.problem import Lane, Problem
-    from separable.losses.base import ResidualLoss
     from separable.typing import Floats
 
 __all__ = ["EXTRA_STEPS", "UNIT", "UNIT_TWICE", "LaneRows", "centred_intercepts"]
@@ -48,8 +43,8 @@ UNIT = 2.0**-53
 UNIT_TWICE = 2.0**-102
 #: Rounded operations of a score beside its sum of products: shift, scale, intercept, target.
 EXTRA_STEPS = 8
-#: Rounded operations of a pairwise sum of any length.
-PAIRWISE = 48
+#: Rounded operations of a compensated sum of any length.
+COMPENSATED = 4
 #: A row's logarithms are a series, without cancellation, if its gap is below its variance times
 #: the inverse of this.
 SERIES_RATIO = 1e7
@@ -114,12 +109,9 @@ class LaneRows:
         return np.stack([self.problem.costs(lane) for lane in self.lanes], axis=1)
 
     @cached_property
-    def y(self) -> Floats:
-        """Targets of the rows, shape (n, k), or (n, 1) if lanes share them."""
-        if self.problem.is_regression:
-            return self.problem.targets(self.lanes[0])[:, None]
-        classes = [lane.target for lane in self.lanes]
-        return np.where(self.problem.target[:, None] == classes, 1.0, -1.0)
+    def targets(self) -> native.LaneTargets:
+        """Targets and costs of the rows, in the format of the compiled core."""
+        return self.problem.in_lanes(self.lanes)
 
     @property
     def is_joint(self) -> bool:
@@ -186,7 +178,12 @@ class LaneRows:
         lengths = self._masked(np.sqrt(np.einsum("jk,jk->k", u, u)).reshape(self.intercept.shape))
         inside = centred_intercepts(problem, w, b, self.level(w, b)).reshape(self.intercept.shape)
         moved = np.abs(self._masked(inside) - self.wanted).max(axis=1)
-        largest = np.abs(self._masked(self.s)).max(axis=(0, 2), initial=0.0)
+        n, k, m = self.s.shape
+        largest, mass, imbalance = (
+            np.reshape(each, (k, m))
+            for each in native.row_sizes(self.z.reshape(n, k * m), self.s.reshape(n, k * m))
+        )
+        largest, mass = largest.max(axis=1), mass.sum(axis=1)
         sizes = self._masked((size.extent @ np.abs(w)).reshape(self.intercept.shape))
         sizes = np.minimum(sizes, size.length * lengths).max(axis=1)  # of the largest products
         error = UNIT * (size.terms + EXTRA_STEPS) * sizes + moved
@@ -194,12 +191,10 @@ class LaneRows:
         error += UNIT * EXTRA_STEPS * (largest + offset)
         if problem.is_regression:
             error += 2 * UNIT * float(np.abs(problem.target).max(initial=0.0))
-        mass = np.abs(self.z).sum(axis=(0, 2))
         sums = UNIT * (problem.rows.n_rows + EXTRA_STEPS) * mass
-        imbalance = np.zeros_like(mass)
-        if problem.fit_intercept:
-            totals = np.ascontiguousarray(self.z.transpose(1, 2, 0)).sum(axis=2)
-            imbalance = np.abs(totals).sum(axis=1) + UNIT * PAIRWISE * mass
+        imbalance = imbalance.sum(axis=1) + UNIT * COMPENSATED * mass
+        if not problem.fit_intercept:
+            imbalance = np.zeros_like(mass)
         errors = _Errors(error, sums * size.length, sums * size.largest, imbalance, largest)
         return self._with_errors(gap, primal, errors, lengths), error * mass
 
@@ -209,9 +204,11 @@ class LaneRows:
         """Return gaps with what errors may add; ``lengths`` are those of the weights."""
         size = self.problem.size
         gap, away = plain * (1.0 + UNIT * len(self.z)), np.zeros_like(plain)
-        if self.curvature is None:
-            gap += self._more(errors.score)
-        else:
+        more, unbalanced = np.zeros_like(plain), 2.0 * errors.imbalance
+        if not self.is_joint:
+            _, more, unbalanced = self._gap_errors(self.z, errors.score, errors.imbalance)
+        gap += more
+        if self.curvature is not None:
             score = errors.score if errors.score.ndim == 1 else errors.score.max(axis=0)
             away = score * np.sqrt(0.5 * self.curvature * self.c.sum(axis=0))
         if self.is_penalised and not self.is_blocks:
@@ -222,41 +219,25 @@ class LaneRows:
                 away = np.hypot(away, vector / math.sqrt(2.0 * l2))
             else:  # the dual point has to be scaled down until |v_j| <= l1 exactly
                 gap += (errors.largest + errors.imbalance * size.largest) / l1 * primal
-        gap = (np.sqrt(gap) + away) ** 2 + self._unbalanced(errors.imbalance)
-        if self.problem.loss.name == "log_loss" or self.is_joint:
+        gap = (np.sqrt(gap) + away) ** 2 + unbalanced
+        if self.problem.loss.has_logarithms:
             gap += self._logarithms(plain, primal, errors.scores_within)
         return np.asarray(gap + 6 * UNIT * primal)
 
-    def _more(self, error: Floats) -> Floats:
-        """Return what errors of scores may add to the gaps of a piecewise linear loss."""
-        r = self.y - self.s[:, :, 0] if self.residual is None else self.residual
-        low, here, high = self._residual_gap(np.stack([r - error, r, r + error]))
-        more = np.maximum(np.maximum(low, high) - here, 0.0).sum(axis=0)
-        return np.where(np.isfinite(more), more, np.inf)
-
-    def _residual_gap(self, r: Floats) -> Floats:
-        loss: ResidualLoss = self.problem.loss  # type: ignore[assignment]
-        gap: Floats = np.maximum(loss.residual_gap(self.y, r, self.c, self.z[:, :, 0]), 0.0)
-        return gap
-
-    def _unbalanced(self, imbalance: Floats) -> Floats:
-        """Return what it costs to give z a sum of 0 exactly, by one row of each sign.
-
-        The gap of a row is convex in z: a small step costs less than its fraction of a large one.
-        """
-        if self.is_joint or not imbalance.any():
-            return 2.0 * imbalance
-        y, c, s, z = self.y, self.c, self.s[:, :, 0], self.z[:, :, 0]
-        if self.problem.loss.name == "log_loss":  # logarithms of all rows would cost more
-            ends = np.stack([z.argmax(axis=0), z.argmin(axis=0)])
-            y, c, s, z = (np.take_along_axis(each, ends, axis=0) for each in (y, c, s, z))
-        half = np.maximum(self.problem.loss.gap(y, s, c, 0.5 * z), 0.0)
-        size = np.abs(z)
-        cost = np.full_like(z, np.inf)
-        np.divide(2.0 * imbalance * half, size, out=cost, where=size > 2.0 * imbalance)
-        cheapest = np.stack([np.where(z * sign > 0, cost, np.inf).min(axis=0) for sign in (1, -1)])
-        found: Floats = np.where(np.isfinite(cheapest), cheapest, 0.0).max(axis=0)
-        return found
+    def _gap_errors(self, z: Floats, error: Floats, imbalance: Floats) -> tuple[Floats, ...]:
+        """Return the sums of gaps of rows, and what errors and an imbalance may add, by lane."""
+        values = self.s[:, :, 0] if self.residual is None else self.residual
+        return tuple(
+            np.array(sums)
+            for sums in native.gap_errors(
+                self.targets,
+                np.ascontiguousarray(z[:, :, 0]),
+                np.ascontiguousarray(values),
+                self.residual is not None,
+                np.atleast_2d(error),
+                imbalance,
+            )
+        )
 
     def _logarithms(self, gap: Floats, primal: Floats, largest: Floats) -> Floats:
         """Return the rounding of logarithms that cancel in the gaps of rows.
@@ -290,10 +271,10 @@ class LaneRows:
         if problem.fit_intercept and not self.is_joint:
             dual, correlation, total = _balanced(problem, dual, correlation, total)
         correlation, total = correlation / unit, total / unit
-        s = (0.0 if self.is_joint else self.y) - rest
+        s = (0.0 if self.is_joint else problem.targets(self.lanes[0])[:, None]) - rest
         again = replace(self, s=s[:, None], z=dual[:, None] / unit)
         # row terms of losses of y - s lose no digits to a large y
-        if not self.is_joint and hasattr(problem.loss, "residual_gap"):
+        if not self.is_joint and problem.loss.is_of_residuals:
             again, error = replace(again, residual=rest), 2 * UNIT * np.abs(rest)
         else:
             error = 4 * UNIT * (np.abs(s[:, used]).max(axis=1, keepdims=True) + 1.0)
@@ -330,7 +311,7 @@ class LaneRows:
         problem, columns = self.problem, self.problem.columns
         (n, d), m = problem.rows.shape, len(b)
         none, unused = np.zeros(d), np.empty(d)
-        y = np.zeros(n) if self.is_joint else np.ascontiguousarray(self.y[:, 0])
+        y = np.zeros(n) if self.is_joint else problem.targets(self.lanes[0])
         shift = none if columns.shift is None else columns.shift
         rest, correlation, total = np.full((n, m), np.inf), np.zeros((d, m)), np.zeros(m)
         for at in np.flatnonzero(self.used[0]):
@@ -359,13 +340,14 @@ class LaneRows:
                 keep = FEASIBLE_RATIO * l1 / most
                 again, correlation = replace(self, z=self.z * keep), correlation * keep
         if again.residual is None:
-            targets = problem.in_lanes(self.lanes)
             z, s = (np.ascontiguousarray(each[:, :, 0]) for each in (again.z, again.s))
-            _, (loss,), _, (gap,) = native.row_terms(targets, z, s, False)
-        else:
-            r = again.residual
-            loss = float(replace(again, z=np.zeros_like(again.z))._residual_gap(r).sum())
-            gap = float(again._residual_gap(r).sum())
+            _, (loss,), _, (gap,) = native.row_terms(self.targets, z, s, False)
+        else:  # the gap of z = 0 is the loss
+            none = np.zeros(1)
+            loss, gap = (
+                float(again._gap_errors(z, none, none)[0][0])
+                for z in (np.zeros_like(again.z), again.z)
+            )
         if self.is_penalised:
             terms, penalty, _ = (
                 float(one[0]) for one in penalty_terms(problem.column_penalty, u, correlation)

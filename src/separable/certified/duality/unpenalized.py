@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.duality.certificate import Certificate, CertifiedSolution
 from separable.certified.solvers.newton_system import full_system
 
 if TYPE_CHECKING:

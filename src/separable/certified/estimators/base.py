@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
 
-from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
+from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.duality.feasibility import feasible, feasible_points
 from separable.certified.duality.published import publish
-from separable.certified.duality.softmax_l2_certifier import feasible_points
 from separable.certified.estimators.fitted import Fitted, warn_of_gap
 from separable.certified.estimators.lost_columns import (
     FAR_FROM_OTHERS,
@@ -113,6 +113,8 @@ class CertifiedEstimator(LinearEstimator):
 
     _dual: Floats
 
+    #: Options of the solvers that are no parameters.
+    _default_options: ClassVar[SolverOptions] = SolverOptions()
     #: The largest exponent of two by which columns are brought to a common scale.
     _most_exponent: ClassVar[int] = SQUARED
     _requirements: ClassVar[dict[str, Requirement]] = SOLVER_PARAMETERS
@@ -210,8 +212,13 @@ class CertifiedEstimator(LinearEstimator):
     def _solver_options(self) -> SolverOptions:
         state = self.random_state
         seed = _seed_of(int(state)) if isinstance(state, int | np.integer) else _drawn_seed(state)
-        return SolverOptions(
-            self.tol, self.max_iter, seed, effective_n_jobs(self.n_jobs), self.callback
+        return replace(
+            self._default_options,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=seed,
+            n_jobs=effective_n_jobs(self.n_jobs),
+            callback=self.callback,
         )
 
     def _problem(self, training: TrainingData) -> Problem:
@@ -244,14 +251,12 @@ class CertifiedEstimator(LinearEstimator):
         """Learn lanes; those of all rows come first, in the order of the models."""
         self._check_range(solver.problem, lanes)
         solved = list(solver.solve(lanes, self._start(solver.problem, training, lanes)))
-        order = np.argsort([place for some in solved for place in some.lane_indices])
-        whole = CertifiedSolution.side_by_side([some.solution for some in solved])
-        parts = [whole.lane(k) for k in order]
+        order = np.argsort([place for some in solved for place in some.lane_indices]).tolist()
+        whole = CertifiedSolution.side_by_side([some.solution for some in solved]).take(order)
         doubts = [
-            self._check_lane(solver.problem, *pair, training.classes)
-            for pair in zip(lanes, parts, strict=True)
+            self._check_lane(solver.problem, lane, whole.lane(k), training.classes)
+            for k, lane in enumerate(lanes)
         ]
-        whole = CertifiedSolution.side_by_side(parts)
         return Fitted(
             solver.problem,
             whole,
@@ -340,7 +345,7 @@ class CertifiedEstimator(LinearEstimator):
         """Name values that leave nothing to learn from the others; return advice for slow fits."""
         found = lost_columns(fitted, training)
         text = message(found, self._name, FAR_FROM_OTHERS) if found else ""
-        is_squared = training.classes is None and self._loss().name == "squared_error"
+        is_squared = training.classes is None and self._loss().is_quadratic
         target = dominated_target(training) if is_squared else []
         for each in (text, message(target, lambda _: "y") if target else ""):
             if each:

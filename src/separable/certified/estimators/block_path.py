@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.duality.penalized_certifier import correlation_at
+from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.duality.gap import correlation_at
 from separable.certified.duality.published import publish
 from separable.certified.estimators.base import SOLVER_PARAMETERS
 from separable.certified.estimators.fitted import Fitted

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import Certificate, CertifiedSolution
     from separable.certified.duality.published import Published
     from separable.certified.problem import Problem
     from separable.typing import Floats

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
 from separable.certified.solvers.policy import solver_of

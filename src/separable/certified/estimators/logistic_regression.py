@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.estimators.fitted import Fitted
     from separable.certified.estimators.training_data import TrainingData
     from separable.certified.inference.logistic_summary import Inference, LogisticSummary

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.certified.duality.penalized_certifier import evaluate
+from separable.certified.duality.gap import evaluate
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.block_path import (
     BLOCK_PARAMETERS,
@@ -35,7 +35,7 @@ from separable.penalties.max_norm import MaxPenalty
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.estimators.block_path import BlockSolver
     from separable.certified.estimators.fitted import Fitted
     from separable.certified.estimators.training_data import TrainingData

@@ -127,8 +127,7 @@ def training_rows(data: FoldData, class_weight: Any, loss: Loss, *, is_joint: bo
     counted = weigh_rows(data.weight, class_weight, data.labels, balance_weights=True)
     rows, target, classes = data.rows, data.target, data.classes
     if classes is None and len(target):
-        is_squared = loss.name == "squared_error"
-        check_target(np.asarray(target, dtype=np.float64), is_squared=is_squared)
+        check_target(np.asarray(target, dtype=np.float64), is_squared=loss.is_quadratic)
     weight, given = counted.weight, RowMask(rows.n_rows, counted.rows)
     if weight is not None:
         check_weights(weight)

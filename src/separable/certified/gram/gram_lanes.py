@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.published import Published
 from separable.certified.estimators.fitted import Fitted
 from separable.certified.estimators.training_data import RowMask, TrainingData

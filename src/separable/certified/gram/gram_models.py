@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.penalized_certifier import certify_penalized
+from separable.certified.duality.gap import certify
 from separable.certified.duality.published import publish
 from separable.certified.gram.gram_problem import Limits
 from separable.certified.number_range import inverse_scales
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import Certificate, CertifiedSolution
     from separable.certified.duality.published import Published
     from separable.certified.estimators.fitted import Fitted
     from separable.certified.gram.gram_problem import GramPath, GramProblem
@@ -227,7 +226,7 @@ def certify_alpha(
     """Certify weights of the raw columns, from the rows, with the best intercept."""
     lanes = [problem.alpha_lane(alpha)]
     u, _ = problem.columns.seen(weights[:, None], np.zeros(1))
-    found = certify_penalized(problem, lanes, None, u, tol)
+    found = certify(problem, lanes, None, tol, u)
     return found.times(alpha), publish(problem, lanes, found, alpha=alpha)
 
 

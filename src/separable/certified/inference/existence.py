@@ -19,8 +19,7 @@ from separable.fitting.separation_error import SeparationError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import Certificate, CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.data.rows import Rows
     from separable.geometry.cone.cone_rows import ConeRows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import chdtrc, log_ndtr, ndtri, xlogy
 
-from separable.certified.duality.softmax_l2_certifier import softmax
+from separable.certified.duality.feasibility import softmax
 from separable.certified.inference.fisher_information import spread_of
 from separable.certified.problem import TOGETHER
 from separable.fitting.summary_table import INTERCEPT, SummaryTable, number_of

@@ -32,7 +32,7 @@ from separable.losses.epsilon_insensitive import EpsilonInsensitive
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.estimators.base import CertifiedEstimator
     from separable.certified.estimators.fitted import Fitted
     from separable.certified.estimators.training_data import TrainingData

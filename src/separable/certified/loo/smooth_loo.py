@@ -85,7 +85,7 @@ class SmoothFit:
     @property
     def is_quadratic(self) -> bool:
         """Whether one step is exact."""
-        return self.loss.name == "squared_error"
+        return self.loss.is_quadratic
 
 
 def left_out_smooth(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
+from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.duality.gap import SparseWeights, certify
 from separable.certified.duality.l1_dual_point import MAX_CELLS, fitted_dual
-from separable.certified.duality.l2_certifier import CertifiedSolution
-from separable.certified.duality.penalized_certifier import SparseWeights, certify_penalized
 from separable.certified.solvers.interior_point.l1_interior import BinaryRows
 from separable.linalg.column_major import ReadColumns
 
@@ -204,7 +204,7 @@ class CoordinatePath(CoordinateSolver):
     def _certify(
         self, lanes: list[Lane], weights: SparseWeights | Floats, z: Floats | None = None
     ) -> CertifiedSolution:
-        return certify_penalized(self.problem, lanes, z, weights, self.tol, self.columns)
+        return certify(self.problem, lanes, z, self.tol, weights, columns=self.columns)
 
     @cached_property
     def _penalties(self) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.dual_cd import DualCdSolver
 from separable.certified.solvers.incumbent import Incumbents, better
@@ -107,23 +107,31 @@ class Driver:
 
     @cached_property
     def _solvers(self) -> dict[str, Solver]:
-        return {name: self._made(name) for name in {*self.order, "newton"}}
+        return {}
+
+    def solver(self, name: str) -> Solver:
+        """Return the solver of a name, made when it is needed first."""
+        if name not in self._solvers:
+            self._solvers.setdefault(name, self._made(name))
+        return self._solvers[name]
 
     def _made(self, name: str) -> Solver:
+        options = self.solver_options
         if name == "lbfgs":
             return LbfgsSolver(self.problem)
         if name == "dual_cd":
             return DualCdSolver(self.problem, self.tol)
         if name == self.order[-1] and name.endswith("semismooth_newton"):  # nobody takes over
-            return SemismoothNewtonSolver(self.problem, max_idle=math.inf)
+            patient = replace(options.semismooth_newton, max_idle=math.inf)
+            return SemismoothNewtonSolver(self.problem, patient)
         if name == "semismooth_newton":
-            return SemismoothNewtonSolver(self.problem)
+            return SemismoothNewtonSolver(self.problem, options.semismooth_newton)
         if name == "interior_point":
-            return InteriorPointSolver(self.problem)
-        if name == "newton":
-            return NewtonSolver(self.problem, is_truncated=False if self.order == (name,) else None)
-        if name == "newton_cg":
-            return NewtonSolver(self.problem, is_truncated=True)
+            return InteriorPointSolver(self.problem, options.interior_point)
+        if name in ("newton", "newton_cg"):
+            is_exact = False if self.order == (name,) else None
+            is_truncated = True if name == "newton_cg" else is_exact
+            return NewtonSolver(self.problem, options.newton, is_truncated=is_truncated)
         raise ValueError(f"There is no solver {name!r} of l2-penalised problems.")
 
     # ------------------------------------------------------------------ lanes
@@ -145,6 +153,8 @@ class Driver:
         unpenalized = [k for k, lane in enumerate(lanes) if not math.isfinite(lane.C)]
         with one_blas_thread():
             for names, chosen in ((order, finite), (self._unpenalized, unpenalized)):
+                if not chosen:
+                    continue
                 if chosen is unpenalized:  # no gap bounds the error of weights there
                     goal = replace(goal, to_rounding=True)
                 run = _Run(self, lanes, names, start, goal, end)
@@ -182,8 +192,8 @@ class _Run:
 
     def solve(self, chosen: list[int]) -> Iterator[Solved]:
         """Yield the batches of all blocks, in their order."""
-        first, n_jobs = self.driver._solvers[self.order[0]], self.driver.solver_options.n_jobs
-        blocks = first.blocks(self.lanes, chosen, n_jobs) if chosen else []
+        first, n_jobs = self.driver.solver(self.order[0]), self.driver.solver_options.n_jobs
+        blocks = first.blocks(self.lanes, chosen, n_jobs)
         if n_jobs == 1 or len(blocks) < 2:
             for block in blocks:
                 yield from self._solve_block(block)
@@ -216,14 +226,16 @@ class _Run:
 
     def _solve_batch(self, indices: list[int], start: Start | None) -> Solved:
         """Solve a batch by the first solver, and what it leaves by the others, lane by lane."""
-        options, solvers = self.driver.solver_options, self.driver._solvers
+        options = self.driver.solver_options
         on_pass = partial(self.end.report, options.callback)
         lanes, goal = [self.lanes[k] for k in indices], self.goal
         if len(self.order) > 1:
             goal = replace(goal, max_iter=min(goal.max_iter, self.driver.passes))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            result = solvers[self.order[0]].solve(lanes, start, goal, on_pass)
+            result = self.driver.solver(self.order[0]).solve(lanes, start, goal, on_pass)
             passes, names, done = result.passes, list(result.solvers), result.is_done
+            if done.all():
+                return Solved(indices, result.solution, passes, names)
             parts = [result.solution.lane(k) for k in range(len(lanes))]
             for name in self.order[1:]:
                 for k in np.flatnonzero(~done).tolist():
@@ -234,7 +246,7 @@ class _Run:
                     is_near = not known or known[0].relative_gap <= MAX_START_GAP
                     goal = replace(self.goal, max_iter=left, certified=True)
                     before = Start.after(parts[k]) if is_near else None
-                    other = solvers[name].solve([lanes[k]], before, goal, on_pass)
+                    other = self.driver.solver(name).solve([lanes[k]], before, goal, on_pass)
                     passes[k] += other.passes[0]
                     done[k] = other.is_done[0]
                     if not known or other.solution.is_better_than(parts[k]):

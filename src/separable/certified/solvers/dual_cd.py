@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native, portable
-from separable.certified.duality.l2_certifier import CertifiedSolution, certify
+from separable.certified.duality.gap import certify
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits, run_phases
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.solved import Goal, OnPass
     from separable.typing import Floats

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.softmax_l2_certifier import RowClasses
+from separable.certified.duality.feasibility import RowClasses
 from separable.losses.softmax import best_intercepts, losses
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import Certificate, CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.solved import Solved, Start
     from separable.typing import Floats

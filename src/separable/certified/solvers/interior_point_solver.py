@@ -8,27 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import CertifiedSolution, certify
+from separable.certified.duality.gap import certify_better
 from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
 from separable.certified.solvers.interior_point.piecewise_linear_interior import interior_point
+from separable.certified.solvers.options import InteriorPointOptions
 from separable.certified.solvers.solved import OneByOne, Result
 from separable.certified.solvers.stopping import StoppingRule
 from separable.certified.solvers.working_set import part_of, solve_near_breakpoints
 
 if TYPE_CHECKING:
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.solved import Goal, OnPass, Start
     from separable.linalg.design_matrix import DesignMatrix
     from separable.typing import Floats
 
 __all__ = ["InteriorPointSolver"]
-
-#: Warm-start on every 8th row if that leaves at least 20 rows per column; its relative gap.
-SAMPLE_EVERY, ROWS_PER_COLUMN, SAMPLE_GAP = 8, 20, 1e-3
-#: Smaller problems are not sampled.
-MIN_SAMPLED_CELLS = 1_000_000
-#: Maximum min(n, d) for dense linear systems, for dense and sparse rows.
-MAX_DENSE_SIZE, MAX_DENSE_SIZE_SPARSE = 2000, 512
 
 
 class InteriorPointSolver(OneByOne):
@@ -39,10 +34,12 @@ class InteriorPointSolver(OneByOne):
     Parameters
     ----------
     problem : Problem
+    options : InteriorPointOptions, optional
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, options: InteriorPointOptions | None = None) -> None:
         self._problem = problem
+        self._options = InteriorPointOptions() if options is None else options
 
     def prepare(self) -> None:
         """Compute what threads share before they start."""
@@ -54,27 +51,22 @@ class InteriorPointSolver(OneByOne):
     @property
     def _is_large(self) -> bool:
         """Whether the interior point chooses its linear solver at each step."""
-        rows, fewer = self._problem.rows, min(self._problem.rows.shape)
-        if self._is_small or self._has_many_rows:
+        (n, d), options = self._problem.rows.shape, self._options
+        if n * d <= options.sample.min_cells or self._has_many_rows:
             return False
-        return fewer > MAX_DENSE_SIZE or (rows.is_sparse and fewer > MAX_DENSE_SIZE_SPARSE)
-
-    @property
-    def _is_small(self) -> bool:
-        n, d = self._problem.rows.shape
-        return n * d <= MIN_SAMPLED_CELLS
+        is_sparse = self._problem.rows.is_sparse
+        return min(n, d) > (options.max_dense_size_sparse if is_sparse else options.max_dense_size)
 
     @property
     def _has_many_rows(self) -> bool:
         """Whether there are enough rows per column to warm-start on a sample."""
-        n, d = self._problem.rows.shape
-        if self._is_small or n < ROWS_PER_COLUMN * SAMPLE_EVERY * d:
+        if not self._options.sample.is_for(*self._problem.rows.shape):
             return False
         return self._problem.compact_x is self._problem.x
 
     @cached_property
     def _gram(self) -> RowGram:
-        return RowGram(self._problem.x)
+        return RowGram(self._problem.x, self._options.kkt)
 
     def _products(self) -> DesignMatrix | KktRows:
         """Return the design matrix for one lane."""
@@ -90,7 +82,7 @@ class InteriorPointSolver(OneByOne):
                 f"C=inf needs the logistic loss, not {problem.loss.name!r}: choose a finite C."
             )
         rule = StoppingRule(
-            lambda z, w: self._certify(lane, goal.tol, z, w),
+            lambda z, w: certify_better(problem, lane, z[:, None], goal.tol, w[:, None]),
             tol=goal.tol,
             to_rounding=goal.to_rounding,
             on_step=on_pass,
@@ -122,25 +114,20 @@ class InteriorPointSolver(OneByOne):
             fit_intercept=problem.fit_intercept,
             stopping_rule=rule,
             max_iter=max_iter - rule.steps,
+            options=self._options,
         )
         return rule.end(z, x.expand(u))
-
-    def _certify(self, lane: Lane, tol: float, z: Floats, weights: Floats) -> CertifiedSolution:
-        """Certify the weights, or those of the dual point."""
-        solution = certify(self._problem, [lane], z[:, None], tol, weights[:, None])
-        if solution.certificates[0].converged:
-            return solution
-        other = certify(self._problem, [lane], z[:, None], tol)
-        return other if other.is_better_than(solution) else solution
 
     def _guess(self, lane: Lane, goal: Goal) -> Floats | None:
         """Return a warm start from a sample of the rows; None: too few rows."""
         if not self._has_many_rows:
             return None
-        part = part_of(self._problem, slice(None, None, SAMPLE_EVERY))
-        same = replace(lane, C=lane.C * SAMPLE_EVERY)
+        sample = self._options.sample
+        part = part_of(self._problem, slice(None, None, sample.every))
+        same = replace(lane, C=lane.C * sample.every)
         if len(np.unique(part.targets(same)[part.costs(same) > 0])) < 2:
             return None
-        goal = replace(goal, tol=SAMPLE_GAP, to_rounding=False)
-        result = InteriorPointSolver(part).solve([same], None, goal, lambda _, __: False)
+        goal = replace(goal, tol=sample.tol, to_rounding=False)
+        solver = InteriorPointSolver(part, self._options)
+        result = solver.solve([same], None, goal, lambda _, __: False)
         return result.solution.weights[:, 0]

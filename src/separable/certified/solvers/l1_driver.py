@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.solvers.coordinate_descent import ROUNDING, TIGHTEN, CoordinatePath
 from separable.certified.solvers.interior_point.l1_interior import PenalizedColumns, interior_points
 from separable.certified.solvers.options import SolverOptions

@@ -21,11 +21,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.l2_certifier import CertifiedSolution, certify
-from separable.certified.duality.softmax_l2_certifier import (
-    certify_at_own_probabilities,
-    certify_softmax,
-)
+from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.duality.gap import certify, certify_at_own_probabilities
 from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles
 from separable.certified.solvers.solved import Result, chains
 from separable.linalg.lstsq import lstsq
@@ -282,7 +279,7 @@ class LbfgsSolver:
             hessian = np.diag(weighted.sum(axis=0)) - weighted.T @ q
             db = lstsq(hessian, totals(label, c, self._tiled.width) - c @ p)
             p += hessian_product(ones, q, np.broadcast_to(db, q.shape))
-        return certify_softmax(problem, [lane], np.maximum(p, 0.0), tol, weights, b)
+        return certify(problem, [lane], np.maximum(p, 0.0), tol, weights, b)
 
     def _derivatives(self, lane: Lane, scores: Floats) -> tuple[Floats, Floats]:
         loss = cast("SmoothLoss", self.problem.loss)

@@ -14,6 +14,7 @@ from scipy.linalg import LinAlgError
 
 from separable.certified.solvers.newton_system import class_system, diagonal_system, full_system
 from separable.certified.solvers.objective import MIN_STEP, ROUNDING, objective_of
+from separable.certified.solvers.options import NewtonOptions
 from separable.certified.solvers.solved import OneByOne, Result
 from separable.certified.solvers.stopping import StoppingRule
 from separable.certified.solvers.working_set import part_of
@@ -27,31 +28,7 @@ if TYPE_CHECKING:
 
     Step = tuple[Floats, Floats, Floats, float]  # weights, intercepts, scores, squared residual
 
-__all__ = ["MAX_GRAM_COLUMNS", "NewtonSolver"]
-
-#: Maximum min(n, d) for a Gram matrix of columns or rows.
-MAX_GRAM_COLUMNS = 2000
-#: Maximum multiplications of an exact step for several classes.
-MAX_EXACT_WORK = 2e9
-#: Maximum number of weights of several classes without a penalty.
-MAX_UNPENALIZED_WEIGHTS = 4000
-#: Steps without progress after which to stop.
-MAX_IDLE_STEPS = 10
-#: Without a penalty, an objective below this fraction of the first means separable classes.
-SEPARABLE_RATIO = 1e-12
-#: Largest relative residual of conjugate gradients (the forcing term).
-FORCING_TERM = 0.2
-#: Fraction of the requested gap that the residual of a step may cause.
-RESIDUAL_FRACTION = 0.25
-#: Larger relative gaps are not estimated.
-MAX_ESTIMATED_GAP = 0.1
-#: With truncated steps, curvature falls to this fraction in a step at most. That prevents
-#: oscillation where the second derivative jumps.
-CURVATURE_DECAY = 0.3
-#: Warm-start on every 8th row if that leaves at least 20 rows per column; its relative gap.
-SAMPLE_EVERY, ROWS_PER_COLUMN, SAMPLE_GAP = 8, 20, 1e-3
-#: Smaller problems are not sampled.
-MIN_SAMPLED_CELLS = 1_000_000
+__all__ = ["NewtonSolver"]
 
 
 class NewtonSolver(OneByOne):
@@ -60,12 +37,20 @@ class NewtonSolver(OneByOne):
     Parameters
     ----------
     problem : Problem
+    options : NewtonOptions, optional
     is_truncated : bool, optional
         Whether steps are by conjugate gradients. None: chosen by size.
     """
 
-    def __init__(self, problem: Problem, *, is_truncated: bool | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        options: NewtonOptions | None = None,
+        *,
+        is_truncated: bool | None = None,
+    ) -> None:
         self._problem, self._is_truncated = problem, is_truncated
+        self._options = NewtonOptions() if options is None else options
 
     def prepare(self) -> None:
         """Compute what threads share before they start."""
@@ -73,7 +58,7 @@ class NewtonSolver(OneByOne):
 
     @property
     def _is_few(self) -> bool:
-        return min(self._problem.rows.shape) <= MAX_GRAM_COLUMNS
+        return min(self._problem.rows.shape) <= self._options.max_gram_columns
 
     def _x(self, *, is_truncated: bool) -> DesignMatrix:
         """Return the design matrix; products alone need no dense rows."""
@@ -100,8 +85,9 @@ class NewtonSolver(OneByOne):
             to_rounding=goal.to_rounding,
             on_step=None if is_truncated else on_pass,
         )
-        truncated = _Truncated(x, objective, rule, goal.max_iter, on_pass)
-        make_step = truncated if is_truncated else _Exact(x, objective)
+        options = self._options
+        truncated = _Truncated(x, objective, options, rule, goal.max_iter, on_pass)
+        make_step = truncated if is_truncated else _Exact(x, objective, options)
         first = None if weights is None else x.project(objective.start(weights))
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
             dual, u = newton(x, objective, make_step, first, rule, goal.max_iter)
@@ -116,7 +102,7 @@ class NewtonSolver(OneByOne):
             return not self._is_few
         weights = objective.width * min(self._problem.rows.shape)
         work = self._problem.rows.n_rows * weights**2 / 2 + weights**3 / 3
-        return work > MAX_EXACT_WORK
+        return work > self._options.max_exact_work
 
     def _check_unpenalized(self, objective: Objective) -> None:
         problem, K = self._problem, objective.width
@@ -125,7 +111,8 @@ class NewtonSolver(OneByOne):
                 f"C=inf needs the logistic loss, not {problem.loss.name!r}: choose a finite C."
             )
         n, d = problem.rows.shape
-        most = MAX_GRAM_COLUMNS if K == 1 else MAX_UNPENALIZED_WEIGHTS // K - 1
+        options = self._options
+        most = options.max_gram_columns if K == 1 else options.max_unpenalized_weights // K - 1
         if min(n, d) > most:
             raise ValueError(
                 f"C=inf, no penalty, is solved {'' if K == 1 else f'for {K} classes together '}"
@@ -135,15 +122,15 @@ class NewtonSolver(OneByOne):
 
     def _guess(self, lane: Lane, goal: Goal) -> Floats | None:
         """Return a warm start from a sample of the rows; None: too few rows."""
-        n, d = self._problem.rows.shape
-        if n * d <= MIN_SAMPLED_CELLS or n < ROWS_PER_COLUMN * SAMPLE_EVERY * d:
+        sample = self._options.sample
+        if not sample.is_for(*self._problem.rows.shape):
             return None
-        part = part_of(self._problem, slice(None, None, SAMPLE_EVERY))
-        same = replace(lane, C=lane.C * SAMPLE_EVERY)
+        part = part_of(self._problem, slice(None, None, sample.every))
+        same = replace(lane, C=lane.C * sample.every)
         if len(np.unique(part.target[part.costs(same) > 0])) < 2:
             return None
-        goal = replace(goal, tol=SAMPLE_GAP, to_rounding=False)
-        solver = NewtonSolver(part, is_truncated=self._is_truncated)
+        goal = replace(goal, tol=sample.tol, to_rounding=False)
+        solver = NewtonSolver(part, self._options, is_truncated=self._is_truncated)
         return solver.solve([same], None, goal, lambda _, __: False).solution.weights
 
 
@@ -181,6 +168,7 @@ def newton(
         The dual point of the last weights.
     u : ndarray, shape (m, K)
     """
+    options = make_step.options
     u = np.zeros((x.shape[1], objective.width)) if start is None else start
     s = x.matvec(u)
     b = objective.best_intercepts(s)
@@ -192,13 +180,13 @@ def newton(
         gradient = x.rmatvec(model.gradient) + objective.penalty * u
         total = model.gradient.sum(axis=0) if objective.fit_intercept else np.zeros(len(b))
         try:
-            residual_tol = 2 * RESIDUAL_FRACTION * stopping_rule.wanted * value
+            residual_tol = 2 * options.residual_fraction * stopping_rule.wanted * value
             du, db, ds, residual = make_step(model, gradient, total, residual_tol)  # 2
         except LinAlgError:
             break
         end, rest, seen = u + du, 0.5 * residual, np.inf
         dual, is_feasible = objective.dual_point(model, ds)  # 3
-        if is_feasible and rest < MAX_ESTIMATED_GAP * value:
+        if is_feasible and rest < options.max_estimated_gap * value:
             primal = objective(end, s + ds)
             gap = objective.gap(dual, s + ds) + rest
             seen = gap / primal if primal > 0 else 0.0
@@ -214,7 +202,8 @@ def newton(
         s = x.matvec(u) + b
         idle = 0 if new < value - ROUNDING * value else idle + 1
         value = new
-        if idle >= MAX_IDLE_STEPS or (not objective.penalty and value < SEPARABLE_RATIO * first):
+        is_separable = not objective.penalty and value < options.separable_ratio * first
+        if idle >= options.max_idle_steps or is_separable:
             break
     return objective.own_dual(objective.expand(s)), u
 
@@ -224,8 +213,8 @@ class _Exact:
 
     is_stopped = False
 
-    def __init__(self, x: DesignMatrix, objective: Objective) -> None:
-        self._x, self._objective = x, objective
+    def __init__(self, x: DesignMatrix, objective: Objective, options: NewtonOptions) -> None:
+        self._x, self._objective, self.options = x, objective, options
 
     def expand(self, s: Floats) -> RowModel:
         """Return the second-order model of the losses at scores s."""
@@ -247,6 +236,7 @@ class _Truncated(_Exact):
     ----------
     x : DesignMatrix
     objective : Objective
+    options : NewtonOptions
     stopping_rule : StoppingRule
     max_products : int
     on_pass : callable
@@ -257,11 +247,12 @@ class _Truncated(_Exact):
         self,
         x: DesignMatrix,
         objective: Objective,
+        options: NewtonOptions,
         stopping_rule: StoppingRule,
         max_products: int,
         on_pass: OnPass,
     ) -> None:
-        super().__init__(x, objective)
+        super().__init__(x, objective, options)
         self._rule, self._most, self._on_pass = stopping_rule, max_products, on_pass
         self._curvature: Floats | None = None
         self.products, self.is_stopped = 0, False
@@ -270,7 +261,7 @@ class _Truncated(_Exact):
         """Return the model of the losses, with curvature that does not fall too fast."""
         model = self._objective.expand(s)
         if self._curvature is not None:
-            kept = np.maximum(model.curvature, CURVATURE_DECAY * self._curvature)
+            kept = np.maximum(model.curvature, self.options.curvature_decay * self._curvature)
             model = replace(model, curvature=kept)
         self._curvature = model.curvature
         return model
@@ -280,14 +271,14 @@ class _Truncated(_Exact):
     ) -> Step:
         """Return a step whose residual is small, relative to the gradient or absolute."""
         x, penalty = self._x, self._objective.penalty
-        is_many = x.shape[1] > MAX_GRAM_COLUMNS
+        is_many = x.shape[1] > self.options.max_gram_columns
         inverse = (diagonal_system if is_many else class_system)(x, self._objective, model)
         du, db = np.zeros_like(gradient), np.zeros_like(total)
         moved = np.zeros(model.gradient.shape)
         left, rest = -gradient, -total
         pu, pb = inverse(left, rest)
         size = float(np.vdot(left, pu)) + float(rest @ pb)
-        enough = min(FORCING_TERM, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
+        enough = min(self.options.forcing_term, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
         while size > 0 and not self.is_stopped:
             ds = x.matvec(pu) + pb
             r = model.product(ds)

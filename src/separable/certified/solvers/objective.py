@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import certify
-from separable.certified.duality.softmax_l2_certifier import certify_softmax
+from separable.certified.duality.gap import certify_better
 from separable.certified.duality.unpenalized import certify_unpenalized
 from separable.certified.problem import TOGETHER
 from separable.losses.softmax import (
@@ -29,7 +28,7 @@ from separable.losses.softmax import (
 )
 
 if TYPE_CHECKING:
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.losses.base import SmoothLoss
     from separable.typing import Floats
@@ -149,9 +148,25 @@ class Objective(ABC):
     def excess(self, dual: Floats) -> float:
         """Return how far a dual point is outside its domain."""
 
-    @abstractmethod
     def certify(self, dual: Floats, weights: Floats, tol: float) -> CertifiedSolution:
         """Certify weights for the problem's columns, or those of the dual point."""
+        if self.penalty:
+            p, every = self.spread(dual), self.spread(weights)
+            return certify_better(self.problem, self.lane, p, tol, every)
+        found = certify_unpenalized(self, dual, weights, tol)
+        return replace(
+            found,
+            weights=self.spread(found.weights),
+            intercept=self.spread(found.intercept[None, :], -np.inf)[0],
+            scores=self.spread(found.scores, -np.inf),
+            dual=self.spread(found.dual),
+            width=len(self.spread(found.intercept[None, :])[0]),
+        )
+
+    def spread(self, columns: Floats, empty: float = 0.0) -> Floats:
+        """Return columns of all classes, ``empty`` for those absent from the lane."""
+        del empty
+        return columns
 
     def start(self, weights: Floats) -> Floats:
         """Return the columns of a warm start that count here."""
@@ -217,15 +232,6 @@ class _Binary(Objective):
         gaps = self._loss.gap(self.y, s[:, 0], self.c, dual[:, 0])
         return float(np.maximum(gaps, 0.0).sum())
 
-    def certify(self, dual: Floats, weights: Floats, tol: float) -> CertifiedSolution:
-        if not self.penalty:
-            return certify_unpenalized(self, dual, weights, tol)
-        found = certify(self.problem, [self.lane], dual, tol, weights)
-        if found.certificates[0].converged:
-            return found
-        other = certify(self.problem, [self.lane], dual, tol)
-        return other if other.is_better_than(found) else found
-
 
 class _Softmax(Objective):
     """The multinomial log loss of the classes in a lane; its dual points are probabilities."""
@@ -290,21 +296,3 @@ class _Softmax(Objective):
         every = np.full((len(columns), self.problem.n_classes), empty)
         every[:, self._present] = columns
         return every
-
-    def certify(self, dual: Floats, weights: Floats, tol: float) -> CertifiedSolution:
-        if not self.penalty:
-            found = certify_unpenalized(self, dual, weights, tol)
-            return replace(
-                found,
-                weights=self.spread(found.weights),
-                intercept=self.spread(found.intercept[None, :], -np.inf)[0],
-                scores=self.spread(found.scores, -np.inf),
-                dual=self.spread(found.dual),
-                width=self.problem.n_classes,
-            )
-        p, every = self.spread(dual), self.spread(weights)
-        found = certify_softmax(self.problem, [self.lane], p, tol, every)
-        if found.certificates[0].converged:
-            return found
-        other = certify_softmax(self.problem, [self.lane], p, tol)
-        return other if other.is_better_than(found) else found

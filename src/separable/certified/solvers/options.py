@@ -8,7 +8,175 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SolverOptions"]
+__all__ = [
+    "InteriorPointOptions",
+    "KktOptions",
+    "NewtonOptions",
+    "SampleOptions",
+    "SemismoothNewtonOptions",
+    "SolverOptions",
+]
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """When a solver warm-starts on a sample of the rows.
+
+    Parameters
+    ----------
+    every : int
+        Every so many rows, one is in the sample.
+    rows_per_column : int
+        The least number of rows of the sample for each column.
+    tol : float
+        The relative gap on the sample.
+    min_cells : int
+        Smaller problems are not sampled.
+    """
+
+    every: int = 8
+    rows_per_column: int = 20
+    tol: float = 1e-3
+    min_cells: int = 1_000_000
+
+    def is_for(self, n: int, d: int) -> bool:
+        """Return whether n x d rows are enough for a sample."""
+        return n * d > self.min_cells and n >= self.rows_per_column * self.every * d
+
+
+@dataclass(frozen=True)
+class NewtonOptions:
+    """Options of Newton's method for smooth losses.
+
+    Parameters
+    ----------
+    max_gram_columns : int
+        Maximum min(n, d) for a Gram matrix of columns or rows.
+    max_exact_work : float
+        Maximum multiplications of an exact step for several classes.
+    max_unpenalized_weights : int
+        Maximum number of weights of several classes without a penalty.
+    max_idle_steps : int
+        Steps without progress after which to stop.
+    separable_ratio : float
+        Without a penalty, an objective below this fraction of the first means separable classes.
+    forcing_term : float
+        Largest relative residual of conjugate gradients.
+    residual_fraction : float
+        Fraction of the requested gap that the residual of a step may cause.
+    max_estimated_gap : float
+        Larger relative gaps are not estimated.
+    curvature_decay : float
+        With truncated steps, curvature falls to this fraction in a step at most. That prevents
+        oscillation where the second derivative jumps.
+    sample : SampleOptions
+    """
+
+    max_gram_columns: int = 2000
+    max_exact_work: float = 2e9
+    max_unpenalized_weights: int = 4000
+    max_idle_steps: int = 10
+    separable_ratio: float = 1e-12
+    forcing_term: float = 0.2
+    residual_fraction: float = 0.25
+    max_estimated_gap: float = 0.1
+    curvature_decay: float = 0.3
+    sample: SampleOptions = SampleOptions()
+
+
+@dataclass(frozen=True)
+class KktOptions:
+    """Options of the KKT systems of an interior point with many rows and columns.
+
+    Parameters
+    ----------
+    max_omitted : float
+        Maximum sum of c_i |z_i|^2 of the rows omitted from the preconditioner.
+    max_factored : int
+        Maximum size of a factored system.
+    max_kept_rows : int
+        Maximum number of rows whose Gram matrix is cached.
+    cg_tol, cg_tol_factored : float
+        Relative residual at which conjugate gradients stop, with a diagonal preconditioner and
+        with a factored one. The second is inexact near the optimum: steps of conjugate gradients
+        refine its solutions, and cost little beside it.
+    max_cg_steps, max_cg_steps_alone : int
+        Maximum conjugate gradient steps with a factored preconditioner, and with a diagonal one.
+    dense_is_faster : int
+        Dense multiplications in the time of one sparse multiplication.
+    """
+
+    max_omitted: float = 2.0
+    max_factored: int = 4000
+    max_kept_rows: int = 4000
+    cg_tol: float = 1e-5
+    cg_tol_factored: float = 1e-10
+    max_cg_steps: int = 40
+    max_cg_steps_alone: int = 2000
+    dense_is_faster: int = 16
+
+
+@dataclass(frozen=True)
+class InteriorPointOptions:
+    """Options of the interior point for piecewise linear losses.
+
+    Parameters
+    ----------
+    max_stalled_steps : int
+        Steps without a 10 % smaller gap after which to stop; most fits need 30 in all.
+    near, diverged : float
+        Below the relative gap ``near`` a step that multiplies the gap by ``diverged`` has met
+        rounding: the best point is returned.
+    crossover_gap : float
+        The relative gap below which active bounds are guessed.
+    max_crossover : int
+        Maximum number of unknowns for that.
+    max_dense_size, max_dense_size_sparse : int
+        Maximum min(n, d) for dense linear systems, for dense and sparse rows.
+    kkt : KktOptions
+    sample : SampleOptions
+    """
+
+    max_stalled_steps: int = 100
+    near: float = 1e-2
+    diverged: float = 1e4
+    crossover_gap: float = 1e-2
+    max_crossover: int = 600
+    max_dense_size: int = 2000
+    max_dense_size_sparse: int = 512
+    kkt: KktOptions = KktOptions()
+    sample: SampleOptions = SampleOptions()
+
+
+@dataclass(frozen=True)
+class SemismoothNewtonOptions:
+    """Options of semismooth Newton steps for piecewise linear losses.
+
+    Parameters
+    ----------
+    warm_width : float
+        The width of the zone around the breakpoint of a warm start, over the unit of residuals.
+    max_rounds : int
+        Rounds of steps.
+    tighten : float
+        The factor of the requested gap from one round to the next.
+    rounding, near_rounding : float
+        The relative gap that counts as rounding, and the one above which steps go on.
+    max_steps : int
+        Steps after which the next solver is faster; most problems need 15 to 50.
+    max_idle : float
+        Work without half the gap, while that is above 1e-2, after which steps stall and the next
+        solver takes over. The unit is a step of an interior point: a factor of all rows. At the
+        default C, steps that converge stay below 4, for few rows are in the zone.
+    """
+
+    warm_width: float = 0.3
+    max_rounds: int = 4
+    tighten: float = 0.1
+    rounding: float = 1e-14
+    near_rounding: float = 1e-12
+    max_steps: int = 250
+    max_idle: float = 6.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +203,8 @@ class SolverOptions:
     force : str, optional
         The only solver of an l2-penalised problem, whatever the policy says: "lbfgs", "newton",
         "newton_cg", "dual_cd", "semismooth_newton" or "interior_point".
+    newton, interior_point, semismooth_newton : optional
+        Options of these solvers.
     """
 
     tol: float | None = None
@@ -44,3 +214,6 @@ class SolverOptions:
     callback: Callable[[int, float], Any] | None = None
     certified: bool = True
     force: str | None = None
+    newton: NewtonOptions = NewtonOptions()
+    interior_point: InteriorPointOptions = InteriorPointOptions()
+    semismooth_newton: SemismoothNewtonOptions = SemismoothNewtonOptions()

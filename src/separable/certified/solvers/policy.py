@@ -49,9 +49,9 @@ NEWTON_FIRST = ("semismooth_newton", "interior_point", "patient_semismooth_newto
 #: Problems with an l2 penalty; the first rule that holds counts. Without a penalty: newton.
 #:
 #: lbfgs has Newton steps of its own after 30 or 60 passes. dual_cd is first where rows are almost
-#: orthogonal: text. semismooth_newton ends after `semismooth_newton.MAX_STEPS`
-#: steps, or when it stalls: `MAX_IDLE` there. Between 300 and 2000 sparse columns the factors of
-#: the interior point, by BLAS, are faster than those of semismooth Newton steps. The limits of
+#: orthogonal: text. semismooth_newton ends after `max_steps` steps, or when it
+#: stalls: `SemismoothNewtonOptions`. Between 300 and 2000 sparse columns the factors of the
+#: interior point, by BLAS, are faster than those of semismooth Newton steps. The limits of
 #: piecewise linear losses are read off `benchmarks/piecewise_solvers.py`.
 POLICY = (
     Rule("logistic", "dense", 2000, ("dual_cd", "newton"), 30),

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native, portable
-from separable.certified.duality.l2_certifier import CertifiedSolution, certify
+from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.duality.gap import certify
 from separable.certified.solvers.dual_cd import PassedRows
 from separable.certified.solvers.incumbent import better
+from separable.certified.solvers.options import SemismoothNewtonOptions
 from separable.certified.solvers.solved import Result, chains
 from separable.data.rows import Rows, core_rows
 from separable.linalg.blas import aligned_zeros
@@ -30,18 +32,6 @@ __all__ = ["NewtonRows", "SemismoothNewtonSolver"]
 
 #: Doubles per cache line: dense rows are padded to whole lines.
 LINE = 8
-#: The width of the zone around the breakpoint of a warm start, over the unit of residuals.
-WARM_WIDTH = 0.3
-#: Rounds of steps, and the factor of the requested gap from one to the next.
-MAX_ROUNDS, TIGHTEN = 4, 0.1
-#: The relative gap that counts as rounding, and the one above which steps go on.
-ROUNDING, NEAR_ROUNDING = 1e-14, 1e-12
-#: Steps after which the next solver is faster; most problems need 15 to 50.
-MAX_STEPS = 250
-#: Work without half the gap, while that is above 1e-2, after which steps stall and the next solver
-#: takes over. The unit is a step of an interior point: a factor of all rows. At the default C,
-#: steps that converge stay below 4, for few rows are in the zone.
-MAX_IDLE = 6.0
 
 
 @dataclass(frozen=True)
@@ -82,12 +72,12 @@ class SemismoothNewtonSolver:
     Parameters
     ----------
     problem : Problem
-    max_idle : float, default MAX_IDLE
-        Work without half the gap after which it has stalled.
+    options : SemismoothNewtonOptions, optional
     """
 
-    def __init__(self, problem: Problem, max_idle: float = MAX_IDLE) -> None:
-        self._problem, self._max_idle = problem, max_idle
+    def __init__(self, problem: Problem, options: SemismoothNewtonOptions | None = None) -> None:
+        self._problem = problem
+        self._options = SemismoothNewtonOptions() if options is None else options
 
     @cached_property
     def _rows(self) -> NewtonRows:
@@ -100,10 +90,10 @@ class SemismoothNewtonSolver:
     def blocks(
         self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
     ) -> list[list[list[int]]]:
-        """Return a path for each class and fold; those of a fold together if classes are small."""
+        """Return a path for each class and fold; those of a fold together if rows are few."""
         del n_jobs  # bits do not depend on it
         paths = chains(lanes, chosen)
-        if not self._problem.is_tiny(len(paths)):
+        if not self._problem.is_small_for(len(paths)):
             return [[[k] for k in path] for path in paths]
         folds: dict[tuple[int, tuple[float, ...]], list[list[int]]] = {}
         for path in paths:
@@ -113,28 +103,33 @@ class SemismoothNewtonSolver:
 
     def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
         """Solve lanes in one call of the core, and those whose gap is too large in another one."""
-        problem, rows, k = self._problem, self._rows, len(lanes)
-        d, most = problem.rows.n_features, min(goal.max_iter, MAX_STEPS)
+        problem, rows, k, options = self._problem, self._rows, len(lanes), self._options
+        d, most = problem.rows.n_features, min(goal.max_iter, options.max_steps)
         w, z = np.zeros((k, rows.n_columns)), np.zeros((k, problem.rows.n_rows))
         b, width = np.zeros(k), np.zeros(k)
         if start is not None:
             w[:, :d], z[:] = start.weights_of(problem).T, start.dual.T
-            b[:], width[:] = start.intercept, WARM_WIDTH
+            b[:], width[:] = start.intercept, options.warm_width
         elif problem.is_regression and problem.fit_intercept:
             middle = len(problem.target) // 2
             b[:] = np.partition(problem.target, middle)[middle]
-        wanted, limit = (ROUNDING, NEAR_ROUNDING) if goal.to_rounding else (goal.tol, goal.tol)
+        wanted = limit = goal.tol
+        if goal.to_rounding:
+            wanted, limit = options.rounding, options.near_rounding
         steps, left = np.zeros(k, np.int64), np.arange(k)
         best: dict[int, CertifiedSolution] = {}
-        for turn in range(MAX_ROUNDS):
+        for turn in range(options.max_rounds):
             report = None if goal.is_silent else partial(_report, on_pass, int(steps[left].max()))
             some = [lanes[i] for i in left]
             more, stalled, stopped = native.semismooth_newton(
                 problem.in_lanes(some), rows.core, w, b, z, problem.fit_intercept, width, wanted,
-                most - steps[left], self._max_idle, report,
+                most - steps[left], options.max_idle, report,
             )  # fmt: skip
             steps[left] += more
             found = certify(problem, some, z.T, goal.tol, np.ascontiguousarray(w[:, :d].T))
+            gaps = np.array([one.relative_gap for one in found.certificates])
+            if turn == 0 and (gaps <= limit).all():
+                return Result(found, steps, ["semismooth-newton"] * k, np.ones(k, np.bool_))
             for at, i in enumerate(left.tolist()):
                 one = found.lane(at)
                 best[i] = better(best[i], one) if turn else one
@@ -145,7 +140,7 @@ class SemismoothNewtonSolver:
                 break
             left, w, z = left[goes_on], w[goes_on], z[goes_on]
             b, width = b[goes_on], width[goes_on]
-            wanted *= TIGHTEN
+            wanted *= options.tighten
         solution = CertifiedSolution.side_by_side([best[i] for i in range(k)])
         is_enough = [one.relative_gap <= limit for one in solution.certificates]
         is_done = np.array(is_enough) | stopped | (steps >= goal.max_iter)

@@ -17,16 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.penalized_certifier import (
-    certify_softmax_penalized,
-    softmax_certificate,
-)
-from separable.certified.duality.softmax_l2_certifier import (
-    RowClasses,
-    dual_points,
-    make_feasible,
-    softmax,
-)
+from separable.certified.duality.feasibility import RowClasses, dual_points, make_feasible, softmax
+from separable.certified.duality.gap import certify, softmax_certificate
 from separable.certified.solvers.coordinate_descent import CoordinateSolver
 from separable.certified.solvers.interior_point.l1_interior import SoftmaxRows
 from separable.certified.solvers.stopping import StoppingRule
@@ -37,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.parallel import Cancellation
     from separable.linalg.column_major import ReadColumns
@@ -106,7 +98,7 @@ class SoftmaxPath(CoordinateSolver):
         c = rows.c[:, None]
         p = -np.divide(z, c, out=np.zeros_like(z), where=c > 0)
         p[np.arange(len(p)), rows.y] += 1.0
-        return certify_softmax_penalized(self.problem, lane, p, self.tol, weights)
+        return certify(self.problem, [lane], p, self.tol, weights)
 
     def score_loss(self, lane: Lane) -> tuple[NDArray[np.intp], NDArray[np.intp], SoftmaxRows]:
         """Return the rows of a cost, the classes present, and the loss, for interior points."""
@@ -132,13 +124,11 @@ class SoftmaxPath(CoordinateSolver):
     ) -> tuple[CertifiedSolution, int]:
         """Solve one lane from the weights for C = ``last``; return the solution and its passes."""
         problem, tol = self.problem, self.tol
-
-        def certify(p: Floats, u: Floats) -> CertifiedSolution:
-            return certify_softmax_penalized(problem, lane, p, tol, u)
-
-        on_step = partial(end.report, self.solver_options.callback)
         stopping_rule = StoppingRule(
-            certify, tol=tol, to_rounding=problem.is_small, on_step=on_step
+            lambda p, u: certify(problem, [lane], p, tol, u),
+            tol=tol,
+            to_rounding=problem.is_small,
+            on_step=partial(end.report, self.solver_options.callback),
         )
         passes = 0.0
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.softmax_l2_certifier import certify_softmax
+from separable.certified.duality.gap import certify
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits
 from separable.linalg.blas import aligned_zeros
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import PassedRows
     from separable.certified.solvers.solved import Start
@@ -157,7 +157,7 @@ class SoftmaxBlock:
         n, d = self._problem.rows.shape
         with np.errstate(under="ignore"):
             p = np.exp(self._of_models(self._u).astype(np.float64))
-        return certify_softmax(
+        return certify(
             self._problem,
             self._lanes,
             p.reshape(n, -1),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 

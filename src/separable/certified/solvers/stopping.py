@@ -11,7 +11,7 @@ from separable.certified.solvers.incumbent import better
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.typing import Floats
 
 

@@ -51,10 +51,17 @@ def plain(value: Any, where: str, depth: int = 0) -> JSON:
     if isinstance(value, str):
         return _plain_text(str(value), where)
     if isinstance(value, (list, tuple)):
-        return [plain(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
+        return [
+            item if type(item) is float else plain(item, f"{where}[{i}]", depth + 1)
+            for i, item in enumerate(value)
+        ]
     if isinstance(value, (dict, Mapping)):  # dict first: the check of an abstract class is slow
         return {
-            _plain_key(key, where): plain(item, f"{where}[{key!r}]", depth + 1)
+            _plain_key(key, where): (
+                item
+                if type(item) is float or item is None
+                else plain(item, f"{where}[{key!r}]", depth + 1)
+            )
             for key, item in value.items()
         }
     raise ValueError(
@@ -125,4 +132,4 @@ def _plain_key(key: Any, where: str) -> str:
         raise ValueError(
             f"{where} has the key {key!r}, which model files keep for NaN and infinity."
         )
-    return _plain_text(str(key), f"a key of {where}")
+    return key if key.isascii() else _plain_text(str(key), f"a key of {where}")

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import ElasticNet, Lasso, LinearSVM, LogisticRegression
+from separable.certified.duality.feasibility import RowClasses
 from separable.certified.duality.l1_dual_point import fitted_dual
-from separable.certified.duality.softmax_l2_certifier import RowClasses
 from separable.certified.solvers.interior_point.l1_interior import (
     BinaryRows,
     PenalizedColumns,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.penalized_certifier import evaluate
+from separable.certified.duality.gap import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.penalties.base import Proximal
     from separable.typing import Floats

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.penalized_certifier import Evaluation, evaluate
+from separable.certified.duality.gap import Evaluation, evaluate
 from separable.certified.solvers.block_penalty.block_newton import newton_on_used
 from separable.certified.solvers.block_penalty.extrapolation import Extrapolated
 from separable.certified.solvers.block_penalty.growing_gram import GrowingGram
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.linalg.design_matrix import DesignMatrix
     from separable.penalties.base import BlockPenalty

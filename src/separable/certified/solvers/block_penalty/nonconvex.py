@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.penalized_certifier import evaluate
+from separable.certified.duality.gap import evaluate
 from separable.certified.solvers.block_penalty.block_cd import MAX_FULL_COLUMNS, BlockDescent
 from separable.linalg.cholesky import Cholesky
 from separable.penalties.lp import LpPenalty
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import CertifiedSolution
-    from separable.certified.duality.penalized_certifier import Evaluation
+    from separable.certified.duality.certificate import CertifiedSolution
+    from separable.certified.duality.gap import Evaluation
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from separable.certified.solvers.options import KktOptions
 from separable.linalg.cholesky import Bordered, Cholesky
 
 if TYPE_CHECKING:
@@ -30,19 +31,6 @@ if TYPE_CHECKING:
     Solve = Callable[[Floats], Floats]
 
 __all__ = ["Equations", "KktRows", "RowGram"]
-
-#: Maximum sum of c_i |z_i|^2 of the rows omitted from the preconditioner.
-MAX_OMITTED = 2.0
-#: Maximum size of a factored system.
-MOST_UNKNOWNS = 4000
-#: Maximum number of rows whose Gram matrix is cached.
-KEPT_PRODUCTS = 4000
-#: Relative residual at which conjugate gradients stop.
-CG_TOL = 1e-5
-#: Maximum conjugate gradient steps with a factored preconditioner, and with a diagonal one.
-ROUNDS, MAX_CG_STEPS_ALONE = 40, 2000
-#: Dense multiplications in the time of one sparse multiplication.
-DENSE_IS_FASTER = 16
 
 
 class Equations(Protocol):
@@ -64,43 +52,47 @@ class KktRows:
     """
 
     def __init__(self, x: DesignMatrix, gram: RowGram) -> None:
-        self._x, self._gram = x, gram
+        self._x, self._gram, self._options = x, gram, gram.options
         self.shape, self.is_easy = x.shape, True
         self.matvec, self.rmatvec, self.gram = x.matvec, x.rmatvec, x.gram
         self.take, self.expand, self.project = x.take, x.expand, x.project
 
     def equations(self, c: Floats, *, fit_intercept: bool) -> Equations:
         """Return the linear system of a step."""
+        options = self._options
         system = _System(self._x, c, fit_intercept=fit_intercept)
         n, d = self.shape
         size = c * self._gram.squared_norms
         order = np.argsort(-size, kind="stable")
         tail = np.cumsum(size[order][::-1])[::-1]
-        m = int(np.count_nonzero(tail > MAX_OMITTED))
+        m = int(np.count_nonzero(tail > options.max_omitted))
         most = self._rounds(min(m, d), n)
 
         def exact() -> Equations:
-            if min(m, d) > MOST_UNKNOWNS:
+            if min(m, d) > options.max_factored:
                 return alone
             if m <= d:
                 kept = np.sort(order[:m])
                 solve = self._woodbury(kept, c, fit_intercept=fit_intercept)
-                return _Iterative(system, solve, ROUNDS)
+                return _Iterative(system, solve, options.max_cg_steps, options.cg_tol_factored)
             products = self._x.gram(c)
             products[np.diag_indices(d)] += 1.0
             return Bordered(
                 products, self._x.rmatvec(c), system.corner, fit_intercept=fit_intercept
             )
 
-        alone = _Iterative(system, system.diagonal_inverse(self._x.squared_norms(c)), most)
+        diagonal = system.diagonal_inverse(self._x.squared_norms(c))
+        alone = _Iterative(system, diagonal, most, options.cg_tol)
         return _EasyFirst(self, alone, exact) if self.is_easy else exact()
 
     def _rounds(self, unknowns: int, n: int) -> int:
         """Return the conjugate gradient steps that cost no more than a factorization."""
-        if unknowns > MOST_UNKNOWNS:
-            return MAX_CG_STEPS_ALONE
-        one = 4.0 * DENSE_IS_FASTER * self._x.nnz + 20.0 * (n + self.shape[1])
-        return int(np.clip(unknowns**3 / 3.0 / (4.0 * one), ROUNDS, MAX_CG_STEPS_ALONE))
+        options = self._options
+        if unknowns > options.max_factored:
+            return options.max_cg_steps_alone
+        one = 4.0 * options.dense_is_faster * self._x.nnz + 20.0 * (n + self.shape[1])
+        steps = unknowns**3 / 3.0 / (4.0 * one)
+        return int(np.clip(steps, options.max_cg_steps, options.max_cg_steps_alone))
 
     def _woodbury(self, kept: NDArray[np.intp], c: Floats, *, fit_intercept: bool) -> Solve:
         """Return the exact solver of the system restricted to some rows."""
@@ -139,10 +131,12 @@ class RowGram:
     Parameters
     ----------
     x : DesignMatrix
+    options : KktOptions, optional
     """
 
-    def __init__(self, x: DesignMatrix) -> None:
+    def __init__(self, x: DesignMatrix, options: KktOptions | None = None) -> None:
         self._x = x
+        self.options = KktOptions() if options is None else options
 
     def prepare(self) -> None:
         """Compute what lanes share before threads start."""
@@ -160,7 +154,7 @@ class RowGram:
     @cached_property
     def _all(self) -> Floats | None:
         n = self._x.shape[0]
-        return self._x.row_gram(np.arange(n)) if n <= KEPT_PRODUCTS else None
+        return self._x.row_gram(np.arange(n)) if n <= self.options.max_kept_rows else None
 
 
 class _System:
@@ -185,8 +179,8 @@ class _System:
 class _Iterative:
     """Preconditioned conjugate gradients."""
 
-    def __init__(self, system: _System, roughly: Solve, most: int) -> None:
-        self._system, self._roughly, self._most = system, roughly, most
+    def __init__(self, system: _System, roughly: Solve, most: int, tol: float) -> None:
+        self._system, self._roughly, self._most, self._tol = system, roughly, most, tol
 
     def solve(self, right: Floats, last: float) -> tuple[Floats, float]:
         """Return the solution for the weights and the intercept."""
@@ -200,7 +194,7 @@ class _Iterative:
     def _run(self, left: Floats) -> tuple[Floats, bool]:
         x, scaled = np.zeros(len(left)), self._roughly(left)
         size = float(left @ scaled)
-        enough, p = CG_TOL**2 * size, scaled
+        enough, p = self._tol**2 * size, scaled
         for _ in range(self._most):
             if not size > 0:
                 break

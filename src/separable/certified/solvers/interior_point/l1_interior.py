@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.softmax_l2_certifier import dual_points, softmax
+from separable.certified.duality.feasibility import dual_points, softmax
 from separable.certified.solvers.interior_point import predictor_corrector
 from separable.certified.solvers.interior_point.predictor_corrector import Point
 from separable.linalg.cholesky import Cholesky
@@ -32,7 +32,7 @@ from separable.losses.softmax import best_intercepts, losses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from separable.certified.duality.softmax_l2_certifier import RowClasses
+    from separable.certified.duality.feasibility import RowClasses
     from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 

@@ -24,6 +24,7 @@ from scipy.linalg import LinAlgError
 
 from separable.certified.solvers.interior_point.kkt import KktRows
 from separable.certified.solvers.interior_point.predictor_corrector import Point, interior_points
+from separable.certified.solvers.options import InteriorPointOptions
 from separable.linalg.cholesky import Bordered
 from separable.linalg.lstsq import lstsq
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
@@ -41,12 +42,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Fixed", "interior_point"]
-
-#: Steps without a 10 % smaller gap after which to stop; most fits need 30 in all.
-MAX_STALLED_STEPS = 100
-#: Crossover: the relative gap below which active bounds are guessed, and its maximum size.
-CROSSOVER_GAP = 1e-2
-MOST_UNKNOWNS = 600
 
 
 @dataclass(frozen=True)
@@ -116,6 +111,7 @@ def interior_point(
     stopping_rule: StoppingCriterion,
     max_iter: int,
     fixed: Fixed = Fixed(),  # noqa: B008
+    options: InteriorPointOptions = InteriorPointOptions(),  # noqa: B008
 ) -> tuple[Floats, Floats]:
     """Minimise 1/2 |w|^2 + sum_i c_i loss(y_i, w.x_i + b) over w and b.
 
@@ -132,6 +128,7 @@ def interior_point(
         Maximum number of steps.
     fixed : Fixed
         Contribution of rows with fixed z.
+    options : InteriorPointOptions
 
     Returns
     -------
@@ -146,7 +143,7 @@ def interior_point(
     box = Box.of(loss, y, c, scores)
     pairs = box.on_path(scores)  # 0
     z = box.dual(pairs)
-    least, idle = np.inf, 0
+    best, least, idle = (z, w), np.inf, 0
     points = interior_points(
         lambda now: _System(rows, box, now, fixed, fit_intercept=fit_intercept),
         Point((w, b, np.zeros_like(w)), pairs),
@@ -159,15 +156,20 @@ def interior_point(
         if stopping_rule(rows.full(z), lambda: x.expand(w), seen):  # noqa: B023
             break
         idle = 0 if seen < 0.9 * least else idle + 1
-        least = min(least, seen)
-        if idle >= MAX_STALLED_STEPS:
+        if seen < least:
+            best, least = (z, w), seen
+        has_diverged = least < options.near and not seen < options.diverged * least
+        if idle >= options.max_stalled_steps or has_diverged:
             break
-        if stopping_rule.wants_more and seen < CROSSOVER_GAP:  # 4
-            exact = _solve_free(rows, box, now.pairs, fit_intercept=fit_intercept)
+        if stopping_rule.wants_more and seen < options.crossover_gap:  # 4
+            exact = _solve_free(
+                rows, box, now.pairs, options.max_crossover, fit_intercept=fit_intercept
+            )
             if exact is not None:
                 stopping_rule.consider(rows.full(exact[0]), x.expand(exact[1]))
                 if stopping_rule.is_done:
                     break
+    z, w = best
     return rows.full(z), w
 
 
@@ -264,11 +266,11 @@ def _gap(
 
 
 def _solve_free(
-    rows: _Used, box: Box, pairs: Pairs, *, fit_intercept: bool
+    rows: _Used, box: Box, pairs: Pairs, most: int, *, fit_intercept: bool
 ) -> tuple[Floats, Floats] | None:
     """Return z and w if the variables that seem to be at a bound are there.
 
-    None: too many are free, or there is no solution.
+    None: there are more than ``most`` unknowns, or there is no solution.
 
     Unknowns w, b and z of free rows:  w - U_f'z_f = v of the others,  U_f w + b = score at the
     corner,  sum z_f = - sum of the others. A solution of least size, where there are many.
@@ -279,7 +281,7 @@ def _solve_free(
     fixed = np.where(high, box.sign * box.most, 0.0).sum(axis=0)
     chosen = np.flatnonzero(free.any(axis=0))
     m, f = len(rows.rmatvec(fixed)), len(chosen)
-    if f == 0 or m + f + 1 > MOST_UNKNOWNS:
+    if f == 0 or m + f + 1 > most:
         return None
     block = np.argmax(free[:, chosen], axis=0)
     corner = -(box.sign * box.linear)[block, chosen]

@@ -10,12 +10,13 @@ from scipy import sparse, special
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from separable.certified.duality.softmax_l2_certifier import (
-    certify_softmax,
+from separable.certified.duality.feasibility import (
+    RowClasses,
     feasible_points,
-    feasible_probabilities,
+    make_feasible,
     softmax,
 )
+from separable.certified.duality.gap import certify
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
 from separable.data.rows import as_rows
@@ -56,7 +57,7 @@ def test_a_certificate_is_what_its_definition_says(kind, fit_intercept):
     )
     C, value = 0.7, made.value
     p, W = rng.random((len(y), 4)), rng.normal(size=(X.shape[1], 4))
-    found = certify_softmax(made, [Lane(C, TOGETHER)], p, 1e-6, W)
+    found = certify(made, [Lane(C, TOGETHER)], p, 1e-6, W)
 
     Z = X if made.columns.shift is None else X - made.columns.shift
     Z = Z if made.columns.scale is None else Z * made.columns.scale
@@ -89,10 +90,10 @@ def test_several_lanes_are_judged_as_each_by_itself():
     made = replace(problem_of(X, y), fold=fold)
     lanes = [Lane(1.0, TOGETHER, 0), Lane(3.0, TOGETHER, 1)]
     p, W = rng.random((len(y), 8)), rng.normal(size=(4, 8))
-    both = certify_softmax(made, lanes, p, 1e-6, W)
+    both = certify(made, lanes, p, 1e-6, W)
     for k, lane in enumerate(lanes):
         mine = slice(4 * k, 4 * k + 4)
-        alone = certify_softmax(made, [lane], p[:, mine], 1e-6, W[:, mine])
+        alone = certify(made, [lane], p[:, mine], 1e-6, W[:, mine])
         one = both.lane(k)
         assert one.certificates == alone.certificates
         np.testing.assert_array_equal(one.weights, alone.weights)
@@ -107,13 +108,11 @@ def test_a_class_that_a_fold_lacks_is_no_part_of_its_model():
     made = replace(problem_of(X, y), fold=fold)
     lane = Lane(1.0, TOGETHER, 0)
     p, W = rng.random((len(y), 4)), rng.normal(size=(4, 4))
-    found = certify_softmax(made, [lane], p, 1e-6, W)
+    found = certify(made, [lane], p, 1e-6, W)
     present, known = [0, 1, 3], y != 2
     smaller = problem_of(X[known] - made.columns.shift, np.searchsorted(present, y[known]))
     smaller = replace(smaller, columns=replace(smaller.columns, shift=None))
-    same = certify_softmax(
-        smaller, [Lane(1.0, TOGETHER)], p[known][:, present], 1e-6, W[:, present]
-    )
+    same = certify(smaller, [Lane(1.0, TOGETHER)], p[known][:, present], 1e-6, W[:, present])
     assert found.intercept[2] == -np.inf
     assert not found.weights[:, 2].any()
     assert not found.dual[:, 2].any()
@@ -135,13 +134,13 @@ def test_the_gap_is_never_below_the_distance_to_the_optimum():
     best = minimize(objective, np.zeros(20), jac=True, options={"gtol": 1e-9, "maxiter": 1000})
     for _ in range(20):
         W = best.x[:16].reshape(4, 4) + rng.exponential() * rng.normal(size=(4, 4))
-        found = certify_softmax(made, [Lane(1.0, TOGETHER)], softmax(X @ W), 1e-6, W)
+        found = certify(made, [Lane(1.0, TOGETHER)], softmax(X @ W), 1e-6, W)
         one = found.certificates[0]
         assert one.dual <= best.fun + 1e-9
         assert one.primal - best.fun <= one.gap + 1e-9
     W = best.x[:16].reshape(4, 4)
     S = X @ W + best.x[16:]
-    at_best = certify_softmax(made, [Lane(1.0, TOGETHER)], softmax(S), 1e-6, W)
+    at_best = certify(made, [Lane(1.0, TOGETHER)], softmax(S), 1e-6, W)
     assert at_best.certificates[0].relative_gap < 1e-12
 
 
@@ -149,14 +148,15 @@ def test_probabilities_are_repaired_and_good_ones_are_left_alone():
     X, y, rng = data(4)
     made = problem_of(X, y)
     lane = Lane(2.0, TOGETHER)
-    good = feasible_probabilities(made, lane, rng.random((len(y), 4)))
-    np.testing.assert_allclose(feasible_probabilities(made, lane, good), good, atol=1e-14)
+    rows = RowClasses.of(made, lane)
+    good = make_feasible(rows, rng.random((len(y), 4)), fit_intercept=made.fit_intercept)
+    np.testing.assert_allclose(make_feasible(rows, good, fit_intercept=True), good, atol=1e-14)
     z = feasible_points(made, lane, 2.0 * (np.eye(4)[y] - good))
     np.testing.assert_allclose(z, 2.0 * (np.eye(4)[y] - good), atol=1e-13)
     np.testing.assert_allclose(z.sum(axis=0), 0, atol=1e-12)
     broken = rng.random((len(y), 4)).astype(np.float32)
     broken[0], broken[1], broken[2, 1] = 0.0, np.nan, -1.0
-    mended = feasible_probabilities(made, lane, broken)
+    mended = make_feasible(rows, broken, fit_intercept=True)
     assert (mended >= 0).all()
     np.testing.assert_allclose(mended.sum(axis=1), 1, rtol=1e-14)
     np.testing.assert_allclose(mended.sum(axis=0), np.bincount(y), rtol=1e-13)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from separable.certified.duality import penalized_certifier
-from separable.certified.duality.penalized_certifier import certify_penalized
+from separable.certified.duality import gap
+from separable.certified.duality.gap import certify
 from separable.certified.problem import Lane
 from tests.certified.solvers.test_l1_driver import KINDS, LOSSES, make
 from tests.reference.optimality import loss_and_slope
@@ -47,7 +47,7 @@ def test_certificate_is_that_of_numpy(seed, loss, kind, l1_ratio, switches):
     u = rng.normal(size=(d, 1)) * (rng.random((d, 1)) < 0.5)
     u = np.abs(u) if positive else u
     C = 0.3
-    found = certify_penalized(case.problem, [Lane(C)], None, u, 1e-3)
+    found = certify(case.problem, [Lane(C)], None, 1e-3, u)
     told = found.certificates[0]
 
     X, y, c = case.dense, case.signs, np.full(len(case.y), C)
@@ -76,16 +76,16 @@ def test_lanes_side_by_side_are_lanes_alone():
     case = make(3, "log_loss", "wide", l1_ratio=0.8)
     u = np.random.default_rng(0).normal(size=(60, 5))
     lanes = [Lane(C) for C in (0.1, 0.2, 0.4, 0.8, 1.6)]
-    together = certify_penalized(case.problem, lanes, None, u, 1e-3)
+    together = certify(case.problem, lanes, None, 1e-3, u)
     for k, lane in enumerate(lanes):
-        alone = certify_penalized(case.problem, [lane], None, u[:, k : k + 1], 1e-3).certificates[0]
+        alone = certify(case.problem, [lane], None, 1e-3, u[:, k : k + 1]).certificates[0]
         assert together.certificates[k].gap == pytest.approx(alone.gap, rel=1e-9)
 
 
 def test_dual_point_of_ones_own_is_made_feasible():
     case = make(4, "squared_error")
-    found = certify_penalized(
-        case.problem, [Lane(1.0)], np.ones((len(case.y), 1)), np.zeros((case.X.shape[1], 1)), 1e-3
+    found = certify(
+        case.problem, [Lane(1.0)], np.ones((len(case.y), 1)), 1e-3, np.zeros((case.X.shape[1], 1))
     )
     assert not found.dual.any()  # of one sign alone: nothing is left of it
     assert found.certificates[0].dual == 0
@@ -96,7 +96,7 @@ def test_distance_knows_the_l2_part(l1_ratio, distance):
     from dataclasses import replace
 
     case = make(5, "log_loss", l1_ratio=l1_ratio)
-    told = certify_penalized(case.problem, [Lane(1.0)], None, np.zeros((case.X.shape[1], 1)), 1e-3)
+    told = certify(case.problem, [Lane(1.0)], None, 1e-3, np.zeros((case.X.shape[1], 1)))
     assert replace(told.certificates[0], gap=0.02).distance == pytest.approx(distance)
     assert told.certificates[0].times(3.0, convexity=3.0).distance == pytest.approx(
         told.certificates[0].distance
@@ -109,9 +109,9 @@ def test_distance_knows_the_l2_part(l1_ratio, distance):
 def test_one_pass_over_dense_rows_says_what_two_say(monkeypatch, kind, l1_ratio, fit_intercept):
     case = make(3, "squared_error", kind, l1_ratio=l1_ratio, fit_intercept=fit_intercept)
     u = np.random.default_rng(0).normal(size=(case.dense.shape[1], 1))
-    once = certify_penalized(case.problem, [Lane(0.3)], None, u, 1e-3)
-    monkeypatch.setattr(penalized_certifier, "_read_once", lambda *_: None)
-    twice = certify_penalized(case.problem, [Lane(0.3)], None, u, 1e-3)
+    once = certify(case.problem, [Lane(0.3)], None, 1e-3, u)
+    monkeypatch.setattr(gap, "_read_once", lambda *_: None)
+    twice = certify(case.problem, [Lane(0.3)], None, 1e-3, u)
     for name in ("primal", "gap"):
         one, two = (getattr(found.certificates[0], name) for found in (once, twice))
         assert one == pytest.approx(two, rel=1e-10)
@@ -124,7 +124,7 @@ def test_one_pass_over_dense_rows_says_what_two_say(monkeypatch, kind, l1_ratio,
 def test_where_the_dual_point_says_less_than_nothing_the_bound_is_0(l1_ratio):
     case = make(5, "log_loss", l1_ratio=l1_ratio)
     far = np.full((case.X.shape[1], 1), 1e3)
-    found = certify_penalized(case.problem, [Lane(1e6)], None, far, 1e-3)
+    found = certify(case.problem, [Lane(1e6)], None, 1e-3, far)
     certificate = found.certificates[0]
     assert 0 <= certificate.dual <= certificate.primal
     assert certificate.gap <= certificate.primal

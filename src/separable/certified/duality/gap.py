@@ -1,14 +1,15 @@
-"""Duality gap of problems with an l1, elastic net, group or other non-smooth penalty.
+"""Duality gap of every loss and penalty, at given weights and dual points.
 
-For a loss with conjugates, a penalty R and a dual point z of sum 0 with correlations v = Z'z:
+For losses with conjugates, a penalty R and a dual point z with correlations v = Z'z:
 
     primal  sum_i c_i loss(y_i, s_i) + R(u)
     dual    sum_i dual(y_i, c_i, z_i) - R*(v)
     gap     sum_i (Fenchel-Young gap of row i) + (R(u) + R*(v) - u.v), all terms non-negative
 
-R* is infinite where v is outside its domain: z is scaled down until it is inside (dual scaling; El
-Ghaoui, Viallon and Rabbani, 2012). For the multinomial loss that mixes the probabilities with the
-one-hot labels, so they stay probabilities and the sums of z stay 0.
+With an intercept the sum of z is 0, of each class for the multinomial loss (`feasibility`). R* of a
+penalty without an l2 part is infinite where v is outside its domain: z is scaled down until it is
+inside (dual scaling; El Ghaoui, Viallon and Rabbani, 2012). For the multinomial loss that mixes the
+probabilities with the one-hot labels, so they stay probabilities and the sums of z stay 0.
 """
 
 from __future__ import annotations
@@ -19,11 +20,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
-from separable.certified.duality.softmax_l2_certifier import RowClasses, dual_points, make_feasible
+from separable.certified.duality.certificate import Certificate, CertifiedSolution
+from separable.certified.duality.feasibility import (
+    RowClasses,
+    dual_points,
+    feasible,
+    make_feasible,
+)
+from separable.certified.problem import TOGETHER
 from separable.linalg.design_matrix import in_lines
-from separable.losses.softmax import best_intercepts, divergences, entropies, losses
+from separable.linalg.lstsq import lstsq
+from separable.losses.softmax import best_intercepts, divergences, entropies, losses, totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,13 +46,16 @@ if TYPE_CHECKING:
 
     #: Gap, value and conjugate of a penalty, of each lane.
     Terms = tuple[Floats, Floats, Floats]
+    #: Scores, dual points, weights and their correlations, of the columns that count.
+    Products = tuple[Floats, Floats, Floats, Floats]
 
 __all__ = [
     "FEASIBLE_RATIO",
     "Evaluation",
     "SparseWeights",
-    "certify_penalized",
-    "certify_softmax_penalized",
+    "certify",
+    "certify_at_own_probabilities",
+    "certify_better",
     "correlation_at",
     "evaluate",
     "penalty_terms",
@@ -58,11 +68,97 @@ FEASIBLE_RATIO = 1.0 - 2.0**-51
 MAX_MOVED = 2.0**-44
 
 
+def certify(
+    problem: Problem,
+    lanes: Sequence[Lane],
+    dual: NDArray[Any] | None,
+    tol: float,
+    weights: NDArray[Any] | SparseWeights | None = None,
+    intercept: Floats | None = None,
+    columns: ReadColumns | None = None,
+) -> CertifiedSolution:
+    """Compute the duality gap of weights and dual points, in float64 and from the rows alone.
+
+    Parameters
+    ----------
+    problem : Problem
+    lanes : sequence of Lane
+        All multinomial, or none; with finite C.
+    dual : ndarray, shape (n, k m), or None
+        A dual point of each lane, made feasible here: with the sign of the target, or the
+        probabilities of multinomial lanes, m = K columns each. Padding columns are ignored. None,
+        of smooth losses: minus the gradient at the weights.
+    tol : float
+        The requested relative gap.
+    weights : ndarray of float32 or float64, shape (d, k m), SparseWeights, or None
+        Weights of the problem's columns to certify, non-negative if the penalty says so; None,
+        with the l2 penalty: Z'z.
+    intercept : ndarray, shape (k m,), or None
+        Intercepts to certify; of multinomial lanes, a start of the search for the best ones.
+        None: the best ones.
+    columns : ReadColumns, optional
+        The problem by columns, for faster products of l1 penalties.
+
+    Returns
+    -------
+    solution : CertifiedSolution
+        A class absent from a multinomial lane has weights 0 and intercept -inf.
+    """
+    if lanes[0].target == TOGETHER:
+        assert dual is not None
+        assert not isinstance(weights, SparseWeights)
+        return _certify_joint(problem, lanes, dual, tol, weights, intercept)
+    k, penalty = len(lanes), problem.column_penalty
+    is_plain = False
+    if penalty.is_smooth and dual is not None and not isinstance(weights, SparseWeights):
+        is_plain, z = True, feasible(problem, lanes, dual)
+        v = problem.x.rmatvec(z)
+        every = u = v if weights is None else in_lines(weights)
+        scores = problem.x.matvec(u)
+    else:
+        assert weights is not None
+        dense = weights.dense() if isinstance(weights, SparseWeights) else weights
+        every = np.asarray(dense, dtype=np.float64)
+        scores, z, u, v = _products(problem, lanes, dual, weights, every, columns)
+    if intercept is not None:
+        scores[:, :k] += intercept
+    b, certificates = _certificates(
+        problem,
+        lanes,
+        scores,
+        z,
+        penalty_terms(penalty, u, v),
+        tol,
+        finds_intercept=problem.fit_intercept and intercept is None,
+        convexity=penalty.l2,
+        at_least_zero=not is_plain,
+    )
+    scores = scores[:, :k]
+    scores += b
+    b = b if intercept is None else intercept
+    return CertifiedSolution(every[:, :k], b, scores, certificates, z[:, :k])
+
+
+def certify_better(
+    problem: Problem, lane: Lane, dual: Floats, tol: float, weights: Floats
+) -> CertifiedSolution:
+    """Certify the weights, or those of the dual point if these have the smaller gap."""
+    found = certify(problem, [lane], dual, tol, weights)
+    if found.certificates[0].converged:
+        return found
+    other = certify(problem, [lane], dual, tol)
+    return other if other.is_better_than(found) else found
+
+
 def penalty_terms(penalty: ElasticNetPenalty, u: Floats, v: Floats) -> Terms:
     """Return the gap, the value and the conjugate of the penalty, of each lane.
 
     Columns of weight 0 with a correlation of at most l1 contribute nothing and are skipped.
     """
+    if penalty.is_smooth:
+        u, v = (np.ascontiguousarray(each) for each in (u, v))
+        value, conjugate, gap = 0.5 * np.array(native.lane_norms(u, v))
+        return gap, value, conjugate
     counts = u.any(axis=1)
     if penalty.l2 > 0:
         counts |= v.max(axis=1) > penalty.l1
@@ -118,36 +214,22 @@ class SparseWeights:
         return support, u
 
 
-def certify_penalized(
+def _products(
     problem: Problem,
     lanes: Sequence[Lane],
     z: Floats | None,
-    weights: NDArray[Any] | SparseWeights,
-    tol: float,
-    columns: ReadColumns | None = None,
-) -> CertifiedSolution:
-    """Compute the duality gap of weights, in float64 and from the rows alone.
+    given: NDArray[Any] | SparseWeights,
+    weights: Floats,
+    columns: ReadColumns | None,
+) -> Products:
+    """Return the products with sparse weights, and a dual point scaled into the domain of R*.
 
-    Parameters
-    ----------
-    problem : Problem
-    lanes : sequence of Lane
-    z : ndarray, shape (n, k), or None
-        A dual point of each lane, with the sign of the target; made feasible here. None: minus the
-        gradient of the loss at the weights.
-    weights : ndarray, shape (d, k), or SparseWeights
-        For the problem's columns; non-negative if the penalty says so.
-    tol : float
-        The requested relative gap.
-    columns : ReadColumns, optional
-        The problem by columns, for faster products.
+    ``weights`` are the dense ones.
     """
     k, penalty = len(lanes), problem.column_penalty
-    if isinstance(weights, SparseWeights):
-        support, u = weights.chosen()
-        weights = weights.dense()
+    if isinstance(given, SparseWeights):
+        support, u = given.chosen()
     else:
-        weights = np.asarray(weights, dtype=np.float64)
         support = np.flatnonzero(weights.any(axis=1))
         u = weights[support]
     u = in_lines(u)
@@ -166,23 +248,15 @@ def certify_penalized(
             correlation = chosen.rmatvec(dual)[:, :k]
     else:
         scores, dual, correlation = read
-    if penalty.l2 == 0:
-        if by is None:
-            most = penalty.largest(correlation)
-            correlation = correlation[support]
-        scaling = penalty.scaling_of(most) * FEASIBLE_RATIO
-        scaling = np.minimum(_best_scalings(problem, lanes, dual[:, :k]), scaling)
-        dual[:, :k] *= scaling
-        u, correlation = u[:, :k], correlation * scaling
-    else:
-        u = weights
-    terms = penalty_terms(penalty, u, correlation)
-    b, certificates = _certificates(
-        problem, lanes, scores, dual, terms, tol, problem.fit_intercept, penalty.l2
-    )
-    scores = scores[:, :k]
-    scores += b
-    return CertifiedSolution(weights, b, scores, certificates, dual[:, :k])
+    if penalty.l2 > 0:
+        return scores, dual, weights, correlation
+    if by is None:
+        most = penalty.largest(correlation)
+        correlation = correlation[support]
+    scaling = penalty.scaling_of(most) * FEASIBLE_RATIO
+    scaling = np.minimum(_best_scalings(problem, lanes, dual[:, :k]), scaling)
+    dual[:, :k] *= scaling
+    return scores, dual, u[:, :k], correlation * scaling
 
 
 def _certificates(
@@ -192,20 +266,24 @@ def _certificates(
     dual: Floats,
     terms: Terms,
     tol: float,
+    *,
     finds_intercept: bool,
     convexity: float,
+    at_least_zero: bool = True,
 ) -> tuple[Floats, list[Certificate]]:
     """Return the best intercepts, 0 if known, and the certificates.
 
-    A dual point that proves less than 0, which is a bound too, is set to 0.
+    If wanted, a dual point that proves less than 0, which is a bound too, is set to 0.
     """
     targets = problem.in_lanes(lanes)
     b, loss, value, gap = (
         np.array(sums) for sums in native.row_terms(targets, dual, scores, finds_intercept)
     )
-    primal, value, gap = loss + terms[1], value - terms[2], gap + terms[0]
-    worse = np.flatnonzero(~(gap < primal))
-    dual[:, worse], value[worse], gap[worse] = 0.0, 0.0, primal[worse]
+    penalty_gap, penalty, conjugate = (np.atleast_1d(each)[: len(lanes)] for each in terms)
+    primal, value, gap = loss + penalty, value - conjugate, gap + penalty_gap
+    if at_least_zero:
+        worse = np.flatnonzero(~(gap < primal))
+        dual[:, worse], value[worse], gap[worse] = 0.0, 0.0, primal[worse]
     return b, [
         Certificate(*sums, tol, convexity=convexity).times(problem.value)
         for sums in zip(primal.tolist(), value.tolist(), gap.tolist(), strict=True)
@@ -276,46 +354,102 @@ def _negative_gradients(problem: Problem, lanes: Sequence[Lane], scores: Floats)
 # ---------------------------------------------------------------------- classes jointly
 
 
-def certify_softmax_penalized(
-    problem: Problem, lane: Lane, p: NDArray[Any], tol: float, weights: NDArray[Any]
+def _certify_joint(
+    problem: Problem,
+    lanes: Sequence[Lane],
+    p: NDArray[Any],
+    tol: float,
+    weights: NDArray[Any] | None,
+    guess: Floats | None,
 ) -> CertifiedSolution:
-    """Compute the duality gap of weights and probabilities, in float64 and from the rows alone.
+    """Certify multinomial lanes, given probabilities and a start of the intercepts."""
+    K = problem.n_classes
+    rows = [RowClasses.of(problem, lane) for lane in lanes]
+    probabilities = [
+        make_feasible(one, p[:, k * K : (k + 1) * K], fit_intercept=problem.fit_intercept)
+        for k, one in enumerate(rows)
+    ]
+    dual = np.concatenate(
+        [dual_points(*pair) for pair in zip(rows, probabilities, strict=True)], axis=1
+    )
+    present = np.concatenate([one.present for one in rows])
+    v = problem.x.rmatvec(_in_lines(problem, dual))
+    u = v
+    if weights is not None:
+        weights = weights if present.all() else np.where(present, weights, 0)
+        if not problem.penalty.is_smooth:
+            weights = np.asarray(weights, dtype=np.float64)
+        u = _in_lines(problem, weights)
+    scores = problem.x.matvec(u)[:, : len(present)]
+    scores[:, ~present] = -np.inf
+    intercept, certificates = np.zeros(len(present)), []
+    for k, one in enumerate(rows):
+        columns = slice(k * K, (k + 1) * K)
+        b = np.where(one.present, 0.0, -np.inf)
+        if problem.fit_intercept:
+            near = None if guess is None else guess[columns]
+            b = best_intercepts(one.y, scores[:, columns], one.c, near)
+            scores[:, columns] += np.where(one.present, b, 0.0)
+        intercept[columns] = b
+        mine, correlation = (np.ascontiguousarray(each[:, columns]) for each in (u, v))
+        certificates.append(
+            softmax_certificate(
+                problem, one, probabilities[k], correlation, scores[:, columns], mine, tol
+            )
+        )
+        dual[:, columns] *= _softmax_scaling(problem.column_penalty, correlation)
+    return CertifiedSolution(u[:, : len(present)], intercept, scores, certificates, dual, K)
+
+
+def certify_at_own_probabilities(
+    problem: Problem, lane: Lane, weights: Floats, intercept: Floats, scores: Floats, tol: float
+) -> CertifiedSolution:
+    """Compute the duality gap of weights and intercepts at the softmax of their own scores.
+
+    The dual point is the softmax after a first-order change of the intercepts that makes the class
+    totals those of the labels.
 
     Parameters
     ----------
     problem : Problem
-        With ``n_classes`` K.
     lane : Lane
-        A multinomial lane with a finite C.
-    p : ndarray of float32 or float64, shape (n, K)
-        The probabilities of each row; made feasible here.
+    weights : ndarray, shape (d, K)
+    intercept : ndarray, shape (K,)
+        -inf for a class that is absent from the lane.
+    scores : ndarray, shape (n, K)
+        Of all rows, with the intercepts.
     tol : float
         The requested relative gap.
-    weights : ndarray of float32 or float64, shape (d, K)
-
-    Returns
-    -------
-    solution : CertifiedSolution
-        ``width`` is K. A class absent from the lane has weights 0 and intercept -inf.
     """
-    rows = RowClasses.of(problem, lane)
-    probabilities = make_feasible(rows, p, fit_intercept=problem.fit_intercept)
-    dual = dual_points(rows, probabilities)
-    correlation = problem.x.rmatvec(dual)
-    u = np.where(rows.present, weights, 0.0).astype(np.float64, copy=False)
-    scores = problem.x.matvec(u)
-    scores[:, ~rows.present] = -np.inf
-    b = np.where(rows.present, 0.0, -np.inf)
+    rows, K = RowClasses.of(problem, lane), problem.n_classes
+    label = rows.y if rows.present.all() else np.where(rows.c > 0, rows.y, rows.present.argmax())
+    label = np.ascontiguousarray(label, dtype=np.int32)
+    dual = np.array(scores, dtype=np.float64, order="C")
+    got, hessian, change = np.zeros(K), np.zeros((K, K)), np.zeros(K)
+    loss = native.expand_softmax(label, rows.c, dual, got, hessian)
     if problem.fit_intercept:
-        b = best_intercepts(rows.y, scores, rows.c)
-        scores[:, rows.present] += b[rows.present]
-    certificate = softmax_certificate(problem, rows, probabilities, correlation, scores, u, tol)
-    dual *= _softmax_scaling(problem.column_penalty, correlation)
-    return CertifiedSolution(u, b, scores, [certificate], dual, problem.n_classes)
+        lacking = totals(rows.y, rows.c, K) - got
+        if np.isfinite(hessian).all() and np.isfinite(lacking).all():
+            change = lstsq(hessian, lacking)
+    gap = native.softmax_dual_points(label, rows.c, dual, change)
+    v = problem.x.rmatvec(_in_lines(problem, dual))
+    u = np.ascontiguousarray(weights)
+    norms = np.array(native.lane_norms(u, np.ascontiguousarray(v[:, :K]))).sum(axis=1)
+    primal = loss + 0.5 * float(norms[0])
+    gap += 0.5 * float(norms[2])
+    certificate = Certificate(primal, primal - gap, gap, tol).times(problem.value)
+    return CertifiedSolution(u, intercept, scores, [certificate], dual, K)
+
+
+def _in_lines(problem: Problem, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return values by lane in the memory layout of products with the rows."""
+    return in_lines(numbers) if problem.rows.is_sparse else np.ascontiguousarray(numbers)
 
 
 def _softmax_scaling(penalty: ElasticNetPenalty, correlation: Floats) -> float:
     """Return the dual scaling of all classes, at most 1."""
+    if penalty.l2 > 0:
+        return 1.0
     return min(1.0, FEASIBLE_RATIO * float(penalty.dual_scaling(correlation.ravel())))
 
 
@@ -407,7 +541,9 @@ class Evaluation:
             dual, v = scaling * dual, scaling * v
         terms = penalty.gap(self.u, v), penalty.value(self.u), penalty.conjugate(v)
         scores = np.ascontiguousarray(self.scores[:, None])
-        _, (certificate,) = _certificates(problem, [lane], scores, dual, terms, tol, False, 0.0)
+        _, (certificate,) = _certificates(
+            problem, [lane], scores, dual, terms, tol, finds_intercept=False, convexity=0.0
+        )
         return self.certified_solution(certificate, dual[:, 0])
 
     def certified_solution(self, certificate: Certificate, dual: Floats) -> CertifiedSolution:
