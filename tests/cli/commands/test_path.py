@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from separable import LogisticRegression, MultinomialNB, Ridge, TableEncoder
-from separable.cli.training.learners import LEARNERS
 from separable.data import read
 from separable.datasets import PENGUINS
+from separable.workflow.learners import LEARNERS
 
 ARGS = ("path", PENGUINS, "--target", "species", "--model", "logistic-regression")
 

@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from separable import LinearModel, LogisticRegression, TableEncoder, load
 from separable.cli.render import findings as module
-from separable.cli.training.learners import LEARNERS
 from separable.data import read
 from separable.data.split import stratified_split
 from separable.datasets import PENGUINS
+from separable.workflow.learners import LEARNERS
 
 #: One fit a fold, where what is tested is not the choice of a learner.
 QUICK = ("--model", "logistic-regression", "--set", "C=1")

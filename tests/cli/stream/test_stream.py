@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from separable import load
-from separable.cli.stream import stream_rows
-from separable.cli.stream.progressive_validation import is_mark, next_cut
-from separable.cli.training.learners import LEARNERS, new_learner
 from separable.data import read
 from separable.datasets import PENGUINS
+from separable.workflow.learners import LEARNERS, new_learner
+from separable.workflow.stream import stream_rows
+from separable.workflow.stream.progressive_validation import is_mark, next_cut
 from tests.cli.stream.streams import by_reference, cut_small, one_by_one, table_text
 
 CLASSIFIERS = [

@@ -5,9 +5,9 @@ import io
 import numpy as np
 import pytest
 
-from separable.cli.training.target import Classes
 from separable.data import read
 from separable.data.table import TableError
+from separable.workflow.target import Classes
 
 
 def target(values, kind=None, sure=True):

@@ -12,10 +12,10 @@ import pytest
 from sklearn.metrics import r2_score, root_mean_squared_error
 
 from separable import TableEncoder, load
-from separable.cli.training.target import Numbers
 from separable.data import read
 from separable.data.table import TableError
 from separable.datasets import PENGUINS
+from separable.workflow.target import Numbers
 
 MASS = ["--target", "body_mass_g", "--model", "plane"]
 

@@ -10,11 +10,11 @@ import pytest
 from sklearn.metrics import recall_score
 
 from separable import LDA, LogisticRegression, TableEncoder, load
-from separable.cli.training.learners import LEARNERS
 from separable.data import read
 from separable.data.split import stratified_split
 from separable.datasets import PENGUINS
 from separable.select import cross_validate
+from separable.workflow.learners import LEARNERS
 from tests.cli.training.test_train_parts import rows, write
 
 SPECIES = ("train", PENGUINS, "--target", "species", "--json")
@@ -187,9 +187,9 @@ def test_many_rows_are_compared_in_part(separable):
 
 
 def test_hard_learners_get_fewer_rows():
-    from separable.cli.training.candidates import Candidate
-    from separable.cli.training.learner_comparison import COMPARE_ROWS, LEAST_ROWS, rows_to_compare
-    from separable.cli.training.learners import Facts
+    from separable.workflow.candidates import Candidate
+    from separable.workflow.learner_comparison import COMPARE_ROWS, LEAST_ROWS, rows_to_compare
+    from separable.workflow.learners import Facts
 
     usual = {"nonnegative": False, "text": False}
     wide = Facts(10**6, 54, 7, 54.0, **usual)

@@ -13,7 +13,7 @@ from separable.cli.options.training_options import ProblemOptions, problem_optio
 from separable.cli.render.messages import note
 
 if TYPE_CHECKING:
-    from separable.cli.training.learner_comparison import Comparison
+    from separable.workflow.learner_comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -45,8 +45,8 @@ def compare(data: str, output: str | None, options: ProblemOptions, as_json: boo
     Every learner is evaluated on the same folds, with its regularization searched. Learners,
     columns, metrics and folds are specified as for separable train.
     """
-    from separable.cli.render.train_text import board_text
-    from separable.cli.training.learner_comparison import compare_all_rows
+    from separable.workflow.learner_comparison import compare_all_rows
+    from separable.workflow.training_text import board_text
 
     check_csv_output(output, data, as_json=as_json)
     encoded, comparison = compare_all_rows(data, options)
@@ -73,7 +73,7 @@ def _as_dict(comparison: Comparison) -> dict[str, Any]:
 
 def _as_csv(comparison: Comparison) -> bytes:
     """Return one line per learner, from best to worst."""
-    from separable.cli.render.train_text import settings_text
+    from separable.workflow.training_text import settings_text
 
     assert comparison.board is not None
     board = comparison.board

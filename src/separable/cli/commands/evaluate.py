@@ -88,7 +88,7 @@ def evaluate(
     """
     from separable.cli.commands.evaluate import check_task, missed_limits, read_limits
     from separable.cli.io.model_rows import load_model
-    from separable.cli.io.role_columns import positive_of, refuse_several_targets
+    from separable.workflow.role_columns import positive_of, refuse_several_targets
 
     limits = read_limits(fail_under, fail_over)
     loaded = load_model(model)
@@ -120,16 +120,16 @@ def _measured(
     import numpy as np
 
     from separable.cli.io.model_rows import note_reports
-    from separable.cli.io.role_columns import (
+    from separable.model.files.training_rows import SeenRows
+    from separable.model.metrics.evaluation import evaluation
+    from separable.model.metrics.metric_registry import predictions_from
+    from separable.workflow.role_columns import (
         all_targets,
         constant_of,
         rows_with_targets,
         true_targets_of,
         weights_of_part,
     )
-    from separable.model.files.training_rows import SeenRows
-    from separable.model.metrics.evaluation import evaluation
-    from separable.model.metrics.metric_registry import predictions_from
 
     rows, target = rows_with_targets(model, data, target, weight, column, reading)
     targets, scores, weights, reports, missing = [], [], [], [], 0
@@ -177,7 +177,7 @@ def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> N
 
 
 def _title(description: dict[str, Any]) -> str:
-    from separable.cli.io.role_columns import target_named
+    from separable.workflow.role_columns import target_named
 
     missing = description["rows_without_target"]
     left_out = f", {counted(missing, 'row')} without it left out" if missing else ""

@@ -46,7 +46,7 @@ def path(data: str, output: str | None, top: int, options: ProblemOptions, as_js
     the largest features. The best mean is marked, and the most regularized fit within one standard
     error of it.
     """
-    from separable.cli.training.path_search import regularization_path
+    from separable.workflow.path_search import regularization_path
 
     check_csv_output(output, data, as_json=as_json)
     result = regularization_path(data, options, top)

@@ -67,7 +67,7 @@ def report(
     `train --report` writes the same page with all of this.
     """
     from separable.cli.io.output import check_report, write_report
-    from separable.cli.training.report_contents import MeasuredOn, model_contents
+    from separable.cli.io.report_contents import MeasuredOn, model_contents
 
     given = {"target": target, "weight": weight, "positive": positive, "column": column}
     if data is None:

@@ -89,8 +89,8 @@ def train(
     """
     from separable.cli.io.output import check_report, model_path, save_model, write_report
     from separable.cli.options.options import command_line_of
-    from separable.cli.render.train_text import training_dict, training_text
-    from separable.cli.training.training import train_model
+    from separable.workflow.training import train_model
+    from separable.workflow.training_text import training_dict, training_text
 
     if test is not None and test_size is not None:
         raise click.UsageError(
@@ -111,7 +111,7 @@ def train(
     for warning in training.warnings:
         warn(warning)
     if report is not None:
-        from separable.cli.training.report_contents import training_contents
+        from separable.cli.io.report_contents import training_contents
 
         write_report(training_contents(training, path, time.monotonic() - start), report)
     if as_json:

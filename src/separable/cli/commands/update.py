@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.cli.options.options import ReadingOptions
-    from separable.cli.stream.stream_learning import StreamLearner
-    from separable.cli.stream.stream_rows import Batch, RowStream, Source
-    from separable.cli.stream.stream_target import StreamTarget
     from separable.model.kinds import Model
+    from separable.workflow.stream.stream_learning import StreamLearner
+    from separable.workflow.stream.stream_rows import Batch, RowStream, Source
+    from separable.workflow.stream.stream_target import StreamTarget
 
 __all__ = ["update"]
 
@@ -93,7 +93,7 @@ class _Update:
         self, path: str, data: str, target: str | None, weight: str | None, reading: ReadingOptions
     ) -> None:
         from separable.cli.io.output import remembered
-        from separable.cli.stream.stream_rows import Source
+        from separable.workflow.stream.stream_rows import Source
 
         self.path, self.data = path, data
         self.model: Model = load_trusted(path)
@@ -108,9 +108,9 @@ class _Update:
 
     def run(self) -> Model:
         """Train on the rows and return the new model."""
-        from separable.cli.stream.progressive_validation import Record
-        from separable.cli.stream.stream_learning import StreamLearner, stream_model
-        from separable.cli.stream.stream_report import LineTable
+        from separable.workflow.stream.progressive_validation import Record
+        from separable.workflow.stream.stream_learning import StreamLearner, stream_model
+        from separable.workflow.stream.stream_report import LineTable
 
         estimator = _learner_class(self.model).from_model(self.model)
         stream = self._stream()
@@ -134,7 +134,7 @@ class _Update:
         """Predict rows with the model before the update."""
         import numpy as np
 
-        from separable.cli.stream.progressive_validation import batch_weights
+        from separable.workflow.stream.progressive_validation import batch_weights
 
         parts = [batch for batch in batches if batch.rows is not None]
         if not parts:
@@ -146,7 +146,7 @@ class _Update:
         self._tested += float(weight.sum())
 
     def _figures(self, learner: StreamLearner) -> dict[str, Any]:
-        from separable.cli.stream.stream_report import line_figures
+        from separable.workflow.stream.stream_report import line_figures
 
         record = learner.record
         is_number = self.model.classes is None
@@ -196,9 +196,9 @@ class _Update:
     # --- models that can be updated ---
 
     def _stream(self) -> RowStream:
-        from separable.cli.stream.encoded_streams import SparseStream, TableStream
-        from separable.cli.stream.stream_rows import Wanted
         from separable.features.table.table_encoder import TableEncoder
+        from separable.workflow.stream.encoded_streams import SparseStream, TableStream
+        from separable.workflow.stream.stream_rows import Wanted
 
         encoder, source, where = self.model.encoder, self.source, file_name(self.data)
         if encoder is None:
@@ -219,7 +219,7 @@ class _Update:
         return TableStream(source, wanted, self._target(), encoder)
 
     def _target(self) -> StreamTarget:
-        from separable.cli.stream.stream_target import Labels, Quantities
+        from separable.workflow.stream.stream_target import Labels, Quantities
 
         column = "" if self.target_name is None else f" column {self.target_name!r}"
         where = f"{file_name(self.data)}: the target{column}"
@@ -245,7 +245,7 @@ class _Update:
 
 
 def _learner_class(model: Model) -> Any:
-    from separable.cli.training.learners import LEARNERS
+    from separable.workflow.learners import LEARNERS
 
     for learner in LEARNERS.values():
         if learner.import_path.endswith(f":{model.learner}"):

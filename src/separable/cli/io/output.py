@@ -156,8 +156,8 @@ def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterat
 
 def _cell_name(source: str, row: int, column: str) -> str:
     """Return the position of a value: the line of the file if it is certain, else the row."""
-    from separable.cli.io.input_tables import cell_position
     from separable.data.table import file_position
+    from separable.workflow.input_tables import cell_position
 
     position = cell_position(source, row, column)
     if position is None:

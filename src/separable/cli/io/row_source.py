@@ -2,7 +2,7 @@
 
 A pipe is read in whole records, as soon as no more bytes are waiting: ``tail -f log.csv |
 separable predict model -`` predicts row by row, and a large file in a pipe comes in large blocks.
-Rows without a target are kept. `separable.cli.stream.stream_rows` reads rows for training.
+Rows without a target are kept. `separable.workflow.stream.stream_rows` reads rows for training.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import select
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.io.input_tables import in_options, skipped_text
 from separable.cli.io.output import file_name
 from separable.cli.render.messages import note
 from separable.data.io.encodings import LONGEST_LINE
 from separable.data.io.sources import Input
 from separable.data.table import TableError
+from separable.workflow.input_tables import in_options, skipped_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -335,8 +335,8 @@ class RowSource:
             Those of `separable.data.read`, in addition to the user's.
         progress : callable, optional
         """
-        from separable.cli.io.input_tables import remember_lines
         from separable.data.table import NotANumberError, TableError
+        from separable.workflow.input_tables import remember_lines
 
         reports: list[ReadingReport] = []
         try:

@@ -16,13 +16,13 @@ from separable.cli.options.options import (
     seed_option,
     threads_option,
 )
-from separable.cli.training.learners import AUTO, LEARNERS, names_of
 from separable.model.metrics.metric_registry import METRICS
+from separable.workflow.learners import AUTO, LEARNERS, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.cli.training.learners import Task
+    from separable.workflow.learners import Task
 
     _Choice = click.Choice[str]
 else:
@@ -333,7 +333,7 @@ def stream_options(command: F) -> F:
         own = {each.name: options.pop(each.name) for each in fields(StreamOptions)}
         given = StreamOptions(**own)
         if streams:
-            from separable.cli.stream.stream_training import train_stream
+            from separable.workflow.stream.stream_training import train_stream
 
             return train_stream(click.get_current_context(), given, **options)
         for each in fields(StreamOptions):

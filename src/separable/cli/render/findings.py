@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.input_tables import table_of
 from separable.cli.io.output import column_lines, counted, file_name, naming_file
 from separable.cli.render.messages import step
 from separable.data.checks.checking import check
@@ -17,6 +16,7 @@ from separable.data.columns import as_columns
 from separable.data.table import missing_counts, require_columns
 from separable.features.table.column_states import guessed_kinds
 from separable.model.words import shown
+from separable.workflow.input_tables import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from separable.cli.options.options import ReadingOptions
-    from separable.cli.training.training_data import Problem
     from separable.data.checks.findings import Finding, Findings
     from separable.data.table import ColumnType
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
+    from separable.workflow.training_data import Problem
 
 
 __all__ = [

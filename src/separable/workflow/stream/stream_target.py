@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.cli.io.role_columns import class_labels
 from separable.cli.render.messages import note
-from separable.cli.training.target import LARGEST, is_plain
 from separable.data.columns import Categories, as_columns
 from separable.data.labels import MANY_CLASSES, most_classes
 from separable.data.table import TableError, is_number
+from separable.workflow.role_columns import class_labels
+from separable.workflow.target import LARGEST, is_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.training.learners import Task
+    from separable.workflow.learners import Task
 
 __all__ = ["Labels", "Quantities", "StreamTarget", "order_warning", "settled_target", "target_of"]
 

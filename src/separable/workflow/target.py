@@ -11,20 +11,20 @@ import click
 import numpy as np
 
 from separable.cli.io.output import naming_file
-from separable.cli.io.role_columns import class_labels
 from separable.data.columns import Categories, as_columns
 from separable.data.columns import Numbers as NumberColumn
 from separable.data.labels import MANY_CLASSES, most_classes, text_array
 from separable.data.split import random_split, stratified_split
 from separable.data.table import CellError, TableError, is_number
 from separable.model.words import number, shown
+from separable.workflow.role_columns import class_labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.training.learners import Task
     from separable.data.table import ColumnType
+    from separable.workflow.learners import Task
 
     Rows: TypeAlias = NDArray[np.int64]
 

@@ -26,8 +26,10 @@ from separable.cli.io.output import (
 from separable.cli.options.options import command_line_of
 from separable.cli.options.training_options import Every
 from separable.cli.render.messages import note, say
-from separable.cli.stream.encoded_streams import SparseStream, TableStream
-from separable.cli.stream.stream_learning import (
+from separable.workflow.candidates import checked_settings
+from separable.workflow.learners import LEARNERS, new_learner
+from separable.workflow.stream.encoded_streams import SparseStream, TableStream
+from separable.workflow.stream.stream_learning import (
     Checkpoint,
     Checkpoints,
     StreamLearner,
@@ -36,21 +38,19 @@ from separable.cli.stream.stream_learning import (
     stream_model,
     write_checkpoint,
 )
-from separable.cli.stream.stream_report import LineTable, stream_dict, stream_text, trained
-from separable.cli.stream.stream_rows import Source, Wanted
-from separable.cli.stream.stream_target import Labels, Quantities
-from separable.cli.training.candidates import checked_settings
-from separable.cli.training.learners import LEARNERS, new_learner
-from separable.cli.training.training_data import adds_counts
+from separable.workflow.stream.stream_report import LineTable, stream_dict, stream_text, trained
+from separable.workflow.stream.stream_rows import Source, Wanted
+from separable.workflow.stream.stream_target import Labels, Quantities
+from separable.workflow.training_data import adds_counts
 
 if TYPE_CHECKING:
     from separable.cli.options.training_options import ProblemOptions, StreamOptions
-    from separable.cli.stream.progressive_validation import Record
-    from separable.cli.stream.stream_rows import RowStream
-    from separable.cli.stream.stream_target import StreamTarget
-    from separable.cli.training.learners import Task
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
+    from separable.workflow.learners import Task
+    from separable.workflow.stream.progressive_validation import Record
+    from separable.workflow.stream.stream_rows import RowStream
+    from separable.workflow.stream.stream_target import StreamTarget
 
 __all__ = ["StreamRun", "train_stream"]
 
@@ -175,7 +175,7 @@ class _Training:
     # --- the start ---
 
     def _begin(self) -> tuple[RowStream, Any, Record]:
-        from separable.cli.stream.progressive_validation import Record
+        from separable.workflow.stream.progressive_validation import Record
 
         estimator = None if self.learner is None else self._new(self.learner)
         stream = self._stream(estimator)

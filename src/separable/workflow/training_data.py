@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from separable.cli.io.input_tables import table_of
 from separable.cli.io.output import counted, file_name, naming_file
-from separable.cli.io.role_columns import groups_of, refuse_no_weight, times_of, weights_of
 from separable.cli.render.messages import step
-from separable.cli.training.learners import LEARNERS, Facts
-from separable.cli.training.target import TARGETS, QuantityError
 from separable.data.columns import Categories, as_columns
 from separable.data.table import CellError, NotANumberError, TableError, require_columns
 from separable.features.table.table_encoder import TableEncoder
+from separable.workflow.input_tables import table_of
+from separable.workflow.learners import LEARNERS, Facts
+from separable.workflow.role_columns import groups_of, refuse_no_weight, times_of, weights_of
+from separable.workflow.target import TARGETS, QuantityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.options.training_options import ProblemOptions
-    from separable.cli.training.learners import Task
-    from separable.cli.training.target import Rows as RowIndices
-    from separable.cli.training.target import Target
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
     from separable.model.kinds import Model
+    from separable.workflow.learners import Task
+    from separable.workflow.target import Rows as RowIndices
+    from separable.workflow.target import Target
 
 
 __all__ = [

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from separable.cli.io.input_tables import in_options, skipped_text
 from separable.cli.render.messages import warn
-from separable.cli.stream.stream_target import order_warning
 from separable.data.io.formats import formats_of
 from separable.data.io.reading import checked_options, files_of
 from separable.data.io.sources import inputs_of
 from separable.data.table import NotANumberError, TableError
+from separable.workflow.input_tables import in_options, skipped_text
+from separable.workflow.stream.stream_target import order_warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.options.options import ReadingOptions
-    from separable.cli.stream.stream_target import StreamTarget
-    from separable.cli.training.learners import Task
     from separable.data.dataset import Dataset
     from separable.data.reading_report import Progress
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
     from separable.features.encoding_report import EncodingReport
     from separable.features.table.table_encoder import TableEncoder
+    from separable.workflow.learners import Task
+    from separable.workflow.stream.stream_target import StreamTarget
 
 
 __all__ = ["Batch", "RowStream", "Source", "Targets", "Wanted"]

@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.cli.io.input_tables import table_of
 from separable.cli.io.output import data_name, file_name, naming_file
-from separable.cli.io.role_columns import refuse_no_weight, weights_of
 from separable.cli.render.findings import data_warnings, fit_warning, shared_rows
 from separable.cli.render.messages import step
-from separable.cli.render.train_text import why_taken
-from separable.cli.training.holdout_splits import held_out_rows, how_held_out, refuse_one_class
-from separable.cli.training.learner_comparison import compare_candidates
-from separable.cli.training.training_data import Encoded, notes_on_numbers, read_problem, rows_of
 from separable.data.checks.dominant_values import DominantValueWarning
 from separable.data.columns import as_columns
 from separable.data.table import TableError, missing_counts, require_columns
@@ -32,6 +26,12 @@ from separable.report.training_record import (
     target_bins,
     target_counts,
 )
+from separable.workflow.holdout_splits import held_out_rows, how_held_out, refuse_one_class
+from separable.workflow.input_tables import table_of
+from separable.workflow.learner_comparison import compare_candidates
+from separable.workflow.role_columns import refuse_no_weight, weights_of
+from separable.workflow.training_data import Encoded, notes_on_numbers, read_problem, rows_of
+from separable.workflow.training_text import why_taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.options.training_options import ProblemOptions
-    from separable.cli.training.learner_comparison import Comparison
-    from separable.cli.training.target import Finding, Rows
-    from separable.cli.training.training_data import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
     from separable.model.metrics.evaluation import Evaluation
     from separable.report.contents import RegularizationCurve
+    from separable.workflow.learner_comparison import Comparison
+    from separable.workflow.target import Finding, Rows
+    from separable.workflow.training_data import Problem
 
 
 __all__ = [

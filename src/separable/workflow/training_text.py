@@ -18,11 +18,11 @@ from separable.model.words import number, shown, table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from separable.cli.training.learner_comparison import Comparison
-    from separable.cli.training.training import Training
-    from separable.cli.training.training_data import Problem
     from separable.model.kinds import Model
     from separable.select.leaderboard import Leaderboard, Standing
+    from separable.workflow.learner_comparison import Comparison
+    from separable.workflow.training import Training
+    from separable.workflow.training_data import Problem
 
 
 __all__ = [

@@ -15,8 +15,8 @@ from separable.data.table import TableError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.cli.training.target import Rows
-    from separable.cli.training.training_data import Problem
+    from separable.workflow.target import Rows
+    from separable.workflow.training_data import Problem
 
 __all__ = [
     "Folds",

@@ -11,18 +11,8 @@ import numpy as np
 
 from separable.cli.io.model_rows import load_model, note_reports
 from separable.cli.io.output import data_name
-from separable.cli.io.role_columns import (
-    all_targets,
-    constant_of,
-    positive_of,
-    refuse_several_targets,
-    rows_with_targets,
-    true_targets_of,
-    weights_of_part,
-)
 from separable.cli.options.options import load_trusted
 from separable.cli.render.messages import step
-from separable.cli.training.training import data_of, raw_values, tried_of
 from separable.data.row_operations import stack_rows
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
@@ -31,12 +21,22 @@ from separable.report.reporting import growth_of, separability_part
 from separable.report.scored_rows import ScoredRows, hard_rows, seen_in_training
 from separable.report.timed_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.training_record import NOT_TESTED, recalled
+from separable.workflow.role_columns import (
+    all_targets,
+    constant_of,
+    positive_of,
+    refuse_several_targets,
+    rows_with_targets,
+    true_targets_of,
+    weights_of_part,
+)
+from separable.workflow.training import data_of, raw_values, tried_of
 
 if TYPE_CHECKING:
     from separable.cli.options.options import ReadingOptions
-    from separable.cli.training.training import Training
     from separable.model.kinds import Model
     from separable.report.contents import Contents
+    from separable.workflow.training import Training
 
 
 __all__ = [

@@ -10,14 +10,14 @@ import click
 import numpy as np
 
 from separable.cli.io.output import file_name, naming_file
-from separable.cli.io.role_columns import weights_of
 from separable.cli.render.messages import step, warn
-from separable.cli.stream.stream_rows import RowStream, Targets
-from separable.cli.stream.stream_target import settled_target, target_of
-from separable.cli.training.training_data import refuse_negative
 from separable.data.columns import Categories, as_columns
 from separable.data.labels import text_array
 from separable.data.table import NotANumberError, TableError, require_columns
+from separable.workflow.role_columns import weights_of
+from separable.workflow.stream.stream_rows import RowStream, Targets
+from separable.workflow.stream.stream_target import settled_target, target_of
+from separable.workflow.training_data import refuse_negative
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.stream.stream_rows import Source, Wanted
-    from separable.cli.stream.stream_target import StreamTarget
     from separable.data.dataset import Dataset
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
     from separable.features.encoding_report import EncodingReport
     from separable.features.table.table_encoder import TableEncoder
+    from separable.workflow.stream.stream_rows import Source, Wanted
+    from separable.workflow.stream.stream_target import StreamTarget
 
 
 __all__ = ["SparseStream", "TableStream"]

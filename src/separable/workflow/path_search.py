@@ -11,21 +11,21 @@ import numpy as np
 
 from separable.cli.io.output import csv_bytes
 from separable.cli.render.messages import step
-from separable.cli.render.train_text import rows_text, with_error
-from separable.cli.training.learner_comparison import compare_all_rows
-from separable.cli.training.learners import LEARNERS, names_of
 from separable.fitting.best_candidate import one_standard_error_index, standard_errors
 from separable.model.words import number, shown, table
+from separable.workflow.learner_comparison import compare_all_rows
+from separable.workflow.learners import LEARNERS, names_of
+from separable.workflow.training_text import rows_text, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.cli.options.training_options import ProblemOptions
-    from separable.cli.training.candidates import Candidate
-    from separable.cli.training.learner_comparison import Comparison
-    from separable.cli.training.training_data import Encoded
     from separable.features.table.table_encoder import TableEncoder
     from separable.typing import Floats
+    from separable.workflow.candidates import Candidate
+    from separable.workflow.learner_comparison import Comparison
+    from separable.workflow.training_data import Encoded
 
 
 __all__ = ["PathResult", "PathStep", "regularization_path"]

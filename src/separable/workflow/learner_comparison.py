@@ -9,19 +9,19 @@ import click
 import numpy as np
 
 from separable.cli.io.output import file_name, naming_file
-from separable.cli.io.role_columns import positive_class
 from separable.cli.render.messages import detail, step
-from separable.cli.training.candidates import (
+from separable.data.table import TableError
+from separable.model.metrics.metric_registry import METRICS, metric_named
+from separable.workflow.candidates import (
     COMPARE_ROWS,
     Candidate,
     candidates_for,
     checked_settings,
 )
-from separable.cli.training.holdout_splits import folds_of, part_of
-from separable.cli.training.learners import LEARNERS
-from separable.cli.training.training_data import Encoded, facts_of, read_problem, refuse_negative
-from separable.data.table import TableError
-from separable.model.metrics.metric_registry import METRICS, metric_named
+from separable.workflow.holdout_splits import folds_of, part_of
+from separable.workflow.learners import LEARNERS
+from separable.workflow.role_columns import positive_class
+from separable.workflow.training_data import Encoded, facts_of, read_problem, refuse_negative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.options.training_options import ProblemOptions
-    from separable.cli.training.holdout_splits import Folds
-    from separable.cli.training.learners import Facts
-    from separable.cli.training.target import Rows
-    from separable.cli.training.training_data import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.metrics.metric_registry import Metric
     from separable.select.leaderboard import Leaderboard, Standing
+    from separable.workflow.holdout_splits import Folds
+    from separable.workflow.learners import Facts
+    from separable.workflow.target import Rows
+    from separable.workflow.training_data import Problem
 
 __all__ = ["Comparison", "Scoring", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 

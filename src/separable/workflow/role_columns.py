@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from separable.cli.io.model_rows import ModelRows, Part
     from separable.cli.options.options import ReadingOptions
-    from separable.cli.training.target import Rows
     from separable.data.columns import Columns
     from separable.data.table import ColumnType
     from separable.model.kinds import Model
+    from separable.workflow.target import Rows
 
 
 __all__ = [

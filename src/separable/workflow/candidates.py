@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.training.learners import LEARNERS, learners_of, new_learner
-from separable.cli.training.training_data import adds_counts
 from separable.data.table import did_you_mean
+from separable.workflow.learners import LEARNERS, learners_of, new_learner
+from separable.workflow.training_data import adds_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from separable.cli.options.training_options import ProblemOptions
-    from separable.cli.training.learners import Facts, Task
     from separable.features.base import Encoder
+    from separable.workflow.learners import Facts, Task
 
 __all__ = ["COMPARE_ROWS", "Candidate", "candidates_for", "checked_settings"]
 

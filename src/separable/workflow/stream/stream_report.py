@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 from separable.cli.io.output import column_lines, counted, file_name, saved_text
 from separable.cli.render.explain_text import TOP_WEIGHTS, weights_text
 from separable.cli.render.messages import Step, say, verbosity
-from separable.cli.stream.progressive_validation import PIECE, PIECE_DIVISOR
-from separable.cli.training.target import SHOWN_CLASSES
 from separable.model.words import number, shown
 from separable.model.words import table as aligned
+from separable.workflow.stream.progressive_validation import PIECE, PIECE_DIVISOR
+from separable.workflow.target import SHOWN_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.cli.stream.progressive_validation import Line, Record
-    from separable.cli.stream.stream_learning import StreamLearner
-    from separable.cli.stream.stream_target import StreamTarget
-    from separable.cli.stream.stream_training import StreamRun
     from separable.data.reading_report import Progress
     from separable.model.kinds import Model
+    from separable.workflow.stream.progressive_validation import Line, Record
+    from separable.workflow.stream.stream_learning import StreamLearner
+    from separable.workflow.stream.stream_target import StreamTarget
+    from separable.workflow.stream.stream_training import StreamRun
 
 __all__ = ["LineTable", "line_figures", "stream_dict", "stream_text", "tail_figures", "trained"]
 
