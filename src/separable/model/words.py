@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
     "cell_text",
+    "column_lines",
+    "counted",
     "feature_name",
     "label_value",
     "lined_up",
@@ -23,6 +23,17 @@ __all__ = [
 WIDEST = 48
 
 
+def counted(count: Any, noun: str) -> str:
+    """Return a count with a noun: 1 row, 2 rows."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def column_lines(columns: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Return one line per column of a table: name, type and notes."""
+    width = max((len(name) for name, _, _ in columns), default=0)
+    return [f"  {name.ljust(width)}  {kind:<8}  {notes}".rstrip() for name, kind, notes in columns]
+
+
 def feature_name(names: Sequence[str] | None, feature: int) -> str:
     """Return the name of a feature, ``x7`` if it has none."""
     return f"x{feature}" if names is None else names[feature]
@@ -30,6 +41,8 @@ def feature_name(names: Sequence[str] | None, feature: int) -> str:
 
 def label_value(label: Any) -> Any:
     """Return a class label as a plain Python value."""
+    import numpy as np
+
     return label.item() if isinstance(label, np.generic) else label
 
 

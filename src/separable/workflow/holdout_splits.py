@@ -11,6 +11,7 @@ import numpy as np
 
 from separable.data.split import group_split, stratified_split
 from separable.data.table import TableError
+from separable.errors import by_spelling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,6 +131,8 @@ def refuse_one_class(problem: Problem, train: Rows) -> None:
     classes = np.unique(problem.target.values[train])
     if len(classes) < 2:
         raise TableError(
-            f"All training rows are of class {classes[0]!r}: {how_held_out(problem)}. Change "
-            "--test-size or --seed, or name another column."
+            f"All training rows are of class {classes[0].item()!r}: {how_held_out(problem)}. "
+            "Change ",
+            by_spelling("test_size or seed", "--test-size or --seed"),
+            ", or name another column.",
         )

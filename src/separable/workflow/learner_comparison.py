@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
-from separable.cli.io.output import file_name, naming_file
-from separable.cli.render.messages import detail, step
 from separable.data.table import TableError
+from separable.errors import Option, OptionError
 from separable.model.metrics.metric_registry import METRICS, metric_named
 from separable.workflow.candidates import (
     COMPARE_ROWS,
@@ -19,7 +17,10 @@ from separable.workflow.candidates import (
     checked_settings,
 )
 from separable.workflow.holdout_splits import folds_of, part_of
+from separable.workflow.input_tables import naming_file
 from separable.workflow.learners import LEARNERS
+from separable.workflow.options import file_name
+from separable.workflow.progress import detail, step
 from separable.workflow.role_columns import positive_class
 from separable.workflow.training_data import Encoded, facts_of, read_problem, refuse_negative
 
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.cli.options.training_options import ProblemOptions
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.metrics.metric_registry import Metric
     from separable.select.leaderboard import Leaderboard, Standing
     from separable.workflow.holdout_splits import Folds
     from separable.workflow.learners import Facts
+    from separable.workflow.options import ProblemOptions
     from separable.workflow.target import Rows
     from separable.workflow.training_data import Problem
 
@@ -78,7 +79,7 @@ class Scoring:
         try:
             metric = metric_named(name, problem.task)
         except ValueError as error:
-            raise click.UsageError(f"--metric {name}: {error}") from None
+            raise OptionError(Option("metric", name), f": {error}") from None
         by_default = options.metric is None and problem.task == "classification" and not alone
         return cls(metric, _positive(problem), CHOOSES if by_default else None)
 
@@ -88,7 +89,9 @@ def _positive(problem: Problem) -> Any:
     given = problem.options.positive
     if problem.task == "regression":
         if given is not None:
-            raise click.UsageError("--positive names a class, and the task is regression.")
+            raise OptionError(
+                Option("positive", given), ": it names a class, and the task is regression."
+            )
         return None
     classes, counts = np.unique(problem.target.values, return_counts=True)
     if given is not None:
@@ -163,7 +166,7 @@ def compare_candidates(
 
 
 def compare_all_rows(
-    data: str, options: ProblemOptions, *, by_metric_alone: bool = False
+    data: Any, options: ProblemOptions, *, by_metric_alone: bool = False
 ) -> tuple[Encoded, Comparison]:
     """Compare on all rows of a file, refused where they are too few."""
     problem = read_problem(data, options)

@@ -6,25 +6,24 @@ import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
-from separable.cli.io.output import csv_bytes
-from separable.cli.render.messages import step
+from separable.errors import Option, OptionError
 from separable.fitting.best_candidate import one_standard_error_index, standard_errors
 from separable.model.words import number, shown, table
 from separable.workflow.learner_comparison import compare_all_rows
 from separable.workflow.learners import LEARNERS, names_of
+from separable.workflow.progress import step
 from separable.workflow.training_text import rows_text, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.cli.options.training_options import ProblemOptions
     from separable.features.table.table_encoder import TableEncoder
     from separable.typing import Floats
     from separable.workflow.candidates import Candidate
     from separable.workflow.learner_comparison import Comparison
+    from separable.workflow.options import ProblemOptions
     from separable.workflow.training_data import Encoded
 
 
@@ -61,26 +60,10 @@ class PathResult:
     rows: int
     compared_rows: int
     steps: tuple[PathStep, ...]
-    notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        return {**asdict(self), "notes": list(self.notes)}
-
-    def to_csv(self) -> bytes:
-        """Return one line per value of the parameter."""
-        given = ("mean", "standard_error", "norm", "nonzeros", "relative_gap")
-        marks = ("is_best", "is_one_standard_error")
-        lines = [
-            [
-                each.strength,
-                self.metric,
-                *(getattr(each, name) for name in (*given, *marks)),
-                " ".join(one["feature"] for one in each.largest),
-            ]
-            for each in self.steps
-        ]
-        return csv_bytes([self.name, "metric", *given, *marks, "largest"], lines)
+        return asdict(self)
 
     def to_text(self) -> str:
         """Return a table for a terminal, and below it the largest features."""
@@ -145,7 +128,6 @@ def regularization_path(data: str, options: ProblemOptions, top: int) -> PathRes
         rows=len(problem),
         compared_rows=comparison.rows,
         steps=tuple(_steps(encoded, comparison, top)),
-        notes=problem.notes,
     )
 
 
@@ -158,15 +140,17 @@ def _learner(options: ProblemOptions) -> str:
         if LEARNERS[name].regularization is not None
     ]
     if len(options.models) != 1:
-        raise click.UsageError(f"Name one learner with --model: {', '.join(have)}.")
+        raise OptionError("Name one learner with ", Option("model"), f": {', '.join(have)}.")
     parameter = LEARNERS[options.models[0]].regularization
     if parameter is None:
-        raise click.UsageError(
-            f"--model {options.models[0]} has no regularization to vary. These learners have: "
-            f"{', '.join(have)}."
+        raise OptionError(
+            Option("model", options.models[0]),
+            f" has no regularization to vary. These learners have: {', '.join(have)}.",
         )
-    if any(text.partition("=")[0] == parameter.name for text in options.settings):
-        raise click.UsageError(f"--set {parameter.name}: path varies it. Leave it out.")
+    if parameter.name in options.settings:
+        raise OptionError(
+            Option("set", {parameter.name: ...}), ": the path varies it. Leave it out."
+        )
     return options.models[0]
 
 

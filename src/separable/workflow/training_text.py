@@ -8,30 +8,35 @@ from itertools import groupby
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.io.output import column_lines, counted, file_name, saved_text
-from separable.cli.render.explain_text import TOP_WEIGHTS, weights_text
 from separable.data.table import missing_counts
+from separable.model.explain.top_weights import TopWeights
+from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import figure, is_fraction
 from separable.model.metrics.metric_registry import METRICS
-from separable.model.words import number, shown, table
+from separable.model.words import column_lines, counted, number, shown, table
+from separable.workflow.options import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from separable.errors import Spelling
     from separable.model.kinds import Model
     from separable.select.leaderboard import Leaderboard, Standing
     from separable.workflow.learner_comparison import Comparison
-    from separable.workflow.training import Training
     from separable.workflow.training_data import Problem
+    from separable.workflow.training_run import TrainingRun
 
 
 __all__ = [
     "board_text",
     "choice_text",
+    "headline",
+    "next_commands",
     "rows_text",
     "settings_text",
     "training_dict",
     "training_text",
+    "weights_text",
     "why_taken",
     "with_error",
 ]
@@ -56,11 +61,17 @@ ROLES = {
 
 NOT_HELD_OUT = "No rows were held out, so the error on new rows is unknown."
 
+#: Weights shown per group, and groups shown: two for each of eight classes.
+TOP_WEIGHTS, WEIGHT_GROUPS = 5, 16
+
+#: Printed above the weights of a model that votes.
+MEAN_WEIGHTS = "The model votes; these are the mean weights of its voters."
+
 #: Maximum characters of the reason why a learner failed.
 REASON = 100
 
 
-def training_dict(training: Training) -> dict[str, Any]:
+def training_dict(training: TrainingRun, spelling: Spelling) -> dict[str, Any]:
     """Return the results as JSON values."""
     model, problem, comparison = training.model, training.problem, training.comparison
     return {
@@ -81,33 +92,67 @@ def training_dict(training: Training) -> dict[str, Any]:
         **training.trained.values,
         "evidence": {key: value for key, value in model.evidence.items() if key != "train"},
         "top_weights": model.top_weights(TOP_WEIGHTS).to_dict(),
-        "notes": list(training.notes),
-        "warnings": list(training.warnings),
+        "notes": [each.spelled(spelling) for each in training.notes],
+        "warnings": [each.spelled(spelling) for each in training.warnings],
     }
 
 
-def training_text(training: Training, path: str, report: str | None = None) -> str:
-    """Return the results as text for a terminal, with the files that were written."""
-    sections = [_columns_text(training)]
-    if training.comparison.board is not None:
-        sections.append(board_text(training.comparison, marked=True))
+def headline(run: TrainingRun) -> str:
+    """Return the result in one line."""
+    problem, held_out = run.problem, run.held_out
+    parts = [f"{run.comparison.candidate.name} for {shown(problem.options.target)}"]
+    parts.append(f"{len(problem)} rows")
+    if held_out is not None:
+        name = run.comparison.score.metric.name
+        value = held_out.figures.figures.get(name)
+        if value is not None:
+            rows = held_out.figures.rows
+            parts.append(f"{name} {figure(name, value)} on {rows} held-out rows")
+    if run.warnings:
+        parts.append(counted(len(run.warnings), "warning"))
+    return ", ".join(parts)
+
+
+def training_text(run: TrainingRun) -> str:
+    """Return the results as text for a terminal."""
+    sections = [_columns_text(run)]
+    if run.comparison.board is not None:
+        sections.append(board_text(run.comparison, marked=True))
     sections += [
-        choice_text(training.comparison),
-        _held_out_text(training),
-        _model_text(training),
-        weights_text(training.model),
-        _next_text(training, path, report),
+        choice_text(run.comparison),
+        _held_out_text(run),
+        _model_text(run),
+        weights_text(run.model),
     ]
     return "\n\n".join(sections)
 
 
-def _held_out_text(training: Training) -> str:
+def next_commands(run: TrainingRun, model: str) -> list[str]:
+    """Return commands that use the model, given the quoted path of its file."""
+    reading = run.problem.options.reading.option_text()
+    data = run.problem.data if isinstance(run.problem.data, str) else "DATA.csv"
+    rows = "DATA.csv" if data == "-" else shlex.quote(data)
+    return [
+        f"separable predict {model} {rows}{reading}",
+        f"separable explain {model} {rows} --row 1{reading}",
+    ]
+
+
+def weights_text(model: Model) -> str:
+    """Return the most important features of a model."""
+    groups = model.top_weights(TOP_WEIGHTS).groups
+    more = "\n... and the other classes" if len(groups) > WEIGHT_GROUPS else ""
+    mean = "" if isinstance(model, LinearModel) else f"\n{MEAN_WEIGHTS}"
+    return f"Most important features{mean}\n{TopWeights(groups[:WEIGHT_GROUPS])}{more}"
+
+
+def _held_out_text(training: TrainingRun) -> str:
     if training.held_out is None:
         return NOT_HELD_OUT
     return f"{training.held_out.how}:\n{training.held_out.figures.text()}"
 
 
-def _columns(training: Training) -> list[dict[str, Any]]:
+def _columns(training: TrainingRun) -> list[dict[str, Any]]:
     types = {row.column: row.type for row in training.encoder.columns_}
     dropped = training.encoder.dropped_
     problem = training.problem
@@ -130,7 +175,7 @@ def _columns(training: Training) -> list[dict[str, Any]]:
     return columns
 
 
-def _columns_text(training: Training) -> str:
+def _columns_text(training: TrainingRun) -> str:
     problem = training.problem
     cells = [
         (shown(each["name"]), each["type"], _about(problem, each)) for each in _columns(training)
@@ -172,7 +217,7 @@ def _runs(cells: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
     return lines
 
 
-def _model_text(training: Training) -> str:
+def _model_text(training: TrainingRun) -> str:
     model, evidence = training.model, training.model.evidence
     held_out = training.held_out
     again = "trained" if held_out is None or held_out.own_file else "retrained"
@@ -220,19 +265,6 @@ def _end(model: Model) -> str:
     k = model.n_scores
     models = f" of the {k} one-vs-rest models together" if k > 1 else ""
     return f"{counted(mistakes[-1], 'mistake')}{models} in the last epoch"
-
-
-def _next_text(training: Training, path: str, report: str | None) -> str:
-    data = "DATA.csv" if training.problem.data == "-" else training.problem.data
-    model, rows = shlex.quote(path), shlex.quote(data)
-    reading = training.problem.options.reading.option_text()
-    return "\n".join(
-        [
-            f"{saved_text(path, report)} Next:",
-            f"  separable predict {model} {rows}{reading}",
-            f"  separable explain {model} {rows} --row 1{reading}",
-        ]
-    )
 
 
 def board_text(comparison: Comparison, *, marked: bool = False) -> str:

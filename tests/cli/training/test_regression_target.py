@@ -58,7 +58,7 @@ def test_numbers_and_missing_ones():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["?", "NA"], "'y' is empty in every row. Name another column with --target."),
+        (["?", "NA"], "'y' is empty in every row. Name another column with target."),
         ([5, 5, "NA"], "'y' holds the same number, 5, in all 2 rows. A regressor needs"),
         ([5], "'y' holds the same number, 5, in its only row."),
     ],

@@ -19,7 +19,7 @@ from separable.cli.options.options import (
 from separable.cli.render.messages import say
 
 if TYPE_CHECKING:
-    from separable.cli.options.options import ReadingOptions
+    from separable.workflow.options import ReadingOptions
 
 __all__ = ["report"]
 
