@@ -82,7 +82,7 @@ class TableLearner(BaseEstimator):
         columns = TypedColumns(columns)
         rows = encoder.fit(columns).encode(columns)
         learner = self._default_learner() if self.learner is None else clone(self.learner)
-        model = fit_encoded(learner, encoder, rows, target, sample_weight)
+        model: Any = fit_encoded(learner, encoder, rows, target, sample_weight)
         self.encoder_ = encoder
         self.learner_ = learner
         self._model = replace(model, encoder=encoder.without_state(), feature_names=None)

@@ -345,7 +345,8 @@ def fit_encoded(
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
     with naming_columns(encoder.feature_names):
         learner.fit(rows, y, **given)
-    return replace(learner.model_, training_rows=TrainingRows.of(rows, sample_weight))
+    model: Model = replace(learner.model_, training_rows=TrainingRows.of(rows, sample_weight))
+    return model
 
 
 def _has_numbers(encoder: TableEncoder) -> bool:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from separable.data.io.sources import Input
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
-    from separable.errors import Part
+    from separable.errors import Message, Part
 
 __all__ = [
     "Files",
@@ -257,7 +257,7 @@ class Files(ABC):
         fresh = ReadingReport(format=self.format, notes=self._first_notes())
         vars(self.report).update(vars(fresh))
 
-    def _first_notes(self) -> list[str]:
+    def _first_notes(self) -> list[Message | str]:
         others = [name for one in self.inputs for name in one.passed_over]
         return [f"ignored in the folder: {list_names(others, 5)}"] if others else []
 
