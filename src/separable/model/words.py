@@ -15,6 +15,7 @@ __all__ = [
     "label_value",
     "lined_up",
     "number",
+    "shortened",
     "shown",
     "signed",
     "table",
@@ -53,6 +54,30 @@ def shown(text: object, widest: int = WIDEST) -> str:
         for char in str(text)[: 4 * widest]
     )
     return safe if len(safe) <= widest else safe[: widest - 3] + "..."
+
+
+def shortened(names: Sequence[str], widest: int = 32) -> list[str]:
+    """Return names shortened in the middle, as long as needed so that no two look alike.
+
+    Examples
+    --------
+    >>> shortened(["a long name of a column, 2023", "a long name of a column, 2024", "b"], 14)
+    ['a long ...2023', 'a long ...2024', 'b']
+    """
+    safe = [shown(name, 10 * len(name) + 10) for name in names]
+    different = len(set(names))
+    while True:
+        short = [_without_middle(name, widest) for name in safe]
+        if len(set(short)) == different or all(len(name) <= widest for name in safe):
+            return short
+        widest *= 2
+
+
+def _without_middle(name: str, widest: int) -> str:
+    if len(name) <= widest:
+        return name
+    end = (widest - 3) // 3 + 1
+    return f"{name[: widest - 3 - end]}...{name[-end:]}"
 
 
 def cell_text(value: object) -> str:

@@ -17,6 +17,7 @@ from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
 from separable.workflow.findings import data_warnings, fit_warning, shared_rows
 from separable.workflow.holdout_splits import held_out_rows, how_held_out, refuse_one_class
+from separable.workflow.importance import importance_of
 from separable.workflow.input_tables import naming_file, table_of
 from separable.workflow.learner_comparison import compare_candidates
 from separable.workflow.options import (
@@ -392,6 +393,9 @@ class _Training:
             warnings=tuple(kept.warnings),
             kept=KeptRows(encoded, whole),
             seconds=time.monotonic() - self.start,
+            importance=importance_of(
+                fitted.model, fitted.encoder, whole(counts=comparison.candidate.counts)[1]
+            ),
         )
         if not keep:
             whole.forget()

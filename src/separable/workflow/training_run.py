@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.model.metrics.evaluation import Evaluation
     from separable.select.leaderboard import Leaderboard
+    from separable.workflow.importance import Importance
     from separable.workflow.learner_comparison import Comparison
     from separable.workflow.scored_rows import ScoredRows
     from separable.workflow.target import Finding
@@ -127,6 +128,9 @@ class TrainingRun:
     kept : KeptRows
     seconds : float
         The time it took.
+    importance : Importance or None
+        Mean absolute contribution of each column; None for models that are not linear in the
+        features.
     """
 
     problem: Problem
@@ -139,6 +143,7 @@ class TrainingRun:
     warnings: tuple[Message, ...]
     kept: KeptRows
     seconds: float
+    importance: Importance | None = None
 
     @property
     def leaderboard(self) -> Leaderboard | None:
@@ -155,9 +160,9 @@ class TrainingRun:
         """The type of each column, the reason, and the number of features made of it."""
         return self.encoder.columns_
 
-    def summary(self) -> str:
-        """Return the text that ``separable train`` prints."""
-        return training_text(self)
+    def summary(self, *, verbose: bool = False) -> str:
+        """Return the text that ``separable train`` prints, with ``-v`` if verbose."""
+        return training_text(self, verbose=verbose)
 
     def to_dict(self, spelling: Spelling = "train") -> dict[str, Any]:
         """Return the results as JSON values, as ``separable train --json`` prints them."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from itertools import groupby
+from pathlib import PurePath
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from separable.data.table import missing_counts
 from separable.model.explain.top_weights import TopWeights
 from separable.model.linear_model import LinearModel
-from separable.model.metrics.evaluation import figure, is_fraction
+from separable.model.metrics.evaluation import evaluation_text, figure, is_fraction
 from separable.model.metrics.metric_registry import METRICS
-from separable.model.words import column_lines, counted, number, shown, table
+from separable.model.words import column_lines, counted, number, shortened, shown, table
 from separable.workflow.options import file_name
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from separable.errors import Spelling
     from separable.model.kinds import Model
     from separable.select.leaderboard import Leaderboard, Standing
+    from separable.workflow.importance import Importance
     from separable.workflow.learner_comparison import Comparison
     from separable.workflow.training_data import Problem
     from separable.workflow.training_run import TrainingRun
@@ -67,6 +70,12 @@ TOP_WEIGHTS, WEIGHT_GROUPS = 5, 16
 #: Printed above the weights of a model that votes.
 MEAN_WEIGHTS = "The model votes; these are the mean weights of its voters."
 
+#: Learners, columns, levels of a column, classes and features of a class in one screen.
+LEARNERS_SHOWN, COLUMNS_SHOWN, LEVELS_SHOWN, CLASSES_SHOWN, FEATURES_SHOWN = 4, 6, 3, 2, 6
+
+#: Up to so many columns are named with remarks, and up to so many by name; others are counted.
+NOTED_COLUMNS, NAMED_COLUMNS, DROPPED_SHOWN = 8, 15, 4
+
 #: Maximum characters of the reason why a learner failed.
 REASON = 100
 
@@ -91,6 +100,9 @@ def training_dict(training: TrainingRun, spelling: Spelling) -> dict[str, Any]:
         "held_out": None if training.held_out is None else training.held_out.figures.to_dict(),
         **training.trained.values,
         "evidence": {key: value for key, value in model.evidence.items() if key != "train"},
+        "importance": None
+        if training.importance is None
+        else [{"column": name, "mean": value} for name, value in training.importance.columns],
         "top_weights": model.top_weights(TOP_WEIGHTS).to_dict(),
         "notes": [each.spelled(spelling) for each in training.notes],
         "warnings": [each.spelled(spelling) for each in training.warnings],
@@ -113,29 +125,102 @@ def headline(run: TrainingRun) -> str:
     return ", ".join(parts)
 
 
-def training_text(run: TrainingRun) -> str:
-    """Return the results as text for a terminal."""
-    sections = [_columns_text(run)]
-    if run.comparison.board is not None:
-        sections.append(board_text(run.comparison, marked=True))
+def training_text(run: TrainingRun, *, verbose: bool = False) -> str:
+    """Return the results as text for a terminal.
+
+    Parameters
+    ----------
+    run : TrainingRun
+    verbose : bool, default False
+        Every column, every learner with its significance, and the weights of every class; by
+        default what fits one screen.
+    """
+    board = [] if run.comparison.board is None else [board_text(run.comparison, marked=True)]
+    if verbose:
+        weights = weights_text(run.model)
+        sections = [_columns_text(run), *board, choice_text(run.comparison), _held_out_text(run)]
+        sections += [_model_text(run), *_importance_text(run), weights]
+        return "\n\n".join(sections)
+    if board:
+        board = [f"{_brief_board(run.comparison)}\n{_brief_choice(run.comparison)}"]
+    else:
+        board = [choice_text(run.comparison)]
+    sections = [_brief_columns(run), *board, _held_out_text(run, brief=True)]
     sections += [
-        choice_text(run.comparison),
-        _held_out_text(run),
-        _model_text(run),
-        weights_text(run.model),
+        _model_text(run, brief=True),
+        *(_importance_text(run) or [weights_text(run.model)]),
     ]
     return "\n\n".join(sections)
 
 
+def _importance_text(run: TrainingRun) -> list[str]:
+    """Return the columns that matter most, and the features of the largest classes, if known."""
+    importance = run.importance
+    if importance is None:
+        return []
+    first = importance.columns[:COLUMNS_SHOWN]
+    if not first:
+        return ["No column matters: all weights are 0."]
+    several = run.model.n_scores > 1
+    names = shortened([name for name, _ in first])
+    values = [f"{value:.3g}" for _, value in first]
+    about = ["" if several else _levels_text(run, importance, column) for column, _ in first]
+    wide, size = max(map(len, names)), max(map(len, values))
+    of = "score" if run.model.classes is not None else "prediction"
+    more = len(importance.columns) - len(first)
+    others = f"; {more} more not shown" if more else ""
+    lines = [f"Columns that matter most: mean absolute contribution to the {of}{others}"]
+    for name, value, levels in zip(names, values, about, strict=True):
+        lines.append(f"  {name.ljust(wide)}  {value.rjust(size)}  {levels}".rstrip())
+    return ["\n".join([*lines, *(_classes_text(run, importance) if several else ())])]
+
+
+def _levels_text(run: TrainingRun, importance: Importance, column: str) -> str:
+    """Return the weights of a column: of its levels or words, those that contribute most."""
+    names, weights = run.encoder.feature_names, run.model.weights[0]
+    top = importance.top_features(0, LEVELS_SHOWN, importance.indices[column])
+    if len(importance.indices[column]) == 1 or names[top[0]] == column:
+        return f"weight {weights[top[0]]:+.3g}"
+    short = shortened([names[j].removeprefix(column).lstrip("=:") for j in top], 24)
+    more = ", ..." if len(importance.indices[column]) > len(top) else ""
+    listed = ", ".join(f"{name} {weights[j]:+.3g}" for name, j in zip(short, top, strict=True))
+    return f"{listed}{more}"
+
+
+def _classes_text(run: TrainingRun, importance: Importance) -> list[str]:
+    """Return the most important features of the two largest classes."""
+    classes, model = run.model.classes, run.model
+    assert classes is not None
+    values, counts = np.unique(run.problem.target.values, return_counts=True)
+    rows = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    labels = classes.tolist()
+    largest = sorted(range(len(labels)), key=lambda k: -rows.get(labels[k], 0))[:CLASSES_SHOWN]
+    lines = []
+    for k in largest:
+        top = importance.top_features(k, FEATURES_SHOWN)
+        names = shortened([run.encoder.feature_names[j] for j in top], 28)
+        weights = [float(model.weights[k, j]) for j in top]
+        features = list(zip(names, weights, strict=True))
+        for title, sign in ((f"towards {shown(labels[k], 24)}", 1), ("away from it", -1)):
+            listed = ", ".join(f"{name} {w:+.3g}" for name, w in features if w * sign > 0)
+            if listed:
+                lines.append(shown(f"  {title}: {listed}", 160))
+    return lines
+
+
 def next_commands(run: TrainingRun, model: str) -> list[str]:
     """Return commands that use the model, given the quoted path of its file."""
+    data = run.problem.data
+    suffix = "".join(PurePath(data).suffixes[-2:]) if isinstance(data, str) else ""
+    new = f"NEW{suffix if suffix.isascii() and 1 < len(suffix) <= 12 else '.csv'}"
     reading = run.problem.options.reading.option_text()
-    data = run.problem.data if isinstance(run.problem.data, str) else "DATA.csv"
-    rows = "DATA.csv" if data == "-" else shlex.quote(data)
-    return [
-        f"separable predict {model} {rows}{reading}",
-        f"separable explain {model} {rows} --row 1{reading}",
+    lines = [
+        (f"separable predict {model} {new}{reading}", "predict new rows"),
+        (f"separable evaluate {model} {new}{reading}", "test on labelled rows"),
+        (f"separable report {model}", "write a page to show"),
     ]
+    width = min(max(len(line) for line, _ in lines), 70)
+    return [f"{line.ljust(width)}  # {what}" for line, what in lines]
 
 
 def weights_text(model: Model) -> str:
@@ -146,10 +231,15 @@ def weights_text(model: Model) -> str:
     return f"Most important features{mean}\n{TopWeights(groups[:WEIGHT_GROUPS])}{more}"
 
 
-def _held_out_text(training: TrainingRun) -> str:
+def _held_out_text(training: TrainingRun, *, brief: bool = False) -> str:
     if training.held_out is None:
         return NOT_HELD_OUT
-    return f"{training.held_out.how}:\n{training.held_out.figures.text()}"
+    figures = training.held_out.figures
+    right = ""
+    if brief and figures.correct is not None:
+        right = f" {figures.correct} right; always {shown(figures.constant, 24)}: "
+        right += f"{figures.constant_correct}"
+    return f"{training.held_out.how}:{right}\n{evaluation_text(figures, brief=brief)}"
 
 
 def _columns(training: TrainingRun) -> list[dict[str, Any]]:
@@ -175,13 +265,61 @@ def _columns(training: TrainingRun) -> list[dict[str, Any]]:
     return columns
 
 
-def _columns_text(training: TrainingRun) -> str:
-    problem = training.problem
+def _columns_text(run: TrainingRun) -> str:
+    """Return a line for each column."""
     cells = [
-        (shown(each["name"]), each["type"], _about(problem, each)) for each in _columns(training)
+        (shown(each["name"]), each["type"], _about(run.problem, each)) for each in _columns(run)
     ]
-    title = f"{file_name(problem.data)}: {counted(problem.whole.num_rows, 'row')}"
-    return "\n".join([title, *column_lines(_runs(cells))])
+    return "\n".join([_title_of_data(run), *column_lines(_runs(cells))])
+
+
+def _title_of_data(run: TrainingRun) -> str:
+    return f"{file_name(run.problem.data)}: {counted(run.problem.whole.num_rows, 'row')}"
+
+
+def _brief_columns(run: TrainingRun) -> str:
+    """Return a line for each type of columns: with their names if they are few."""
+    problem, columns = run.problem, _columns(run)
+    target = next(each for each in columns if each["type"] == "target")
+    others = [each for each in columns if each is not target]
+    lines = [f"  target    {shown(target['name'])}: {_about(problem, target)}"]
+    for kind in sorted({each["type"] for each in others}, key=_type_order):
+        alike = [each for each in others if each["type"] == kind]
+        indent = f"  {kind:<8}  "
+        if kind == "dropped":
+            few = [f"{shown(each['name'])}: {_about(problem, each)}" for each in alike]
+            more = len(few) - DROPPED_SHOWN
+            few[DROPPED_SHOWN:] = [f"and {counted(more, 'column')} more"] * (more > 0)
+            lines += [f"{indent}{line}" for line in few]
+            continue
+        text = _alike_text(problem, kind, alike, len(columns))
+        lines.append(
+            fill(text, 100, initial_indent=indent, subsequent_indent=" " * len(indent),
+                 break_on_hyphens=False, break_long_words=False)
+        )  # fmt: skip
+    return "\n".join([f"{_title_of_data(run)}, {counted(len(columns), 'column')}", *lines])
+
+
+def _type_order(kind: str) -> int:
+    kinds = ("number", "category", "boolean", "date", "text", "group", "time", "weight", "dropped")
+    return kinds.index(kind)
+
+
+def _alike_text(problem: Problem, kind: str, columns: list[dict[str, Any]], total: int) -> str:
+    """Return columns of one type: with remarks, by name, or counted, depending on how many."""
+    if kind in ROLES or total <= NOTED_COLUMNS:
+        about = [(shown(each["name"]), _about(problem, each)) for each in columns]
+        return ", ".join(f"{name} ({notes})" if notes else name for name, notes in about)
+    listed = counted(len(columns), "column")
+    if total <= NAMED_COLUMNS:
+        listed = ", ".join(shown(each["name"]) for each in columns)
+    notes = []
+    if kind in ("category", "text", "date"):
+        notes.append(counted(sum(each["features"] for each in columns), "feature"))
+    missing = sum(each["missing"] > 0 for each in columns)
+    if missing:
+        notes.append(f"{missing} with missing values")
+    return f"{listed} ({', '.join(notes)})" if notes else listed
 
 
 def _about(problem: Problem, column: dict[str, Any]) -> str:
@@ -217,15 +355,13 @@ def _runs(cells: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
     return lines
 
 
-def _model_text(training: TrainingRun) -> str:
+def _model_text(training: TrainingRun, *, brief: bool = False) -> str:
     model, evidence = training.model, training.model.evidence
     held_out = training.held_out
     again = "trained" if held_out is None or held_out.own_file else "retrained"
-    lines = [
-        f"{model.learner}, {again} on all {len(training.problem)} rows with "
-        f"{counted(model.n_features, 'feature')}:",
-        f"  {training.trained.text}",
-    ]
+    title = f"{model.learner}, {again} on all {len(training.problem)} rows with "
+    title += f"{counted(model.n_features, 'feature')}:"
+    lines = [f"{title} {training.trained.text}"] if brief else [title, f"  {training.trained.text}"]
     chosen = [
         f"{words} {number(value)}"
         for name, words in CHOSEN.items()
@@ -271,28 +407,71 @@ def board_text(comparison: Comparison, *, marked: bool = False) -> str:
     """Return the learners from best to worst, with a star at the chosen one."""
     board = comparison.board
     assert board is not None
-    lines: list[tuple[str, ...]] = [
-        ("", "learner", "parameter", board.metric, "to the best", "time")
-    ]
+    lines = [_standing_cells(comparison, rank, each, marked) for rank, each in enumerate(board, 1)]
+    whole = table([_heads(board), *filter(None, lines)], left=3)
+    return "\n".join([_title(comparison, board), whole, *_beyond_noise(board), *_failed(board)])
+
+
+def _brief_board(comparison: Comparison) -> str:
+    """Return the best learners and the chosen one."""
+    board = comparison.board
+    assert board is not None
+    lines = [_heads(board)]
+    hidden = 0
     for rank, each in enumerate(board, 1):
-        if each.failed is None:
-            lines.append(
-                (
-                    f"{rank}{'*' * (marked and each is comparison.taken)}",
-                    each.name,
-                    settings_text(each.params),
-                    with_error(board.metric, each.mean, each.standard_error),
-                    "" if rank == 1 else _difference(board.metric, each),
-                    _seconds(each.seconds),
-                )
-            )
-    failed = [
+        cells = _standing_cells(comparison, rank, each, True)
+        if rank <= LEARNERS_SHOWN or each is comparison.taken:
+            lines += filter(None, [cells])
+        else:
+            hidden += bool(cells)
+    of = rows_text(comparison.rows, comparison.of_rows)
+    less = "" if board.greater_is_better else "; lower is better"
+    more = f"; {hidden} worse not shown" if hidden else ""
+    title = f"Compared by {board.n_folds} folds of {of}, encoded once{less}{more}:"
+    return "\n".join([title, table(lines, left=3), *_failed(board)])
+
+
+def _heads(board: Leaderboard) -> tuple[str, ...]:
+    return ("", "learner", "parameter", board.metric, "to the best", "time")
+
+
+def _standing_cells(
+    comparison: Comparison, rank: int, each: Standing, marked: bool
+) -> tuple[str, ...]:
+    """Return a line of the leaderboard; empty for a learner that failed."""
+    if each.failed is not None:
+        return ()
+    assert comparison.board is not None
+    metric = comparison.board.metric
+    return (
+        f"{rank}{'*' * (marked and each is comparison.taken)}",
+        each.name,
+        settings_text(each.params),
+        with_error(metric, each.mean, each.standard_error),
+        "" if rank == 1 else _difference(metric, each),
+        _seconds(each.seconds),
+    )
+
+
+def _failed(board: Leaderboard) -> list[str]:
+    return [
         f"  {each.name} failed: {shown(each.failed, REASON)}"
         for each in board
         if each.failed is not None
     ]
-    sections = [_title(comparison, board), table(lines, left=3), *_beyond_noise(board), *failed]
-    return "\n".join(sections)
+
+
+def _brief_choice(comparison: Comparison) -> str:
+    """Return the chosen learner, and why, in one line."""
+    board = comparison.board
+    assert board is not None
+    taken = board[comparison.candidate.name]
+    with_ = f" with {settings_text(taken.params)}" if taken.params else ""
+    why = ": the best mean" if len(board) > 1 else ""
+    if len(board) > 1 and taken is not board.best:
+        why = f": within one standard error of {board.best.name}, and preferred to it"
+    edge = _edge(taken)
+    return f"Chosen: {taken.name}{with_}{why}.{f' {edge}' if edge else ''}"
 
 
 def _beyond_noise(board: Leaderboard) -> list[str]:

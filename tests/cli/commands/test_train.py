@@ -40,10 +40,9 @@ def test_penguins(penguins_text):
     assert (result.code, result.err) == (0, "")
     for expected in (
         "344 rows",
-        "species            target    3 classes (Adelie 152, Chinstrap 68, Gentoo 124)",
-        "island             category  3 levels",
-        "bill_length_mm     number    2 missing",
-        "sex                category  2 levels; 11 missing",
+        "  target    species: 3 classes (Adelie 152, Chinstrap 68, Gentoo 124)",
+        "  number    bill_length_mm (2 missing), ",
+        "  category  island (3 levels), sex (2 levels; 11 missing)",
         "Held out 86 of 344 rows",
         "always Adelie",
         "retrained on all 344 rows with 15 features",
@@ -148,12 +147,11 @@ def test_the_default_searches_and_proves(penguins_text, separable):
     result = penguins_text
     assert (result.code, result.err) == (0, "")
     assert "LogisticRegression, retrained on all 344 rows" in result.out
-    found = re.search(r"Chosen: logistic-regression with C (\S+): its accuracy is with", result.out)
-    assert float(found[1]) in LEARNERS["logistic-regression"].regularization.values
-    assert (
-        "Compared by 5 folds of 258 rows, encoded once; regularization chosen by log loss"
-        in result.out
+    found = re.search(
+        r"Chosen: logistic-regression with C (\S+): within one standard error", result.out
     )
+    assert float(found[1]) in LEARNERS["logistic-regression"].regularization.values
+    assert "Compared by 5 folds of 258 rows, encoded once" in result.out
     assert re.search(r"certificate: relative duality gap \S+ \(requested 1e-06\)", result.out)
     args = ["train", PENGUINS, "--target", "species", "--model", "linear-svm", "--folds", 2]
     svm = separable(*args)
@@ -284,9 +282,11 @@ def test_many_classes_show_the_weights_of_the_first(separable):
     args = ["train", write("\n".join(["x,y", *lines])), "--target", "y", "--model", "lda"]
     result = separable(*args)
     assert "12 classes (0 20, 1 20, 2 20, 3 20, 4 20, 5 20, 6 20, 7 20, ...)" in result.out
-    assert "towards 7" in result.out
-    assert "towards 8" not in result.out
-    assert "... and the other classes" in result.out
+    assert result.out.count("towards ") <= 2
+    whole = separable(*args, "-v").out
+    assert "towards 7" in whole
+    assert "towards 8" not in whole
+    assert "... and the other classes" in whole
 
 
 def test_nothing_held_out(separable):
@@ -300,7 +300,7 @@ def test_standard_input(separable, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(points().encode())))
     result = separable("train", "-", "--target", "y", *QUICK)
     assert result.code == 0
-    assert "separable predict model.safetensors DATA.csv" in result.out
+    assert "separable predict model.safetensors NEW.csv" in result.out
     assert Path("model.safetensors").exists()
 
 

@@ -98,15 +98,15 @@ def test_penguins(separable, regressors):
     result = separable("train", PENGUINS, *MASS)
     assert (result.code, result.err) == (0, "")
     for expected in (
-        "body_mass_g        target    2700 to 6300, mean 4201.75; 2 missing, rows skipped",
-        "species            category  3 levels",
+        "  target    body_mass_g: 2700 to 6300, mean 4201.75; 2 missing, rows skipped",
+        "  category  species (3 levels), island (3 levels), ",
         "Held out 86 of 342 rows, at random:",
         "always 42",
         "Plane, retrained on all 342 rows with 1",
-        "  root mean squared error 2",
-        "raises the prediction",
-        "lowers the prediction",
-        "separable explain penguins.safetensors ",
+        " root mean squared error 2",
+        "  species   ",
+        "weight +",
+        "separable evaluate penguins.safetensors NEW.csv",
     ):
         assert expected in result.out
     for word in ("class", "wrongly", "epoch", "score"):

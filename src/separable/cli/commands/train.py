@@ -11,7 +11,7 @@ from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
 from separable.cli.options.training_options import TESTING, problem_options, stream_options
-from separable.cli.render.messages import say
+from separable.cli.render.messages import say, verbosity
 from separable.workflow.options import TEST_SIZE
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def train(
     if as_json:
         write_data(json_bytes({"model": path, "report": report, **run.to_dict("command")}))
     else:
-        click.echo(f"{run.summary()}\n\n{_next_text(run, path, report)}")
+        more = {} if stream is not None else {"verbose": verbosity() > 0}
+        click.echo(f"{run.summary(**more)}\n\n{_next_text(run, path, report)}")
 
 
 def _train_stream(
