@@ -20,10 +20,10 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format house bench bench-everyday pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format house bench bench-everyday bench-main-job pictures sanitize system stub clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV)/installed ## train, test and explain a first model on the penguins
 	@$(BIN)/separable demo
@@ -81,6 +81,9 @@ bench: $(VENV)/extra-bench ## measure against other libraries
 
 bench-everyday: $(VENV)/extra-test ## measure fits of small and middle tables against scikit-learn
 	@$(PY) -m benchmarks everyday everyday-raw everyday-equal everyday-predict
+
+bench-main-job: $(VENV)/extra-test ## measure `separable train` on nine files
+	@$(PY) -m benchmarks main-job
 
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +24,9 @@ def parametrize_with_checks(
 
     The checks of the estimators in ``long`` are marked so.
     """
-    mark = estimator_checks.parametrize_with_checks([*estimators, *long], **options)
+    with warnings.catch_warnings():  # ours follow the protocol without importing scikit-learn
+        warnings.filterwarnings("ignore", ".*does not inherit from", UserWarning)
+        mark = estimator_checks.parametrize_with_checks([*estimators, *long], **options)
     names, cases = mark.args
     ids = functools.cache(mark.kwargs["ids"])
     marked = [_marked(case, long) for case in cases]

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import sklearn.base
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_wine
 
@@ -68,7 +69,7 @@ def test_a_search_uses_what_a_learner_offers():
 )
 @pytest.mark.filterwarnings("ignore")
 def test_shared_fits_are_those_of_refits(learner, how):
-    is_classifier = isinstance(learner, ClassifierMixin)
+    is_classifier = sklearn.base.is_classifier(learner)
     X, y = load_wine(return_X_y=True) if is_classifier else load_diabetes(return_X_y=True)
     n = len(y)
     splits = [Split(n, np.arange(k, n, 3)) for k in range(3)]
@@ -88,7 +89,7 @@ def test_shared_fits_are_those_of_refits(learner, how):
     [LogisticRegression(), LinearSVM(), Lasso(), ElasticNet(), GroupLasso(), LpRegression()],
 )
 def test_paths_have_a_common_form(learner):
-    is_classifier = isinstance(learner, ClassifierMixin)
+    is_classifier = sklearn.base.is_classifier(learner)
     X, y = load_wine(return_X_y=True) if is_classifier else load_diabetes(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     data = learner.fold_data(X, y, None)

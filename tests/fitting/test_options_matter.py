@@ -11,11 +11,13 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import separable
+from separable.estimator import Estimator
+from separable.features.base import Transformer
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4)) * [1, 3, 1, 1] + [0, 0, 1, 0]
@@ -27,7 +29,9 @@ BAYES = {"MultinomialNB", "BernoulliNB", "ComplementNB"}
 LEARNERS = {
     name: cls
     for name in separable.__all__
-    if inspect.isclass(cls := getattr(separable, name)) and issubclass(cls, BaseEstimator)
+    if inspect.isclass(cls := getattr(separable, name))
+    and issubclass(cls, Estimator)
+    and not issubclass(cls, Transformer)
     if hasattr(cls, "fit") and hasattr(cls, "predict") and not name.startswith("Table")
 }
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 
 import separable
 from separable import (
@@ -27,6 +27,8 @@ from separable import (
     TableEncoder,
     TextEncoder,
 )
+from separable.estimator import Estimator
+from separable.features.base import Transformer
 from separable.model.linear_model import TrainingState
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
 def _public_learners() -> dict[str, Any]:
     """Return the classes of all learners, tables apart, by the stem of their files."""
     public = [getattr(separable, name) for name in separable.__all__]
-    classes = [each for each in public if isclass(each) and issubclass(each, BaseEstimator)]
+    classes = [each for each in public if isclass(each) and issubclass(each, Estimator)]
+    classes = [each for each in classes if not issubclass(each, Transformer)]
     return {
         each.__module__.rpartition(".")[2].replace("_", "-"): each
         for each in classes

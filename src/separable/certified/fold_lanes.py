@@ -12,7 +12,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
 from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.duality.published import Published, publish
@@ -23,6 +22,7 @@ from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import column_names
+from separable.estimator import clone
 from separable.fitting.fold_fits import FittedFold, FoldFit, FoldPath, fold_of
 from separable.fitting.predictions import predictions_from_scores
 from separable.fitting.separation_error import naming_columns

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 
+from separable.data.rows import as_rows
 from separable.data.table import list_names
 from separable.errors import require_packages
+from separable.estimator import Estimator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
     Tensors: TypeAlias = Mapping[str, NDArray[Any] | Sequence[str]]
     Values: TypeAlias = Mapping[str, Any]
 
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
 
-__all__ = ["ENCODERS", "Encoder", "Transformer", "encoder_class"]
+__all__ = ["ENCODERS", "Encoder", "OutputMixin", "Transformer", "encoder_class"]
 
 #: Class of each kind of encoder. A new encoder is one line here.
 ENCODERS: dict[str, str] = {
@@ -144,63 +145,21 @@ def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any, encoder:
     return frames.DataFrame(rows.values, columns=list(names), index=index, copy=False)
 
 
-class NotFittedError(ValueError, AttributeError):
-    """Error of an unfitted encoder if scikit-learn, which defines it, is not imported.
-
-    As an ``AttributeError`` it makes ``hasattr`` return False.
-    """
-
-
-class Transformer:
-    """Base class of encoders that are compatible with scikit-learn.
-
-    A subclass stores its constructor arguments under their names, and implements ``fit``,
-    ``encode``, ``feature_names`` and ``__sklearn_is_fitted__``.
-    """
-
-    # Input tags of scikit-learn; see ``sklearn.utils.InputTags``.
-    _input_tags: ClassVar[dict[str, bool]] = {
-        "two_d_array": False,
-        "categorical": True,
-        "string": True,
-    }
+class OutputMixin:
+    """Choice of the output type of ``transform``, as in scikit-learn's ``set_output``."""
 
     if TYPE_CHECKING:  # implemented by subclasses
-        n_features_in_: int
 
         @property
         def feature_names(self) -> Sequence[str]: ...  # noqa: D102
-        def fit(self, X: Any, y: Any = None) -> Self: ...  # noqa: D102
-        def encode(self, data: Any) -> Rows: ...  # noqa: D102
 
-    # --- encoding ---
-
-    def transform(self, X: Any) -> Any:
-        """Encode raw data as a matrix.
-
-        Parameters
-        ----------
-        X : object
-            Data that `encode` accepts.
-
-        Returns
-        -------
-        ndarray or scipy.sparse.csr_array
-            Or the data frame type chosen with `set_output`.
-        """
-        return self._given_out(self.encode(X), X)
-
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit and encode the same data."""
-        return self._given_out(self.fit(X, y).encode(X), X)
-
-    def _given_out(self, rows: Rows, data: Any) -> Any:
-        """Return encoded rows in the form chosen with `set_output`."""
+    def _given_out(self, rows: Rows | NDArray[np.float64], data: Any) -> Any:
+        """Return transformed rows in the form chosen with `set_output`."""
         config: dict[str, str] = getattr(self, "_sklearn_output_config", {})
         output = config.get("transform", default_output())
         if output != "default":
-            return as_frame(rows, self.feature_names, output, data, type(self).__name__)
-        return rows.to_matrix()
+            return as_frame(as_rows(rows), self.feature_names, output, data, type(self).__name__)
+        return rows if isinstance(rows, np.ndarray) else rows.to_matrix()
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Set the output of `transform`.
@@ -227,57 +186,61 @@ class Transformer:
             }  # with this name `clone` copies it
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # a mixin stands before Estimator
+        tags.transformer_tags = import_module("sklearn.utils").TransformerTags(preserves_dtype=[])
+        return tags
+
+
+class Transformer(OutputMixin, Estimator):
+    """Base class of encoders that are compatible with scikit-learn.
+
+    A subclass stores its constructor arguments under their names, and implements ``fit``,
+    ``encode``, ``feature_names`` and ``__sklearn_is_fitted__``.
+    """
+
+    # Input tags of scikit-learn; see ``sklearn.utils.InputTags``.
+    _input_tags: ClassVar[dict[str, bool]] = {
+        "two_d_array": False,
+        "categorical": True,
+        "string": True,
+    }
+
+    if TYPE_CHECKING:  # implemented by subclasses
+        n_features_in_: int
+
+        def fit(self, X: Any, y: Any = None) -> Self: ...  # noqa: D102
+        def encode(self, data: Any) -> Rows: ...  # noqa: D102
+
+    # --- encoding ---
+
+    def transform(self, X: Any) -> Any:
+        """Encode raw data as a matrix.
+
+        Parameters
+        ----------
+        X : object
+            Data that `encode` accepts.
+
+        Returns
+        -------
+        ndarray or scipy.sparse.csr_array
+            Or the data frame type chosen with `set_output`.
+        """
+        return self._given_out(self.encode(X), X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit and encode the same data."""
+        return self._given_out(self.fit(X, y).encode(X), X)
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the output feature names."""
         return np.array(self.feature_names, dtype=object)
 
-    def _not_fitted(self) -> Exception:
-        """Return the error for use before `fit`."""
-        exceptions: Any = sys.modules.get("sklearn.exceptions")
-        kind = NotFittedError if exceptions is None else exceptions.NotFittedError
-        error: Exception = kind(f"This {type(self).__name__} is not fitted yet. Call fit first.")
-        return error
-
-    # --- parameters ---
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """Return the parameters."""
-        return {name: getattr(self, name) for name in _defaults(type(self))}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name."""
-        known = _defaults(type(self))
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for {type(self).__name__}. Its parameters are "
-                    f"{list_names(tuple(known))}."
-                )
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = _defaults(type(self))
-        given = (
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if type(value) is not type(defaults[name]) or repr(value) != repr(defaults[name])
-        )
-        return f"{type(self).__name__}({', '.join(given)})"
-
     # --- tags ---
 
     def __sklearn_tags__(self) -> Any:
-        tags = import_module("sklearn.utils")  # called only by scikit-learn, so it is imported
-        return tags.Tags(
-            estimator_type="transformer",
-            target_tags=tags.TargetTags(required=False),
-            transformer_tags=tags.TransformerTags(preserves_dtype=[]),
-            input_tags=tags.InputTags(**self._input_tags),
-        )
-
-
-def _defaults(cls: Callable[..., Any]) -> dict[str, Any]:
-    """Return the constructor parameters of a class with their defaults."""
-    parameters = signature(cls).parameters
-    return {name: parameter.default for name, parameter in parameters.items()}
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "transformer"
+        tags.input_tags = import_module("sklearn.utils").InputTags(**self._input_tags)
+        return tags

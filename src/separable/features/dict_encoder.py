@@ -10,6 +10,7 @@ import numpy as np
 from separable._core import portable
 from separable.data.rows import Rows, as_rows
 from separable.data.strings import DeferredTexts, is_texts, pack_strings
+from separable.estimator import not_fitted_error
 from separable.features.base import Transformer
 from separable.features.encoding_report import UnseenLedger
 
@@ -144,7 +145,7 @@ class DictEncoder(Transformer):
 
     def _fitted(self) -> Self:
         if not self.__sklearn_is_fitted__():
-            raise self._not_fitted()
+            raise not_fitted_error(self)
         if self._names is None:
             self._settle()
         return self

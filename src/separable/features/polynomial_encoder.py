@@ -13,6 +13,7 @@ from separable._core import portable
 from separable.data.row_operations import distinct_rows
 from separable.data.rows import Rows, as_rows, column_names, core_rows
 from separable.data.strings import DeferredTexts
+from separable.estimator import not_fitted_error
 from separable.features.base import Transformer
 from separable.features.raw_columns import (
     check_names_and_count,
@@ -143,7 +144,7 @@ class PolynomialEncoder(Transformer):
 
     def _fitted(self) -> None:
         if not hasattr(self, "n_output_features_"):
-            raise self._not_fitted()
+            raise not_fitted_error(self)
 
     # --- names ---
 

@@ -5,15 +5,13 @@ Evidence as a model keeps it.
 
 from __future__ import annotations
 
-from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data  # type: ignore[attr-defined]  # newer than the stubs
 
 from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse, largest_magnitude
+from separable.estimator import ClassifierMixin, Estimator, available_if
 from separable.fitting.parameter_docs import inherit_parameter_docs
 from separable.fitting.targets import RowWeights
 from separable.fitting.unused_options import Ineffective, warn_of_ineffective
@@ -36,7 +34,7 @@ def _is_classifier(learner: Any) -> bool:
     return isinstance(learner, ClassifierMixin)
 
 
-class LinearEstimator(BaseEstimator):
+class LinearEstimator(Estimator):
     """A learner that ends in a ``LinearModel``.
 
     Parameters
@@ -61,6 +59,11 @@ class LinearEstimator(BaseEstimator):
         inherit_parameter_docs(cls)
 
     # ------------------------------------------------------------------ what a learner says
+
+    @property
+    def positive_only(self) -> bool:
+        """Whether the learner takes counts: no value of X may be negative."""
+        return False
 
     def _weights_only(self) -> LinearModel:
         """Return the model as predicting needs it; its training state may not be copied yet."""
@@ -108,8 +111,9 @@ class LinearEstimator(BaseEstimator):
         return dict(self._weights_only().evidence)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # newer than the stubs
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.positive_only
         return tags
 
     # ------------------------------------------------------------------ rows
@@ -123,7 +127,7 @@ class LinearEstimator(BaseEstimator):
                 f"{self.n_features_in_} features as input."
             )
         if "feature_names_in_" in self.__dict__ or not _is_nameless(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
+            _check_names(self, X, reset=False)
         return rows
 
     def _finite_rows(self, X: Any) -> Rows:
@@ -146,11 +150,11 @@ class LinearEstimator(BaseEstimator):
         return f"column {column}" if names is None else repr(names[column])
 
     def _remember_columns(self, X: Any) -> None:
-        if _is_nameless(X):  # validate_data would ask every data frame library about X
+        if _is_nameless(X):
             self.n_features_in_ = int(X.shape[1])
             self.__dict__.pop("feature_names_in_", None)
         else:
-            validate_data(self, X, reset=True, skip_check_array=True)
+            _check_names(self, X, reset=True)
         self._column_names = column_names(X)
         self._encoder = None
 
@@ -168,13 +172,6 @@ class LinearEstimator(BaseEstimator):
         """Regularization parameter, "C" or "alpha"; see `separable.fitting.fold_fits`."""
         names = self._get_param_names()
         return next((name for name in ("C", "alpha") if name in names), None)
-
-    @classmethod
-    @cache
-    def _get_param_names(cls) -> list[str]:
-        """Return the names of the parameters; reading the signature costs more than small fits."""
-        names: list[str] = super()._get_param_names()  # type: ignore[misc]  # not in the stubs
-        return names
 
     def _check_parameters(self) -> None:
         """Check the parameters of a fit, which are then those learned with."""
@@ -207,8 +204,7 @@ class LinearEstimator(BaseEstimator):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as a model file can keep them."""
-        kind: Any = type(self)
-        parameters = {name: self._as_learned(name) for name in _parameter_names(kind)}
+        parameters = {name: self._as_learned(name) for name in self._get_param_names()}
         if not isinstance(parameters.get("random_state"), int | np.integer | None):
             parameters["random_state"] = None
         if not isinstance(parameters.get("cv"), int | None):  # splitters
@@ -225,15 +221,15 @@ class LinearEstimator(BaseEstimator):
         return parameters
 
 
+def _check_names(learner: Any, X: Any, *, reset: bool) -> None:
+    """Learn the column names of X, or compare them with those learned, as scikit-learn does."""
+    validation = import_module("sklearn.utils.validation")
+    validation.validate_data(learner, X, reset=reset, skip_check_array=True)
+
+
 def _is_nameless(X: Any) -> bool:
     """Return whether X is of a type that has no column names."""
     return type(X) is np.ndarray or type(X) is Rows or is_scipy_sparse(X)
-
-
-@cache
-def _parameter_names(learner: Any) -> tuple[str, ...]:
-    """Return the constructor parameters; scikit-learn reads the signature again at every call."""
-    return tuple(learner._get_param_names())
 
 
 def one_or_list(values: NDArray[np.float64]) -> float | list[float]:

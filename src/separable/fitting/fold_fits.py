@@ -29,12 +29,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
-
+from separable.estimator import clone, is_pipeline
 from separable.fitting.predictions import ask
 from separable.fitting.splits import take
 
@@ -302,10 +300,10 @@ def refit(problem: Problem, train: NDArray[np.intp], estimator: Any = None) -> A
 
 def weight_parameter(estimator: Any) -> str:
     """Return the name under which ``fit`` takes weights."""
-    if isinstance(estimator, Pipeline):
+    if is_pipeline(estimator):
         name, last = estimator.steps[-1]
         return f"{name}__{weight_parameter(last)}"
-    if not has_fit_parameter(estimator, "sample_weight"):
+    if "sample_weight" not in signature(estimator.fit).parameters:
         raise ValueError(
             f"{type(estimator).__name__} learns without sample_weight. Leave it out, or repeat "
             "rows."

@@ -7,17 +7,16 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import f as f_distribution
-from sklearn.base import is_classifier
-from sklearn.model_selection import KFold, StratifiedKFold
+from scipy.special import fdtrc
 
-from separable.fitting.splits import read_splits
+from separable.estimator import is_classifier
+from separable.fitting.splits import k_folds, numbered_folds, read_splits, stratified_folds
 from separable.model.parameters import ParameterError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.fitting.splits import Split
+    from separable.fitting.splits import Folds, Split
     from separable.typing import Floats
 
 
@@ -41,9 +40,7 @@ class OrderedRowsWarning(UserWarning):
     """Folds hold out rows in the order of y: what one holds out, the others have never seen."""
 
 
-def default_folds(
-    target: NDArray[Any], seed: int, rarest: int | None = None
-) -> KFold | list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def default_folds(target: NDArray[Any], seed: int, rarest: int | None = None) -> Folds:
     """Return the folds of a learner that chooses by cross-validation, without ``cv``.
 
     Rows are shuffled: files are often in the order of time or of something else.
@@ -59,11 +56,9 @@ def default_folds(
         these rows. None: the target is no class.
     """
     if rarest is None:
-        return KFold(min(FOLDS, len(target)), shuffle=True, random_state=seed)
-    folds = StratifiedKFold(int(np.clip(rarest, 2, FOLDS)), shuffle=True, random_state=seed)
-    with warnings.catch_warnings():  # a class of one row is not learned where it is held out
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        return list(folds.split(np.empty(len(target)), target))
+        return k_folds(len(target), min(FOLDS, len(target)), seed)
+    # A class of one row is not learned where it is held out.
+    return stratified_folds(target, int(np.clip(rarest, 2, FOLDS)), seed)
 
 
 def read_folds(
@@ -103,8 +98,8 @@ def read_folds(
             "splitter with shuffle=True of its own instead, such as KFold or GroupKFold."
         )
     if shuffle:
-        kind = StratifiedKFold if is_classifier(estimator) else KFold
-        cv = kind(FOLDS if cv is None else int(cv), shuffle=True, random_state=random_state)
+        k = FOLDS if cv is None else int(cv)
+        cv = numbered_folds(k, n_rows, y, is_classifier(estimator), random_state)
     splits = read_splits(cv, estimator, X, y, groups, n_rows)
     if is_number and not shuffle and groups is None and not is_classifier(estimator):
         _warn_of_order(y, splits, remedy, stacklevel + 2)
@@ -153,4 +148,4 @@ def _differ(target: Floats, means: Floats, splits: list[Split]) -> bool:
     if not np.isfinite(total) or total <= 0 or free <= 0 or between < BETWEEN * total:
         return False
     ratio = (between / (len(sizes) - 1)) / max((total - between) / free, 1e-300)
-    return bool(f_distribution.sf(ratio, len(sizes) - 1, free) <= CHANCE)
+    return bool(fdtrc(len(sizes) - 1, free, ratio) <= CHANCE)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import check_scoring, get_scorer_names
-from sklearn.pipeline import Pipeline
-from sklearn.utils.metaestimators import available_if
 
+import separable.estimator as estimators
+from separable.estimator import available_if, is_pipeline
 from separable.model.parameters import Requirement
 
 if TYPE_CHECKING:
@@ -133,11 +133,15 @@ def _name_of(scoring: Any, estimator: Any = None) -> str:
 
 def _default(estimator: Any) -> str | None:
     """Return the scorer that equals the estimator's own score, if it is the usual one."""
-    while isinstance(estimator, Pipeline):
+    while is_pipeline(estimator):
         estimator = estimator.steps[-1][1]
     score = getattr(type(estimator), "score", None)
-    usual = {ClassifierMixin.score: "accuracy", RegressorMixin.score: "r2"}
-    return usual.get(score)  # type: ignore[arg-type]
+    for mixins in (estimators, sys.modules.get("sklearn.base", estimators)):
+        if score is mixins.ClassifierMixin.score:
+            return "accuracy"
+        if score is mixins.RegressorMixin.score:
+            return "r2"
+    return None
 
 
 def _scorer(name: str, scoring: Any, estimator: Any) -> Scorer:
@@ -148,11 +152,19 @@ def _scorer(name: str, scoring: Any, estimator: Any) -> Scorer:
         return Scorer(name, scoring, name)
     if metric is not None:
         _check_name(metric)
-    return Scorer(name, check_scoring(estimator, scoring=scoring), metric)
+    return Scorer(name, check_scoring(estimator, scoring), metric)
+
+
+def check_scoring(estimator: Any, scoring: Any) -> Callable[..., Any]:
+    """Return scikit-learn's scorer of a name or callable."""
+    scorer: Callable[..., Any] = import_module("sklearn.metrics").check_scoring(
+        estimator, scoring=scoring
+    )
+    return scorer
 
 
 def _check_name(name: str) -> None:
-    known = get_scorer_names()
+    known = import_module("sklearn.metrics").get_scorer_names()
     if name not in known:
         near = get_close_matches(name, known, 1)
         meant = f" Did you mean {near[0]!r}?" if near else ""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.model_selection import GroupKFold, check_cv
-from sklearn.utils import (  # type: ignore[attr-defined]  # not in the stubs
-    _safe_indexing,
-    indexable,
-)
-from sklearn.utils.validation import _num_samples  # type: ignore[attr-defined]
 
 from separable.data.rows import Rows
+from separable.estimator import check_random_state, is_classifier
 from separable.model.parameters import Requirement
 
 if TYPE_CHECKING:
@@ -26,8 +22,22 @@ if TYPE_CHECKING:
 
     from separable.typing import Indices
 
+    Folds = list[tuple[Indices, Indices]]
 
-__all__ = ["CV", "Split", "paired", "read_splits", "runs_of", "take"]
+
+__all__ = [
+    "CV",
+    "Folds",
+    "Split",
+    "group_folds",
+    "k_folds",
+    "numbered_folds",
+    "paired",
+    "read_splits",
+    "runs_of",
+    "stratified_folds",
+    "take",
+]
 
 
 def _is_cv(value: Any) -> bool:
@@ -94,15 +104,118 @@ def read_splits(cv: Any, estimator: Any, X: Any, y: Any, groups: Any, n_rows: in
             f"groups must name one group a row, shape ({n_rows},). Got {np.shape(groups)}."
         )
     if groups is not None and isinstance(cv, Integral):
-        cv = GroupKFold(int(cv))
-    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
-    pairs = splitter.split(X, y, groups)
+        cv = group_folds(np.asarray(groups), int(cv))
+    if cv is None or isinstance(cv, Integral):
+        cv = numbered_folds(5 if cv is None else int(cv), n_rows, y, is_classifier(estimator))
+    pairs = cv.split(X, y, groups) if hasattr(cv, "split") else cv
     splits = [_checked(train, test, n_rows, k) for k, (train, test) in enumerate(pairs)]
     if not splits:
         raise ValueError("cv gives no folds. It has to give at least one pair (train, test).")
     if groups is not None:
         _check_groups(np.asarray(groups), splits)
     return splits
+
+
+def numbered_folds(k: int, n_rows: int, y: Any, stratified: bool, seed: int | None = None) -> Folds:
+    """Return the folds that scikit-learn's ``check_cv`` makes of a number.
+
+    Parameters
+    ----------
+    k : int
+        Number of folds.
+    n_rows : int
+    y : array-like
+        Targets.
+    stratified : bool
+        Keep the fraction of each class in the folds, where y holds classes.
+    seed : int, optional
+        Of the shuffle; None: rows stay in order.
+    """
+    if not stratified:
+        return k_folds(n_rows, k, seed)
+    labels = np.asarray(y)
+    is_continuous = labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any())
+    if labels.ndim != 1 or is_continuous:
+        return k_folds(n_rows, k, seed)
+    counts = np.unique(labels, return_counts=True)[1]
+    if k > counts.max():
+        raise ValueError(
+            f"n_splits={k} cannot be greater than the number of members in each class."
+        )
+    if k > counts.min():
+        warnings.warn(
+            f"The least populated class in y has only {counts.min()} members, which is less than "
+            f"n_splits={k}.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return stratified_folds(labels, k, seed)
+
+
+def k_folds(n_rows: int, k: int, seed: int | None = None) -> Folds:
+    """Return k folds of nearly equal size, the same as scikit-learn's ``KFold``."""
+    if k > n_rows:
+        raise ValueError(
+            f"Cannot have number of splits n_splits={k} greater than the number of samples: "
+            f"n_samples={n_rows}."
+        )
+    order = np.arange(n_rows)
+    if seed is not None:
+        check_random_state(seed).shuffle(order)
+    sizes = np.full(k, n_rows // k)
+    sizes[: n_rows % k] += 1
+    fold = np.empty(n_rows, np.intp)
+    fold[order] = np.repeat(np.arange(k), sizes)
+    return _pairs(fold, k)
+
+
+def stratified_folds(labels: NDArray[Any], k: int, seed: int | None = None) -> Folds:
+    """Return k folds with nearly the same fraction of each class.
+
+    The same folds as scikit-learn's ``StratifiedKFold``: rows sorted by class, classes in the
+    order of their first rows, are dealt to the folds in turn; the folds of each class are then
+    shuffled among its rows.
+    """
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    codes = rank[codes]
+    ordered = np.sort(codes)
+    dealt = np.stack([np.bincount(ordered[j::k], minlength=len(first)) for j in range(k)])
+    generator = None if seed is None else check_random_state(seed)
+    fold = np.empty(len(codes), np.intp)
+    for label in range(len(first)):
+        folds_of_class = np.repeat(np.arange(k), dealt[:, label])
+        if generator is not None:
+            generator.shuffle(folds_of_class)
+        fold[codes == label] = folds_of_class
+    return _pairs(fold, k)
+
+
+def group_folds(groups: NDArray[Any], k: int) -> Folds:
+    """Return k folds that keep groups together, the same as scikit-learn's ``GroupKFold``.
+
+    The largest group goes first, each to the fold that has the fewest rows.
+    """
+    labels, codes = np.unique(groups, return_inverse=True)
+    if k > len(labels):
+        raise ValueError(
+            f"Cannot have number of splits n_splits={k} greater than the number of groups: "
+            f"{len(labels)}."
+        )
+    sizes = np.bincount(codes)
+    rows_of_fold = np.zeros(k, np.intp)
+    fold_of_group = np.empty(len(labels), np.intp)
+    for group in np.argsort(sizes, kind="stable")[::-1]:
+        lightest = int(np.argmin(rows_of_fold))
+        rows_of_fold[lightest] += sizes[group]
+        fold_of_group[group] = lightest
+    return _pairs(fold_of_group[codes], k)
+
+
+def _pairs(fold: Indices, k: int) -> Folds:
+    """Return the training and test rows of each fold from the fold of each row."""
+    return [(np.flatnonzero(fold != j), np.flatnonzero(fold == j)) for j in range(k)]
 
 
 def _check_groups(groups: NDArray[Any], splits: list[Split]) -> None:
@@ -179,13 +292,21 @@ def runs_of(splits: Sequence[Split]) -> list[list[int]]:
 
 def paired(X: Any, y: Any) -> tuple[Any, Any, int]:
     """Return X and y so that rows can be taken from them, and their number."""
-    pair: Any = indexable(X.to_matrix() if isinstance(X, Rows) else X, y)
-    X, y = pair
-    return X, y, int(_num_samples(X))
+    X = X.to_matrix() if isinstance(X, Rows) else X
+    if not (_is_matrix(X) and type(y) is np.ndarray and len(y) == X.shape[0]):
+        X, y = import_module("sklearn.utils").indexable(X, y)
+    return X, y, int(X.shape[0] if hasattr(X, "shape") else len(X))
+
+
+def _is_matrix(X: Any) -> bool:
+    """Return whether X is an array or a CSR matrix."""
+    return type(X) is np.ndarray or getattr(X, "format", None) == "csr"
 
 
 def take(X: Any, rows: NDArray[np.intp]) -> Any:
     """Return some rows; without a copy where they follow each other in an array."""
     if type(X) is np.ndarray and len(rows) and (np.diff(rows) == 1).all():
         return X[rows[0] : rows[-1] + 1]
-    return _safe_indexing(X, rows)
+    if _is_matrix(X):
+        return X[rows]
+    return import_module("sklearn.utils")._safe_indexing(X, rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,9 +43,7 @@ def check_numbers(y: Any, n_rows: int, owner: str) -> NDArray[np.float64]:
     """Return the numbers to predict as a one-dimensional array of ``n_rows`` finite float64."""
     _refuse_none(y, owner)
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubf"):
-        from sklearn.utils.validation import column_or_1d
-
-        y = column_or_1d(y, warn=True)
+        y = _one_dimensional(y)
         try:
             y = np.asarray(y, dtype=np.float64)
         except (ValueError, TypeError) as error:
@@ -93,10 +92,7 @@ def _check_length(y: NDArray[Any], n_rows: int) -> None:
 
 
 def _plain_labels(y: Any) -> NDArray[Any]:
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import column_or_1d
-
-    labels: NDArray[Any] = column_or_1d(_exact(y), warn=True)
+    labels = _one_dimensional(_exact(y))
     if labels.dtype.kind == "f":
         _refuse(~np.isfinite(labels), labels, "Input y contains NaN or infinity")
     elif labels.dtype.kind == "O":
@@ -114,8 +110,17 @@ def _plain_labels(y: Any) -> NDArray[Any]:
                 "Input y holds decimal.Decimal values, which are no labels. Convert them first, "
                 "for example with y.astype(str), or y.astype(float)."
             )
-    check_classification_targets(labels)
+    if labels.dtype.kind not in "OU" or not isinstance(labels.flat[0], str):
+        import_module("sklearn.utils.multiclass").check_classification_targets(labels)
     return labels
+
+
+def _one_dimensional(y: Any) -> NDArray[Any]:
+    """Return an array with one axis; a column is flattened with scikit-learn's warning."""
+    if type(y) is np.ndarray and y.ndim == 1:
+        return y
+    flat: NDArray[Any] = import_module("sklearn.utils.validation").column_or_1d(y, warn=True)
+    return flat
 
 
 def _exact(y: Any) -> Any:

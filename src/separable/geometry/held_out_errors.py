@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.stats import binom
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.special import bdtr, bdtrc
+
+from separable.estimator import ClassifierMixin, Estimator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +42,7 @@ MIN_REDUCTION = 0.5
 MIN_DISCORDANT = 6
 
 
-class RidgeClasses(ClassifierMixin, BaseEstimator):
+class RidgeClasses(ClassifierMixin, Estimator):
     """Ridge regression on class indicators, with the fit and predict of scikit-learn.
 
     Examples
@@ -154,16 +155,16 @@ class PairedErrors:
 
     def _against_guessing(self, guess: float) -> str:
         n, wrong = len(self.after), int(self.after.sum())
-        if binom.cdf(wrong, n, guess) <= SIGNIFICANCE:
+        if bdtr(wrong, n, guess) <= SIGNIFICANCE:
             return HELPS
-        is_high = binom.sf(wrong - 1, n, MIN_REDUCTION * guess) <= SIGNIFICANCE
+        is_high = bdtrc(wrong - 1, n, MIN_REDUCTION * guess) <= SIGNIFICANCE
         return NO_HELP if is_high else UNDECIDED
 
     def _against_before(self) -> str:
         decisive = self.better + self.worse
-        if decisive and binom.sf(self.better - 1, decisive, 0.5) <= SIGNIFICANCE:
+        if decisive and bdtrc(self.better - 1, decisive, 0.5) <= SIGNIFICANCE:
             return HELPS
-        if decisive and binom.sf(self.worse - 1, decisive, 0.5) <= SIGNIFICANCE:
+        if decisive and bdtrc(self.worse - 1, decisive, 0.5) <= SIGNIFICANCE:
             return NO_HELP
         n = len(self.after)
         most = (self.better - self.worse + STANDARD_ERRORS * sqrt(decisive + 1)) / n

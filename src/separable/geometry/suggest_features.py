@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from separable.data.rows import Rows, as_rows, column_names
+from separable.estimator import clone
 from separable.features.polynomial_encoder import PolynomialEncoder
-from separable.fitting.splits import CV, read_splits
+from separable.fitting.splits import CV, read_splits, stratified_folds
 from separable.fitting.targets import check_labels, find_classes
 from separable.geometry.held_out_errors import HELPS, UNDECIDED, PairedErrors, RidgeClasses
 from separable.geometry.proofs.proof import Separation
@@ -382,7 +381,7 @@ def _folds(table: FeatureTable, cv: Any, learner: Any) -> list[tuple[Indices, In
         most = min(int(cv), int(np.bincount(label).min()))
         if most < 2:
             return []
-        cv = StratifiedKFold(most, shuffle=True, random_state=0)
+        return stratified_folds(label, most, seed=0)
     splits = read_splits(cv, learner, np.empty((n, 1)), label, None, n)
     return [(split.train, split.test) for split in splits]
 

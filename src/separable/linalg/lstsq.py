@@ -6,12 +6,12 @@ code can catch it. SciPy's ``nnls`` crashes on matrices without columns.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg import lstsq as scipy_lstsq
-from scipy.optimize import nnls
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -64,7 +64,7 @@ def nonnegative_squares(
     if matrix.size == 0 or not (np.isfinite(matrix).all() and np.isfinite(target).all()):
         return None
     try:
-        x, left = nnls(matrix, target, maxiter=max_iter)
+        x, left = import_module("scipy.optimize").nnls(matrix, target, maxiter=max_iter)
     except RuntimeError:  # too many steps
         return None
     return np.asarray(x, dtype=np.float64), float(left)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import column_names
+from separable.estimator import check_is_fitted
 from separable.fitting.base import LinearEstimator
 from separable.model.linear_model import LinearModel, TrainingState
 from separable.model.merge import same_encoder

@@ -6,10 +6,9 @@ import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 
 from separable.data.row_operations import indicator_rows
+from separable.estimator import ClassifierMixin, available_if
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
 from separable.model.parameters import Requirement
 from separable.model.predict.probability import model_log_probabilities

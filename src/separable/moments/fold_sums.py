@@ -12,10 +12,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
 
 from separable.data.resources import available_bytes
 from separable.data.rows import Rows, as_rows
+from separable.estimator import clone, is_classifier, is_regressor
 from separable.fitting.fit_warnings import held_back
 from separable.fitting.fold_fits import FittedFold, FoldFit, LeftOut, refit, refit_fold
 from separable.fitting.predictions import ask, predictions_from_scores

@@ -7,12 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, largest_magnitude
+from separable.estimator import ClassifierMixin, available_if, check_is_fitted, convergence_warning
 from separable.fitting.base import LinearEstimator
 from separable.fitting.targets import (
     RowWeights,
@@ -343,7 +340,7 @@ class OnlineEstimator(LinearEstimator):
         if message is not None:
             warnings.warn(
                 f"{type(self).__name__} may have learned little: {message}",
-                ConvergenceWarning,
+                convergence_warning(),
                 stacklevel=stacklevel,
             )
 

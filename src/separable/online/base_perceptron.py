@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from separable.data.rows import as_rows, column_names, core_rows
+from separable.estimator import ClassifierMixin, convergence_warning
 from separable.model.parameters import (
     BOOL,
     CLASS_WEIGHT,
@@ -196,14 +195,14 @@ class PerceptronBase(ClassifierMixin, OnlineEstimator):
         evidence: dict[str, Any] = dict(model.evidence)
         if not evidence["converged"] and evidence["stopped_by"] != "eps":
             message = unconverged_message(self, evidence, labels, n_rows)
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warnings.warn(message, convergence_warning(), stacklevel=3)
         elif self.ties == "positive" and evidence["tied_rows"] > 0:
             warnings.warn(
                 f"{type(self).__name__} with ties='positive' counts a score of exactly 0 as the "
                 f"positive class, and {evidence['tied_rows']} of {n_rows} training rows have that "
                 "score. predict gives them the negative class, as every linear model does here. "
                 "Use ties='mistake' for weights that put every row strictly on its side.",
-                ConvergenceWarning,
+                convergence_warning(),
                 stacklevel=3,
             )
 

@@ -6,11 +6,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from separable._core import native
 from separable.data.rows import as_rows, column_names
 from separable.data.split import random_split, stratified_split
+from separable.estimator import convergence_warning
 from separable.fitting.targets import RowWeights
 from separable.fitting.unused_options import Ineffective
 from separable.model.parameters import (
@@ -238,7 +238,7 @@ class SGDBase(OnlineEstimator):
         state = run.run()
         state.rows_seen += batch.n_counted
         if run.warning():
-            warnings.warn(run.warning(), ConvergenceWarning, stacklevel=2)
+            warnings.warn(run.warning(), convergence_warning(), stacklevel=2)
         self._remember_columns(X)
         self._state = state
         self._model = self._build_model(

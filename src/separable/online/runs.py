@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from separable._core import native, portable
 from separable.data.resources import available_bytes
 from separable.data.rows import core_rows
+from separable.estimator import check_random_state
 from separable.fitting.targets import RowWeights
 
 if TYPE_CHECKING:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
-
+from separable.estimator import ClassifierMixin, available_if
 from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
 from separable.model.predict.probability import model_log_probabilities
 from separable.online.base import partial_fit_classes

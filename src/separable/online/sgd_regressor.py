@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sklearn.base import RegressorMixin
-
+from separable.estimator import RegressorMixin
 from separable.model.parameters import AVERAGE, Requirement, one_of
 from separable.online.base import partial_fit_numbers
 from separable.online.base_sgd import LOSSES, SGDBase

@@ -7,11 +7,10 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from separable._core import native
 from separable.data.rows import as_rows, column_names
+from separable.estimator import RegressorMixin, convergence_warning
 from separable.model.parameters import (
     BOOL,
     COUNT,
@@ -177,7 +176,7 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
         }
         model = self._build_model(state, column_names(X), evidence)
         if self.tol is not None and not run.converged and self.max_iter > 1:
-            warnings.warn(self._unconverged_message(run), ConvergenceWarning, stacklevel=2)
+            warnings.warn(self._unconverged_message(run), convergence_warning(), stacklevel=2)
         self._remember_columns(X)
         self._state, self._model = state, model
         self.n_iter_ = len(run.mean_squared_error)

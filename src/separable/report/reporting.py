@@ -204,7 +204,7 @@ def _measured(scored: ScoredRows, positive: Any, learned: ScoredRows | None) -> 
 
 
 def _unfitted(learner: Any) -> Any:
-    from sklearn.base import clone
+    from separable.estimator import clone
 
     return clone(learner)
 

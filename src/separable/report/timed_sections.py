@@ -292,7 +292,7 @@ class _Given:
 
     def planned(self, rows: int, seconds: float) -> bool:
         """Choose repetitions and sizes by the time of one fit; False if no plan is fast enough."""
-        from sklearn.base import clone
+        from separable.estimator import clone
 
         part = self._part(rows)
         given = {} if self.weight is None else {"sample_weight": self.weight[part]}

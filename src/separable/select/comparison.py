@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
+from separable.estimator import clone
 from separable.fitting.best_candidate import best_index
 from separable.fitting.folds import read_folds
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -45,4 +45,4 @@ def p_value(apart: Floats, test_per_train: float) -> float:
         return math.nan
     if error == 0.0:
         return 1.0 if mean == 0.0 else 0.0
-    return float(2.0 * student.sf(abs(mean) / error, len(apart) - 1))
+    return float(2.0 * stdtr(len(apart) - 1, -abs(mean) / error))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
+from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
-from sklearn.pipeline import Pipeline
 
+from separable.estimator import clone, is_pipeline
 from separable.fitting.best_candidate import one_standard_error_index, standard_errors
 from separable.fitting.fit_warnings import Notices
 from separable.fitting.fold_fits import FoldFit, Problem, fold_of, refit
@@ -22,7 +23,7 @@ from separable.select.cross_validation import read_problem, validate
 from separable.select.search_results import Search, results_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
     from separable.fitting.fold_fits import FittedFold
     from separable.fitting.scorers import Scorer
@@ -182,8 +183,36 @@ class _Candidate:
         return (name, *others)
 
 
+def parameter_grid(grid: Any) -> Iterator[dict[str, Any]]:
+    """Yield every combination of values, in the order of scikit-learn's ``ParameterGrid``.
+
+    Parameters
+    ----------
+    grid : dict of str to sequence, or list of such dicts
+        Values of each parameter.
+    """
+    for each in [grid] if isinstance(grid, Mapping) else grid:
+        if not isinstance(each, Mapping):
+            raise TypeError(
+                f"Parameter grid: give a dict of parameters, or a list of such dicts. Got {each!r}."
+            )
+        for name, values in each.items():
+            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+                raise TypeError(
+                    f"The grid of {name!r} needs to be a list or a numpy array. Got {values!r}; "
+                    f"write [{values!r}] for a single value."
+                )
+            if np.ndim(values) > 1 and isinstance(values, np.ndarray):
+                raise ValueError(f"The grid of {name!r} must have one dimension.")
+            if len(values) == 0:
+                raise ValueError(f"The grid of {name!r} has no values. Give at least one.")
+        names = sorted(each)
+        for values in product(*(each[name] for name in names)):
+            yield dict(zip(names, values, strict=True))
+
+
 def _candidates(estimator: Any, grid: Any) -> list[_Candidate]:
-    points = list(ParameterGrid(grid))
+    points = list(parameter_grid(grid))
     if not points:
         raise ValueError("The grid is empty. Give a dict of parameters, or a list with such dicts.")
     return [
@@ -279,7 +308,7 @@ class _Work:
     ) -> list[list[FoldResult]]:
         """Validate candidates that share work."""
         fits = None
-        if isinstance(estimators[0], Pipeline) and _shared_parameter(estimators[0]):
+        if is_pipeline(estimators[0]) and _shared_parameter(estimators[0]):
             fits = _piped_fits(self.problem, estimators, self.splits)
         return validate(
             self.problem,
@@ -305,7 +334,7 @@ class _Work:
 
 def _shared_parameter(estimator: Any) -> str | None:
     """Return the parameter in which candidates may differ and still share work, if there is one."""
-    if isinstance(estimator, Pipeline):
+    if is_pipeline(estimator):
         name, last = estimator.steps[-1]
         return f"{name}__{last.regularization}" if hasattr(last, "path_solver") else None
     return estimator.regularization if hasattr(estimator, "fold_fits") else None
@@ -353,7 +382,7 @@ class _PipedFold:
         X, y = take(problem.X, train), take(problem.y, train)
         self._steps = clone(self._pipelines[0]).steps[:-1]
         if self._steps:
-            X = Pipeline(self._steps).fit_transform(X, y)
+            X = import_module("sklearn.pipeline").Pipeline(self._steps).fit_transform(X, y)
         weight = None if problem.weight is None else problem.weight[train]
         learners = [each.steps[-1][1] for each in self._pipelines]
         own = Problem(learners[0], X, y, len(train), weight)

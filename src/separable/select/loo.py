@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
 
 from separable.certified.loo.certified_loo import TooLargeError
+from separable.estimator import check_random_state, is_classifier
 from separable.fitting.fit_warnings import Notices
 from separable.fitting.fold_fits import refit
 from separable.fitting.predictions import ask, join

@@ -7,9 +7,9 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
 from separable.data.rows import column_names
+from separable.estimator import clone
 from separable.fitting.fit_warnings import Notices
 from separable.fitting.fold_fits import refit
 from separable.fitting.separation_error import naming_columns

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
-from sklearn.utils.metaestimators import available_if
 
+from separable.estimator import available_if
 from separable.model.words import lined_up
 from separable.select.results import shown_number
 
@@ -164,7 +163,7 @@ def results_table(
         mean = scores.mean(axis=1)
         table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, scores.std(axis=1)
         worst = np.where(np.isnan(mean), -np.inf, mean)
-        table[f"rank_test_{name}"] = rankdata(-worst, method="min").astype(np.int32)
+        table[f"rank_test_{name}"] = _ranks(worst)
     if results[0][0].train_scores:
         _add_train_scores(table, results, names)
     return table
@@ -193,3 +192,8 @@ def _column(name: str, candidates: Sequence[Mapping[str, Any]]) -> np.ma.MaskedA
     filled[:] = values
     column: NDArray[Any] = np.array(values) if plain else filled
     return np.ma.MaskedArray(column, mask=[name not in each for each in candidates])
+
+
+def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return 1 for the highest score; equal scores share the best rank."""
+    return (np.searchsorted(np.sort(-scores), -scores) + 1).astype(np.int32)

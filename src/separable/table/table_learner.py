@@ -6,13 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.validation import check_is_fitted
 
 from separable.data.columns import Columns, as_columns
 from separable.data.ingest.dates import TypedColumns
 from separable.data.table import TableError, require_columns
+from separable.estimator import ClassifierMixin, Estimator, RegressorMixin, check_is_fitted, clone
 from separable.features.table.table_encoder import TableEncoder
 from separable.select.estimators.logistic_regression_cv import LogisticRegressionCV
 from separable.select.estimators.ridge_cv import RidgeCV
@@ -38,7 +36,7 @@ __all__ = [
 ]
 
 
-class TableLearner(BaseEstimator):
+class TableLearner(Estimator):
     """An encoder and a learner behind one ``fit(table, target)``."""
 
     learner: Any
@@ -132,7 +130,7 @@ class TableLearner(BaseEstimator):
         return hasattr(self, "_model")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # newer than the stubs
+        tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         tags.input_tags.categorical = True
@@ -285,7 +283,7 @@ class TableClassifier(ClassifierMixin, TableLearner):
         float
         """
         y_true = self._y_true(X, y)
-        return float(accuracy_score(y_true, self.predict(X), sample_weight=sample_weight))
+        return super().score(X, y_true, sample_weight)
 
 
 class TableRegressor(RegressorMixin, TableLearner):
@@ -338,4 +336,4 @@ class TableRegressor(RegressorMixin, TableLearner):
         float
         """
         y_true = self._y_true(X, y)
-        return float(r2_score(y_true, self.predict(X), sample_weight=sample_weight))
+        return super().score(X, y_true, sample_weight)

@@ -89,8 +89,7 @@ def fit_warning(
 
     Returns None if the columns depend only because they are the levels of a category.
     """
-    from sklearn.exceptions import ConvergenceWarning
-
+    from separable.estimator import convergence_warning
     from separable.moments.regression.rank_warning import DependentColumns
 
     if isinstance(message, DependentColumns) and encoder is not None:
@@ -99,7 +98,7 @@ def fit_warning(
         return Message(message.text(lambda column: shown(encoder.feature_names[column])))
     evidence, k = model.evidence, model.n_scores
     counts_mistakes = {"epochs", "training_mistakes"} <= evidence.keys()
-    if not isinstance(message, ConvergenceWarning) or not counts_mistakes:
+    if not isinstance(message, convergence_warning()) or not counts_mistakes:
         return Message(" ".join(str(message).split()))
     which = f" for at least one of its {k} one-vs-rest models" if k > 1 else ""
     return Message(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +11,7 @@ import numpy as np
 from separable.data.split import group_split, stratified_split
 from separable.data.table import TableError
 from separable.errors import by_spelling
+from separable.fitting.splits import group_folds, k_folds, stratified_folds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,13 +78,11 @@ def folds_of(problem: Problem, chosen: Rows, n_folds: int, seed: int) -> Folds |
         return forward_folds(problem.times[chosen], n_folds) or None
     if problem.groups is not None:
         return _group_folds(problem.groups[chosen], n_folds)
-    from sklearn.model_selection import KFold, StratifiedKFold
-
     n = len(chosen)
     if problem.task == "regression":
         if n < 4:
             return None
-        return list(KFold(min(n_folds, n // 2), shuffle=True, random_state=seed).split(range(n)))
+        return k_folds(n, min(n_folds, n // 2), seed)
     _, codes = np.unique(problem.target.values[chosen], return_inverse=True)
     counts = np.bincount(codes)
     if (len(counts) == 2 and counts.min() < 2) or counts.max() < 2:
@@ -92,20 +90,15 @@ def folds_of(problem: Problem, chosen: Rows, n_folds: int, seed: int) -> Folds |
     most = (
         counts.min() if len(counts) == 2 else counts.max()
     )  # both classes must be in the training rows
-    folds = StratifiedKFold(min(n_folds, int(most)), shuffle=True, random_state=seed)
-    with warnings.catch_warnings():  # a class of one row is unknown while that row is held out
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        return list(folds.split(np.empty(n), codes))
+    # A class of one row is unknown while that row is held out.
+    return stratified_folds(codes, min(n_folds, int(most)), seed)
 
 
 def _group_folds(groups: NDArray[np.int64], n_folds: int) -> Folds | None:
-    from sklearn.model_selection import GroupKFold
-
     n_groups = len(np.unique(groups))
     if n_groups < 2:
         return None
-    folds = GroupKFold(min(n_folds, n_groups))
-    return list(folds.split(np.empty(len(groups)), groups=groups))
+    return group_folds(groups, min(n_folds, n_groups))
 
 
 def forward_folds(times: NDArray[Any], n_folds: int) -> Folds:

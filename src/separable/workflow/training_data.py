@@ -371,8 +371,7 @@ def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
 
 def adds_counts(estimator: Any) -> bool:
     """Return whether a learner needs values >= 0, so that numbers must not be centred."""
-    tags = getattr(estimator, "__sklearn_tags__", None)
-    return tags is not None and bool(tags().input_tags.positive_only)
+    return bool(getattr(estimator, "positive_only", False))
 
 
 def refuse_negative(rows: Rows, encoder: TableEncoder, learner: str) -> None:

@@ -360,7 +360,7 @@ def test_parameters_and_clone():
     with pytest.raises(ValueError, match="not fitted"):
         copy.encode(TABLE)
     assert copy.set_params(number=None, drop=["age"]).fit(TABLE).sources[0] == "city"
-    with pytest.raises(ValueError, match="Invalid parameter 'size' for TableEncoder"):
+    with pytest.raises(ValueError, match="Invalid parameter 'size' for estimator TableEncoder"):
         copy.set_params(size=True)
     assert repr(copy) == "TableEncoder(drop=['age'])"
     check_is_fitted(encoder)

@@ -538,7 +538,7 @@ def test_pipeline_and_repr():
     assert repr(TextEncoder(ngram_range=(1, 2))) == "TextEncoder(ngram_range=(1, 2))"
     encoder = clone(TextEncoder(min_df=2)).set_params(binary=True)
     assert encoder.get_params()["min_df"] == 2
-    with pytest.raises(ValueError, match="Invalid parameter 'mindf' for TextEncoder"):
+    with pytest.raises(ValueError, match="Invalid parameter 'mindf' for estimator TextEncoder"):
         encoder.set_params(mindf=3)
 
 

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
-from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
 from separable.certified.duality.published import publish
@@ -36,6 +33,7 @@ from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import Learns, solver_of
 from separable.certified.solvers.solved import Start
 from separable.data.rows import column_names
+from separable.estimator import check_is_fitted, check_random_state, is_classifier
 from separable.fitting.base import LinearEstimator, one_or_list
 from separable.fitting.separation_error import naming_columns
 from separable.model.linear_model import LinearModel

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from separable.certified.duality.residual_certificate import certify_residuals
 from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
@@ -26,6 +25,7 @@ from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.l1_driver import sweeps_before_fallback
 from separable.data.rows import as_rows
+from separable.estimator import RegressorMixin
 from separable.fitting.fold_fits import FoldData
 from separable.fitting.targets import check_numbers
 from separable.losses.squared_error import SquaredError

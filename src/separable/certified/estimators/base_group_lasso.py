@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import _clone_parametrized  # type: ignore[attr-defined]
-from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.block_path import (
@@ -21,6 +19,7 @@ from separable.certified.estimators.block_path import (
 from separable.certified.preparation import PLAIN
 from separable.certified.solvers.block_penalty.block_cd import BlockDescent
 from separable.data.rows import column_names
+from separable.estimator import check_is_fitted
 from separable.model.parameters import ParameterError, Requirement
 from separable.penalties.group import GroupPenalty
 
@@ -201,10 +200,10 @@ class GroupLearner(CertifiedEstimator):
 
     def __sklearn_clone__(self) -> Self:
         """Return a learner that is not fitted, with the same parameters and the same encoder."""
-        copy = _clone_parametrized(self)
+        copy = super().__sklearn_clone__()
         if hasattr(self, "_sources"):
             copy._sources = self._sources
-        return cast("Self", copy)
+        return copy
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from all rows.

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sklearn.exceptions import ConvergenceWarning
+from separable.estimator import convergence_warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +101,7 @@ def warn_of_gap(
     elif reason:
         reason = f": {reason}"
     if reason:
-        warnings.warn(f"{name}{reason}", ConvergenceWarning, stacklevel=stacklevel + 1)
+        warnings.warn(f"{name}{reason}", convergence_warning(), stacklevel=stacklevel + 1)
 
 
 def _local(certificate: Any, n_iter: int) -> str:

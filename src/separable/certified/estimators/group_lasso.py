@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import RegressorMixin
-
 from separable.certified.estimators.base_group_lasso import GroupLearner
+from separable.estimator import RegressorMixin
 from separable.losses.squared_error import SquaredError
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.base import ClassifierMixin
-
 from separable.certified.estimators.base_group_lasso import GroupLearner
+from separable.estimator import ClassifierMixin
 from separable.losses.logistic import Logistic
 from separable.model.parameters import CLASS_WEIGHT, Requirement
 from separable.model.predict.probability import model_log_probabilities

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 
 from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
 from separable.certified.solvers.policy import solver_of
+from separable.estimator import ClassifierMixin, available_if
 from separable.losses.hinge import Hinge
 from separable.losses.squared_hinge import SquaredHinge
 from separable.model.parameters import BOOL, CLASS_WEIGHT, POSITIVE, Requirement, one_of

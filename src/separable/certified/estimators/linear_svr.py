@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.base import RegressorMixin
-
 from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.estimators.linear_svm import PENALISED
+from separable.estimator import RegressorMixin
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
 from separable.model.parameters import NOT_NEGATIVE, Requirement
 

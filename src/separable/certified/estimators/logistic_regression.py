@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.inference.existence import check_optimum
 from separable.certified.inference.logistic_summary import check_level, infer, summarise
 from separable.certified.problem import TOGETHER
+from separable.estimator import ClassifierMixin, check_is_fitted
 from separable.losses.logistic import Logistic
 from separable.model.arrays import checked_names
 from separable.model.parameters import (

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from separable.certified.duality.penalized_certifier import evaluate
 from separable.certified.estimators.base import CertifiedEstimator
@@ -26,6 +25,7 @@ from separable.certified.solvers.interior_point.max_norm_interior import (
     MAX_STEPS,
     bounded_least_squares,
 )
+from separable.estimator import RegressorMixin
 from separable.linalg.cholesky import Cholesky
 from separable.losses.squared_error import SquaredError
 from separable.model.parameters import Requirement

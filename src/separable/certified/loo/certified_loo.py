@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from sklearn.base import clone
 
 from separable.certified.loo.changes import Changes, class_factors
 from separable.certified.loo.l1_loo import PenalizedColumns, columns_alone
@@ -23,6 +22,7 @@ from separable.certified.loo.piecewise_linear_loo import (
 from separable.certified.loo.smooth_loo import SmoothFit, left_out_smooth
 from separable.certified.loo.softmax_loo import JointFit, left_out_multinomial
 from separable.certified.problem import TOGETHER
+from separable.estimator import clone
 from separable.fitting.fold_fits import LeftOut
 from separable.fitting.predictions import ask, join, predictions_from_scores
 from separable.fitting.splits import take

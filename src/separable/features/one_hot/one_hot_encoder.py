@@ -9,6 +9,7 @@ import numpy as np
 
 from separable.data.rows import as_rows
 from separable.data.strings import ChainedTexts, DeferredTexts, RepeatedText
+from separable.estimator import not_fitted_error
 from separable.features.base import Transformer
 from separable.features.one_hot.levels import (
     ColumnLevels,
@@ -197,7 +198,7 @@ class OneHotEncoder(Transformer):
 
     def _fitted(self) -> list[ColumnLevels]:
         if not hasattr(self, "_levels"):
-            raise self._not_fitted()
+            raise not_fitted_error(self)
         return self._levels
 
     @property
@@ -318,7 +319,7 @@ class OneHotEncoder(Transformer):
                 stacklevel=4,
             )
 
-    def _given_out(self, rows: Rows, data: Any) -> Any:
+    def _given_out(self, rows: Rows | NDArray[np.float64], data: Any) -> Any:
         out = super()._given_out(rows, data)
         dtype = np.dtype(self.dtype)
         return out if dtype == np.float64 else out.astype(dtype)

@@ -18,6 +18,7 @@ from separable.data.ingest.dates import TypedColumns
 from separable.data.resources import in_threads, n_threads
 from separable.data.strings import ChainedTexts, RepeatedText
 from separable.data.table import ColumnType, TableError, list_names
+from separable.estimator import not_fitted_error
 from separable.features.base import Transformer
 from separable.features.encoding_report import EncodingReport, UnseenLedger
 from separable.features.row_assembly import Slot, rows_from_slots
@@ -320,7 +321,7 @@ class TableEncoder(Transformer):
 
     def _fitted(self) -> tuple[ColumnEncoder, ...]:
         if not hasattr(self, "_encoders"):
-            raise self._not_fitted()
+            raise not_fitted_error(self)
         if self._encoders is None:
             self._finish()
         assert self._encoders is not None
@@ -372,7 +373,7 @@ class TableEncoder(Transformer):
     def unseen_(self) -> dict[str, dict[str, Any]]:
         """Levels unseen in training and met since fit, counted by column."""
         if not hasattr(self, "_encoders"):
-            raise self._not_fitted()
+            raise not_fitted_error(self)
         return self._unseen.to_dict()
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 
 from separable.data.resources import n_threads
 from separable.data.strings import RepeatedText
+from separable.estimator import not_fitted_error
 from separable.features.base import Transformer
 from separable.features.text.parameter_checks import TOKEN_PATTERN
 from separable.features.text.terms import TextHashing, TextVocabulary
@@ -290,7 +291,7 @@ class TextEncoder(Transformer):
     def _fitted(self) -> State:
         if not hasattr(self, "_state"):
             if self.n_features is None and (self.vocabulary is None or self.use_idf):
-                raise self._not_fitted()
+                raise not_fitted_error(self)
             state = self._new_state()  # hashing and counts of a given vocabulary need no fit
             if isinstance(state, TextVocabulary):
                 state.assume()

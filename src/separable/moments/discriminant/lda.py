@@ -6,9 +6,9 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
+from separable.estimator import check_is_fitted
+from separable.features.base import OutputMixin
 from separable.model.parameters import COUNT_OR_NONE, UNIT_INTERVAL, Requirement, one_of
 from separable.model.predict.scores import linear_scores
 from separable.moments.base import Solution
@@ -31,6 +31,8 @@ from separable.statistics.precision import Precision, check_weights
 from separable.statistics.weighted_rows import fourth_powers
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from separable.statistics.sums import Sums
     from separable.statistics.weighted_rows import Data
     from separable.typing import Floats
@@ -45,7 +47,7 @@ SHRINKAGE = Requirement(
 )
 
 
-class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier[Moments]):
+class LDA(OutputMixin, MomentClassifier[Moments]):
     """Linear discriminant analysis: Gaussian classes with a shared covariance.
 
     The score of class k is its discriminant,
@@ -398,7 +400,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier[Mo
         constant -= half[first] - half[second] + weights @ centres.middle
         return linear_scores(rows, weights[None, :], np.array([constant]))[:, 0]
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Any) -> Any:
         """Project rows on the discriminant axes, (n, n_components).
 
         Parameters
@@ -407,13 +409,28 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier[Mo
 
         Returns
         -------
-        ndarray of shape (n, r)
+        ndarray of shape (n, r), or the data frame type chosen with `set_output`
             (x - m).a for each axis a. Within classes the axes have variance 1 and are uncorrelated.
         """
         check_is_fitted(self)
         rows = self._finite_rows(X)
         axes = self.scalings_[:, : self._n_features_out].T
-        return linear_scores(rows, axes, -(axes * self.xbar_).sum(axis=1))
+        projected = linear_scores(rows, axes, -(axes * self.xbar_).sum(axis=1))
+        return self._given_out(projected, X)
+
+    def fit_transform(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from all rows and project them."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the axes: lda0, lda1, ..."""
+        return [f"{type(self).__name__.lower()}{j}" for j in range(self._n_features_out)]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Return the names of the axes."""
+        check_is_fitted(self)
+        return np.array(self.feature_names, dtype=object)
 
 
 def _shrunk(covariance: Floats, g: float) -> Floats:

@@ -211,9 +211,13 @@ class NaiveBayes(MomentClassifier[ClassCounts]):
         log_prob: Floats = self._learned("feature_log_prob")
         return log_prob
 
+    @property
+    def positive_only(self) -> bool:
+        """Whether X must hold counts; a threshold makes them from any numbers."""
+        return self._threshold() is None
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self._threshold() is None
         tags.classifier_tags.poor_score = True  # on data that are not counts
         return tags
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh, qr, svd
-from sklearn.base import RegressorMixin
 
 from separable.data.rows import Rows
+from separable.estimator import RegressorMixin
 from separable.fitting.base import one_or_list
 from separable.fitting.targets import check_targets, weigh_rows
 from separable.linalg.lstsq import lstsq

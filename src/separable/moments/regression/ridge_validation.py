@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
+from separable.estimator import Estimator, RegressorMixin
 from separable.fitting.best_candidate import best_index, edge_of
 from separable.fitting.targets import RowWeights
 from separable.model.predict.scores import linear_scores
@@ -92,7 +92,7 @@ class Scores:
         return edge_of(self.alphas, self.best)
 
 
-class _FixedPredictions(RegressorMixin, BaseEstimator):
+class _FixedPredictions(RegressorMixin, Estimator):
     """A regressor that returns its input, to call scorers with predictions."""
 
     def predict(self, X: Any) -> Any:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows
+from separable.estimator import check_is_fitted
 from separable.features.polynomial_encoder import PolynomialEncoder
 from separable.model.linear_model import LinearModel
 from separable.model.predict.inputs import model_rows

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from separable.estimator import check_is_fitted
 from separable.fitting.best_candidate import best_index, one_standard_error_index, standard_errors
 from separable.plot.displays.path import penalty_label, penalty_positions, simplicity
 from separable.plot.style.fitted import name_of
@@ -190,7 +190,7 @@ def _count_of_numbers(column: Any) -> int:
 
 
 def _kind_of(learner: Any) -> str:
-    from sklearn.base import is_classifier, is_regressor
+    from separable.estimator import is_classifier, is_regressor
 
     return "classifier" if is_classifier(learner) else "regressor" if is_regressor(learner) else ""
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from separable.data.rows import as_rows
+from separable.estimator import clone
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.plot.style.panels import describe_panel, legend_of_panels, panels_for
 from separable.plot.style.plane import (

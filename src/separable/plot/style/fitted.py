@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import column_names, is_scipy_sparse
+from separable.estimator import check_is_fitted
 from separable.model.linear_model import LinearModel
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, column_names
+from separable.estimator import check_is_fitted
 from separable.fitting.targets import check_labels
 from separable.plot.style.fitted import names_of_columns
 from separable.plot.style.theme import GREY, class_style, short_names, shortened, text_size

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
+from separable.estimator import is_classifier
 from separable.fitting.fold_fits import FoldFit, fold_of, refit, refits
 from separable.fitting.splits import Split, take
 from separable.online.base import OnlineEstimator

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 
+from separable.estimator import is_classifier, is_regressor
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
 from separable.fitting.scorers import Scorer, read_scoring
 from separable.fitting.targets import check_labels, check_targets

@@ -6,8 +6,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
+from separable.estimator import RegressorMixin
 from separable.fitting.unused_options import Ineffective
 from separable.model.parameters import BOOL, SHARE, Requirement
 from separable.select.estimators.base_search import (

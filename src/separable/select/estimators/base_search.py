@@ -9,13 +9,16 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone, is_regressor
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimators.base import SOLVER_PARAMETERS
 from separable.data.rows import column_names
+from separable.estimator import (
+    check_is_fitted,
+    check_random_state,
+    clone,
+    convergence_warning,
+    is_regressor,
+)
 from separable.fitting.base import LinearEstimator
 from separable.fitting.best_candidate import warn_of_edge
 from separable.fitting.folds import FOLDS, GIVE_SPLITTER, default_folds, read_folds
@@ -312,7 +315,7 @@ class RegularizationSearch(LinearEstimator):
             f"{type(self).__name__} stopped {len(short)} of {len(known)} models of its search "
             f"before they converged, the worst with a relative gap of {worst.relative_gap:.1e}; "
             f"{worst.tol:.1e} was requested. Their scores may be off. {advice}",
-            ConvergenceWarning,
+            convergence_warning(),
             stacklevel=3,
         )
 

@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.metrics import check_scoring
 
+from separable.estimator import ClassifierMixin
+from separable.fitting.scorers import check_scoring
 from separable.model.parameters import BOOL, CLASS_WEIGHT, Requirement
 from separable.select.estimators.base_search import (
     SEARCH_PARAMETERS,
@@ -98,7 +98,7 @@ class CSearch(ClassifierMixin, RegularizationSearch):
         if self.scoring is None:
             return float(super().score(X, y, sample_weight))
         weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(check_scoring(self, scoring=self.scoring)(self, X, y, **weighed))
+        return float(check_scoring(self, self.scoring)(self, X, y, **weighed))
 
     # ------------------------------------------------------------------ results
 

@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.metrics import check_scoring
 
 from separable.data.rows import largest_magnitude
 from separable.fitting.best_candidate import GridEdgeWarning, warn_of_edge
 from separable.fitting.folds import GIVE_SPLITTER, read_folds
-from separable.fitting.scorers import SCORING
+from separable.fitting.scorers import SCORING, check_scoring
 from separable.fitting.splits import CV
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.regression.base_squares import SquaresRegressor
@@ -238,7 +237,7 @@ class RidgeCV(SquaresRegressor):
         return min(exponent, MOST_EXPONENT) if is_far else 0
 
     def _scorer(self) -> Any:
-        return None if self.scoring is None else check_scoring(self, scoring=self.scoring)
+        return None if self.scoring is None else check_scoring(self, self.scoring)
 
     def _needs_rows(self) -> bool:
         return True  # alpha is chosen by rows left out
