@@ -102,3 +102,16 @@ def test_shortened_names_differ():
     names = [f"a very long name of a column that ends in {k} of many" for k in range(40)]
     assert len(set(shortened(names, 20))) == 40
     assert shortened(["short", "x" * 50], 12) == ["short", "xxxxx...xxxx"]
+
+
+def test_a_model_that_is_no_better_than_the_constant_says_so_first(rng):
+    n = 300
+    noise = {"x": rng.normal(size=n).tolist(), "y": rng.integers(0, 2, n).tolist()}
+    run = separable.train(noise, "y")
+    assert run.summary().startswith("No better than always ")
+    assert any(str(each).startswith("No better than always") for each in run.warnings)
+    number = {"x": rng.normal(size=n).tolist(), "y": rng.normal(size=n).tolist()}
+    assert separable.train(number, "y", model="ridge").summary().startswith("No better than alw")
+    good = separable.train(str(PENGUINS), "species", model="lda")
+    assert good.useless is None
+    assert "No better" not in good.summary()

@@ -115,7 +115,7 @@ def test_what_a_run_has(penguins, tmp_path):
     assert penguins.leaderboard.best.name == "logistic-regression"
     assert penguins.evaluation.rows == 86
     assert {row.column: row.type for row in penguins.columns}["island"] == "category"
-    assert penguins.summary().splitlines()[0] == f"{PENGUINS}: 344 rows"
+    assert penguins.summary().splitlines()[0] == f"{PENGUINS}: 344 rows, 8 columns"
     html = penguins._repr_html_()
     assert "344 rows" in html
     assert "<pre>" in html

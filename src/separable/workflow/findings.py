@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from separable.errors import Message, Option
+from separable.errors import Message, Option, by_spelling
+from separable.model.metrics.evaluation import figure
+from separable.model.metrics.metric_registry import METRICS
 from separable.model.words import counted, shown
 from separable.workflow.progress import step
 
@@ -14,10 +16,11 @@ if TYPE_CHECKING:
     from separable.data.checks.findings import Finding
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
+    from separable.model.metrics.evaluation import Evaluation
     from separable.workflow.training_data import Problem
 
 
-__all__ = ["data_warnings", "fit_warning", "remedies_of", "shared_rows"]
+__all__ = ["constant_warning", "data_warnings", "fit_warning", "remedies_of", "shared_rows"]
 
 #: Notes of `separable.data.check` that matter as much as its warnings.
 MATTER = ("imbalance",)
@@ -60,6 +63,31 @@ def _in_brackets(options: list[Option]) -> list[str | Option]:
     for option in dict.fromkeys(options):
         parts += [" " if parts else " (", option]
     return [*parts, ")"] if parts else []
+
+
+def constant_warning(figures: Evaluation) -> Message | None:
+    """Return a warning if a model is no better on test rows than the best constant.
+
+    Judged by log loss, or by the accuracy or the RMSE; better by less than a standard error is not
+    better.
+    """
+    name = next(
+        (each for each in ("log_loss", "accuracy", "rmse") if each in figures.figures), None
+    )
+    if name is None or figures.constant_figures.get(name) is None:
+        return None
+    value, constant = figures.figures[name], figures.constant_figures[name]
+    gain = (value - constant) * (1 if METRICS[name].greater_is_better else -1)
+    if gain > (figures.standard_errors.get(name) or 0.0):
+        return None
+    always = shown(figures.constant if figures.task == "classification" else "the mean", 24)
+    return Message(
+        f"No better than always {always}: {METRICS[name].text} {figure(name, value)} on the test "
+        f"rows, {figure(name, constant)} for the constant. The columns may not tell, or not in a "
+        "linear way: look at ",
+        by_spelling("separable.data.check", "separable check"),
+        ", add columns or rows, or try products of columns (suggest_features).",
+    )
 
 
 def shared_rows(train: pa.Table, test: pa.Table) -> list[Message]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,10 +92,13 @@ class PathResult:
         width = max(len(value) for value, _ in largest)
         less = "" if self.greater_is_better else "; lower is better"
         of = rows_text(self.compared_rows, self.rows)
+        title = (
+            f"Regularization path of {self.learner}: {len(self.steps)} values of {self.name}, "
+            f"{self.folds} folds of {of}{less}:"
+        )
         return "\n".join(
             [
-                f"Regularization path of {self.learner}: {len(self.steps)} values of {self.name}, "
-                f"{self.folds} folds of {of}{less}:",
+                fill(title, 80, subsequent_indent="  ", break_on_hyphens=False),
                 table(lines),
                 "  * best mean; + most regularized within one standard error of it",
                 "",

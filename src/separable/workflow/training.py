@@ -15,7 +15,7 @@ from separable.data.table import TableError, require_columns
 from separable.errors import InputError, Option, OptionError, by_spelling
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
-from separable.workflow.findings import data_warnings, fit_warning, shared_rows
+from separable.workflow.findings import constant_warning, data_warnings, fit_warning, shared_rows
 from separable.workflow.holdout_splits import held_out_rows, how_held_out, refuse_one_class
 from separable.workflow.importance import importance_of
 from separable.workflow.input_tables import naming_file, table_of
@@ -376,6 +376,9 @@ class _Training:
             held_out = None if held_out is None else replace(held_out, scored=None)
         if len(test_rows):
             fitted = _fit(problem, whole, comparison)
+        useless = None if held_out is None else constant_warning(held_out.figures)
+        if useless is not None:
+            warn(useless)
         if held_out is not None and held_out.caution is not None:
             warn(held_out.caution)
         for message in fitted.warnings:
@@ -393,6 +396,7 @@ class _Training:
             warnings=tuple(kept.warnings),
             kept=KeptRows(encoded, whole),
             seconds=time.monotonic() - self.start,
+            useless=useless,
             importance=importance_of(
                 fitted.model, fitted.encoder, whole(counts=comparison.candidate.counts)[1]
             ),
@@ -492,6 +496,8 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
         for one in caught
         if not issubclass(one.category, DominantValueWarning)
     ]
+    if comparison.calibration is not None:
+        model = replace(model, calibration=comparison.calibration)
     return _Fitted(encoder, model, model.predict(rows), tuple(filter(None, messages)))
 
 

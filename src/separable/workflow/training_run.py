@@ -131,6 +131,8 @@ class TrainingRun:
     importance : Importance or None
         Mean absolute contribution of each column; None for models that are not linear in the
         features.
+    useless : Message or None
+        A warning that the model is no better than the best constant, if it is not.
     """
 
     problem: Problem
@@ -144,6 +146,7 @@ class TrainingRun:
     kept: KeptRows
     seconds: float
     importance: Importance | None = None
+    useless: Message | None = None
 
     @property
     def leaderboard(self) -> Leaderboard | None:

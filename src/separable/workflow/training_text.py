@@ -145,12 +145,17 @@ def training_text(run: TrainingRun, *, verbose: bool = False) -> str:
         board = [f"{_brief_board(run.comparison)}\n{_brief_choice(run.comparison)}"]
     else:
         board = [choice_text(run.comparison)]
-    sections = [_brief_columns(run), *board, _held_out_text(run, brief=True)]
+    sections = [] if run.useless is None else [fill(run.useless.spelled(_spelling(run)), 100)]
+    sections += [_brief_columns(run), *board, _held_out_text(run, brief=True)]
     sections += [
         _model_text(run, brief=True),
         *(_importance_text(run) or [weights_text(run.model)]),
     ]
     return "\n\n".join(sections)
+
+
+def _spelling(run: TrainingRun) -> Spelling:
+    return "command" if isinstance(run.problem.data, str) else "train"
 
 
 def _importance_text(run: TrainingRun) -> list[str]:

@@ -138,8 +138,11 @@ def test_the_metric_decides(separable):
     result = separable(
         *args[:-3], "--metric", "log_loss", "--model", "linear-svm", "--model", "lda"
     )
-    assert "linear-svm failed: LinearSVM gives no probabilities" in result.out
     assert "; lower is better:" in result.out
+    names = ("linear-svm", "voted-perceptron")
+    mixed = [*args[:-3], "--metric", "log_loss"]
+    result = separable(*mixed, *(word for name in names for word in ("--model", name)))
+    assert "voted-perceptron failed: VotedPerceptron gives no probabilities" in result.out
 
 
 def test_positive_is_the_rarer_of_two_unless_named(separable):
@@ -224,7 +227,7 @@ def test_what_the_model_remembers(separable):
     assert (kept["task"], kept["target"], kept["data"]) == (
         "classification", "species", "penguins.csv",
     )  # fmt: skip
-    assert (kept["metric"], kept["positive"], kept["constant"]) == ("accuracy", None, "Adelie")
+    assert (kept["metric"], kept["positive"], kept["constant"]) == ("log_loss", None, "Adelie")
     assert kept["held_out"]["rows"] == 86
     assert [each["learner"] for each in kept["leaderboard"]] == ["lda"]
     assert "seconds" not in kept["leaderboard"][0]

@@ -166,7 +166,7 @@ _OPTIONS = {
             "--metric",
             type=click.Choice(list(METRICS)),
             metavar="NAME",
-            help=f"Metric that ranks the learners: {', '.join(METRICS)}.  [default: accuracy or "
+            help=f"Metric that ranks the learners: {', '.join(METRICS)}.  [default: log_loss or "
             "rmse]",
         ),
         click.option(
