@@ -361,7 +361,7 @@ def test_training_by_the_command_and_by_its_peer(tiny, capsys, monkeypatch):
     from pyarrow import parquet
 
     from benchmarks import train_command
-    from separable.cli.training.learners import LEARNERS
+    from separable.workflow.learners import LEARNERS
 
     def files(settings, folder):
         rng = np.random.default_rng(0)

@@ -90,7 +90,7 @@ def test_contributing_is_short():
 
 
 def test_every_learner_has_a_page():
-    from separable.cli.training.learners import LEARNERS
+    from separable.workflow.learners import LEARNERS
 
     places = [learner.import_path for learner in LEARNERS.values()]
     stems = {place.partition(":")[0].rpartition(".")[2] for place in places}

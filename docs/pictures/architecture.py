@@ -37,7 +37,7 @@ GROUPS = {
     "compiled": ("#ececec", "#777777"),
 }
 FOLDERS = {
-    "cli": Folder("commands, options, streams, text output", "interfaces"),
+    "cli": Folder("commands, options, text output", "interfaces"),
     "workflow": Folder("train, compare, update", "interfaces"),
     "report": Folder("one self-contained HTML page", "interfaces"),
     "plot": Folder("displays", "interfaces"),
@@ -65,7 +65,7 @@ PATHS = {
         [
             Step("cli", "options"),
             Step("data", "read, infer types, check"),
-            Step("cli", "hold out rows"),
+            Step("workflow", "hold out rows"),
             Step("features", "fit the TableEncoder, encode"),
             Step("select", "cross-validate the learners"),
             Step("certified", "fit folds x C, refit the best"),

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from separable.select.estimators.ridge_cv import RidgeCV
     from separable.statistics.moments import Moments
     from separable.table.table_learner import TableClassifier, TableRegressor
+    from separable.workflow.training import train
 
 #: Where each public name lives. The imports above tell type checkers the same.
 _HOMES = {
@@ -96,6 +97,7 @@ _HOMES = {
     "VotedPerceptron": "separable.online.voted_perceptron",
     "WidrowHoff": "separable.online.widrow_hoff",
     "load": "separable.model.files.model_file",
+    "train": "separable.workflow.training",
 }
 
 __all__ = [
@@ -141,6 +143,7 @@ __all__ = [
     "WidrowHoff",
     "__version__",
     "load",
+    "train",
 ]
 
 

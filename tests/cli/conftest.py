@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from separable import LinearModel
 from separable.cli.app import run
 from separable.cli.commands import demo
-from separable.cli.training.learners import LEARNERS, regressor
 from separable.data.rows import Rows
 from separable.datasets import PENGUINS
+from separable.workflow.learners import LEARNERS, regressor
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Imported once, in the server that the children are forked from.
-PRELOADED = ["pytest", "sklearn.base", "separable.cli.app", "separable.cli.stream.stream_learning",
-             "separable.online.sgd_classifier"]  # fmt: skip
+PRELOADED = ["pytest", "sklearn.base", "separable.cli.app", "separable.online.sgd_classifier",
+             "separable.workflow.stream.stream_learning"]  # fmt: skip
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(PRELOADED)

@@ -18,8 +18,8 @@ from separable import (
     TableClassifier,
     VotedPerceptron,
 )
-from separable.cli.training.learners import LEARNERS
 from separable.geometry import margins
+from separable.workflow.learners import LEARNERS
 
 CLASSIFIERS = [
     learner.load()

@@ -37,15 +37,14 @@ from separable.report.contents import Absent, Measured
 from separable.report.reporting import contents_of
 from separable.report.scored_rows import LONGEST, ScoredRows, hard_rows
 from separable.report.timed_sections import learning_curve_of, separability_of
-from separable.report.training_record import (
-    certificate_of,
+from separable.report.training_record import certificate_of, versions
+from separable.select.leaderboard import Standing
+from separable.workflow.training_record import (
     columns_of,
     regularization_curve,
     target_bins,
     target_counts,
-    versions,
 )
-from separable.select.leaderboard import Standing
 
 
 def scored(model, X, y, weight=None, raw=None) -> ScoredRows:

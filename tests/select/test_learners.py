@@ -11,9 +11,9 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import StratifiedKFold
 
 from separable import RidgeCV
-from separable.cli.training.learners import LEARNERS
 from separable.moments.base import MomentEstimator
 from separable.select import cross_validate, leave_one_out
+from separable.workflow.learners import LEARNERS
 from tests.select.doubles import fitted
 
 CLOSE = {"rtol": 1e-8, "atol": 1e-8}

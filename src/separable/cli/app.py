@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable import __version__
-from separable.cli.io.output import (
-    close_output,
-    colour,
-    flush_output,
-    warnings_in_one_line,
-)
+from separable.cli.io.output import close_output, colour, flush_output, warnings_in_one_line
 from separable.cli.options.command import Examples
 from separable.cli.options.options import DEBUG
-from separable.cli.render.messages import printable
+from separable.cli.render.messages import Terminal, printable
+from separable.errors import InputError, OptionError
+from separable.workflow.progress import listening, remembering_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +43,7 @@ COMMANDS = {
     "completion": "separable.cli.commands.completion:completion",
 }
 
-BAD, CTRL_C = 1, 130
+BAD, WRONG_USAGE, CTRL_C = 1, 2, 130
 
 #: Environment variable that a shell sets to request completions.
 COMPLETE = "_SEPARABLE_COMPLETE"
@@ -141,7 +138,8 @@ def invoke(args: Sequence[str], meta: dict[str, Any] | None = None) -> int:
     try:
         with app.make_context("separable", list(args), color=colour()) as context:
             try:
-                app.invoke(context)
+                with listening(Terminal()), remembering_files():
+                    app.invoke(context)
             finally:
                 (meta if meta is not None else {}).update(context.meta)
     except click.exceptions.Exit as ended:
@@ -156,6 +154,9 @@ def _report_error(error: BaseException, *, debug: bool) -> int:
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
+    if isinstance(error, OptionError):
+        click.echo(printable(f"Error: {error.spelled('command')}"), err=True)
+        return WRONG_USAGE
     if debug:
         import traceback
 
@@ -177,4 +178,5 @@ def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         prefix = f"{error.filename}: " if error.filename else ""
         return f"{prefix}{error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__
+    text = error.spelled("command") if isinstance(error, InputError) else str(error)
+    return " ".join(text.split()) or type(error).__name__

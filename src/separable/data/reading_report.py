@@ -13,6 +13,7 @@ from separable.data.table import file_position
 if TYPE_CHECKING:
     from separable.data.io.csv.dialect import Dialect
     from separable.data.table import ColumnType
+    from separable.errors import Message
 
 __all__ = [
     "ColumnSource",
@@ -134,7 +135,7 @@ class ReadingReport:
         The first skipped lines.
     rows_without_target : int
         Rows dropped because their target was missing.
-    notes : list of str
+    notes : list of str or Message
         Further remarks.
     """
 
@@ -149,7 +150,7 @@ class ReadingReport:
     skipped: int = 0
     examples: list[SkippedLine] = field(default_factory=list)
     rows_without_target: int = 0
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message | str] = field(default_factory=list)
 
     @property
     def column_types(self) -> dict[str, ColumnType]:
@@ -191,7 +192,9 @@ class ReadingReport:
             for c in self.columns
         ]
         examples = [asdict(example) for example in self.examples]
-        return vars(self) | {"dialect": dialect, "columns": columns, "examples": examples}
+        notes = [str(note) for note in self.notes]
+        values = {"dialect": dialect, "columns": columns, "examples": examples, "notes": notes}
+        return vars(self) | values
 
     def __str__(self) -> str:
         lines = [self._title()]

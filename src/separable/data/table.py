@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from separable.errors import InputError, by_spelling
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
 
+    from separable.errors import Part
+
 
 __all__ = [
+    "COLUMNS_REMEDY",
     "MISSING",
     "CellError",
     "ColumnType",
@@ -39,7 +44,13 @@ _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)",
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-")
 
 
-class TableError(ValueError):
+#: Remedy for a column that cannot be read; a command reads all columns.
+COLUMNS_REMEDY = by_spelling(
+    "name the columns to read: columns=[...].", "leave the column out of the file."
+)
+
+
+class TableError(InputError):
     """A table that cannot be used. The message says where, what and the remedy."""
 
 
@@ -52,36 +63,21 @@ class CellError(TableError):
         Its column.
     row : int
         Its row, counted from 0.
-    problem : str
+    *problem : str or Option
         Problem and remedy.
     """
 
-    def __init__(self, column: str, row: int, problem: str) -> None:
-        super().__init__(f"Column {column!r}, row {row}: {problem}")
-        self.column = column
-        self.row = row
-        self.problem = problem
+    column: str
+    row: int
 
-    def __reduce__(self) -> tuple[type[CellError], tuple[str, int, str]]:
-        return type(self), (self.column, self.row, self.problem)
+    def __init__(self, column: str, row: int, *problem: Part) -> None:
+        super().__init__(*problem, column=column, row=row)
 
 
 class NotANumberError(TableError):
-    """A text in a column that must be numeric.
+    """A text in a column that must be numeric; ``column`` names it."""
 
-    Parameters
-    ----------
-    message : str
-    column : str
-        Its column.
-    """
-
-    def __init__(self, message: str, column: str) -> None:
-        super().__init__(message, column)
-        self.column = column
-
-    def __str__(self) -> str:
-        return str(self.args[0])
+    column: str
 
 
 def file_position(file: str, line: int, column: int | None = None) -> str:

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
     "cell_text",
+    "column_lines",
+    "counted",
     "feature_name",
     "label_value",
     "lined_up",
     "number",
+    "shortened",
     "shown",
     "signed",
     "table",
 ]
 
 MAX_WIDTH = 48
+
+
+def counted(count: Any, noun: str) -> str:
+    """Return a count with a noun: 1 row, 2 rows."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def column_lines(columns: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Return one line per column of a table: name, type and notes."""
+    width = max((len(name) for name, _, _ in columns), default=0)
+    return [f"  {name.ljust(width)}  {kind:<8}  {notes}".rstrip() for name, kind, notes in columns]
 
 
 def feature_name(names: Sequence[str] | None, feature: int) -> str:
@@ -30,6 +42,8 @@ def feature_name(names: Sequence[str] | None, feature: int) -> str:
 
 def label_value(label: Any) -> Any:
     """Return a class label as a plain Python value."""
+    import numpy as np
+
     return label.item() if isinstance(label, np.generic) else label
 
 
@@ -40,6 +54,30 @@ def shown(text: object, widest: int = MAX_WIDTH) -> str:
         for char in str(text)[: 4 * widest]
     )
     return safe if len(safe) <= widest else safe[: widest - 3] + "..."
+
+
+def shortened(names: Sequence[str], widest: int = 32) -> list[str]:
+    """Return names shortened in the middle, as long as needed so that no two look alike.
+
+    Examples
+    --------
+    >>> shortened(["a long name of a column, 2023", "a long name of a column, 2024", "b"], 14)
+    ['a long ...2023', 'a long ...2024', 'b']
+    """
+    safe = [shown(name, 10 * len(name) + 10) for name in names]
+    different = len(set(names))
+    while True:
+        short = [_without_middle(name, widest) for name in safe]
+        if len(set(short)) == different or all(len(name) <= widest for name in safe):
+            return short
+        widest *= 2
+
+
+def _without_middle(name: str, widest: int) -> str:
+    if len(name) <= widest:
+        return name
+    end = (widest - 3) // 3 + 1
+    return f"{name[: widest - 3 - end]}...{name[-end:]}"
 
 
 def cell_text(value: object) -> str:

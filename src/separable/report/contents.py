@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+from separable.workflow.training_record import (
+    Absent,
+    Column,
+    Data,
+    RegularizationCurve,
+    Reproduction,
+    Standing,
+    Tried,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -31,131 +39,6 @@ __all__ = [
     "Standing",
     "Tried",
 ]
-
-
-@dataclass(frozen=True)
-class Absent:
-    """An absent part of the report.
-
-    Parameters
-    ----------
-    reason : str
-        The reason, in a sentence for the reader.
-    """
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of the data.
-
-    Parameters
-    ----------
-    name : str
-    role : str
-        "number", "category", "boolean", "date", "text"; "target", "group", "time", "weight"; or
-        "dropped".
-    missing : int or None
-        None where that is not known.
-    about : str
-        Remarks, such as the number of levels.
-    """
-
-    name: str
-    role: str
-    missing: int | None
-    about: str
-
-
-@dataclass(frozen=True)
-class Data:
-    """The training data.
-
-    Parameters
-    ----------
-    name : str
-        The file name without folders; empty if unknown.
-    rows : int or None
-        Number of rows with a target; None if unknown.
-    columns : tuple of Column
-    target : str
-    task : {"classification", "regression"}
-    target_counts : tuple of (label, int)
-        Rows per class, the most common first; empty in regression.
-    target_bins : tuple of (float, float, int)
-        Bins of a regression target: from, to, rows; empty for classes.
-    sha256 : str or None
-        Of the file, if it is a single one.
-    """
-
-    name: str
-    rows: int | None
-    columns: tuple[Column, ...]
-    target: str
-    task: Literal["classification", "regression"]
-    target_counts: tuple[tuple[Any, int], ...] = ()
-    target_bins: tuple[tuple[float, float, int], ...] = ()
-    sha256: str | None = None
-
-
-@dataclass(frozen=True)
-class Standing:
-    """The cross-validation result of one learner.
-
-    Parameters
-    ----------
-    learner : str
-    params : mapping of str to object
-        The selected parameters.
-    mean, standard_error : float or None
-        None if it failed.
-    difference, difference_error : float or None
-        To the best.
-    differs : bool or None
-        Whether the difference is significant.
-    seconds : float or None
-    failed : str or None
-        The reason if it has no scores.
-    """
-
-    learner: str
-    params: Mapping[str, Any]
-    mean: float | None
-    standard_error: float | None
-    difference: float | None
-    difference_error: float | None
-    differs: bool | None
-    seconds: float | None
-    failed: str | None
-
-
-@dataclass(frozen=True)
-class Tried:
-    """Learners compared by cross-validation, from best to worst.
-
-    Parameters
-    ----------
-    metric : str
-    greater_is_better : bool
-    folds : int
-    rows, of_rows : int
-        Rows of the comparison, and all rows.
-    standings : tuple of Standing
-    taken : str
-        The chosen learner.
-    why : str
-        The reason for the choice, as a sentence.
-    """
-
-    metric: str
-    greater_is_better: bool
-    folds: int
-    rows: int
-    of_rows: int
-    standings: tuple[Standing, ...]
-    taken: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -188,33 +71,6 @@ class Measured:
     caution: str | None = None
     is_new: bool | None = None
     seen: int = 0
-
-
-@dataclass(frozen=True)
-class RegularizationCurve:
-    """The score of the chosen learner by its regularization parameter.
-
-    Parameters
-    ----------
-    learner : str
-    parameter : str
-        "C", "alpha", ...
-    metric : str
-        The score that selected the value.
-    greater_is_better : bool
-    values, means, errors : tuple of float
-        Values in ascending order, with mean and standard error over the folds.
-    chosen : float
-    """
-
-    learner: str
-    parameter: str
-    metric: str
-    greater_is_better: bool
-    values: tuple[float, ...]
-    means: tuple[float, ...]
-    errors: tuple[float, ...]
-    chosen: float
 
 
 @dataclass(frozen=True)
@@ -290,27 +146,6 @@ class Certificate:
     primal: float | None = None
     dual: float | None = None
     is_local: bool = False
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """How to reproduce the model.
-
-    Parameters
-    ----------
-    commands : tuple of str
-        The command line.
-    versions : tuple of (str, str)
-        Of separable, Python, NumPy, ...
-    seed : int or None
-    model_file : str or None
-        The file name.
-    """
-
-    commands: tuple[str, ...]
-    versions: tuple[tuple[str, str], ...]
-    seed: int | None
-    model_file: str | None
 
 
 @dataclass(frozen=True)

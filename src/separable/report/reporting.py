@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from separable.model.files.training_rows import TrainingRows
@@ -11,24 +12,19 @@ from separable.report.contents import Absent, Data, Measured, Reproduction
 from separable.report.page.page import check_extra, page_of, write_page
 from separable.report.scored_rows import Fitted, hard_rows, seen_in_training, target_name
 from separable.report.timed_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
-from separable.report.training_record import (
-    columns_of,
-    recalled,
-    target_bins,
-    target_counts,
-    training_evidence,
-    versions,
-)
+from separable.report.training_record import recalled, versions
+from separable.workflow.options import data_name
+from separable.workflow.stream.stream_training import StreamRun
+from separable.workflow.training_record import columns_of, target_bins, target_counts, trained_on
+from separable.workflow.training_run import TrainingRun
 
 if TYPE_CHECKING:
-    import os
-
     from separable.model.kinds import Model
     from separable.report.contents import Contents
     from separable.report.scored_rows import ScoredRows
 
 
-__all__ = ["contents_of", "growth_of", "report", "separability_part"]
+__all__ = ["contents_of", "contents_of_run", "growth_of", "report", "separability_part"]
 
 NOT_GIVEN = "Give labelled rows to see this: report(model, X, y)."
 
@@ -42,7 +38,7 @@ def report(
     sample_weight: Any = None,
     positive: Any = None,
     title: str | None = None,
-    path: str | os.PathLike[str] | None = None,
+    path: str | PathLike[str] | None = None,
 ) -> str:
     """Return a report on a fitted model: one self-contained HTML page.
 
@@ -52,8 +48,9 @@ def report(
 
     Parameters
     ----------
-    model : fitted estimator, TableClassifier, TableRegressor, LinearModel or VotedModel
-        Also a pipeline or a search that ends in linear weights, and estimators of scikit-learn.
+    model : TrainingRun, fitted estimator, TableClassifier, TableRegressor or LinearModel
+        The result of `separable.train`, which has its own rows: ``report(run, "page.html")``. Also
+        a pipeline or a search that ends in linear weights, and estimators of scikit-learn.
     X : array-like, sparse matrix, data frame, table or texts, optional
         Test rows, as input of its ``predict``. Without them the page shows what the model itself
         holds.
@@ -90,8 +87,28 @@ def report(
     """
     check_extra()
     given = {"train": train, "sample_weight": sample_weight, "positive": positive}
-    contents = contents_of(model, X, y, title=title, **given)
+    if isinstance(model, TrainingRun | StreamRun):
+        if isinstance(X, (str, PathLike)) and path is None:
+            X, path = None, X
+        if X is not None or y is not None or any(one is not None for one in given.values()):
+            raise ValueError("A training run has its own rows: give report(run, path, title=...).")
+        contents = contents_of_run(model, title=title)
+    else:
+        contents = contents_of(model, X, y, title=title, **given)
     return page_of(contents) if path is None else write_page(contents, path)
+
+
+def contents_of_run(
+    run: TrainingRun | StreamRun, model_file: str | None = None, *, title: str | None = None
+) -> Contents:
+    """Return the contents of the report of a training run."""
+    if isinstance(run, TrainingRun):
+        from separable.report.training_report import run_contents
+
+        return run_contents(run, model_file, title)
+    return recalled(
+        run.model, model_file=None if model_file is None else data_name(model_file), title=title
+    )
 
 
 def contents_of(
@@ -131,7 +148,7 @@ def _of_model(
     contents = recalled(model, title=title)
     absent = Absent(NOT_GIVEN)
     contents = replace(contents, learning_curve=absent, separability=absent, hard_rows=absent)
-    if training_evidence(model):
+    if trained_on(model):
         return contents
     seed = model.parameters.get("random_state")
     return replace(

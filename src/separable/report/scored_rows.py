@@ -13,18 +13,19 @@ from separable.data.table import require_columns
 from separable.model.explain.explanation_text import highlighted_texts
 from separable.model.files.training_rows import NOT_RECORDED
 from separable.model.linear_model import LinearModel
-from separable.model.metrics.metric_registry import Predictions, predictions_of
+from separable.model.metrics.metric_registry import predictions_of
 from separable.model.predict.inputs import encoded_rows
 from separable.model.voted.voted_model import VotedModel
 from separable.model.words import cell_text, label_value, number
-from separable.report.contents import Absent, HardRow, Mark
+from separable.report.contents import HardRow, Mark
+from separable.workflow.scored_rows import ScoredRows
+from separable.workflow.training_record import Absent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from separable.data.rows import Rows
     from separable.model.explain.explanation import Explanation, Terms
     from separable.model.explain.explanation_text import HighlightedText
     from separable.model.files.training_rows import TrainingRows
@@ -49,47 +50,6 @@ MOST, VALUES, CONTRIBUTIONS = 10, 12, 8
 LONGEST = 1200
 
 SEVERAL = "The model predicts several numbers per row, which are not compared here."
-
-
-@dataclass(frozen=True, eq=False)
-class ScoredRows:
-    """Rows with true targets and the predictions of a model.
-
-    Parameters
-    ----------
-    model : LinearModel or VotedModel
-        The model, with its encoder.
-    rows : Rows
-        Encoded.
-    y_true : ndarray, shape (n,)
-    predictions : Predictions
-    row_indices : ndarray of int, shape (n,)
-        Indices of the rows in their file or table.
-    weight : ndarray, shape (n,), or None
-    raw : callable, optional
-        Returns the raw values of a row by column, given its index among these rows.
-    """
-
-    model: Model
-    rows: Rows
-    y_true: NDArray[Any]
-    predictions: Predictions
-    row_indices: NDArray[np.integer[Any]]
-    weight: NDArray[np.float64] | None = None
-    raw: Callable[[int], Mapping[str, Any]] | None = None
-
-    def labels(self) -> NDArray[Any]:
-        """Return the true labels with one type: that of the model, if it knows them all."""
-        from separable.model.metrics.metric_case import ClassCase, case_of
-
-        if self.predictions.classes is None:
-            return self.y_true
-        case = case_of(self.y_true, self.predictions)
-        assert isinstance(case, ClassCase)
-        known: NDArray[Any] = self.predictions.classes
-        if case.y_true.max(initial=0) >= case.n_known:
-            known = np.array([str(label) for label in case.labels])
-        return known[case.y_true]
 
 
 def seen_in_training(scored: ScoredRows, known: TrainingRows | None) -> dict[str, Any]:
@@ -178,7 +138,7 @@ class Fitted:
         return ScoredRows(self.model, rows, y_true, predictions, row_indices, weight, raw)
 
     def _true_values(self, X: Any, y: Any) -> Any:
-        from separable.table.table_learner import column_of_classes, column_of_numbers
+        from separable.workflow.target import column_of_classes, column_of_numbers
 
         name = getattr(self.estimator, "target_name_", None) if y is None else y
         if name is None:

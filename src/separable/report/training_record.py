@@ -1,9 +1,8 @@
-"""Facts about the training: taken from a run, saved in the model file, read back for a report."""
+"""The training record of a model file, read back for a report."""
 
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -11,45 +10,27 @@ import numpy as np
 
 from separable.model.metrics.evaluation import Evaluation
 from separable.model.metrics.metric_registry import METRICS, Predictions
-from separable.model.words import feature_name, label_value, number
-from separable.report.contents import (
+from separable.model.words import number
+from separable.report.contents import Certificate, Contents, Measured
+from separable.workflow.training_record import (
     Absent,
-    Certificate,
-    Column,
-    Contents,
     Data,
-    Measured,
     RegularizationCurve,
     Reproduction,
     Standing,
     Tried,
+    columns_of,
+    trained_on,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from separable.features.table.column_states import ColumnRow
     from separable.model.kinds import Model
-    from separable.select.leaderboard import Standing as LeaderboardStanding
 
 
-__all__ = [
-    "certificate_of",
-    "columns_of",
-    "memory_of",
-    "recalled",
-    "regularization_curve",
-    "target_bins",
-    "target_counts",
-    "training_evidence",
-    "versions",
-]
+__all__ = ["certificate_of", "recalled", "versions"]
 
-
-#: Maximum number of bins of a histogram.
-BINS = 30
 
 #: Packages whose versions are recorded, besides separable and Python.
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
@@ -60,17 +41,6 @@ NO_PROOF = {
     "online": "learns one row at a time and gives no certificate of optimality.",
 }
 
-#: Descriptions of columns that are not features.
-ROLES = {
-    "target": "target",
-    "group": "not a feature: groups of rows",
-    "time": "not a feature: time of the row",
-    "weight": "not a feature: sample weight",
-}
-
-#: Maximum features listed for a model without an encoder.
-LISTED = 100
-
 NO_ROWS = "Give labelled rows to see this: separable report MODEL DATA."
 NOT_COMPARED = "The model file does not say that learners were compared."
 NOT_READABLE = "The model file has this in a form that this version does not read."
@@ -78,29 +48,6 @@ NOT_TESTED = "No rows were held out, so the error on new rows is unknown."
 
 #: Errors of reading a record that `memory_of` did not write.
 UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
-
-
-def target_counts(labels: NDArray[Any]) -> tuple[tuple[Any, int], ...]:
-    """Return the rows per class, the most common first."""
-    classes, counts = np.unique(labels, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    return tuple((label_value(classes[k]), int(counts[k])) for k in order)
-
-
-def target_bins(values: NDArray[np.float64]) -> tuple[tuple[float, float, int], ...]:
-    """Return a histogram: from, to, rows. The last bin includes both ends."""
-    values = np.asarray(values, dtype=np.float64)
-    bins = int(min(BINS, max(1, np.ceil(np.sqrt(len(values))))))
-    with np.errstate(over="ignore", invalid="ignore"):
-        edges = np.linspace(values.min(), values.max(), bins + 1)
-        rising = bool((np.diff(edges) > 0).all())
-    if not rising or not np.isfinite(edges).all():
-        return ((float(values.min()), float(values.max()), len(values)),)
-    counts, edges = np.histogram(values, edges)
-    return tuple(
-        (float(low), float(high), int(count))
-        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
-    )
 
 
 def certificate_of(model: Model) -> Certificate | Absent:
@@ -132,50 +79,6 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def regularization_curve(
-    standing: LeaderboardStanding,
-    metric: str,
-    chooser: str | None,
-    greater_is_better: dict[str, bool],
-) -> RegularizationCurve | Absent:
-    """Return the score of a learner by its regularization parameter.
-
-    Parameters
-    ----------
-    standing : LeaderboardStanding
-        The result of the learner, with all values tried.
-    metric, chooser : str, str or None
-        The names of its score, and of the score that selected the value if that is another.
-    greater_is_better : dict of str to bool
-        By the name of a metric.
-    """
-    from separable.fitting.best_candidate import standard_errors
-
-    if len(standing.params) != 1 or len(standing.tried) < 2 or standing.tried_scores is None:
-        return Absent(
-            f"{standing.name} was trained with one regularization value, or has none to choose."
-        )
-    (name,) = standing.params
-    by, scores = metric, standing.tried_scores
-    if standing.choice_scores is not None and chooser is not None:
-        by, scores = chooser, standing.choice_scores
-    values = np.array([each[name] for each in standing.tried], dtype=np.float64)
-    means, errors = scores.mean(axis=0), standard_errors(scores)
-    order = [k for k in np.argsort(values, kind="stable") if np.isfinite(means[k])]
-    if len(order) < 2:
-        return Absent(f"Fewer than two regularization values of {standing.name} have a score.")
-    return RegularizationCurve(
-        learner=standing.name,
-        parameter=name,
-        metric=by,
-        greater_is_better=greater_is_better[by],
-        values=tuple(values[order].tolist()),
-        means=tuple(means[order].tolist()),
-        errors=tuple(np.nan_to_num(errors[order]).tolist()),
-        chosen=float(standing.params[name]),
-    )
-
-
 def versions() -> tuple[tuple[str, str], ...]:
     """Return the versions of separable, Python and the other packages."""
     from separable import __version__
@@ -187,129 +90,6 @@ def versions() -> tuple[tuple[str, str], ...]:
         except PackageNotFoundError:
             continue
     return tuple(result)
-
-
-def columns_of(
-    model: Model,
-    roles: Mapping[str, str],
-    missing: Mapping[str, int] | None = None,
-    names: Sequence[str] | None = None,
-) -> tuple[Column, ...]:
-    """Return the columns that a model was trained with.
-
-    Parameters
-    ----------
-    model : LinearModel or VotedModel
-    roles : mapping of str to str
-        Roles of columns that are not features: "target", "group", "time" or "weight".
-    missing : mapping of str to int, optional
-        Missing values per column. None: unknown.
-    names : sequence of str, optional
-        All columns of the data, in their order. By default those of the encoder, then the others.
-    """
-    encoder: Any = model.encoder
-    kind = getattr(encoder, "kind", None)
-    apart = [(name, role, ROLES[role]) for name, role in roles.items()]
-    if kind == "table":
-        rows = {row.column: row for row in encoder.columns_}
-        given = list(dict.fromkeys([*rows, *roles])) if names is None else names
-        by_role = {name: (name, role, about) for name, role, about in apart}
-        known = [
-            by_role[name] if name in by_role else (name, *_of_row(rows.get(name), missing))
-            for name in given
-        ]
-    elif kind is not None:
-        what = "text" if kind == "text" else "category"
-        known = [("text" if kind == "text" else kind, what, _counted(model.n_features)), *apart]
-    else:
-        known = [*_features(model), *apart]
-    return tuple(
-        Column(name, role, None if missing is None else int(missing.get(name, 0)), about)
-        for name, role, about in known
-    )
-
-
-def _of_row(row: ColumnRow | None, missing: Mapping[str, int] | None) -> tuple[str, str]:
-    """Return the role of a column and remarks about it."""
-    if row is None:
-        return "dropped", "not learned from"
-    if row.type == "dropped":
-        return row.type, row.why
-    if row.type == "category" and missing is not None:
-        levels = row.numbers_out - (missing.get(row.column, 0) > 0)
-        return row.type, f"{levels} level{'s' * (levels != 1)}"
-    plain = row.type in ("number", "boolean")  # plus at most an indicator of missing values
-    return row.type, "" if plain else _counted(row.numbers_out)
-
-
-def _features(model: Model) -> list[tuple[str, str, str]]:
-    d = model.n_features
-    listed = [(feature_name(model.feature_names, j), "number", "") for j in range(min(d, LISTED))]
-    return listed + [("...", "number", f"and {d - LISTED} more")] * (d > LISTED)
-
-
-def _counted(features: int) -> str:
-    return f"{features} feature{'s' * (features != 1)}"
-
-
-def memory_of(
-    data: Data,
-    tried: Tried | Absent,
-    regularization: RegularizationCurve | Absent,
-    reproduction: Reproduction,
-    how: str | None,
-    notes: tuple[str, ...],
-    warnings: tuple[str, ...],
-    *,
-    is_new: bool | None = None,
-) -> dict[str, Any]:
-    """Return the training record of a model file, without leaderboard and metrics.
-
-    Parameters
-    ----------
-    data : Data
-    tried : Tried or Absent
-    regularization : RegularizationCurve or Absent
-    reproduction : Reproduction
-    how : str or None
-        How rows were held out, as a sentence.
-    notes, warnings : tuple of str
-    is_new : bool or None
-        Whether no held-out row is identical to a training row.
-
-    Returns
-    -------
-    dict
-        JSON values, the same for the same run: without times.
-    """
-    missing = {each.name: each.missing for each in data.columns if each.missing}
-    chosen = None
-    if isinstance(tried, Tried):
-        chosen = {
-            name: getattr(tried, name)
-            for name in ("greater_is_better", "folds", "rows", "of_rows", "taken", "why")
-        }
-    return {
-        "missing": missing,
-        "classes": [list(pair) for pair in data.target_counts],
-        "bins": [list(each) for each in data.target_bins],
-        "tried": chosen if isinstance(tried, Tried) else tried.reason,
-        "strengths": regularization.reason
-        if isinstance(regularization, Absent)
-        else asdict(regularization),
-        "commands": list(reproduction.commands),
-        "seed": reproduction.seed,
-        "how": how,
-        "is_new": is_new,
-        "notes": list(notes),
-        "warnings": list(warnings),
-    }
-
-
-def training_evidence(model: Model) -> dict[str, Any]:
-    """Return the training record of a model; empty if it has none."""
-    trained = model.evidence.get("train")
-    return dict(trained) if isinstance(trained, dict) else {}
 
 
 def recalled(model: Model, *, model_file: str | None = None, title: str | None = None) -> Contents:
@@ -326,7 +106,7 @@ def recalled(model: Model, *, model_file: str | None = None, title: str | None =
     -------
     Contents
     """
-    trained = training_evidence(model)
+    trained = trained_on(model)
     memory: dict[str, Any] = trained["report"] if isinstance(trained.get("report"), dict) else {}
     absent = Absent(NO_ROWS)
     try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-__all__ = ["check_one_score", "compare", "metric_of", "standings_of"]
+__all__ = ["best_parameters", "check_one_score", "compare", "metric_of", "standings_of"]
 
 
 def compare(
@@ -229,7 +229,7 @@ def _standing(
             if isinstance(scorer, MetricScorer):
                 scorer.check(estimator)
             result = search(estimator, dict(grid), scoring=scoring, refit=False, **given)
-            index = _best(result.cv_results_[f"mean_test_{decides}"], grid)
+            index = best_parameters(result.cv_results_[f"mean_test_{decides}"], grid)
         except Exception as error:  # any error: the other learners continue
             reason = " ".join(str(error).split()) or type(error).__name__
             return Standing(name, clone(estimator), failed=reason, seconds=perf_counter() - start)
@@ -256,7 +256,7 @@ def _standing(
     )
 
 
-def _best(means: Any, grid: Mapping[str, Any]) -> int:
+def best_parameters(means: Any, grid: Mapping[str, Any]) -> int:
     """Return the index of the best parameters."""
     mean = np.asarray(means, dtype=np.float64)
     if not np.isfinite(mean).any():

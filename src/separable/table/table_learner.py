@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.columns import Columns, Numbers, as_columns
-from separable.data.dataset import whole_numbers
-from separable.data.ingest.dates import Booleans, TypedColumns, typed_column
-from separable.data.labels import label_array
+from separable.data.columns import Columns, as_columns
+from separable.data.ingest.dates import TypedColumns
 from separable.data.table import TableError, require_columns
 from separable.estimator import ClassifierMixin, Estimator, RegressorMixin, check_is_fitted, clone
-from separable.features.table.category_column import categories_of
-from separable.features.table.number_column import numbers_of
 from separable.features.table.table_encoder import TableEncoder
-from separable.fitting.separation_error import naming_columns
-from separable.model.files.training_rows import TrainingRows
 from separable.select.estimators.logistic_regression_cv import LogisticRegressionCV
 from separable.select.estimators.ridge_cv import RidgeCV
+from separable.workflow.target import column_of_classes, column_of_numbers
+from separable.workflow.training_data import fit_encoded
 
 if TYPE_CHECKING:
     import os
@@ -37,8 +33,6 @@ __all__ = [
     "TableClassifier",
     "TableLearner",
     "TableRegressor",
-    "column_of_classes",
-    "column_of_numbers",
 ]
 
 
@@ -86,19 +80,10 @@ class TableLearner(Estimator):
         columns = TypedColumns(columns)
         rows = encoder.fit(columns).encode(columns)
         learner = self._default_learner() if self.learner is None else clone(self.learner)
-        if hasattr(learner, "group_by"):  # the features of each raw column
-            learner.group_by(encoder)
-        fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
-        with naming_columns(encoder.feature_names):
-            learner.fit(rows.to_matrix(), target, **fit_params)
+        model: Any = fit_encoded(learner, encoder, rows, target, sample_weight)
         self.encoder_ = encoder
         self.learner_ = learner
-        self._model = replace(
-            learner.model_,
-            encoder=encoder.without_state(),
-            feature_names=None,
-            training_rows=TrainingRows.of(rows, sample_weight),
-        )
+        self._model = replace(model, encoder=encoder.without_state(), feature_names=None)
         self.target_name_ = y if isinstance(y, str) else None
         self.n_features_in_ = len(columns.names)
         self.feature_names_in_ = np.array(columns.names, dtype=object)
@@ -207,41 +192,6 @@ class TableLearner(Estimator):
         path : str or path
         """
         self.model_.save(path)
-
-
-def column_of_classes(columns: Columns, name: str) -> NDArray[Any]:
-    """Return a column as labels: numbers, integers as such, booleans, everything else as text."""
-    parsed = typed_column(columns, name)
-    if isinstance(parsed, Booleans):
-        _refuse_missing(name, np.isnan(parsed.values))
-        return parsed.values.astype(np.bool_)
-    column = columns[name]
-    if isinstance(column, Numbers):
-        values = numbers_of(name, column)
-        _refuse_missing(name, np.isnan(values))
-        if np.abs(values).max(initial=0) >= 2**53:  # float64 may not represent its digits
-            exact = label_array(columns.raw(name))
-            return exact if exact.dtype.kind in "iu" else whole_numbers(values)
-        return whole_numbers(values)
-    categories = categories_of(column)
-    _refuse_missing(name, categories.codes < 0)
-    return np.array(categories.levels, dtype=object)[categories.codes]
-
-
-def column_of_numbers(columns: Columns, name: str) -> NDArray[np.float64]:
-    """Return a column as numbers."""
-    values = numbers_of(name, columns[name])
-    _refuse_missing(name, np.isnan(values))
-    return values
-
-
-def _refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
-    if missing.any():
-        row = int(np.flatnonzero(missing)[0])
-        raise TableError(
-            f"The target column {name!r} has {int(missing.sum())} missing value(s), the first in "
-            f"row {row}. Drop these rows, or fill them in."
-        )
 
 
 class TableClassifier(ClassifierMixin, TableLearner):

@@ -27,11 +27,11 @@ def test_text(separable):
     result = separable(*ARGS)
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
-    assert lines[0] == "Compared by 5 folds of 344 rows, encoded once:"
+    assert lines[0] == "Compared by 5 folds of 344 rows, encoded once; lower is better:"
     assert lines[1].split() == [
         "learner",
         "parameter",
-        "accuracy",
+        "log_loss",
         "to",
         "the",
         "best",
@@ -45,7 +45,7 @@ def test_text(separable):
 
 def test_json_and_csv(separable):
     found = json.loads(separable(*ARGS, "--json").out)
-    assert (found["rows"], found["compared_rows"], found["metric"]) == (344, 344, "accuracy")
+    assert (found["rows"], found["compared_rows"], found["metric"]) == (344, 344, "log_loss")
     assert separable(*ARGS, "-o", "board.csv").out == ""
     for text in (Path("board.csv").read_text(), separable(*ARGS, "-o", "-").out):
         lines = list(csv.DictReader(io.StringIO(text)))

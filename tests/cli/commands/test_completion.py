@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from separable.cli.app import COMMANDS
-from separable.cli.training.learners import LEARNERS
 from separable.datasets import PENGUINS
+from separable.workflow.learners import LEARNERS
 
 
 @pytest.fixture

@@ -132,7 +132,7 @@ def test_what_was_tried_and_the_strengths(separable, told):
     (contents,) = told
     tried, strengths = contents.tried, contents.regularization
     assert isinstance(tried, Tried)
-    assert (tried.metric, tried.folds, tried.rows, tried.of_rows) == ("accuracy", 2, 258, 258)
+    assert (tried.metric, tried.folds, tried.rows, tried.of_rows) == ("log_loss", 2, 258, 258)
     assert {each.learner for each in tried.standings} == {"logistic-regression", "lda"}
     assert all(each.seconds is not None and each.seconds > 0 for each in tried.standings)
     assert tried.why.startswith(f"{tried.taken} was chosen: ")
@@ -242,12 +242,13 @@ def test_votes_and_models_without_probabilities(separable, told):
         assert separable(*args, *given, "--report", "r.html").code == 0
     votes, svm = told
     assert votes.model.learner == "VotedPerceptron"
-    assert svm.measured.predictions.probabilities is None
+    assert votes.measured.predictions.probabilities is None
+    assert svm.measured.predictions.probabilities is not None  # calibrated
     for contents in told:
         wrong = contents.measured.y_true != contents.measured.predictions.predicted
         assert len(contents.hard_rows) == min(10, wrong.sum())
-        margins = [row.margin for row in contents.hard_rows]
-        assert margins == sorted(margins, reverse=True)
+    margins = [row.margin for row in votes.hard_rows]
+    assert margins == sorted(margins, reverse=True)
 
 
 def test_the_text_names_the_report_and_the_file_is_the_same_without_one(separable, told):
@@ -316,7 +317,7 @@ def test_an_updated_model_says_so(separable, told):
     ],
 )
 def test_reports_that_cannot_be_written(separable, monkeypatch, path, problem):
-    import separable.cli.training.training as training
+    import separable.workflow.training as training
 
     monkeypatch.setattr(training, "read_problem", lambda *_: pytest.fail("it had begun"))
     write("data.csv", ["x", "y"], [[1, "a"], [2, "b"]])

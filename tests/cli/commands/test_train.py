@@ -13,11 +13,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import LinearModel, LogisticRegression, TableEncoder, load
-from separable.cli.render import findings as module
-from separable.cli.training.learners import LEARNERS
 from separable.data import read
 from separable.data.split import stratified_split
 from separable.datasets import PENGUINS
+from separable.workflow import findings as module
+from separable.workflow.learners import LEARNERS
 
 #: One fit a fold, where what is tested is not the choice of a learner.
 QUICK = ("--model", "logistic-regression", "--set", "C=1")
@@ -40,10 +40,9 @@ def test_penguins(penguins_text):
     assert (result.code, result.err) == (0, "")
     for expected in (
         "344 rows",
-        "species            target    3 classes (Adelie 152, Chinstrap 68, Gentoo 124)",
-        "island             category  3 levels",
-        "bill_length_mm     number    2 missing",
-        "sex                category  2 levels; 11 missing",
+        "  target    species: 3 classes (Adelie 152, Chinstrap 68, Gentoo 124)",
+        "  number    bill_length_mm (2 missing), ",
+        "  category  island (3 levels), sex (2 levels; 11 missing)",
         "Held out 86 of 344 rows",
         "always Adelie",
         "retrained on all 344 rows with 15 features",
@@ -69,9 +68,9 @@ def test_json(penguins_json):
     assert held["constant"] == "Adelie"
     assert held["constant_accuracy"] == 38 / 86
     board = told["leaderboard"]
-    assert (board["metric"], board["strengths_by"]) == ("accuracy", "log_loss")
+    assert (board["metric"], board["strengths_by"]) == ("log_loss", None)
     (chosen,) = (row for row in board["learners"] if row["learner"] == told["chosen"]["name"])
-    assert abs(chosen["difference"]) <= chosen["difference_error"]
+    assert abs(chosen["difference"]) <= (chosen["difference_error"] or 0)
     assert told["evidence"]["converged"] is True
     assert len(told["top_weights"]) > 0
 
@@ -148,16 +147,13 @@ def test_the_default_searches_and_proves(penguins_text, separable):
     result = penguins_text
     assert (result.code, result.err) == (0, "")
     assert "LogisticRegression, retrained on all 344 rows" in result.out
-    found = re.search(r"Chosen: logistic-regression with C (\S+): its accuracy is with", result.out)
+    found = re.search(r"Chosen: logistic-regression with C (\S+): the best mean", result.out)
     assert float(found[1]) in LEARNERS["logistic-regression"].regularization.values
-    assert (
-        "Compared by 5 folds of 258 rows, encoded once; regularization chosen by log loss"
-        in result.out
-    )
+    assert "Compared by 5 folds of 258 rows, encoded once" in result.out
     assert re.search(r"certificate: relative duality gap \S+ \(requested 1e-06\)", result.out)
     args = ["train", PENGUINS, "--target", "species", "--model", "linear-svm", "--folds", 2]
     svm = separable(*args)
-    assert re.search(r"\n  1\*  linear-svm  C \S+ +0\.9\d+ \+- 0\.\d+ ", svm.out)
+    assert re.search(r"\n  1\*  linear-svm  C \S+ +0\.\d+ \+- 0\.\d+ ", svm.out)
 
 
 def test_the_edge_of_the_grid_is_told(separable):
@@ -194,7 +190,7 @@ def test_of_several_models_it_is_said_what_is_counted(separable):
 def test_other_warnings_are_passed_on():
     model = LinearModel([[1]], [0], ["no", "yes"], "score")
     for kind in (UserWarning, ConvergenceWarning):  # a model without evidence of mistakes
-        assert module.fit_warning(kind("two\nlines"), model, 1) == "two lines"
+        assert str(module.fit_warning(kind("two\nlines"), model, 1)) == "two lines"
 
 
 def test_one_of_a_thing(separable):
@@ -284,9 +280,11 @@ def test_many_classes_show_the_weights_of_the_first(separable):
     args = ["train", write("\n".join(["x,y", *lines])), "--target", "y", "--model", "lda"]
     result = separable(*args)
     assert "12 classes (0 20, 1 20, 2 20, 3 20, 4 20, 5 20, 6 20, 7 20, ...)" in result.out
-    assert "towards 7" in result.out
-    assert "towards 8" not in result.out
-    assert "... and the other classes" in result.out
+    assert result.out.count("towards ") <= 2
+    whole = separable(*args, "-v").out
+    assert "towards 7" in whole
+    assert "towards 8" not in whole
+    assert "... and the other classes" in whole
 
 
 def test_nothing_held_out(separable):
@@ -300,7 +298,7 @@ def test_standard_input(separable, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(points().encode())))
     result = separable("train", "-", "--target", "y", *QUICK)
     assert result.code == 0
-    assert "separable predict model.safetensors DATA.csv" in result.out
+    assert "separable predict model.safetensors NEW.csv" in result.out
     assert Path("model.safetensors").exists()
 
 
@@ -390,7 +388,7 @@ def test_what_only_the_hold_out_spoils_is_not_blamed_on_the_file(separable):
     args = ["train", write(text), "--target", "y", "--seed", seed, *QUICK]
     result = separable(*args)
     assert (result.code, result.out) == (1, "")
-    assert result.err == (
+    assert result.err.endswith(
         "Error: data.csv: No column is left to learn from ('x': constant: every value is 1). This "
         "holds for the training rows (6 of 8 rows), not for the whole file: hold out fewer rows "
         "with a smaller --test-size, or none with --test-size 0.\n"

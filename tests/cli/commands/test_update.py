@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from separable import Ridge, SGDClassifier, load
-from separable.cli.io import output
 from separable.data import read
+from separable.workflow import training_run
 from tests.cli.stream.streams import cut_small, table_text
 from tests.cli.stream.test_stream import options, svmlight
 
@@ -150,7 +150,7 @@ def test_models_that_cannot_go_on(separable, monkeypatch):
     assert found.code == 1
     assert "m: LinearSVM needs all rows at once and cannot be updated." in found.err
     assert "separable train DATA --target COL --stream" in found.err
-    monkeypatch.setattr(output, "LARGEST_STATE", 10)
+    monkeypatch.setattr(training_run, "LARGEST_STATE", 10)
     assert separable("train", "1.csv", *args, "--model", "perceptron", "--stream").code == 0
     found = separable("update", "m", "2.csv")
     assert (found.code, "was saved without its training state" in found.err) == (1, True)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from separable import LinearSVM, Perceptron, Ridge, VotedPerceptron, load
-from separable.cli.io import output
-from separable.cli.io.output import save_model
+from separable.cli.io.output import save_noted
+from separable.workflow import training_run
+from separable.workflow.training_run import save_model
 
 X, Y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
 
@@ -28,8 +29,8 @@ def test_a_learner_that_cannot_go_on(tmp_path):
 
 
 def test_a_large_state_is_left_out_and_told(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(output, "LARGEST_STATE", 10)
+    monkeypatch.setattr(training_run, "LARGEST_STATE", 10)
     path = str(tmp_path / "m.safetensors")
-    assert not save_model(Ridge().partial_fit(X, Y).model_, path)
+    save_noted(Ridge().partial_fit(X, Y).model_, path)
     assert load(path).state is None
     assert "separable update cannot continue from it" in capsys.readouterr().err

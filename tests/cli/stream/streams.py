@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.cli.stream.stream_rows import Source
+from separable.workflow.stream.stream_rows import Source
 from tests.reference.adaptive_sgd import AdaptiveSGD
 
 if TYPE_CHECKING:

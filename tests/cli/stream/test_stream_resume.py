@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from separable import load
-from separable.cli.stream import stream_learning
-from separable.cli.stream.stream_learning import Checkpoints
+from separable.workflow.stream import stream_learning
+from separable.workflow.stream.stream_learning import Checkpoints
 from tests.cli.processes import Child
 from tests.cli.stream.streams import cut_small, table_text
 

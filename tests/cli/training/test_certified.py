@@ -24,7 +24,7 @@ def test_classes(separable, learner):
     assert np.max(model.evidence["relative_gap"]) <= 1e-6
     lines = separable("predict", "penguins.safetensors", str(PENGUINS)).out.splitlines()
     assert lines[1].startswith("Adelie,")
-    assert ("probability_Gentoo" in lines[0]) == together
+    assert "probability_Gentoo" in lines[0]  # the SVM is calibrated
     told = separable("explain", "penguins.safetensors", str(PENGUINS), "--row", "1").out
     assert "bill_length_mm" in told
 

@@ -5,9 +5,9 @@ import io
 import numpy as np
 import pytest
 
-from separable.cli.training.target import Classes
 from separable.data import read
 from separable.data.table import TableError
+from separable.workflow.target import Classes
 
 
 def target(values, kind=None, sure=True):
@@ -43,14 +43,14 @@ def test_plain_whole_numbers_are_kept_to_the_last_digit(values):
 )
 def test_what_int64_would_write_otherwise_stays_as_written(odd):
     assert target(["7", odd]).values.tolist() == ["7", odd]
-    with pytest.raises(TableError, match=r"'y' holds '.*' in data row 2, .* leave out --number y"):
+    with pytest.raises(TableError, match=r"'y' holds '.*' in data row 2, .* leave out number=.y."):
         target(["7", odd], "number")
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["?", "NA"], "'y' is empty in every row. Name another column with --target."),
+        (["?", "NA"], "'y' is empty in every row. Name another column with target."),
         (["yes", "yes", "NA"], "'y' holds a single class, 'yes', in all 2 rows.*two classes"),
         ([1, 1], "holds a single class, 1,"),
         (["a"], "'y' holds a single class, 'a', in its only row. A classifier"),
@@ -70,7 +70,7 @@ def test_what_can_be_classes(values):
 
 
 def test_a_quantity_is_for_regressors():
-    remedy = r"predict the number itself \(--model ridge, or another regressor\)"
+    remedy = r"predict the number itself \(model=.ridge., or another regressor\)"
     with pytest.raises(
         TableError, match=f"classifier: {remedy}, name a column of classes, or group"
     ):

@@ -5,7 +5,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from separable.cli.training.learners import (
+from separable.workflow.learners import (
     LEARNERS,
     Facts,
     Task,
@@ -13,7 +13,7 @@ from separable.cli.training.learners import (
     names_of,
     new_learner,
 )
-from separable.cli.training.target import TARGETS, Target
+from separable.workflow.target import TARGETS, Target
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -12,10 +12,10 @@ import pytest
 from sklearn.metrics import r2_score, root_mean_squared_error
 
 from separable import TableEncoder, load
-from separable.cli.training.target import Numbers
 from separable.data import read
 from separable.data.table import TableError
 from separable.datasets import PENGUINS
+from separable.workflow.target import Numbers
 
 MASS = ["--target", "body_mass_g", "--model", "plane"]
 
@@ -58,7 +58,7 @@ def test_numbers_and_missing_ones():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["?", "NA"], "'y' is empty in every row. Name another column with --target."),
+        (["?", "NA"], "'y' is empty in every row. Name another column with target."),
         ([5, 5, "NA"], "'y' holds the same number, 5, in all 2 rows. A regressor needs"),
         ([5], "'y' holds the same number, 5, in its only row."),
     ],
@@ -98,15 +98,15 @@ def test_penguins(separable, regressors):
     result = separable("train", PENGUINS, *MASS)
     assert (result.code, result.err) == (0, "")
     for expected in (
-        "body_mass_g        target    2700 to 6300, mean 4201.75; 2 missing, rows skipped",
-        "species            category  3 levels",
+        "  target    body_mass_g: 2700 to 6300, mean 4201.75; 2 missing, rows skipped",
+        "  category  species (3 levels), island (3 levels), ",
         "Held out 86 of 342 rows, at random:",
         "always 42",
         "Plane, retrained on all 342 rows with 1",
-        "  root mean squared error 2",
-        "raises the prediction",
-        "lowers the prediction",
-        "separable explain penguins.safetensors ",
+        " root mean squared error 2",
+        "  species   ",
+        "weight +",
+        "separable evaluate penguins.safetensors NEW.csv",
     ):
         assert expected in result.out
     for word in ("class", "wrongly", "epoch", "score"):

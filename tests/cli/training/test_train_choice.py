@@ -10,11 +10,11 @@ import pytest
 from sklearn.metrics import recall_score
 
 from separable import LDA, LogisticRegression, TableEncoder, load
-from separable.cli.training.learners import LEARNERS
 from separable.data import read
 from separable.data.split import stratified_split
 from separable.datasets import PENGUINS
 from separable.select import cross_validate
+from separable.workflow.learners import LEARNERS
 from tests.cli.training.test_train_parts import rows, write
 
 SPECIES = ("train", PENGUINS, "--target", "species", "--json")
@@ -138,8 +138,11 @@ def test_the_metric_decides(separable):
     result = separable(
         *args[:-3], "--metric", "log_loss", "--model", "linear-svm", "--model", "lda"
     )
-    assert "linear-svm failed: LinearSVM gives no probabilities" in result.out
     assert "; lower is better:" in result.out
+    names = ("linear-svm", "voted-perceptron")
+    mixed = [*args[:-3], "--metric", "log_loss"]
+    result = separable(*mixed, *(word for name in names for word in ("--model", name)))
+    assert "voted-perceptron failed: VotedPerceptron gives no probabilities" in result.out
 
 
 def test_positive_is_the_rarer_of_two_unless_named(separable):
@@ -187,9 +190,9 @@ def test_many_rows_are_compared_in_part(separable):
 
 
 def test_hard_learners_get_fewer_rows():
-    from separable.cli.training.candidates import Candidate
-    from separable.cli.training.learner_comparison import COMPARE_ROWS, LEAST_ROWS, rows_to_compare
-    from separable.cli.training.learners import Facts
+    from separable.workflow.candidates import Candidate
+    from separable.workflow.learner_comparison import COMPARE_ROWS, LEAST_ROWS, rows_to_compare
+    from separable.workflow.learners import Facts
 
     usual = {"nonnegative": False, "text": False}
     wide = Facts(10**6, 54, 7, 54.0, **usual)
@@ -224,7 +227,7 @@ def test_what_the_model_remembers(separable):
     assert (kept["task"], kept["target"], kept["data"]) == (
         "classification", "species", "penguins.csv",
     )  # fmt: skip
-    assert (kept["metric"], kept["positive"], kept["constant"]) == ("accuracy", None, "Adelie")
+    assert (kept["metric"], kept["positive"], kept["constant"]) == ("log_loss", None, "Adelie")
     assert kept["held_out"]["rows"] == 86
     assert [each["learner"] for each in kept["leaderboard"]] == ["lda"]
     assert "seconds" not in kept["leaderboard"][0]

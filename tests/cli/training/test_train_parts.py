@@ -11,10 +11,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import accuracy_score
 
 from separable import load
-from separable.cli.options.options import ReadingOptions
-from separable.cli.options.training_options import ProblemOptions
-from separable.cli.training.holdout_splits import folds_of, forward_folds, held_out_rows
-from separable.cli.training.training_data import read_problem
+from separable.workflow.holdout_splits import folds_of, forward_folds, held_out_rows
+from separable.workflow.options import ProblemOptions
+from separable.workflow.training_data import read_problem
 
 FAST = ("--model", "logistic-regression", "--set", "C=1")
 
@@ -39,12 +38,7 @@ def told(result) -> dict:
 
 
 def problem(data: str, **given):
-    usual = dict.fromkeys(("task", "metric", "positive", "group", "time", "weight", "compare_rows"))
-    usual |= {"models": (), "settings": (), "folds": 5, "seed": 0, "threads": 1}
-    kinds = ("number", "category", "boolean", "date", "text", "drop")
-    columns = {kind: [] for kind in kinds}
-    asked = {"target": "y", "columns": columns, "reading": ReadingOptions(), **usual, **given}
-    return read_problem(data, ProblemOptions(**asked))
+    return read_problem(data, ProblemOptions("y", **given))
 
 
 # --- groups ---

@@ -17,8 +17,8 @@ import pytest
 
 import separable
 from separable import TableClassifier, TableRegressor, load
-from separable.cli.training.learners import LEARNERS as REGISTRY
 from separable.features.base import ENCODERS
+from separable.workflow.learners import LEARNERS as REGISTRY
 from tests.model.golden.make import go_on, told
 from tests.model.specimens import ENCODED, LEARNERS, RECORDS, short, specimens, target_of, task_of
 

@@ -84,7 +84,10 @@ def _keys(rows: Rows, direction: Floats) -> Floats:
 
 
 def sigmoid_of_scores(
-    scores: Floats, is_positive: NDArray[np.bool_], weight: Floats | None = None
+    scores: Floats,
+    is_positive: NDArray[np.bool_],
+    weight: Floats | None = None,
+    tol: float = 0.0,
 ) -> tuple[float, float]:
     """Return slope >= 0 and offset of the sigmoid that fits scores best.
 
@@ -105,6 +108,8 @@ def sigmoid_of_scores(
         Of rows that their model did not learn from.
     is_positive : ndarray of bool, shape (n,)
     weight : ndarray, shape (n,), or None
+    tol : float, default 0
+        End where Newton's method expects to lower the loss by less than this fraction of it.
     """
     c = np.ones(len(scores)) if weight is None else weight
     up, down = float(c[is_positive].sum()), float(c[~is_positive].sum())
@@ -124,6 +129,8 @@ def sigmoid_of_scores(
         h += 1e-12 * np.trace(h) * np.eye(2)
         step = -np.linalg.solve(h, gradient)  # 2
         size, descent = 1.0, float(gradient @ step)
+        if -descent <= tol * value:
+            break
         for _ in range(HALVINGS):  # 3
             new = _loss(c, t, s, a + size * step[0], b + size * step[1])
             if new <= value + 1e-4 * size * descent:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.output import file_name, json_bytes, write_data
+from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import command
 from separable.cli.options.options import json_option, reading_options, talk_options
+from separable.workflow.options import file_name
 
 if TYPE_CHECKING:
-    from separable.cli.options.options import ReadingOptions
+    from separable.workflow.options import ReadingOptions
 
 __all__ = ["check"]
 

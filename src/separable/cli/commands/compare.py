@@ -9,11 +9,11 @@ import click
 from separable.cli.io.output import check_csv_output, csv_bytes, json_bytes, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
-from separable.cli.options.training_options import ProblemOptions, problem_options
-from separable.cli.render.messages import note
+from separable.cli.options.training_options import problem_options
 
 if TYPE_CHECKING:
-    from separable.cli.training.learner_comparison import Comparison
+    from separable.workflow.learner_comparison import Comparison
+    from separable.workflow.options import ProblemOptions
 
 __all__ = ["compare"]
 
@@ -45,13 +45,11 @@ def compare(data: str, output: str | None, options: ProblemOptions, as_json: boo
     Every learner is evaluated on the same folds, with its regularization searched. Learners,
     columns, metrics and folds are specified as for separable train.
     """
-    from separable.cli.render.train_text import board_text
-    from separable.cli.training.learner_comparison import compare_all_rows
+    from separable.workflow.learner_comparison import compare_all_rows
+    from separable.workflow.training_text import board_text
 
     check_csv_output(output, data, as_json=as_json)
-    encoded, comparison = compare_all_rows(data, options)
-    for message in encoded.problem.notes:
-        note(message)
+    _, comparison = compare_all_rows(data, options)
     if as_json:
         write_data(json_bytes(_as_dict(comparison)))
     elif output is not None:
@@ -73,7 +71,7 @@ def _as_dict(comparison: Comparison) -> dict[str, Any]:
 
 def _as_csv(comparison: Comparison) -> bytes:
     """Return one line per learner, from best to worst."""
-    from separable.cli.render.train_text import settings_text
+    from separable.workflow.training_text import settings_text
 
     assert comparison.board is not None
     board = comparison.board

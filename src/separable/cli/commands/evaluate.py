@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.output import counted, file_name, json_bytes, remembered, write_data
+from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import command
 from separable.cli.options.options import (
     json_option,
@@ -22,14 +22,16 @@ from separable.cli.options.options import (
 )
 from separable.cli.render.messages import note
 from separable.model.metrics.metric_registry import METRICS
+from separable.model.words import counted
+from separable.workflow.options import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.cli.options.options import ReadingOptions
     from separable.model.files.training_rows import SeenRows
     from separable.model.kinds import Model
     from separable.model.metrics.evaluation import Evaluation
+    from separable.workflow.options import ReadingOptions
 
 __all__ = ["Limit", "evaluate", "missed_limits", "read_limits"]
 
@@ -87,8 +89,8 @@ def evaluate(
     reject a model that is not good enough.
     """
     from separable.cli.commands.evaluate import check_task, missed_limits, read_limits
+    from separable.cli.io.labelled_rows import positive_of, refuse_several_targets
     from separable.cli.io.model_rows import load_model
-    from separable.cli.io.role_columns import positive_of, refuse_several_targets
 
     limits = read_limits(fail_under, fail_over)
     loaded = load_model(model)
@@ -119,14 +121,14 @@ def _measured(
     """Return the evaluation of a file, and its title."""
     import numpy as np
 
-    from separable.cli.io.model_rows import note_reports
-    from separable.cli.io.role_columns import (
+    from separable.cli.io.labelled_rows import (
         all_targets,
         constant_of,
         rows_with_targets,
         true_targets_of,
         weights_of_part,
     )
+    from separable.cli.io.model_rows import note_reports
     from separable.model.files.training_rows import SeenRows
     from separable.model.metrics.evaluation import evaluation
     from separable.model.metrics.metric_registry import predictions_from
@@ -166,9 +168,11 @@ def _measured(
 
 def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> None:
     """Note how many rows the model was trained on, and whether training used weights."""
+    from separable.workflow.training_record import trained_on
+
     if seen is not None and seen.seen:
         note(seen.text())
-    weighted = remembered(model).get("weight")
+    weighted = trained_on(model).get("weight")
     if weight is None and weighted:
         note(
             f"The training rows had sample weights. Use --weight {weighted} to evaluate with "
@@ -177,7 +181,7 @@ def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> N
 
 
 def _title(description: dict[str, Any]) -> str:
-    from separable.cli.io.role_columns import target_named
+    from separable.cli.io.labelled_rows import target_named
 
     missing = description["rows_without_target"]
     left_out = f", {counted(missing, 'row')} without it left out" if missing else ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.output import counted, file_name, json_bytes, write_data
+from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import command
 from separable.cli.options.options import (
     json_option,
@@ -15,11 +15,13 @@ from separable.cli.options.options import (
     talk_options,
 )
 from separable.cli.render.messages import note
+from separable.model.words import counted
+from separable.workflow.options import file_name
 
 if TYPE_CHECKING:
-    from separable.cli.options.options import ReadingOptions
     from separable.cli.render.explain_text import ExplainedRow
     from separable.model.kinds import Model
+    from separable.workflow.options import ReadingOptions
 
 __all__ = ["explain"]
 
@@ -111,7 +113,7 @@ def _explain_model(model: Model, top: int, as_json: bool) -> None:
         return
     click.echo(_model_line(model))
     if linear is not model:
-        from separable.cli.render.explain_text import MEAN_WEIGHTS
+        from separable.workflow.training_text import MEAN_WEIGHTS
 
         click.echo(MEAN_WEIGHTS)
     for index, group in enumerate(weights):

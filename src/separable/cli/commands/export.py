@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.output import check_output, counted, json_bytes, write_data
+from separable.cli.io.output import check_output, json_bytes, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import (
     json_option,
@@ -17,10 +17,11 @@ from separable.cli.options.options import (
     talk_options,
 )
 from separable.cli.render.messages import say
+from separable.model.words import counted
 
 if TYPE_CHECKING:
-    from separable.cli.options.options import ReadingOptions
     from separable.export.exporting import Exported
+    from separable.workflow.options import ReadingOptions
 
 __all__ = ["export"]
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.output import counted, json_bytes, write_data
+from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import command
 from separable.cli.options.options import json_option, talk_options
+from separable.model.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

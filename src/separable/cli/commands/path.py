@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from separable.cli.io.output import check_csv_output, json_bytes, write_data
+from separable.cli.io.output import check_csv_output, csv_bytes, json_bytes, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
-from separable.cli.options.training_options import ProblemOptions, problem_options
-from separable.cli.render.messages import note
+from separable.cli.options.training_options import problem_options
+
+if TYPE_CHECKING:
+    from separable.workflow.options import ProblemOptions
+    from separable.workflow.path_search import PathResult
 
 __all__ = ["path"]
 
@@ -46,15 +51,29 @@ def path(data: str, output: str | None, top: int, options: ProblemOptions, as_js
     the largest features. The best mean is marked, and the most regularized fit within one standard
     error of it.
     """
-    from separable.cli.training.path_search import regularization_path
+    from separable.workflow.path_search import regularization_path
 
     check_csv_output(output, data, as_json=as_json)
     result = regularization_path(data, options, top)
-    for message in result.notes:
-        note(message)
     if as_json:
         write_data(json_bytes(result.to_dict()))
     elif output is not None:
-        write_data(result.to_csv(), output)
+        write_data(_as_csv(result), output)
     else:
         click.echo(result.to_text())
+
+
+def _as_csv(result: PathResult) -> bytes:
+    """Return one line per value of the parameter."""
+    given = ("mean", "standard_error", "norm", "nonzeros", "relative_gap")
+    marks = ("is_best", "is_one_standard_error")
+    lines = [
+        [
+            each.strength,
+            result.metric,
+            *(getattr(each, name) for name in (*given, *marks)),
+            " ".join(one["feature"] for one in each.largest),
+        ]
+        for each in result.steps
+    ]
+    return csv_bytes([result.name, "metric", *given, *marks, "largest"], lines)

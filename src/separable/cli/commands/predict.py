@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from separable.cli.io.output import check_output, counted, write_data
+from separable.cli.io.output import check_output, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import (
     json_option,
@@ -16,6 +16,7 @@ from separable.cli.options.options import (
     talk_options,
 )
 from separable.cli.render.messages import say
+from separable.model.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from separable.cli.io.model_rows import ModelRows
-    from separable.cli.options.options import ReadingOptions
     from separable.cli.render.predictions_table import OutputFormat
     from separable.features.encoding_report import EncodingReport
     from separable.model.kinds import Model
+    from separable.workflow.options import ReadingOptions
 
 __all__ = ["predict"]
 

@@ -19,7 +19,7 @@ from separable.cli.options.options import (
 from separable.cli.render.messages import say
 
 if TYPE_CHECKING:
-    from separable.cli.options.options import ReadingOptions
+    from separable.workflow.options import ReadingOptions
 
 __all__ = ["report"]
 
@@ -67,7 +67,7 @@ def report(
     `train --report` writes the same page with all of this.
     """
     from separable.cli.io.output import check_report, write_report
-    from separable.cli.training.report_contents import MeasuredOn, model_contents
+    from separable.cli.io.report_contents import MeasuredOn, model_contents
 
     given = {"target": target, "weight": weight, "positive": positive, "column": column}
     if data is None:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
-import time
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
-from separable.cli.options.training_options import (
-    TESTING,
-    ProblemOptions,
-    problem_options,
-    stream_options,
-)
-from separable.cli.render.messages import note, warn
+from separable.cli.options.training_options import TESTING, problem_options, stream_options
+from separable.cli.render.messages import say, verbosity
+from separable.workflow.options import TEST_SIZE
+
+if TYPE_CHECKING:
+    from separable.workflow.options import ProblemOptions, StreamOptions
 
 __all__ = ["train"]
-
-#: Default fraction of rows to hold out.
-TEST_SIZE = 0.25
 
 
 def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
@@ -75,6 +71,7 @@ def train(
     test: str | None,
     test_size: float | None,
     options: ProblemOptions,
+    stream: StreamOptions | None,
     as_json: bool,
 ) -> None:
     """Train a model on DATA, a table (CSV, JSON lines, Parquet; also compressed).
@@ -87,35 +84,76 @@ def train(
     standardized (except for naive Bayes of counts), categories are one-hot encoded, text becomes
     words and bigrams. The columns of --group, --time and --weight are not features.
     """
-    from separable.cli.io.output import check_report, model_path, save_model, write_report
-    from separable.cli.options.options import command_line_of
-    from separable.cli.render.train_text import training_dict, training_text
-    from separable.cli.training.training import train_model
+    from separable.cli.io.output import check_report, model_path, save_noted, write_report
 
-    if test is not None and test_size is not None:
-        raise click.UsageError(
-            f"--test-size and --test {test} exclude each other: the test uses held-out rows or a "
-            "file. Leave one of the two out."
-        )
     inputs = {} if test is None else {"test": test}
     path = model_path(output, data, **inputs)
+    if stream is not None:
+        _check_checkpoint(data, path, stream)
+        inputs |= {} if stream.checkpoint is None else {"checkpoint": stream.checkpoint}
     if report is not None:
         check_report(report, "--report", model=path, data=data, **inputs)
-    start = time.monotonic()
-    size = TEST_SIZE if test_size is None else test_size
-    command = command_line_of(click.get_current_context())
-    training = train_model(data, test, size, options, command, keep=report is not None)
-    save_model(training.model, path)
-    for message in training.notes:
-        note(message)
-    for warning in training.warnings:
-        warn(warning)
-    if report is not None:
-        from separable.cli.training.report_contents import training_contents
-
-        write_report(training_contents(training, path, time.monotonic() - start), report)
-    if as_json:
-        result = {"model": path, "report": report, **training_dict(training)}
-        write_data(json_bytes(result))
+    run: Any
+    if stream is not None:
+        run = _train_stream(data, options, stream, test, test_size)
     else:
-        click.echo(training_text(training, path, report))
+        from separable.workflow.training import train_table
+
+        run = train_table(data, options, test, test_size, keep=report is not None)
+    save_noted(run.model, path)
+    if report is not None:
+        from separable.report.reporting import contents_of_run
+
+        write_report(contents_of_run(run, path), report)
+    if as_json:
+        write_data(json_bytes({"model": path, "report": report, **run.to_dict("command")}))
+    else:
+        more = {} if stream is not None else {"verbose": verbosity() > 0}
+        click.echo(f"{run.summary(**more)}\n\n{_next_text(run, path, report)}")
+
+
+def _train_stream(
+    data: str,
+    options: ProblemOptions,
+    stream: StreamOptions,
+    test: str | None,
+    test_size: float | None,
+) -> Any:
+    from separable.model.words import counted
+    from separable.workflow.stream.stream_training import train_stream
+
+    for name, value in (("--test", test), ("--test-size", test_size)):
+        if value is not None:
+            raise click.UsageError(
+                f"{name} cannot be used with --stream, which validates progressively. Leave one "
+                "of them out."
+            )
+    run = train_stream(data, options, stream)
+    rate = run.rows_read / max(run.seconds, 1e-9)
+    rows = counted(run.rows_read, "row")
+    say(f"{rows} learned in {run.seconds:.1f} s, {rate:.0f} per second.")
+    return run
+
+
+def _check_checkpoint(data: str, output: str, stream: StreamOptions) -> None:
+    """Refuse, before the work, a checkpoint that cannot be written."""
+    from pathlib import Path
+
+    from separable.cli.io.output import check_output
+
+    if stream.checkpoint is None:
+        return
+    if Path(stream.checkpoint).resolve() == Path(output).resolve():
+        raise click.UsageError(f"--checkpoint {stream.checkpoint} and -o are the same file.")
+    check_output(stream.checkpoint, data=data)
+
+
+def _next_text(run: Any, path: str, report: str | None) -> str:
+    """Return the files that were written, and the next commands."""
+    import shlex
+
+    model = shlex.quote(path)
+    wrote = "" if report is None else f" The report is {report}: open it in a browser."
+    return "\n".join(
+        [f"Saved {path}.{wrote} Next:", *(f"  {line}" for line in run.next_commands(model))]
+    )

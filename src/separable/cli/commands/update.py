@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.output import counted, data_name, file_name, json_bytes, write_data
+from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import (
     json_option,
@@ -19,15 +19,17 @@ from separable.cli.options.options import (
     talk_options,
 )
 from separable.cli.render.messages import note
+from separable.model.words import counted
+from separable.workflow.options import data_name, file_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.cli.options.options import ReadingOptions
-    from separable.cli.stream.stream_learning import StreamLearner
-    from separable.cli.stream.stream_rows import Batch, RowStream, Source
-    from separable.cli.stream.stream_target import StreamTarget
     from separable.model.kinds import Model
+    from separable.workflow.options import ReadingOptions
+    from separable.workflow.stream.stream_learning import StreamLearner
+    from separable.workflow.stream.stream_rows import Batch, RowStream, Source
+    from separable.workflow.stream.stream_target import StreamTarget
 
 __all__ = ["update"]
 
@@ -72,12 +74,12 @@ def update(
     sums (ridge, least squares, LDA, naive Bayes) can be updated: the result is the same as training
     on all rows in this order. The command refuses the others.
     """
-    from separable.cli.io.output import model_path, save_model
+    from separable.cli.io.output import model_path, save_noted
 
     path = model_path(output or model, data)
     run = _Update(model, data, target, weight, reading)
     updated = run.run()
-    save_model(updated, path)
+    save_noted(updated, path)
     for message in run.source.notes:
         note(message)
     if as_json:
@@ -92,13 +94,13 @@ class _Update:
     def __init__(
         self, path: str, data: str, target: str | None, weight: str | None, reading: ReadingOptions
     ) -> None:
-        from separable.cli.io.output import remembered
-        from separable.cli.stream.stream_rows import Source
+        from separable.workflow.stream.stream_rows import Source
+        from separable.workflow.training_record import trained_on
 
         self.path, self.data = path, data
         self.model: Model = load_trusted(path)
         self._refuse_unable()
-        self.trained = remembered(self.model)
+        self.trained = trained_on(self.model)
         self.target_name = target or self.trained.get("target")
         self.weight_name = weight or self.trained.get("weight")
         base = self.trained.get("index_base", "auto")
@@ -108,9 +110,9 @@ class _Update:
 
     def run(self) -> Model:
         """Train on the rows and return the new model."""
-        from separable.cli.stream.progressive_validation import Record
-        from separable.cli.stream.stream_learning import StreamLearner, stream_model
-        from separable.cli.stream.stream_report import LineTable
+        from separable.cli.render.stream_table import LineTable
+        from separable.workflow.stream.progressive_validation import Record
+        from separable.workflow.stream.stream_learning import StreamLearner, stream_model
 
         estimator = _learner_class(self.model).from_model(self.model)
         stream = self._stream()
@@ -134,7 +136,7 @@ class _Update:
         """Predict rows with the model before the update."""
         import numpy as np
 
-        from separable.cli.stream.progressive_validation import batch_weights
+        from separable.workflow.stream.progressive_validation import batch_weights
 
         parts = [batch for batch in batches if batch.rows is not None]
         if not parts:
@@ -146,7 +148,7 @@ class _Update:
         self._tested += float(weight.sum())
 
     def _figures(self, learner: StreamLearner) -> dict[str, Any]:
-        from separable.cli.stream.stream_report import line_figures
+        from separable.workflow.stream.stream_report import line_figures
 
         record = learner.record
         is_number = self.model.classes is None
@@ -196,9 +198,9 @@ class _Update:
     # --- models that can be updated ---
 
     def _stream(self) -> RowStream:
-        from separable.cli.stream.encoded_streams import SparseStream, TableStream
-        from separable.cli.stream.stream_rows import Wanted
         from separable.features.table.table_encoder import TableEncoder
+        from separable.workflow.stream.encoded_streams import SparseStream, TableStream
+        from separable.workflow.stream.stream_rows import Wanted
 
         encoder, source, where = self.model.encoder, self.source, file_name(self.data)
         if encoder is None:
@@ -219,7 +221,7 @@ class _Update:
         return TableStream(source, wanted, self._target(), encoder)
 
     def _target(self) -> StreamTarget:
-        from separable.cli.stream.stream_target import Labels, Quantities
+        from separable.workflow.stream.stream_target import Labels, Quantities
 
         column = "" if self.target_name is None else f" column {self.target_name!r}"
         where = f"{file_name(self.data)}: the target{column}"
@@ -245,7 +247,7 @@ class _Update:
 
 
 def _learner_class(model: Model) -> Any:
-    from separable.cli.training.learners import LEARNERS
+    from separable.workflow.learners import LEARNERS
 
     for learner in LEARNERS.values():
         if learner.import_path.endswith(f":{model.learner}"):

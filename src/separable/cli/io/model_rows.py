@@ -11,9 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.io.output import counted, file_name, naming_file, remembered, report_lines
+from separable.cli.io.output import report_lines
 from separable.cli.options.options import load_trusted
 from separable.cli.render.messages import note, step
+from separable.model.words import counted
+from separable.workflow.input_tables import naming_file
+from separable.workflow.options import file_name
+from separable.workflow.training_record import trained_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -174,7 +178,7 @@ def _sparse_feed(
         return _SparseFeed(model, {})
     options: dict[str, Any] = {"n_features": model.n_features}
     if source.kind == "svmlight":
-        base = remembered(model).get("index_base", "auto")
+        base = trained_on(model).get("index_base", "auto")
         options |= {"index_base": base, "labels": _labels(model)}
     return _SparseFeed(model, {}, options)
 

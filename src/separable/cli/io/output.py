@@ -15,9 +15,7 @@ import click
 from separable.cli.render.messages import note, step, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Iterator
 
     from separable.features.encoding_report import ColumnReport, EncodingReport
     from separable.model.kinds import Model
@@ -25,39 +23,21 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "LARGEST_STATE",
     "check_csv_output",
     "check_output",
     "check_report",
     "close_output",
     "colour",
-    "column_lines",
-    "counted",
     "csv_bytes",
-    "data_name",
-    "file_name",
     "flush_output",
     "json_bytes",
     "model_path",
-    "naming_file",
-    "remembered",
     "report_lines",
-    "save_model",
-    "saved_text",
-    "state_bytes",
+    "save_noted",
     "warnings_in_one_line",
     "write_data",
     "write_report",
 ]
-
-
-#: A larger training state is not saved.
-LARGEST_STATE = 256_000_000
-
-
-def counted(number: Any, noun: str) -> str:
-    """Return a number with a noun: 1 row, 2 rows."""
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def json_bytes(value: Any) -> bytes:
@@ -130,55 +110,6 @@ def check_csv_output(output: str | None, data: str, *, as_json: bool) -> None:
         )
     if output is not None and output != "-":
         check_output(output, data=data)
-
-
-@contextmanager
-def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterator[None]:
-    """Add the file to errors about its table, and count rows from 1.
-
-    Parameters
-    ----------
-    source : str
-        The file.
-    rows : ndarray of int or range, optional
-        Index in the file of each row in use.
-    """
-    from separable.data.table import CellError, TableError
-
-    try:
-        yield
-    except CellError as error:
-        row = error.row if rows is None else int(rows[error.row])
-        raise TableError(f"{_cell_name(source, row, error.column)}: {error.problem}") from None
-    except TableError as error:
-        raise TableError(f"{file_name(source)}: {error}") from None
-
-
-def _cell_name(source: str, row: int, column: str) -> str:
-    """Return the position of a value: the line of the file if it is certain, else the row."""
-    from separable.cli.io.input_tables import cell_position
-    from separable.data.table import file_position
-
-    position = cell_position(source, row, column)
-    if position is None:
-        return f"{file_name(source)}: data row {row + 1}, column {column!r}"
-    return f"{file_position(file_name(source), *position)}: column {column!r}"
-
-
-def file_name(source: str) -> str:
-    """Return the name of a source for messages."""
-    return "standard input" if source == "-" else source
-
-
-def data_name(source: str) -> str:
-    """Return the name of the data without folders, as models store it."""
-    return file_name(source).rpartition("/")[2]
-
-
-def column_lines(columns: Sequence[tuple[str, str, str]]) -> list[str]:
-    """Return one line per column of a table: name, type and notes."""
-    width = max((len(name) for name, _, _ in columns), default=0)
-    return [f"  {name.ljust(width)}  {kind:<8}  {notes}".rstrip() for name, kind, notes in columns]
 
 
 def report_lines(report: EncodingReport, first_row: int = 0) -> list[str]:
@@ -297,51 +228,15 @@ def _named_as(data: str) -> str:
     return f"{name}.safetensors" if plain else "model.safetensors"
 
 
-def remembered(model: Model) -> dict[str, Any]:
-    """Return the training record of a model; empty if it has none."""
-    record = model.evidence.get("train")
-    return dict(record) if isinstance(record, dict) else {}
+def save_noted(model: Model, path: str) -> None:
+    """Save a model, and say if its training state is too large for the file."""
+    from separable.workflow.training_run import save_model, state_bytes
 
-
-def state_bytes(model: Model) -> int:
-    """Return the size of the training state of a model; 0 without one.
-
-    Parameters
-    ----------
-    model : LinearModel or VotedModel
-    """
-    tensors = {} if model.state is None else model.state.tensors
-    return sum(tensor.nbytes for tensor in tensors.values())
-
-
-def save_model(model: Model, path: str) -> bool:
-    """Save a model, with its training state if that has at most 256 MB.
-
-    Parameters
-    ----------
-    model : LinearModel or VotedModel
-    path : str
-
-    Returns
-    -------
-    bool
-        Whether `separable update` can continue from the file.
-    """
-    size = state_bytes(model)
-    keeps = model.state is not None and size <= LARGEST_STATE
-    model.save(path, include_state=keeps)
-    if model.state is not None and not keeps:
+    if not save_model(model, path) and model.state is not None:
         note(
-            f"The training state of this {model.learner} model ({size / 1e6:.0f} MB) is not in "
-            f"{path}, to keep the file small: separable update cannot continue from it."
+            f"The training state of this {model.learner} model ({state_bytes(model) / 1e6:.0f} MB) "
+            f"is not in {path}, to keep the file small: separable update cannot continue from it."
         )
-    return keeps
-
-
-def saved_text(path: str, report: str | None) -> str:
-    """Return a sentence with the paths of the model and of its report, if any."""
-    wrote = "" if report is None else f" The report is {report}: open it in a browser."
-    return f"Saved {path}.{wrote}"
 
 
 def check_report(path: str, option: str, **others: str) -> None:

@@ -2,35 +2,35 @@
 
 A pipe is read in whole records, as soon as no more bytes are waiting: ``tail -f log.csv |
 separable predict model -`` predicts row by row, and a large file in a pipe comes in large blocks.
-Rows without a target are kept. `separable.cli.stream.stream_rows` reads rows for training.
+Rows without a target are kept. `separable.workflow.stream.stream_rows` reads rows for training.
 """
 
 from __future__ import annotations
 
 import io
-import re
 import select
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.io.input_tables import in_options, skipped_text
-from separable.cli.io.output import file_name
 from separable.cli.render.messages import note
 from separable.data.io.encodings import LONGEST_LINE
 from separable.data.io.sources import Input
 from separable.data.table import TableError
+from separable.errors import Option
+from separable.workflow.input_tables import skipped_text
+from separable.workflow.options import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
-    from separable.cli.options.options import ReadingOptions
     from separable.data.dataset import Dataset
     from separable.data.io.csv.dialect import Dialect
     from separable.data.io.formats import Format
     from separable.data.io.sources import Once
     from separable.data.reading_report import Progress, ReadingReport
+    from separable.workflow.options import ReadingOptions
 
 
 __all__ = ["RowSource"]
@@ -107,7 +107,7 @@ class LiveInput:
             if not block:
                 return
             if self._has_rows(block, first=dialect is None):
-                with _counting_lines(self.name, line):
+                with _counting_lines(line):
                     dataset = self._read(prefix + block, kind, options)
                 yield dataset
                 if dialect is None and kind == "csv":
@@ -140,8 +140,9 @@ class LiveInput:
         if len(self._data) > LONGEST_LINE:
             raise TableError(
                 f"{self.name}: a record of more than {LONGEST_LINE >> 20} MiB. The file is "
-                "damaged or not text, or a quote is open that is never closed: say quoting=False "
-                "if quotes are text."
+                "damaged or not text, or a quote is open that is never closed: say ",
+                Option("quoting", False),
+                " if quotes are text.",
             )
 
     def _fill(self) -> None:
@@ -231,18 +232,14 @@ def _preamble(block: bytes, options: dict[str, Any]) -> bytes:
 
 
 @contextmanager
-def _counting_lines(name: str, before: int) -> Iterator[None]:
+def _counting_lines(before: int) -> Iterator[None]:
     """Count lines in errors from the start of the input, not of the block."""
-    from separable.data.table import NotANumberError, TableError
+    from separable.data.table import TableError
 
     try:
         yield
     except TableError as error:
-        mask = rf"(?<={re.escape(name)}:)\d+"
-        message = re.sub(mask, lambda line: str(int(line[0]) + before), str(error))
-        if isinstance(error, NotANumberError):
-            raise NotANumberError(message, error.column) from None
-        raise TableError(message) from None
+        raise (error if error.line is None else error.at(line=error.line + before)) from None
 
 
 class RowSource:
@@ -304,12 +301,7 @@ class RowSource:
 
     def names(self) -> list[str]:
         """Return the names of the columns, without consuming rows."""
-        from separable.data.table import TableError
-
-        try:
-            first = self._first()
-        except TableError as error:
-            raise TableError(in_options(str(error))) from None
+        first = self._first()
         assert first.table is not None
         return list(first.table.column_names)
 
@@ -335,21 +327,15 @@ class RowSource:
             Those of `separable.data.read`, in addition to the user's.
         progress : callable, optional
         """
-        from separable.cli.io.input_tables import remember_lines
-        from separable.data.table import NotANumberError, TableError
+        from separable.workflow.input_tables import remember_lines
 
         reports: list[ReadingReport] = []
-        try:
-            for dataset in self._datasets(n_rows, options, progress):
-                if not reports or reports[-1] is not dataset.report:
-                    reports.append(dataset.report)
-                    if self._live is None:
-                        remember_lines(self.data, self._inputs, dataset.report, self._reading)
-                yield dataset
-        except NotANumberError:
-            raise
-        except TableError as error:
-            raise TableError(in_options(str(error))) from None
+        for dataset in self._datasets(n_rows, options, progress):
+            if not reports or reports[-1] is not dataset.report:
+                reports.append(dataset.report)
+                if self._live is None:
+                    remember_lines(self.data, self._inputs, dataset.report, self._reading)
+            yield dataset
         self._note_skipped(reports)
 
     def _datasets(self, n_rows: int, options: dict[str, Any], progress: Any) -> Iterator[Dataset]:
@@ -379,7 +365,7 @@ class RowSource:
 
     def _note_skipped(self, reports: list[ReadingReport]) -> None:
         for message in dict.fromkeys(message for report in reports for message in report.notes):
-            note(in_options(message))
+            note(message)
         skipped = sum(report.skipped for report in reports)
         if skipped:
             first = next(report.examples[0] for report in reports if report.examples)

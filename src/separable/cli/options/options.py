@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
-from separable.cli.io.output import data_name
 from separable.cli.options.command import OUTPUT, READING, RUNNING, heading
 from separable.cli.render.messages import VERBOSITY
+from separable.workflow.options import ReadingOptions, all_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DEBUG",
     "ReadingOptions",
-    "command_line_of",
     "json_option",
     "labelled_rows_options",
     "load_trusted",
@@ -41,15 +38,6 @@ DEBUG = "separable.debug"
 
 #: Key in the context of a command: accept any token pattern in a model file.
 PATTERNS = "separable.patterns"
-
-#: Options that affect neither training nor testing.
-NO_MATTER = (
-    "output", "report", "as_json", "quiet", "verbose", "debug", "threads", "checkpoint", "every",
-    "resume",
-)  # fmt: skip
-
-#: Arguments and options that are files; they are printed without folders.
-FILES = ("data", "test")
 
 
 def _quiet(ctx: click.Context, param: click.Parameter, given: bool) -> None:
@@ -127,65 +115,10 @@ def threads_option(command: F) -> F:
         "--threads",
         type=click.IntRange(min=1),
         metavar="N",
-        default=_all_threads,
+        default=all_threads,
         help="Number of threads.  [default: one per core]",
     )
     return heading(RUNNING, option)(command)
-
-
-def _all_threads() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@dataclass(frozen=True)
-class ReadingOptions:
-    """Overrides of the detected file format: keyword arguments of `separable.data.read`."""
-
-    format: str | None = None
-    delimiter: str | None = None
-    header: bool | None = None
-    quoting: bool | None = None
-    encoding: str | None = None
-    decimal: str | None = None
-    missing: tuple[str, ...] = ()
-    comment: str | None = None
-    skip_rows: int = 0
-    skip_bad_lines: bool = False
-
-    def for_read(self) -> dict[str, Any]:
-        """Return the given options as keyword arguments of `separable.data.read`."""
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        if given.pop("skip_bad_lines"):
-            given["on_error"] = "skip"
-        given["missing"] = list(self.missing) or None
-        if not self.skip_rows:
-            del given["skip_rows"]
-        return {name: value for name, value in given.items() if value is not None}
-
-    def option_text(self) -> str:
-        """Return the given options as text, for the next command.
-
-        Examples
-        --------
-        >>> from separable.cli.options.options import ReadingOptions
-        >>> ReadingOptions(delimiter=";", header=False, missing=("NA", "?")).option_text()
-        " --delimiter ';' --no-header --missing NA --missing '?'"
-        """
-        import shlex
-
-        parts = []
-        for each in fields(self):
-            value, name = getattr(self, each.name), each.name.replace("_", "-")
-            if value == each.default and type(value) is type(each.default):
-                continue
-            if isinstance(value, bool):
-                parts.append(f"--{name}" if value else f"--no-{name}")
-            else:
-                values = value if isinstance(value, tuple) else (value,)
-                parts += [f"--{name} {shlex.quote(str(one))}" for one in values]
-        return "".join(f" {each}" for each in parts)
 
 
 _READING = (
@@ -236,40 +169,3 @@ _LABELLED_ROWS = (
                       "[default: as in training, else the second of two]"),
     click.option("--column", metavar="COL", help="Text column, for a model of texts only."),
 )  # fmt: skip
-
-
-def command_line_of(ctx: click.Context) -> str:
-    """Return the command line of a context: its arguments and the given options.
-
-    Parameters
-    ----------
-    ctx : click.Context
-        Of a command.
-
-    Returns
-    -------
-    str
-        Without the folders of files, and without options that do not affect the result.
-    """
-    words = ["separable", str(ctx.info_name)]
-    for param in ctx.command.params:
-        name, given = str(param.name), ParameterSource.COMMANDLINE
-        if name in NO_MATTER or ctx.get_parameter_source(name) is not given:
-            continue
-        value = ctx.params[name]
-        for one in value if isinstance(value, tuple) else (value,):
-            words += _words(param, one)
-    return " ".join(words)
-
-
-def _words(param: click.Parameter, value: Any) -> list[str]:
-    if param.name in FILES and value != "-":
-        value = data_name(str(value))
-    if param.param_type_name == "argument":
-        return [shlex.quote(str(value))]
-    flags = [*param.opts, *param.secondary_opts]
-    if isinstance(value, bool):
-        shown = param.opts if value or not param.secondary_opts else param.secondary_opts
-        return [shown[-1]]
-    long = next((flag for flag in flags if flag.startswith("--")), flags[0])
-    return [long, shlex.quote(str(value))]

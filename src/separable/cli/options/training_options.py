@@ -3,94 +3,38 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from separable.cli.options.command import heading
-from separable.cli.options.options import (
-    ReadingOptions,
-    reading_options,
-    seed_option,
-    threads_option,
-)
-from separable.cli.training.learners import AUTO, LEARNERS, names_of
+from separable.cli.options.options import reading_options, seed_option, threads_option
 from separable.model.metrics.metric_registry import METRICS
+from separable.workflow.learners import AUTO, LEARNERS, names_of
+from separable.workflow.options import (
+    COLUMN_KINDS,
+    Every,
+    ProblemOptions,
+    StreamOptions,
+    checked_models,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from separable.cli.training.learners import Task
 
     _Choice = click.Choice[str]
 else:
     _Choice = click.Choice  # click 8.1 has no type parameters
 
-__all__ = [
-    "COLUMN_KINDS",
-    "TESTING",
-    "Every",
-    "ProblemOptions",
-    "StreamOptions",
-    "only",
-    "problem_options",
-    "stream_options",
-]
+__all__ = ["TESTING", "only", "problem_options", "stream_options"]
 
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
 #: Headings of these options.
 LEARNING, LEARNING_FROM, TESTING = "Task and learners", "Features", "Evaluation"
-
-#: Types that the user can give to columns; each is an option and a parameter of `TableEncoder`.
-COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
-
-
-@dataclass(frozen=True)
-class ProblemOptions:
-    """The values of the problem options, as the user gave them.
-
-    Parameters
-    ----------
-    target : str
-    models : tuple of str
-        Names of learners; empty: all that suit the data.
-    task, metric, positive : str or None
-    settings : tuple of str
-        ``NAME=VALUE`` each.
-    columns : dict of str to list of str
-        The named columns, by `COLUMN_KINDS`.
-    group, time, weight : str or None
-        Columns with another role.
-    folds, seed, threads : int
-    compare_rows : int or None
-    reading : ReadingOptions
-    """
-
-    target: str
-    models: tuple[str, ...]
-    task: Task | None
-    metric: str | None
-    positive: str | None
-    settings: tuple[str, ...]
-    columns: dict[str, list[str]]
-    group: str | None
-    time: str | None
-    weight: str | None
-    folds: int
-    compare_rows: int | None
-    seed: int
-    threads: int
-    reading: ReadingOptions
-
-    @property
-    def apart(self) -> dict[str, str]:
-        """The columns with another role than feature, by option."""
-        result = {"group": self.group, "time": self.time, "weight": self.weight}
-        return {option: name for option, name in result.items() if name is not None}
 
 
 def only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:  # noqa: ARG001
@@ -108,24 +52,42 @@ def _target(ctx: click.Context, param: click.Parameter, values: tuple[str, ...])
     return name or ""
 
 
+def _settings(
+    ctx: click.Context,  # noqa: ARG001
+    param: click.Parameter,  # noqa: ARG001
+    values: tuple[str, ...],
+) -> dict[str, Any]:
+    """Return the parameters of a learner by name."""
+    settings: dict[str, Any] = {}
+    for text in values:
+        name, is_given, value = text.partition("=")
+        if not is_given or not name:
+            raise click.UsageError(f"--set {text}: write it as NAME=VALUE, such as C=1.")
+        if name in settings:
+            raise click.UsageError(f"--set {name} is given twice. Give it once.")
+        settings[name] = _value(value)
+    return settings
+
+
+def _value(text: str) -> Any:
+    """Return a value as Python has it: a number, true, false, none, or the text itself."""
+    words: dict[str, Any] = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 def _models(
     ctx: click.Context,  # noqa: ARG001
     param: click.Parameter,  # noqa: ARG001
     values: tuple[str, ...],
 ) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(values))
-    if AUTO in names:
-        if len(names) > 1:
-            raise click.BadParameter(
-                f"{AUTO} means all learners that suit the data. Leave out {AUTO}, or the names."
-            )
-        return ()
-    tasks = {LEARNERS[name].task for name in names}
-    if len(tasks) > 1:
-        kinds = {"classification": "classes", "regression": "numbers"}
-        listed = ", ".join(f"{name} ({kinds[LEARNERS[name].task]})" for name in names)
-        raise click.BadParameter(f"Name learners that predict the same: {listed}.")
-    return names
+    return checked_models(values)
 
 
 class _Models(_Choice):
@@ -181,6 +143,7 @@ _OPTIONS = {
             "--set",
             "settings",
             multiple=True,
+            callback=_settings,
             metavar="NAME=VALUE",
             help="Set a parameter of the learner: C=1.",
         ),
@@ -203,7 +166,7 @@ _OPTIONS = {
             "--metric",
             type=click.Choice(list(METRICS)),
             metavar="NAME",
-            help=f"Metric that ranks the learners: {', '.join(METRICS)}.  [default: accuracy or "
+            help=f"Metric that ranks the learners: {', '.join(METRICS)}.  [default: log_loss or "
             "rmse]",
         ),
         click.option(
@@ -258,14 +221,6 @@ def problem_options(command: F) -> F:
     return result
 
 
-@dataclass(frozen=True)
-class Every:
-    """An interval between repeated actions, in rows or in seconds."""
-
-    rows: int | None = None
-    seconds: float | None = None
-
-
 class _EveryType(click.ParamType):  # type: ignore[type-arg]  # in new stubs only
     """A number of rows, or of seconds with the suffix s."""
 
@@ -281,20 +236,6 @@ class _EveryType(click.ParamType):  # type: ignore[type-arg]  # in new stubs onl
             self.fail(f"{value!r} is neither rows (100000) nor seconds (60s).", param, ctx)
         number = int(result[1])
         return Every(seconds=float(number)) if result[2] else Every(rows=number)
-
-
-@dataclass(frozen=True)
-class StreamOptions:
-    """Options of a stream; None if not given."""
-
-    passes: int | None = None
-    classes: str | None = None
-    encode_rows: int | None = None
-    bits: int | None = None
-    features: int | None = None
-    checkpoint: str | None = None
-    every: Every | None = None
-    resume: str | None = None
 
 
 _STREAM_OPTIONS = (
@@ -322,26 +263,21 @@ _STREAM_OPTIONS = (
 
 
 def stream_options(command: F) -> F:
-    """Add ``--stream`` and its options: with it the command becomes `train_stream`.
+    """Add ``--stream`` and its options; the command gets ``stream``, None without ``--stream``.
 
     Place it directly above the function, below the other options.
     """
 
     @wraps(command)
-    def train_or_stream(*args: Any, **options: Any) -> Any:
+    def with_stream(*args: Any, **options: Any) -> Any:
         streams = options.pop("stream")
         own = {each.name: options.pop(each.name) for each in fields(StreamOptions)}
-        given = StreamOptions(**own)
-        if streams:
-            from separable.cli.stream.stream_training import train_stream
+        for name, value in own.items():
+            if value is not None and not streams:
+                flag = name.replace("_", "-")
+                raise click.UsageError(f"--{flag} needs --stream. Add it, or leave this out.")
+        return command(*args, stream=StreamOptions(**own) if streams else None, **options)
 
-            return train_stream(click.get_current_context(), given, **options)
-        for each in fields(StreamOptions):
-            if getattr(given, each.name) is not None:
-                name = each.name.replace("_", "-")
-                raise click.UsageError(f"--{name} needs --stream. Add it, or leave this out.")
-        return command(*args, **options)
-
-    decorated: Any = train_or_stream
+    decorated: Any = with_stream
     result: F = heading("Streams", *_STREAM_OPTIONS)(decorated)
     return result

@@ -11,27 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.output import counted
 from separable.model.explain.explanation_text import headline, highlighted_texts, scores_line, total
-from separable.model.explain.top_weights import TopWeights
-from separable.model.linear_model import LinearModel
-from separable.model.words import cell_text, number, shown, signed, table
+from separable.model.words import cell_text, counted, number, shown, signed, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from separable.model.explain.explanation import Explanation, Term, Terms
     from separable.model.explain.explanation_text import HighlightedText
-    from separable.model.kinds import Model
 
 __all__ = [
-    "MEAN_WEIGHTS",
-    "TOP_WEIGHTS",
     "ExplainedRow",
     "in_colour",
     "legend",
     "shown_text",
-    "weights_text",
 ]
 
 
@@ -40,12 +33,6 @@ BOLD, UNDERLINED = 0.4, 0.75
 
 #: Characters of a text that are shown.
 LONGEST = 6000
-
-#: Weights shown per group, and groups shown: two for each of eight classes.
-TOP_WEIGHTS, WEIGHT_GROUPS = 5, 16
-
-#: Printed above the weights of a model that votes.
-MEAN_WEIGHTS = "The model votes; these are the mean weights of its voters."
 
 
 def shown_text(highlighted: HighlightedText, *, colour: bool) -> str:
@@ -174,11 +161,3 @@ class ExplainedRow:
         if term.feature.startswith(f"{term.source}:"):  # a word needs no value
             return ""
         return cell_text(self.raw[term.source])
-
-
-def weights_text(model: Model) -> str:
-    """Return the most important features of a model."""
-    groups = model.top_weights(TOP_WEIGHTS).groups
-    more = "\n... and the other classes" if len(groups) > WEIGHT_GROUPS else ""
-    mean = "" if isinstance(model, LinearModel) else f"\n{MEAN_WEIGHTS}"
-    return f"Most important features{mean}\n{TopWeights(groups[:WEIGHT_GROUPS])}{more}"

@@ -1,4 +1,4 @@
-"""Findings as text: results of ``separable check``, warnings of ``train`` about data and fits."""
+"""Results of ``separable check`` as text and as JSON values."""
 
 from __future__ import annotations
 
@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.io.input_tables import table_of
-from separable.cli.io.output import column_lines, counted, file_name, naming_file
 from separable.cli.render.messages import step
 from separable.data.checks.checking import check
 from separable.data.columns import as_columns
 from separable.data.table import missing_counts, require_columns
 from separable.features.table.column_states import guessed_kinds
-from separable.model.words import shown
+from separable.model.words import column_lines, counted, shown
+from separable.workflow.findings import remedies_of
+from separable.workflow.input_tables import naming_file, table_of
+from separable.workflow.options import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
 
-    from separable.cli.options.options import ReadingOptions
-    from separable.cli.training.training_data import Problem
     from separable.data.checks.findings import Finding, Findings
     from separable.data.table import ColumnType
-    from separable.features.table.table_encoder import TableEncoder
-    from separable.model.kinds import Model
+    from separable.workflow.options import ReadingOptions
 
 
 __all__ = [
@@ -36,10 +34,7 @@ __all__ = [
     "check_dict",
     "check_text",
     "checked",
-    "data_warnings",
-    "fit_warning",
     "options_text",
-    "shared_rows",
 ]
 
 
@@ -62,12 +57,6 @@ HEADINGS = {
     "warning": "problems that bias the model or its measured error",
     "note": "worth knowing",
 }
-
-#: Notes of `separable.data.check` that are printed like its warnings.
-MATTER = ("imbalance",)
-
-#: Minimum fraction of test rows that are also training rows for a warning.
-SHARED = 0.01
 
 
 @dataclass(frozen=True)
@@ -185,13 +174,8 @@ def _finding_text(finding: Finding) -> str:
 
 def options_text(findings: Iterable[Finding]) -> str:
     """Return the remedies as options of the command line, without repetitions."""
-    pairs = [
-        f"--{name} {shlex.quote(value)}"
-        for finding in findings
-        for name, values in finding.options.items()
-        for value in values
-    ]
-    return " ".join(dict.fromkeys(pairs))
+    options = (option for finding in findings for option in remedies_of(finding))
+    return " ".join(dict.fromkeys(option.spelled("command") for option in options))
 
 
 def _command(result: Checked, data: str) -> str:
@@ -207,76 +191,3 @@ def _command(result: Checked, data: str) -> str:
 
 def _values(options: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return (options,) if isinstance(options, str) else options or ()
-
-
-def data_warnings(problem: Problem) -> list[str]:
-    """Return the important findings of `separable.data.check`, one line each."""
-    from separable.data.checks.checking import check
-
-    options = problem.options
-    named = [name for names in options.columns.values() for name in names]
-    with step("Checking the data"):
-        result = check(
-            problem.whole,
-            options.target,
-            weight=options.weight,
-            group=options.group,
-            time=options.time,
-            drop=options.columns["drop"],
-            task=problem.task,
-            asked=[name for name in named if name not in options.columns["drop"]],
-        )
-    return [
-        " ".join([each.text, *_remedy(each)])
-        for each in result
-        if each.severity == "warning" or each.kind in MATTER
-    ]
-
-
-def _remedy(finding: Finding) -> list[str]:
-    """Return the options that resolve a finding, in brackets."""
-    remedy = options_text([finding])
-    return [f"({remedy})"] if remedy else []
-
-
-def shared_rows(train: pa.Table, test: pa.Table) -> list[str]:
-    """Return a warning about test rows that are also training rows."""
-    from separable.data.checks.checking import duplicates_between
-
-    with step("Comparing training and test rows"):
-        count, examples = duplicates_between(train, test)
-    if count < SHARED * test.num_rows:
-        return []
-    are = "is" if count == 1 else "are"
-    return [
-        f"{count} of the {test.num_rows} test rows {are} also in the training rows, such as row "
-        f"{examples[0][1] + 1} of the test rows: the metrics may be too optimistic. Remove "
-        "duplicates, or keep related rows together with --group."
-    ]
-
-
-def fit_warning(
-    message: Warning | str, model: Model, n_rows: int, encoder: TableEncoder | None = None
-) -> str:
-    """Return a warning of a learner in one line, in terms of columns and options.
-
-    Returns '' if the columns depend only because they are the levels of a category.
-    """
-    from separable.estimator import convergence_warning
-    from separable.moments.regression.rank_warning import DependentColumns
-
-    if isinstance(message, DependentColumns) and encoder is not None:
-        if not message.forget_levels(encoder.sources):
-            return ""
-        return message.text(lambda column: shown(encoder.feature_names[column]))
-    evidence, k = model.evidence, model.n_scores
-    counts_mistakes = {"epochs", "training_mistakes"} <= evidence.keys()
-    if not isinstance(message, convergence_warning()) or not counts_mistakes:
-        return " ".join(str(message).split())
-    which = f" for at least one of its {k} one-vs-rest models" if k > 1 else ""
-    return (
-        f"{model.learner} stopped after {counted(evidence['epochs'], 'epoch')} and did not "
-        f"converge: {evidence['training_mistakes']} of {n_rows} training rows are "
-        f"misclassified{which}. The classes may not be linearly separable: try --model "
-        "logistic-regression."
-    )

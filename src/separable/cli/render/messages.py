@@ -15,12 +15,28 @@ from typing import TYPE_CHECKING
 
 import click
 
+from separable.workflow.progress import Listener
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from separable.data.reading_report import Progress
+    from separable.errors import Message
+    from separable.workflow.progress import StreamLines
 
-__all__ = ["VERBOSITY", "Step", "detail", "note", "printable", "say", "step", "verbosity", "warn"]
+__all__ = [
+    "VERBOSITY",
+    "Step",
+    "Terminal",
+    "detail",
+    "note",
+    "printable",
+    "say",
+    "step",
+    "verbosity",
+    "warn",
+]
 
 #: Key of the verbosity in the context of a command: -1 with -q, 0, 1 with -v.
 VERBOSITY = "separable.verbosity"
@@ -61,9 +77,14 @@ def say(text: str) -> None:
         click.echo(printable(text), err=True)
 
 
-def note(text: str) -> None:
+def note(text: Message | str) -> None:
     """Print a note, unless ``-q`` was given."""
-    say(f"Note: {text}")
+    say(f"Note: {_spelled(text)}")
+
+
+def _spelled(text: Message | str) -> str:
+    """Return a message with options as the command line has them."""
+    return text if isinstance(text, str) else text.spelled("command")
 
 
 def detail(text: str) -> None:
@@ -72,9 +93,9 @@ def detail(text: str) -> None:
         click.echo(printable(text), err=True)
 
 
-def warn(text: str) -> None:
+def warn(text: Message | str) -> None:
     """Print a warning, always."""
-    click.echo(printable(f"Warning: {text}"), err=True)
+    click.echo(printable(f"Warning: {_spelled(text)}"), err=True)
 
 
 class Step:
@@ -140,3 +161,33 @@ def step(what: str) -> Iterator[Step]:
     finally:
         running.end()
     detail(f"{what}: {running.seconds:.2f} s")
+
+
+class Terminal(Listener):
+    """Prints the progress, notes and warnings of a workflow."""
+
+    def note(self, message: Message) -> None:
+        """Print a note."""
+        note(message)
+
+    def warn(self, message: Message) -> None:
+        """Print a warning."""
+        warn(message)
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        say(text)
+
+    def detail(self, text: str) -> None:
+        """Print a detail."""
+        detail(text)
+
+    def step(self, what: str) -> AbstractContextManager[Step]:
+        """Show the progress of a step."""
+        return step(what)
+
+    def stream_lines(self, what: str) -> StreamLines:
+        """Print the lines of a stream as a table."""
+        from separable.cli.render.stream_table import LineTable
+
+        return LineTable(what)

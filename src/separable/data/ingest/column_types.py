@@ -9,7 +9,8 @@ import numpy as np
 
 from separable.data.arrow_arrays import bits, is_text, mask, strings
 from separable.data.reading_report import ColumnSource
-from separable.data.table import NotANumberError, TableError
+from separable.data.table import COLUMNS_REMEDY, NotANumberError, TableError
+from separable.errors import by_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -319,7 +320,8 @@ def _type_of(field: pa.Field[Any], where: str) -> ColumnType:
         return "category"
     raise TableError(
         f"{where}: column {field.name!r} holds {kind}, which is neither numbers nor text nor "
-        "dates. Store one value per row, or name the columns to read: columns=[...]."
+        "dates. Store one value per row, or ",
+        COLUMNS_REMEDY,
     )
 
 
@@ -331,9 +333,11 @@ def with_given_types(table: pa.Table, where: str, options: Options) -> pa.Table:
             new = _of_given_type(column, kind)
             if new is None:
                 raise NotANumberError(
-                    f"{where}, column {name!r}: {_describe_values(column, kind)}. Correct it, or "
-                    f"leave out column_types[{name!r}].",
-                    name,
+                    f"{_describe_values(column, kind)}. Correct it, or leave out ",
+                    by_spelling(f"column_types[{name!r}]", f"--{kind} {name}"),
+                    ".",
+                    file=where,
+                    column=name,
                 )
             table = table.set_column(table.column_names.index(name), name, new)
     return table

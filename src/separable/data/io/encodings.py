@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from separable.data.table import TableError, file_position
+from separable.data.table import TableError
+from separable.errors import Option
 
 if TYPE_CHECKING:
     from separable.data.io.sources import OpenInput
@@ -155,8 +156,10 @@ class Utf8Text:
             before = piece[: getattr(error, "start", 0)].decode(self.encoding, "ignore")
             line = self._lines + before.count("\n")
             raise TableError(
-                f"{file_position(self.name, line)}: not valid {self.encoding} ({error}). Give the "
-                "encoding of the file: encoding=..."
+                f"not valid {self.encoding} ({error}). Give the encoding of the file: ",
+                Option("encoding", ...),
+                file=self.name,
+                line=line,
             ) from None
         self._lines += data.count(b"\n")
         return data
@@ -170,10 +173,11 @@ def line_of_byte(data: bytes, offset: int) -> int:
     return lines + data.count(b"\r", 0, offset) - data.count(b"\r\n", 0, offset)
 
 
-def _where(name: str, data: bytes, line: int, offset: int) -> str:
-    """Return the location of a byte of a text that begins on the given line."""
+def _place(name: str, data: bytes, line: int, offset: int) -> dict[str, Any]:
+    """Return the place of a byte of a text that begins on the given line, for an error."""
     start = max(data.rfind(b"\n", 0, offset), data.rfind(b"\r", 0, offset)) + 1
-    return file_position(name, line + line_of_byte(data, offset) - 1, offset - start + 1)
+    at = line + line_of_byte(data, offset) - 1
+    return {"file": name, "line": at, "position": offset - start + 1}
 
 
 def is_utf8(data: bytes) -> bool:
@@ -237,9 +241,10 @@ def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int | Non
         offset, shown = error.start, f"0x{data[error.start]:02x}"
         byte = f"byte {shown}" if first_byte is None else f"byte {first_byte + offset} ({shown})"
         raise TableError(
-            f"{_where(name, data, line, offset)}: {byte} is not valid UTF-8. Give the encoding of "
-            "the file, for example encoding='latin-1', or save it as UTF-8, for example with: "
-            "iconv -f WINDOWS-1252 -t UTF-8"
+            f"{byte} is not valid UTF-8. Give the encoding of the file, for example ",
+            Option("encoding", "latin-1"),
+            ", or save it as UTF-8, for example with: iconv -f WINDOWS-1252 -t UTF-8",
+            **_place(name, data, line, offset),
         ) from None
 
 
@@ -248,6 +253,7 @@ def refuse_nul(name: str, data: bytes, line: int, first_byte: int) -> None:
     offset = data.find(b"\0")
     if offset >= 0:
         raise TableError(
-            f"{_where(name, data, line, offset)}: a NUL byte at byte {first_byte + offset}. The "
-            "file is damaged or not text: write it again as UTF-8 text."
+            f"a NUL byte at byte {first_byte + offset}. The file is damaged or not text: write it "
+            "again as UTF-8 text.",
+            **_place(name, data, line, offset),
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from separable.data.table import TableError
+from separable.errors import Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,8 @@ def formats_of(inputs: Sequence[Input]) -> Format:
         listing = ", ".join(f"{name} is {kind}" for kind, name in formats.items())
         raise TableError(
             f"The files have {len(formats)} formats ({listing}). Read those of one format "
-            "together, for example with a glob such as 'folder/*.csv', or pass format=..."
+            "together, for example with a glob such as 'folder/*.csv', or pass ",
+            Option("format", ...),
         )
     return next(iter(formats))
 

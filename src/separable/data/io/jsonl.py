@@ -22,7 +22,8 @@ from separable.data.io.csv.csv_file import RetypeError, without_missing, wrong_t
 from separable.data.io.encodings import Utf8Text, is_utf8, refuse_invalid_utf8
 from separable.data.io.readers import TableFiles, cut_off
 from separable.data.reading_report import ColumnSource
-from separable.data.table import NotANumberError, TableError, file_position, list_names
+from separable.data.table import COLUMNS_REMEDY, NotANumberError, TableError, list_names
+from separable.errors import Message, Option, by_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from separable.data.io.sources import Input
 
 __all__ = ["JsonlFiles"]
+
+#: What to do on the command line about a column that the first lines do not have.
+FIRST_LINE = "Add it to the first line, as null."
 
 #: Bytes of the sample that determines names and types.
 HEAD_BYTES = 1 << 20
@@ -180,7 +184,8 @@ class JsonlFiles(TableFiles):
             row = next(i for i, v in enumerate(values, start=1) if v is value)
             raise TableError(
                 f"{where}, object {row}, column {name!r}: holds {_json_kind(value)}, not a single "
-                "value. Flatten it, or name the columns to read: columns=[...]."
+                "value. Flatten it, or ",
+                COLUMNS_REMEDY,
             )
         texts = strings([_text(value) for value in values if value is not None])
         if given is not None:
@@ -260,12 +265,15 @@ class JsonlFiles(TableFiles):
             key = f'"{late[0]}"'.encode()
             at = line + data[: data.find(key)].count(b"\n")
             raise TableError(
-                f"{file_position(name, at)}: new column {late[0]!r}, which the first lines do not "
-                "have. Name the columns to read: columns=[...]."
+                f"new column {late[0]!r}, which the first lines do not have. ",
+                by_spelling("Name the columns to read: columns=[...].", FIRST_LINE),
+                file=name,
+                line=at,
             )
-        note += ", and were ignored. Name them in columns=[...] to read them."
-        if note not in self.report.notes:
-            self.report.notes.append(note)
+        remedy = by_spelling("Name them in columns=[...] to read them.", FIRST_LINE)
+        message = Message(note, ", and were ignored. ", remedy)
+        if message not in self.report.notes:
+            self.report.notes.append(message)
 
     def _finished(self, where: str, name: str, column: Any, line: int) -> Any:
         """Replace missing markers by null, convert, and count."""
@@ -286,10 +294,12 @@ class JsonlFiles(TableFiles):
         if out is None:
             index = int(wrong_texts(column, plan, ".").argmax())
             raise NotANumberError(
-                f"{where}, object {index + 1} from line {line}, column {name!r}: "
-                f"{column[index].as_py()!r} is not {plan.type}. Correct it, or pass "
-                f"column_types={{{name!r}: 'category'}}.",
-                name,
+                f"{column[index].as_py()!r} is not {plan.type}. Correct it, or pass ",
+                Option("column_types", {name: "category"}),
+                ".",
+                file=f"{where}, object {index + 1} from line {line}",
+                column=name,
+                value=column[index].as_py(),
             )
         return out
 
@@ -328,8 +338,13 @@ class JsonlFiles(TableFiles):
             return None
         refuse_invalid_utf8(name, text, line, None)
         raise TableError(
-            f"{file_position(name, line, column)}: {problem}. The line begins {text[:40]!r}. "
-            "Correct or remove it, or skip such lines with on_error='skip'."
+            f"{problem}. The line begins {text[:40]!r}. Correct or remove it, or skip such lines "
+            "with ",
+            Option("on_error", "skip"),
+            ".",
+            file=name,
+            line=line,
+            position=column,
         )
 
     def _without_wrong(
@@ -375,10 +390,13 @@ class JsonlFiles(TableFiles):
             wrong = _first_wrong(values, plan)
             if wrong is not None and (plan.given or not retype):
                 raise NotANumberError(
-                    f"{file_position(name, lines[wrong])}: column {column!r}: {values[wrong]!r} "
-                    f"is not {plan.type}. Correct it, or pass "
-                    f"column_types={{{column!r}: 'category'}}.",
-                    column,
+                    f"{values[wrong]!r} is not {plan.type}. Correct it, or pass ",
+                    Option("column_types", {column: "category"}),
+                    ".",
+                    file=name,
+                    line=lines[wrong],
+                    column=column,
+                    value=values[wrong],
                 )
             if wrong is not None or "nested" in kinds:
                 self._plan(name, column, values)  # rejects nested values

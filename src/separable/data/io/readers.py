@@ -18,7 +18,8 @@ from separable.data.io.csv.sniff import CsvOptions
 from separable.data.io.encodings import LineLimit, Utf8Text
 from separable.data.reading_report import Progress, ReadingReport, SkippedLine, SkippedLines
 from separable.data.row_operations import stack_rows
-from separable.data.table import TableError, file_position, list_names
+from separable.data.table import TableError, list_names
+from separable.errors import Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from separable.data.io.sources import Input
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
+    from separable.errors import Message, Part
 
 __all__ = [
     "Files",
@@ -54,16 +56,14 @@ class LineError(TableError):
     ----------
     refused : SkippedLine
         The line.
-    advice : str, optional
+    *advice : str or Option
         Advice for such lines.
     """
 
-    def __init__(self, refused: SkippedLine, advice: str = "") -> None:
-        super().__init__(refused, advice)
+    def __init__(self, refused: SkippedLine, *advice: Part) -> None:
+        file, line, position = refused.source, refused.line, refused.column
+        super().__init__(refused.reason, *advice, file=file, line=line, position=position)
         self.refused = refused
-
-    def __str__(self) -> str:
-        return f"{self.refused.where}: {self.refused.reason}{self.args[1]}"
 
 
 def shown(text: bytes) -> str:
@@ -82,7 +82,7 @@ def shown(text: bytes) -> str:
     return f"{decoded[:MAX_SHOWN]!r}..."
 
 
-SKIP_ADVICE = ". on_error='skip' skips such lines and counts them."
+SKIP_ADVICE = (". ", Option("on_error", "skip"), " skips such lines and counts them.")
 
 
 class LineReader:
@@ -172,7 +172,7 @@ class LineReader:
 
     def _raise_fault(self) -> None:
         if not self._skips and self._stream.n_faults:
-            raise LineError(self._skipped_line(self._stream.faults[0]), SKIP_ADVICE)
+            raise LineError(self._skipped_line(self._stream.faults[0]), *SKIP_ADVICE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ class Files(ABC):
         fresh = ReadingReport(format=self.format, notes=self._first_notes())
         vars(self.report).update(vars(fresh))
 
-    def _first_notes(self) -> list[str]:
+    def _first_notes(self) -> list[Message | str]:
         others = [name for one in self.inputs for name in one.passed_over]
         return [f"ignored in the folder: {list_names(others, 5)}"] if others else []
 
@@ -315,10 +315,12 @@ class TableFiles(Files):
 
 def cut_off(name: str, problem: object, rows: int, line: int | None = None) -> TableError:
     """Return the error about a truncated file."""
-    where = name if line is None else file_position(name, line)
     return TableError(
-        f"{where}: {problem}, after {rows} rows. Get the file again, or read the rows before that "
-        "with on_error='skip'."
+        f"{problem}, after {rows} rows. Get the file again, or read the rows before that with ",
+        Option("on_error", "skip"),
+        ".",
+        file=name,
+        line=line,
     )
 
 

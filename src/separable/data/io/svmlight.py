@@ -9,7 +9,7 @@ from separable.data.io.formats import check_choice
 from separable.data.io.readers import LineReader, SparseBatch, SparseFiles
 from separable.data.resources import n_threads
 from separable.data.rows import Rows
-from separable.data.table import TableError, file_position
+from separable.data.table import TableError
 
 __all__ = ["SvmlightFiles", "SvmlightReader"]
 
@@ -170,10 +170,11 @@ class SvmlightReader(LineReader):
         line = self._parser.edge_line
         if line:
             raise TableError(
-                f"{file_position(self._name, line)}: column {self._n_features} is outside the "
-                f"{self._n_features} requested columns, because the file counts columns from 0: "
-                "another line has a column 0. Pass index_base=1 if that column 0 is a mistake, "
-                "or a larger n_features."
+                f"column {self._n_features} is outside the {self._n_features} requested columns, "
+                "because the file counts columns from 0: another line has a column 0. Pass "
+                "index_base=1 if that column 0 is a mistake, or a larger n_features.",
+                file=self._name,
+                line=line,
             )
 
 

@@ -37,9 +37,13 @@ MAX_TABLE_CLASSES = 8
 MAX_LABEL_WIDTH = 24
 
 
-def evaluation_text(evaluation: Evaluation) -> str:
-    """Return the metrics with those of the constant prediction, and the confusion matrix."""
-    parts = [_figures_table(evaluation)]
+def evaluation_text(evaluation: Evaluation, *, brief: bool = False) -> str:
+    """Return the metrics with those of the constant prediction, and the confusion matrix.
+
+    Of many classes those with the smallest F1 are shown. If brief, without what the confusion
+    matrix says.
+    """
+    parts = [_figures_table(evaluation, brief=brief)]
     if evaluation.task == "classification":
         parts.append(
             _confusion(evaluation)
@@ -50,11 +54,12 @@ def evaluation_text(evaluation: Evaluation) -> str:
     return "\n".join(parts)
 
 
-def _figures_table(evaluation: Evaluation) -> str:
+def _figures_table(evaluation: Evaluation, *, brief: bool) -> str:
     if evaluation.task == "regression":
         names: tuple[str, ...] = OF_NUMBERS
     else:
         names = OF_MANY_CLASSES if evaluation.positive is None else OF_ONE_CLASS
+        names = tuple(name for name in names if not (brief and name in ("precision", "recall")))
     lines: list[tuple[str, ...]] = [("", "the model", f"always {_constant(evaluation)}")]
     for name in names:
         if name in evaluation.figures:
@@ -63,7 +68,7 @@ def _figures_table(evaluation: Evaluation) -> str:
                 (_called(evaluation, name), _with_error(evaluation, name), figure(name, beside))
             )
     right = ""
-    if evaluation.correct is not None:
+    if evaluation.correct is not None and not brief:
         right = (
             f"\n  ({evaluation.correct} of {evaluation.rows} right; always "
             f"{_constant(evaluation)}: "
@@ -132,10 +137,12 @@ def _confusion(evaluation: Evaluation) -> str:
 
 def _by_class(evaluation: Evaluation) -> str:
     lines: list[tuple[str, ...]] = [("class", "rows", "predicted", "precision", "recall", "F1")]
-    for each in evaluation.classes[:MAX_TABLE_CLASSES]:
+    worst = sorted(evaluation.classes, key=lambda each: 1.0 if each.f1 is None else each.f1)
+    for each in worst[:MAX_TABLE_CLASSES]:
         label = shown(each.label, MAX_LABEL_WIDTH)
         lines.append((label, str(each.rows), str(each.predicted), *_fractions(each)))
-    return f"{table(lines)}\n  ... {len(evaluation.classes) - MAX_TABLE_CLASSES} more classes"
+    more = len(evaluation.classes) - MAX_TABLE_CLASSES
+    return f"{table(lines)}\n  ... {more} more classes with a larger F1"
 
 
 def _fractions(each: ClassFigures) -> tuple[str, ...]:

@@ -27,7 +27,8 @@ from separable.data.io.encodings import (
     refuse_invalid_utf8,
     refuse_nul,
 )
-from separable.data.table import NotANumberError, TableError, file_position
+from separable.data.table import NotANumberError, TableError
+from separable.errors import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from separable.data.io.csv.sniff import CsvLayout, CsvOptions
     from separable.data.reading_report import ReadingReport
+    from separable.errors import Part
 
 __all__ = ["Block", "CsvReader", "RetypeError", "without_missing", "wrong_texts"]
 
@@ -328,10 +330,12 @@ class CsvReader:
             return
         for records, line in block.parts(self.layout, LOOK_BYTES):
             if records.unclosed is not None:
-                where = _where(block, records, line, records.unclosed)
                 raise TableError(
-                    f'{where}: a quote is opened and never closed. Close it, write "" for a quote '
-                    "inside a quoted value, or pass quoting=False if quotes are text."
+                    'a quote is opened and never closed. Close it, write "" for a quote inside a '
+                    "quoted value, or pass ",
+                    Option("quoting", False),
+                    " if quotes are text.",
+                    **_place(block, records, line, records.unclosed),
                 )
 
     def _report_skipped(self, block: Block) -> NDArray[np.bool_]:
@@ -384,12 +388,15 @@ class CsvReader:
             if wrong.any():
                 record = int(np.flatnonzero(wrong)[0])
                 first = "header" if dialect.header else "first line"
-                where = file_position(block.name, line + records.line_of(record))
                 raise TableError(
-                    f"{where}: expected {width} values (as in the {first}), found "
+                    f"expected {width} values (as in the {first}), found "
                     f"{records.widths[record]}. Put quotes around values that contain the "
                     f"delimiter {delimiter_name(dialect.delimiter)}, complete or remove the line, "
-                    "or skip such lines with on_error='skip'."
+                    "or skip such lines with ",
+                    Option("on_error", "skip"),
+                    ".",
+                    file=block.name,
+                    line=line + records.line_of(record),
                 )
 
     def _revised(self, block: Block, texts: pa.Table) -> dict[str, Any]:
@@ -456,25 +463,30 @@ class CsvReader:
     def _not_of_type(self, block: Block, name: str, row: int, value: str) -> NotANumberError:
         plan = self.layout.plans[name]
         records, line, record = self._record(block, row)
-        where = _where(
-            block, records, line, records.start_of(record, self.layout.names.index(name))
-        )
-        remedy = (
-            "Correct it, or leave it empty if it is missing."
-            if plan.given
-            else f"The column was inferred as {_plural(plan.type)} from a sample of the file. "
-            f"Correct the value, or pass column_types={{{name!r}: 'category'}}."
-        )
+        remedy: tuple[Part, ...] = ("Correct it, or leave it empty if it is missing.",)
+        if not plan.given:
+            remedy = (
+                f"The column was inferred as {_plural(plan.type)} from a sample of the file. "
+                "Correct the value, or pass ",
+                Option("column_types", {name: "category"}),
+                ".",
+            )
         return NotANumberError(
-            f"{where}: column {name!r}: {_cut(value)} is not {_NOUNS[plan.type]}. {remedy}",
-            name,
+            f"{_cut(value)} is not {_NOUNS[plan.type]}. ",
+            *remedy,
+            **_place(block, records, line, records.start_of(record, self.layout.names.index(name))),
+            column=name,
+            value=value,
         )
 
 
-def _where(block: Block, records: Records, line: int, record: int) -> str:
-    """Return the location of a byte of records that begin on the given line."""
-    at = line + records.line_of_byte(record), records.column_of_byte(record) + 1
-    return file_position(block.name, *at)
+def _place(block: Block, records: Records, line: int, byte: int) -> dict[str, Any]:
+    """Return the place of a byte of records that begin on the given line, for an error."""
+    return {
+        "file": block.name,
+        "line": line + records.line_of_byte(byte),
+        "position": records.column_of_byte(byte) + 1,
+    }
 
 
 def all_present(columns: Sequence[Any], markers: tuple[str, ...]) -> bool:

@@ -19,7 +19,8 @@ from separable.data.io.csv.sniff import (
 from separable.data.io.encodings import LONGEST_LINE, Utf8Text, line_of_byte, refuse_nul
 from separable.data.io.readers import TableFiles, cut_off
 from separable.data.reading_report import ColumnSource
-from separable.data.table import TableError, file_position, list_names
+from separable.data.table import TableError, list_names
+from separable.errors import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,9 +189,12 @@ class CsvFiles(TableFiles):
                     if want > LONGEST_LINE:
                         refuse_nul(text.name, data, line, offset)
                         raise TableError(
-                            f"{file_position(text.name, line)}: a record of more than {len(data)} "
-                            "bytes. A quote may be unclosed: close it, or pass quoting=False if "
-                            "quotes are text."
+                            f"a record of more than {len(data)} bytes. A quote may be unclosed: "
+                            "close it, or pass ",
+                            Option("quoting", False),
+                            " if quotes are text.",
+                            file=text.name,
+                            line=line,
                         )
                     want *= 2
                     continue

@@ -29,7 +29,8 @@ from separable.data.io.encodings import (
     refuse_invalid_utf8,
     refuse_nul,
 )
-from separable.data.table import MISSING, TableError, file_position, is_number, list_names
+from separable.data.table import MISSING, TableError, is_number, list_names
+from separable.errors import Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -241,11 +242,15 @@ def _width(name: str, records: Records, first: int, line: int, options: CsvOptio
         return int(others[0])
     start = records.text_of(first, 40)
     mark = start[:1] if not start[:1].isalnum() and start[:1] not in ('"', "") else ""
-    comment = f", or comment={mark!r} if it is a comment" if mark else ""
+    comment = (", or ", Option("comment", mark), " if it is a comment") if mark else ()
     raise TableError(
-        f"{file_position(name, line + records.line_of(first) + 1)}: {width} value(s), but the "
-        f"lines below it have {int(others[0])} (delimiter: {delimiter_name(records.delimiter)}). "
-        f"The line is {start!r}. Skip it with skip_rows=1{comment}, or correct it."
+        f"{width} value(s), but the lines below it have {int(others[0])} (delimiter: "
+        f"{delimiter_name(records.delimiter)}). The line is {start!r}. Skip it with ",
+        Option("skip_rows", 1),
+        *comment,
+        ", or correct it.",
+        file=name,
+        line=line + records.line_of(first) + 1,
     )
 
 
@@ -400,11 +405,13 @@ def _names(where: str, cells: list[str], options: CsvOptions) -> tuple[str, ...]
     if twice:
         indices = [str(i) for i, name in enumerate(names, start=1) if name == twice[0]]
         more = ", ..." if len(indices) > 5 else ""
-        remedy = "" if options.header else ", or pass header=False if the file has none"
+        remedy = (", or pass ", Option("header", False), " if the file has none")
         raise TableError(
             f"{where}: {len(twice)} column name(s) appear more than once: "
             f"{list_names(twice, 5)} (columns {', '.join(indices[:5])}{more}). Rename them in the "
-            f"header line{remedy}."
+            "header line",
+            *(() if options.header else remedy),
+            ".",
         )
     return _all_named(names)
 

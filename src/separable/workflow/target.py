@@ -7,24 +7,29 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-import click
 import numpy as np
 
-from separable.cli.io.output import naming_file
-from separable.cli.io.role_columns import class_labels
 from separable.data.columns import Categories, as_columns
 from separable.data.columns import Numbers as NumberColumn
-from separable.data.labels import MANY_CLASSES, most_classes, text_array
+from separable.data.dataset import whole_numbers
+from separable.data.ingest.dates import Booleans, typed_column
+from separable.data.labels import MANY_CLASSES, label_array, most_classes, text_array
 from separable.data.split import random_split, stratified_split
 from separable.data.table import CellError, TableError, is_number
+from separable.errors import Message, Option, OptionError
+from separable.features.table.category_column import categories_of
+from separable.features.table.number_column import numbers_of
 from separable.model.words import number, shown
+from separable.workflow.input_tables import naming_file
+from separable.workflow.role_columns import class_labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.training.learners import Task
+    from separable.data.columns import Columns
     from separable.data.table import ColumnType
+    from separable.workflow.learners import Task
 
     Rows: TypeAlias = NDArray[np.int64]
 
@@ -37,6 +42,8 @@ __all__ = [
     "Numbers",
     "QuantityError",
     "Target",
+    "column_of_classes",
+    "column_of_numbers",
     "in_all_rows",
     "is_plain",
     "refuse_empty",
@@ -49,8 +56,8 @@ SHOWN_CLASSES = 8
 #: An integer in the spelling of int64; very large ones are checked separately.
 PLAIN = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
-#: The option for classes.
-CLASSIFIER = "--model logistic-regression"
+#: The option for classes, and for numbers.
+CLASSIFIER, REGRESSOR = Option("model", "logistic-regression"), Option("model", "ridge")
 
 #: The sum of squared errors of larger numbers overflows.
 LARGEST = 1e150
@@ -94,7 +101,7 @@ class Target(ABC):
 
     #: The type with which the column is read, and a hint for errors.
     column_type: ClassVar[ColumnType]
-    remedy: ClassVar[str] = ""
+    remedy: ClassVar[Message] = Message()
 
     @classmethod
     @abstractmethod
@@ -150,7 +157,9 @@ class Target(ABC):
 def refuse_empty(what: str, count: int) -> None:
     """Refuse a target without a single value."""
     if not count:
-        raise TableError(f"{what} is empty in every row. Name another column with --target.")
+        raise TableError(
+            f"{what} is empty in every row. Name another column with ", Option("target"), "."
+        )
 
 
 def in_all_rows(count: int) -> str:
@@ -191,7 +200,9 @@ class Classes(Target):
             row = int(np.flatnonzero(codes == odd)[0])
             raise TableError(
                 f"{what} holds {levels[odd]!r} in data row {row + 1}, which is not a plain whole "
-                f"number. Correct it, or leave out --number {name} to treat the classes as texts."
+                "number. Correct it, or leave out ",
+                Option("number", name),
+                " to treat the classes as texts.",
             )
         _refuse_quantity(levels, codes, what, sure=sure)
         labels: NDArray[Any] = text_array(levels)
@@ -305,10 +316,12 @@ def _refuse_quantity(
     if different <= most_classes(rows, numbers=numbers, sure=sure):
         return
     looks = "a quantity" if numbers else "an identifier or free text"
-    predict = "predict the number itself (--model ridge, or another regressor), " if numbers else ""
+    predict = ("predict the number itself (", REGRESSOR, ", or another regressor), ")
     raise (QuantityError if numbers else TableError)(
         f"{what} looks like {looks}: {different} different values in {rows} rows. This learner is "
-        f"a classifier: {predict}name a column of classes, or group the values into a few classes."
+        "a classifier: ",
+        *(predict if numbers else ()),
+        "name a column of classes, or group the values into a few classes.",
     )
 
 
@@ -318,8 +331,8 @@ class Numbers(Target):
 
     task: ClassVar[Task] = "regression"
     column_type: ClassVar[ColumnType] = "number"
-    remedy: ClassVar[str] = (
-        f"This learner is a regressor and needs a numeric target. For classes use {CLASSIFIER}."
+    remedy: ClassVar[Message] = Message(
+        "This learner is a regressor and needs a numeric target. For classes use ", CLASSIFIER, "."
     )
 
     @classmethod
@@ -334,9 +347,12 @@ class Numbers(Target):
     ) -> Self:
         """Return the numbers of a table; see `Target.read`."""
         if kind == "category":
-            raise click.UsageError(
-                f"--category {name}: this learner is a regressor and needs a numeric target. Leave "
-                f"out the option, or predict categories with {CLASSIFIER}."
+            raise OptionError(
+                Option("category", name),
+                ": this learner is a regressor and needs a numeric target. Leave out the option, "
+                "or predict categories with ",
+                CLASSIFIER,
+                ".",
             )
         target = cls._of(table, name, where)
         target.check(f"{where}: the target column {name!r}")
@@ -414,6 +430,41 @@ def _refuse(values: NDArray[np.float64], what: str) -> None:
         raise TableError(
             f"{what} holds the same number, {number(values[0])}, {in_all_rows(len(values))}. A "
             "regressor needs different values."
+        )
+
+
+def column_of_classes(columns: Columns, name: str) -> NDArray[Any]:
+    """Return a column as labels: numbers, integers as such, booleans, everything else as text."""
+    parsed = typed_column(columns, name)
+    if isinstance(parsed, Booleans):
+        _refuse_missing(name, np.isnan(parsed.values))
+        return parsed.values.astype(np.bool_)
+    column = columns[name]
+    if isinstance(column, NumberColumn):
+        values = numbers_of(name, column)
+        _refuse_missing(name, np.isnan(values))
+        if np.abs(values).max(initial=0) >= 2**53:  # float64 may not represent its digits
+            exact = label_array(columns.raw(name))
+            return exact if exact.dtype.kind in "iu" else whole_numbers(values)
+        return whole_numbers(values)
+    categories = categories_of(column)
+    _refuse_missing(name, categories.codes < 0)
+    return np.array(categories.levels, dtype=object)[categories.codes]
+
+
+def column_of_numbers(columns: Columns, name: str) -> NDArray[np.float64]:
+    """Return a column as numbers."""
+    values = numbers_of(name, columns[name])
+    _refuse_missing(name, np.isnan(values))
+    return values
+
+
+def _refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise TableError(
+            f"The target column {name!r} has {int(missing.sum())} missing value(s), the first in "
+            f"row {row}. Drop these rows, or fill them in."
         )
 
 

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.cli.io.role_columns import class_labels
-from separable.cli.render.messages import note
-from separable.cli.training.target import LARGEST, is_plain
 from separable.data.columns import Categories, as_columns
 from separable.data.labels import MANY_CLASSES, most_classes
 from separable.data.table import TableError, is_number
+from separable.errors import Message, Option, by_spelling
+from separable.workflow.progress import note
+from separable.workflow.role_columns import class_labels
+from separable.workflow.target import LARGEST, is_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.training.learners import Task
+    from separable.workflow.learners import Task
 
 __all__ = ["Labels", "Quantities", "StreamTarget", "order_warning", "settled_target", "target_of"]
 
@@ -42,7 +43,7 @@ class Labels:
     announced : str
         How they are known.
     remedy : str
-        What to do about another class; by default to name it in --classes.
+        What to do about another class; by default to name all classes.
     """
 
     where: str
@@ -78,9 +79,11 @@ class Labels:
         names = ",".join([*map(str, self.classes.tolist()), label])
         if len(self.classes) > MANY_CLASSES:
             names = f"A,B,...,{label}"
+        remedy = (self.remedy,) if self.remedy else ("Name all of them: ", _classes_option(names))
         raise TableError(
             f"{self.where} holds {label!r} in data row {row + 1}, which is not among the classes "
-            f"{self.announced}. {self.remedy or f'Name all of them: --classes {names}'}"
+            f"{self.announced}. ",
+            *remedy,
         )
 
 
@@ -109,15 +112,18 @@ class Quantities:
             row = first_row + int(np.flatnonzero(codes == odd)[0])
             raise TableError(
                 f"{self.where} holds {levels[odd]!r} in data row {row + 1}, which is not a number, "
-                "but the first rows look like a quantity. Correct it, or name a classifier with "
-                "--model."
+                "but the first rows look like a quantity. Correct it, or name a classifier with ",
+                Option("model"),
+                ".",
             ) from None
         return self.of_values(numbers[codes], first_row)
 
     def of_values(self, y: NDArray[Any], first_row: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the numbers, but for those that are missing."""
         if y.dtype.kind not in "iuf":
-            raise TableError(f"{self.where} holds texts. Name a classifier with --model.")
+            raise TableError(
+                f"{self.where} holds texts. Name a classifier with ", Option("model"), "."
+            )
         numbers = y.astype(np.float64)
         odd = np.flatnonzero(np.abs(numbers) > LARGEST)
         if len(odd):
@@ -131,6 +137,11 @@ class Quantities:
 
 
 StreamTarget = Labels | Quantities
+
+
+def _classes_option(names: str) -> Any:
+    listed = str(names.split(","))
+    return by_spelling(f"classes={listed}", f"--classes {names}")
 
 
 def target_of(
@@ -169,38 +180,47 @@ def settled_target(
     distinct, counts = values
     rows = int(counts.sum())
     if not rows:
-        raise TableError(f"{where} is empty in the first rows. Name another column with --target.")
+        raise TableError(
+            f"{where} is empty in the first rows. Name another column with ", Option("target"), "."
+        )
     if task == "regression":
         return Quantities(where)
     if classes is not None:
         announced = [text.strip() for text in classes.split(",")]
-        return Labels(where, _as_labels(announced, texts=texts), "named in --classes")
+        return Labels(where, _as_labels(announced, texts=texts), "that were named")
     numbers = distinct.dtype.kind != "U" or all(is_number(level) for level in distinct.tolist())
     if len(distinct) > most_classes(rows, numbers=numbers, sure=task is not None):
         if numbers and task is None:
             note(
-                f"{where} looks like a quantity, so the task is regression. For classification "
-                "name a classifier with --model."
+                Message(
+                    f"{where} looks like a quantity, so the task is regression. For "
+                    "classification name a classifier with ",
+                    Option("model"),
+                    ".",
+                )
             )
             return Quantities(where)
         looks = "a quantity" if numbers else "an identifier or free text"
-        instead = "predict numbers with --model sgd-regressor, " if numbers else ""
+        instead = ("predict numbers with ", Option("model", "sgd-regressor"), ", ")
         raise TableError(
             f"{where} looks like {looks}: {len(distinct)} different values in the first {rows} "
-            f"rows. For classification {instead}name another column, or name the classes with "
-            "--classes."
+            "rows. For classification ",
+            *(instead if numbers else ()),
+            "name another column, or name the classes with ",
+            Option("classes"),
+            ".",
         )
     labels = _as_labels([_text(value) for value in distinct.tolist()], texts=texts)
     if len(labels) == 1:
         raise TableError(
             f"{where} holds a single class, {labels.tolist()[0]!r}, in the first {rows} rows. "
-            f"{SHUFFLE} If other classes come later, name them all: --classes "
-            f"{labels.tolist()[0]},..."
+            f"{SHUFFLE} If other classes come later, name them all: ",
+            _classes_option(f"{labels.tolist()[0]},..."),
         )
     return Labels(where, labels, f"of the first {rows} rows")
 
 
-def order_warning(target: StreamTarget, y: NDArray[Any]) -> str:
+def order_warning(target: StreamTarget, y: NDArray[Any]) -> Message | None:
     """Return what to say of classes that come one after the other, or nothing.
 
     Parameters
@@ -210,16 +230,18 @@ def order_warning(target: StreamTarget, y: NDArray[Any]) -> str:
         The targets of the first rows, in their order.
     """
     if target.classes is None or len(y) < ENOUGH_ROWS:
-        return ""
+        return None
     changes = int(np.count_nonzero(y[1:] != y[:-1]))
     fractions = np.unique(y, return_counts=True)[1] / len(y)
     expected = (len(y) - 1) * (1 - float((fractions**2).sum()))
     if changes >= ORDERED * expected:
-        return ""
-    return (
+        return None
+    return Message(
         f"{target.where} changes {changes} times in the first {len(y)} rows; in random order it "
         f"would change about {expected:.0f} times. In a stream the last rows count most: shuffle "
-        "the rows first, or train without --stream."
+        "the rows first, or train without ",
+        by_spelling("stream", "--stream"),
+        ".",
     )
 
 

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
-from separable.cli.io.output import csv_bytes
-from separable.cli.render.messages import step
-from separable.cli.render.train_text import rows_text, with_error
-from separable.cli.training.learner_comparison import compare_all_rows
-from separable.cli.training.learners import LEARNERS, names_of
+from separable.errors import Option, OptionError
 from separable.fitting.best_candidate import one_standard_error_index, standard_errors
 from separable.model.words import number, shown, table
+from separable.workflow.learner_comparison import compare_all_rows
+from separable.workflow.learners import LEARNERS, names_of
+from separable.workflow.progress import step
+from separable.workflow.training_text import rows_text, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.cli.options.training_options import ProblemOptions
-    from separable.cli.training.candidates import Candidate
-    from separable.cli.training.learner_comparison import Comparison
-    from separable.cli.training.training_data import Encoded
     from separable.features.table.table_encoder import TableEncoder
     from separable.typing import Floats
+    from separable.workflow.candidates import Candidate
+    from separable.workflow.learner_comparison import Comparison
+    from separable.workflow.options import ProblemOptions
+    from separable.workflow.training_data import Encoded
 
 
 __all__ = ["PathResult", "PathStep", "regularization_path"]
@@ -61,26 +61,10 @@ class PathResult:
     rows: int
     compared_rows: int
     steps: tuple[PathStep, ...]
-    notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        return {**asdict(self), "notes": list(self.notes)}
-
-    def to_csv(self) -> bytes:
-        """Return one line per value of the parameter."""
-        given = ("mean", "standard_error", "norm", "nonzeros", "relative_gap")
-        marks = ("is_best", "is_one_standard_error")
-        lines = [
-            [
-                each.strength,
-                self.metric,
-                *(getattr(each, name) for name in (*given, *marks)),
-                " ".join(one["feature"] for one in each.largest),
-            ]
-            for each in self.steps
-        ]
-        return csv_bytes([self.name, "metric", *given, *marks, "largest"], lines)
+        return asdict(self)
 
     def to_text(self) -> str:
         """Return a table for a terminal, and below it the largest features."""
@@ -108,10 +92,13 @@ class PathResult:
         width = max(len(value) for value, _ in largest)
         less = "" if self.greater_is_better else "; lower is better"
         of = rows_text(self.compared_rows, self.rows)
+        title = (
+            f"Regularization path of {self.learner}: {len(self.steps)} values of {self.name}, "
+            f"{self.folds} folds of {of}{less}:"
+        )
         return "\n".join(
             [
-                f"Regularization path of {self.learner}: {len(self.steps)} values of {self.name}, "
-                f"{self.folds} folds of {of}{less}:",
+                fill(title, 80, subsequent_indent="  ", break_on_hyphens=False),
                 table(lines),
                 "  * best mean; + most regularized within one standard error of it",
                 "",
@@ -145,7 +132,6 @@ def regularization_path(data: str, options: ProblemOptions, top: int) -> PathRes
         rows=len(problem),
         compared_rows=comparison.rows,
         steps=tuple(_steps(encoded, comparison, top)),
-        notes=problem.notes,
     )
 
 
@@ -158,15 +144,17 @@ def _learner(options: ProblemOptions) -> str:
         if LEARNERS[name].regularization is not None
     ]
     if len(options.models) != 1:
-        raise click.UsageError(f"Name one learner with --model: {', '.join(have)}.")
+        raise OptionError("Name one learner with ", Option("model"), f": {', '.join(have)}.")
     parameter = LEARNERS[options.models[0]].regularization
     if parameter is None:
-        raise click.UsageError(
-            f"--model {options.models[0]} has no regularization to vary. These learners have: "
-            f"{', '.join(have)}."
+        raise OptionError(
+            Option("model", options.models[0]),
+            f" has no regularization to vary. These learners have: {', '.join(have)}.",
         )
-    if any(text.partition("=")[0] == parameter.name for text in options.settings):
-        raise click.UsageError(f"--set {parameter.name}: path varies it. Leave it out.")
+    if parameter.name in options.settings:
+        raise OptionError(
+            Option("set", {parameter.name: ...}), ": the path varies it. Leave it out."
+        )
     return options.models[0]
 
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from separable.data.split import group_split, stratified_split
 from separable.data.table import TableError
+from separable.errors import by_spelling
 from separable.fitting.splits import group_folds, k_folds, stratified_folds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.cli.training.target import Rows
-    from separable.cli.training.training_data import Problem
+    from separable.workflow.target import Rows
+    from separable.workflow.training_data import Problem
 
 __all__ = [
     "Folds",
@@ -123,6 +124,8 @@ def refuse_one_class(problem: Problem, train: Rows) -> None:
     classes = np.unique(problem.target.values[train])
     if len(classes) < 2:
         raise TableError(
-            f"All training rows are of class {classes[0]!r}: {how_held_out(problem)}. Change "
-            "--test-size or --seed, or name another column."
+            f"All training rows are of class {classes[0].item()!r}: {how_held_out(problem)}. "
+            "Change ",
+            by_spelling("test_size or seed", "--test-size or --seed"),
+            ", or name another column.",
         )

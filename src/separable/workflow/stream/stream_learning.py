@@ -16,20 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.cli.io.output import counted, file_name
-from separable.cli.render.findings import fit_warning
-from separable.cli.render.messages import warn
-from separable.cli.stream.progressive_validation import PIECE, Gauge, Record, is_mark, next_cut
 from separable.model.files.training_rows import TrainingRows
+from separable.model.words import counted
+from separable.workflow.findings import fit_warning
+from separable.workflow.options import file_name
+from separable.workflow.progress import warn
+from separable.workflow.stream.progressive_validation import PIECE, Gauge, Record, is_mark, next_cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from separable.cli.options.training_options import Every
-    from separable.cli.stream.progressive_validation import Line
-    from separable.cli.stream.stream_rows import Batch, RowStream, Source
     from separable.data.rows import Rows
     from separable.model.kinds import Model
+    from separable.workflow.options import Every
+    from separable.workflow.stream.progressive_validation import Line
+    from separable.workflow.stream.stream_rows import Batch, RowStream, Source
 
 
 __all__ = [

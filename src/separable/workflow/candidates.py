@@ -6,18 +6,17 @@ import inspect
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from separable.cli.training.learners import LEARNERS, learners_of, new_learner
-from separable.cli.training.training_data import adds_counts
 from separable.data.table import did_you_mean
+from separable.errors import Option, OptionError, by_spelling
+from separable.workflow.learners import LEARNERS, learners_of, new_learner
+from separable.workflow.training_data import adds_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from separable.cli.options.training_options import ProblemOptions
-    from separable.cli.training.learners import Facts, Task
     from separable.features.base import Encoder
+    from separable.workflow.learners import Facts, Task
+    from separable.workflow.options import ProblemOptions
 
 __all__ = ["COMPARE_ROWS", "Candidate", "candidates_for", "checked_settings"]
 
@@ -30,11 +29,11 @@ COMPARE_TOL, PIECEWISE_LINEAR_TOL = 1e-4, 1e-3
 COMPARE_ROWS = 100_000
 
 #: Parameters that have an option of their own or no use in a command.
-ELSEWHERE = {
-    "random_state": "use --seed",
-    "n_jobs": "use --threads",
+ELSEWHERE: dict[str, Any] = {
+    "random_state": by_spelling("use seed", "use --seed"),
+    "n_jobs": by_spelling("use threads", "use --threads"),
     "callback": "it is a Python function",
-    "warm_start": "a command always trains from scratch",
+    "warm_start": "a run always trains from scratch",
 }
 
 
@@ -88,21 +87,14 @@ class Candidate:
         return self.learner(encoder, **params, tol=tol)
 
 
-def checked_settings(options: ProblemOptions) -> dict[str, Any]:
-    """Return what --set gives, refused where a named learner has no such parameter."""
-    settings: dict[str, Any] = {}
-    for text in options.settings:
-        name, result, value = text.partition("=")
-        if not result or not name:
-            raise click.UsageError(f"--set {text}: write it as NAME=VALUE, such as C=1.")
+def checked_settings(options: ProblemOptions) -> Mapping[str, Any]:
+    """Return the parameters that were set; refuse those that a named learner does not have."""
+    for name, value in options.settings.items():
         if name in ELSEWHERE:
-            raise click.UsageError(f"--set {text}: {ELSEWHERE[name]}.")
-        if name in settings:
-            raise click.UsageError(f"--set {name} is given twice. Give it once.")
-        settings[name] = _value(value)
+            raise OptionError(Option("set", {name: value}), ": ", ELSEWHERE[name], ".")
     for model in options.models:
-        _check_settings(model, settings)
-    return settings
+        _check_settings(model, options.settings)
+    return options.settings
 
 
 def _check_settings(model: str, settings: Mapping[str, Any]) -> None:
@@ -111,33 +103,20 @@ def _check_settings(model: str, settings: Mapping[str, Any]) -> None:
     for name in settings:
         if name not in takes:
             known = ", ".join(takes) or "none"
-            raise click.UsageError(
-                f"--set {name}: {model} has no such parameter{did_you_mean(name, takes)}. It has: "
-                f"{known}."
+            raise OptionError(
+                Option("set", {name: ...}),
+                f": {model} has no such parameter{did_you_mean(name, takes)}. It has: {known}.",
             )
     learner = new_learner(model, **settings)
     if hasattr(learner, "_check_parameters"):
         try:
             learner._check_parameters()
         except ValueError as error:
-            raise click.UsageError(f"--set: {error}") from None
+            raise OptionError(Option("set", dict(settings)), f": {error}") from None
 
 
 def _parameters(model: str) -> list[str]:
     return list(inspect.signature(LEARNERS[model].load()).parameters)
-
-
-def _value(text: str) -> Any:
-    """Return a value as Python has it: a number, true, false, none, or the text itself."""
-    words: dict[str, Any] = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def candidates_for(
@@ -158,10 +137,11 @@ def candidates_for(
         suited = learners_of(task, facts)
         names = [name for name in suited if set(settings) <= set(_parameters(name))]
     if not names:
-        unused = ", ".join(settings)
-        raise click.UsageError(
-            f"--set {unused}: no learner that suits the data has this parameter. Name one with "
-            "--model."
+        raise OptionError(
+            Option("set", dict.fromkeys(settings, ...)),
+            ": no learner that suits the data has this parameter. Name one with ",
+            Option("model"),
+            ".",
         )
     for name in names:
         _check_settings(name, settings)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
-from separable.cli.io.output import file_name, naming_file
-from separable.cli.io.role_columns import weights_of
-from separable.cli.render.messages import step, warn
-from separable.cli.stream.stream_rows import RowStream, Targets
-from separable.cli.stream.stream_target import settled_target, target_of
-from separable.cli.training.training_data import refuse_negative
 from separable.data.columns import Categories, as_columns
 from separable.data.labels import text_array
 from separable.data.table import NotANumberError, TableError, require_columns
+from separable.errors import Message, Option, OptionError
+from separable.workflow.input_tables import naming_file
+from separable.workflow.options import file_name
+from separable.workflow.progress import step, warn
+from separable.workflow.role_columns import weights_of
+from separable.workflow.stream.stream_rows import RowStream, Targets
+from separable.workflow.stream.stream_target import settled_target, target_of
+from separable.workflow.training_data import refuse_negative
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.stream.stream_rows import Source, Wanted
-    from separable.cli.stream.stream_target import StreamTarget
     from separable.data.dataset import Dataset
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
     from separable.features.encoding_report import EncodingReport
     from separable.features.table.table_encoder import TableEncoder
+    from separable.workflow.stream.stream_rows import Source, Wanted
+    from separable.workflow.stream.stream_target import StreamTarget
 
 
 __all__ = ["SparseStream", "TableStream"]
@@ -58,7 +58,9 @@ class TableStream(RowStream):
     ) -> None:
         super().__init__(source, wanted, target)
         if wanted.features is not None:
-            raise click.UsageError("--features is for svmlight files. Leave it out.")
+            raise OptionError(
+                Option("features", wanted.features), ": it is for svmlight files. Leave it out."
+            )
         self.encoder = encoder
         self.name = wanted.target or ""
         self._types: dict[str, ColumnType] = {}
@@ -110,7 +112,7 @@ class TableStream(RowStream):
         for each in (required, *wanted.columns.values()):
             require_columns(each, names, where)
         if self.name in wanted.columns.get("drop", ()):
-            raise click.UsageError(f"--drop {self.name}: the target cannot be dropped.")
+            raise OptionError(Option("drop", self.name), ": the target cannot be dropped.")
         if not set(names) - set(required):
             raise TableError(
                 f"{where}: no feature columns: {', '.join(map(repr, names))} is all. Add the "
@@ -138,7 +140,9 @@ class TableStream(RowStream):
         if self.wanted.bits is not None:
             texts = [row.column for row in encoder.guess(table) if row.type == "text"]
             if not texts:
-                raise click.UsageError("--bits: no column is free text. Leave it out.")
+                raise OptionError(
+                    Option("bits", self.wanted.bits), ": no column is free text. Leave it out."
+                )
             signs = not self.wanted.counts
             hashing = {"n_features": 1 << self.wanted.bits, "alternate_sign": signs}
             encoder.set_params(text=dict.fromkeys(texts, hashing) or None)
@@ -148,12 +152,13 @@ class TableStream(RowStream):
         try:
             yield from self.source.chunks(self._types)
         except NotANumberError as error:
-            remedy = "Correct it, or leave it empty."
+            remedy = Message("Correct it, or leave it empty.")
             if error.column == self.name:
-                remedy = "For classification use --model sgd-classifier."
+                remedy = Message("For classification use ", Option("model", "sgd-classifier"), ".")
             elif error.column in self.wanted.columns.get("number", ()):
-                remedy = f"Or use it as a category: --category {shlex.quote(error.column)}."
-            raise TableError(f"{error} {remedy}") from None
+                category = Option("category", error.column)
+                remedy = Message("Or use it as a category: ", category, ".")
+            raise error.with_problem(*error.args, " ", remedy) from None
 
     def _targets(self, chunk: Dataset, first_row: int) -> Targets:
         table = chunk.table
@@ -218,17 +223,22 @@ class SparseStream(RowStream):
     ) -> None:
         super().__init__(source, wanted, target)
         self._width = n_features
-        named: dict[str, Any] = {"--target": wanted.target, "--weight": wanted.weight}
-        named |= {f"--{kind}": names for kind, names in wanted.columns.items()}
+        named: dict[str, Any] = {"target": wanted.target, "weight": wanted.weight}
+        named |= wanted.columns
         if source.format == "vw" and wanted.features is not None:
-            raise click.UsageError("--features is for svmlight files. Use --bits.")
+            raise OptionError(
+                Option("features", wanted.features), ": it is for svmlight files. Use bits."
+            )
         if source.format == "svmlight" and wanted.bits is not None:
-            raise click.UsageError("--bits: the columns of svmlight files are numbers already.")
-        odd = next((option for option, given in named.items() if given), None)
+            raise OptionError(
+                Option("bits", wanted.bits), ": the columns of svmlight files are numbers already."
+            )
+        odd = next((Option(*each) for each in named.items() if each[1]), None)
         if odd is not None:
-            raise click.UsageError(
-                f"{odd}: {source.format} text has no named columns, and each line begins with its "
-                "target. Leave the option out."
+            raise OptionError(
+                odd,
+                f": {source.format} text has no named columns, and each line begins with its "
+                "target. Leave the option out.",
             )
 
     @property
@@ -255,9 +265,11 @@ class SparseStream(RowStream):
 
     def _counted_width(self) -> int:
         if not self.source.again:
-            raise click.UsageError(
+            raise OptionError(
                 f"The number of columns of {file_name(self.source.data)} must be known before "
-                "reading: give --features N."
+                "reading: give ",
+                Option("features"),
+                ".",
             )
         with step(f"Counting the columns of {file_name(self.source.data)}"):
             return max(chunk.rows.n_features for chunk in self.source.chunks() if chunk.rows)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.cli.stream.stream_rows import Batch
-    from separable.cli.stream.stream_target import StreamTarget
     from separable.features.encoding_report import EncodingReport
     from separable.model.kinds import Model
+    from separable.workflow.stream.stream_rows import Batch
+    from separable.workflow.stream.stream_target import StreamTarget
 
 __all__ = ["PIECE", "PIECE_DIVISOR", "Gauge", "Line", "Record", "is_mark", "next_cut"]
 

@@ -1,83 +1,66 @@
-"""Input tables of the commands, in every format of `separable.data.read`, with line numbers."""
+"""Input tables of a workflow: files in every format of `separable.data.read`, frames, tables.
+
+Errors about a value of a file name its line: how a file was read is remembered, and the file is
+read again up to the bad row.
+"""
 
 from __future__ import annotations
 
-import re
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
-from separable.cli.io.output import counted, file_name
-from separable.cli.options.options import ReadingOptions
-from separable.cli.render.messages import note, step
 from separable.data.io.csv.records import Records
+from separable.model.words import counted
+from separable.workflow.options import AS_IT_LOOKS, ReadingOptions, file_name
+from separable.workflow.progress import files_read, note, step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from separable.data.io.csv.dialect import Dialect
     from separable.data.io.sources import Input
     from separable.data.reading_report import ReadingReport
-    from separable.data.table import ColumnType
+    from separable.data.table import ColumnType, TableError
 
 
 __all__ = [
-    "AS_IT_LOOKS",
-    "cell_position",
-    "in_options",
+    "naming_file",
     "remember_lines",
     "skipped_text",
     "table_of",
 ]
-
-
-#: Everything about the file format is detected.
-AS_IT_LOOKS = ReadingOptions()
-
-#: Options of `read` in its messages, and the options of a command that replace them.
-_FLAGS = {
-    "on_error='skip'": "--skip-bad-lines",
-    "header=True": "--header",
-    "header=False": "--no-header",
-    "quoting=False": "--no-quoting",
-    "or name the columns to read: columns=[...]": "or leave the column out of the file",
-    "Name the columns to read: columns=[...]": "Add it to the first line, as null",
-    "Name them in columns=[...] to read them": "Add them to the first line, as null, to read them",
-}
-_VALUES = re.compile(r"\b(format|skip_rows|comment|encoding|delimiter|decimal)=([^\s,;).]+)")
-_TYPES = re.compile(r"\bcolumn_types=\{('[^']*'): '(number|category)'\}")
-
-#: Key in the context of a command: the files it has read.
-READ = "separable.read"
 
 #: Lines are counted in blocks of about this size.
 PART_BYTES = 1 << 22
 
 
 def table_of(
-    data: str,
+    data: Any,
     column_types: Mapping[str, ColumnType],
     reading: ReadingOptions = AS_IT_LOOKS,
 ) -> pa.Table:
-    """Return the table of a file, a glob, a folder or standard input.
+    """Return the table of a file, a glob, a folder, standard input, or of a frame.
 
     Parameters
     ----------
-    data : str
-        As the user named it.
+    data : str, data frame, pyarrow.Table, dict of columns or list of dicts
     column_types : mapping of str to str
         The types of some columns.
     reading : ReadingOptions
-        Overrides of the detected format.
+        Overrides of the detected format of a file.
     """
+    if not isinstance(data, str):
+        return _in_memory(data, column_types, reading)
     from separable.data.io.formats import formats_of
     from separable.data.io.reading import read_inputs
     from separable.data.io.sources import inputs_of
-    from separable.data.table import NotANumberError, TableError
+    from separable.data.table import TableError
 
     inputs = inputs_of(data)
     options = reading.for_read()
@@ -88,19 +71,52 @@ def table_of(
             "from it with separable train --stream, or read it in Python: "
             "X, y = separable.data.read(...)."
         )
-    try:
-        with step(f"Reading {file_name(data)}"):
-            dataset = read_inputs(inputs, kind, column_types=column_types, **options)
-    except NotANumberError:
-        raise  # the caller that set the type knows the remedy
-    except TableError as error:
-        raise TableError(in_options(str(error))) from None
-
+    with step(f"Reading {file_name(data)}"):
+        dataset = read_inputs(inputs, kind, column_types=column_types, **options)
     remember_lines(data, inputs, dataset.report, reading)
     for message in dataset.report.notes:
-        note(in_options(message))
+        note(message)
     assert dataset.table is not None
     return dataset.table
+
+
+def _in_memory(
+    data: Any, column_types: Mapping[str, ColumnType], reading: ReadingOptions
+) -> pa.Table:
+    """Return a table in memory with columns of the given types."""
+    from separable.data.io.reading import read
+    from separable.data.table import TableError
+    from separable.errors import OptionError
+
+    given = reading.given()
+    if given:
+        raise OptionError(given[0], ": this option is for files, and the data is in memory.")
+    dataset = read(_without_index(data), column_types=column_types)
+    if dataset.table is None:
+        raise TableError("A sparse matrix has no named columns: give a table, or fit a learner.")
+    if not dataset.table.num_rows:
+        raise TableError("The table has no rows.")
+    return _without_views(dataset.table)
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """Return a table with plain strings, of which rows can be taken; polars has views."""
+    import pyarrow as pa
+
+    views = [
+        (index, column)
+        for index, column in enumerate(table.schema)
+        if column.type == pa.string_view()
+    ]
+    for index, column in views:
+        table = table.set_column(index, column.name, table[index].cast(pa.string()))
+    return table
+
+
+def _without_index(data: Any) -> Any:
+    """Return a frame of pandas without its index, which is no feature."""
+    is_pandas = type(data).__module__.partition(".")[0] == "pandas"
+    return data.reset_index(drop=True) if is_pandas and hasattr(data, "reset_index") else data
 
 
 def skipped_text(data: str, count: int, first: object) -> str:
@@ -109,12 +125,37 @@ def skipped_text(data: str, count: int, first: object) -> str:
     return f"{file_name(data)}: {lines} skipped that cannot be read, the first: {first}"
 
 
-def in_options(message: str) -> str:
-    """Return a message of `separable.data.read` in terms of command line options."""
-    for python, option in _FLAGS.items():
-        message = message.replace(python, option)
-    message = _TYPES.sub(lambda match: f"--{match[2]} {match[1]}", message)
-    return _VALUES.sub(lambda match: f"--{match[1].replace('_', '-')} {match[2]}", message)
+@contextmanager
+def naming_file(source: Any, rows: NDArray[Any] | range | None = None) -> Iterator[None]:
+    """Add the file to errors about its table, and the line if it is certain.
+
+    Parameters
+    ----------
+    source : str or table
+        The file; a table in memory has no name.
+    rows : ndarray of int or range, optional
+        Index in the file of each row in use.
+    """
+    from separable.data.table import TableError
+
+    try:
+        yield
+    except TableError as error:
+        raise _located(error, source, rows) from None
+
+
+def _located(error: TableError, source: Any, rows: NDArray[Any] | range | None) -> TableError:
+    """Return an error with its place in the file."""
+    if error.file is not None:
+        return error
+    if error.row is not None and rows is not None:
+        error = error.at(row=int(rows[error.row]))
+    if not isinstance(source, str):
+        return error
+    line = position = None
+    if error.row is not None and error.column is not None:
+        line, position = _cell_position(source, error.row, error.column) or (None, None)
+    return error.at(file=file_name(source), line=line, position=position)
 
 
 @dataclass(frozen=True)
@@ -215,33 +256,20 @@ def remember_lines(
         The result of reading it.
     reading : ReadingOptions
     """
-    context = click.get_current_context(silent=True)
+    read = files_read()
     is_text = report.format in ("csv", "jsonl")
-    if context is None or len(inputs) > 1 or not inputs[0].again or not is_text:
+    if read is None or len(inputs) > 1 or not inputs[0].again or not is_text:
         return
-    context.meta.setdefault(READ, {})[data] = _Read(inputs[0], report, reading)
+    read[data] = _Read(inputs[0], report, reading)
 
 
-def cell_position(data: str, row: int, column: str) -> tuple[int, int | None] | None:
+def _cell_position(data: str, row: int, column: str) -> tuple[int, int | None] | None:
     """Return the line of a value and the byte on it, both counted from 1.
 
-    This reads the file again, up to that line.
-
-    Parameters
-    ----------
-    data : str
-        The file.
-    row : int
-        The row of its table, counted from 0.
-    column : str
-
-    Returns
-    -------
-    (int, int or None) or None
-        None if it is uncertain, for example if lines were skipped.
+    None if it is uncertain, for example if lines were skipped. This reads the file again, up to
+    that line.
     """
-    context = click.get_current_context(silent=True)
-    read = None if context is None else context.meta.get(READ, {}).get(data)
+    read = (files_read() or {}).get(data)
     try:
         return None if read is None else read.position(row, column)
     except (OSError, ValueError, IndexError):  # the file has changed

@@ -1,33 +1,31 @@
-"""``separable train --stream``: training on data of any size, one row at a time."""
+"""Training on a stream: data of any size, one row at a time, in bounded memory."""
 
 from __future__ import annotations
 
+import shlex
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
-from click.core import ParameterSource
 
-from separable.cli.io.output import (
-    check_output,
-    check_report,
-    counted,
+from separable.errors import Message, Option, OptionError, by_spelling
+from separable.model.words import counted
+from separable.workflow.candidates import checked_settings
+from separable.workflow.learners import LEARNERS, new_learner
+from separable.workflow.options import (
+    Every,
+    ProblemOptions,
+    checked_models,
+    command_line,
     data_name,
     file_name,
-    json_bytes,
-    model_path,
-    save_model,
-    write_data,
-    write_report,
 )
-from separable.cli.options.options import command_line_of
-from separable.cli.options.training_options import Every
-from separable.cli.render.messages import note, say
-from separable.cli.stream.encoded_streams import SparseStream, TableStream
-from separable.cli.stream.stream_learning import (
+from separable.workflow.progress import keeping, note, remembering_files, say, stream_lines
+from separable.workflow.stream.encoded_streams import SparseStream, TableStream
+from separable.workflow.stream.stream_learning import (
     Checkpoint,
     Checkpoints,
     StreamLearner,
@@ -36,33 +34,52 @@ from separable.cli.stream.stream_learning import (
     stream_model,
     write_checkpoint,
 )
-from separable.cli.stream.stream_report import LineTable, stream_dict, stream_text, trained
-from separable.cli.stream.stream_rows import Source, Wanted
-from separable.cli.stream.stream_target import Labels, Quantities
-from separable.cli.training.candidates import checked_settings
-from separable.cli.training.learners import LEARNERS, new_learner
-from separable.cli.training.training_data import adds_counts
+from separable.workflow.stream.stream_report import stream_dict, stream_text, trained
+from separable.workflow.stream.stream_rows import Source, Wanted
+from separable.workflow.stream.stream_target import Labels, Quantities
+from separable.workflow.training_data import adds_counts
+from separable.workflow.training_run import save_model
 
 if TYPE_CHECKING:
-    from separable.cli.options.training_options import ProblemOptions, StreamOptions
-    from separable.cli.stream.progressive_validation import Record
-    from separable.cli.stream.stream_rows import RowStream
-    from separable.cli.stream.stream_target import StreamTarget
-    from separable.cli.training.learners import Task
+    import os
+
+    from separable.errors import Spelling
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
+    from separable.workflow.learners import Task
+    from separable.workflow.options import StreamOptions
+    from separable.workflow.stream.progressive_validation import Record
+    from separable.workflow.stream.stream_rows import RowStream
+    from separable.workflow.stream.stream_target import StreamTarget
 
 __all__ = ["StreamRun", "train_stream"]
 
-#: Without --model.
+#: Without a model.
 DEFAULTS: dict[Task, str] = {"classification": "sgd-classifier", "regression": "sgd-regressor"}
-#: Options of ``train`` that do not apply to streams.
-NOT_TAKEN = ("metric", "positive", "group", "time", "folds", "compare_rows", "test", "test_size")
+#: Options of a comparison, which a stream does not make.
+NOT_TAKEN = ("metric", "positive", "group", "time", "folds", "compare_rows")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StreamRun:
-    """The results of a run, for text and JSON."""
+    """The result of ``separable.train(..., stream=True)``.
+
+    Parameters
+    ----------
+    data : str
+    target_name : str or None
+    learner : str
+    stream : RowStream
+    record : Record
+        Progressive validation: each row is predicted before it is learned.
+    passes : int
+    gauge : str or None
+        The name of the loss.
+    model : LinearModel
+    seconds : float
+    rows_read : int
+    notes, warnings : tuple of Message
+    """
 
     data: str
     target_name: str | None
@@ -74,55 +91,95 @@ class StreamRun:
     model: Model
     seconds: float
     rows_read: int
+    notes: tuple[Message, ...] = ()
+    warnings: tuple[Message, ...] = ()
+
+    def summary(self) -> str:
+        """Return the text that ``separable train --stream`` prints."""
+        return stream_text(self)
+
+    def to_dict(self, spelling: Spelling = "train") -> dict[str, Any]:
+        """Return the results as JSON values."""
+        return stream_dict(self, spelling)
+
+    def next_commands(self, model: str) -> list[str]:
+        """Return commands that use the model, given the quoted path of its file."""
+        data = "NEW.csv" if self.stream.encoder is not None else "NEW"
+        return [
+            f"separable explain {model}",
+            f"separable evaluate {model} {data}",
+            f"separable update {model} {data}",
+        ]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, with its training state if that has at most 256 MB."""
+        save_model(self.model, path)
+
+    def __repr__(self) -> str:
+        rows = counted(self.record.lines[-1].examples, "row")
+        return f"StreamRun: {self.learner} for {self.target_name or 'the labels'}, {rows}"
+
+    def _repr_html_(self) -> str:
+        """Return the summary for a notebook."""
+        return f"<pre>{escape(self.summary())}</pre>"
 
 
-def train_stream(
-    ctx: click.Context,
-    stream: StreamOptions,
-    *,
-    data: str,
-    output: str | None,
-    report: str | None,
-    options: ProblemOptions,
-    as_json: bool,
-    **others: Any,
-) -> None:
-    """Train on a stream, save the model and print the results."""
-    del others  # refused, or left at their defaults
-    _refuse_others(ctx)
-    path = model_path(output, data)
-    _check_checkpoint(data, path, stream)
-    if report is not None:
-        kept = {} if stream.checkpoint is None else {"checkpoint": stream.checkpoint}
-        check_report(report, "--report", model=path, data=data, **kept)
-    source = Source(data, options.reading)
-    if (stream.passes or 1) > 1 and not source.again:
-        raise click.UsageError(
-            f"--passes {stream.passes}: {file_name(data)} can be read only once. Save it to a file."
+def train_stream(data: Any, options: ProblemOptions, stream: StreamOptions) -> StreamRun:
+    """Train on a stream.
+
+    Parameters
+    ----------
+    data : str
+        Files that are read in chunks.
+    options : ProblemOptions
+    stream : StreamOptions
+    """
+    if not isinstance(data, str):
+        raise OptionError(
+            by_spelling("stream=True", "--stream"), ": a stream is read from files. Name a file."
         )
-    run = _Training(source, stream, options, command_line_of(ctx)).run()
-    save_model(run.model, path)
-    for message in source.notes:
-        note(message)
-    if report is not None:
-        from separable.report.training_record import recalled
+    _refuse_others(options)
+    if stream.checkpoint is None and stream.every is not None:
+        raise OptionError(
+            by_spelling("every", "--every"),
+            " needs ",
+            by_spelling("checkpoint", "--checkpoint FILE"),
+            ".",
+        )
+    options = replace(options, models=checked_models(options.models))
+    with keeping() as kept, remembering_files():
+        source = Source(data, options.reading)
+        if (stream.passes or 1) > 1 and not source.again:
+            raise OptionError(
+                Option("passes", stream.passes),
+                f": {file_name(data)} can be read only once. Save it to a file.",
+            )
+        run = _Training(source, stream, options).run()
+        for message in source.notes:
+            note(message)
+        return replace(run, notes=tuple(kept.notes), warnings=tuple(kept.warnings))
 
-        write_report(recalled(run.model, model_file=data_name(path)), report)
-    if as_json:
-        write_data(json_bytes({"model": path, "report": report, **stream_dict(run)}))
-    else:
-        click.echo(stream_text(run, path, report))
+
+def _refuse_others(options: ProblemOptions) -> None:
+    """Refuse options that do not apply to streams."""
+    default = ProblemOptions("")
+    for name in NOT_TAKEN:
+        value = getattr(options, name)
+        if value != getattr(default, name):
+            raise OptionError(
+                Option(name, value),
+                " cannot be used with a stream, which validates progressively. Leave one of them "
+                "out.",
+            )
 
 
 class _Training:
     """One run of ``train --stream``."""
 
-    def __init__(
-        self, source: Source, given: StreamOptions, options: ProblemOptions, command: str
-    ) -> None:
-        self.source, self.given, self.options, self.command = source, given, options, command
+    def __init__(self, source: Source, given: StreamOptions, options: ProblemOptions) -> None:
+        self.source, self.given, self.options = source, given, options
         if len(options.models) > 1:
-            raise click.UsageError(f"--model {' --model '.join(options.models)}: name one learner.")
+            raise OptionError(Option("model", options.models), ": name one learner.")
         self.settings = checked_settings(options)
         self.learner = options.models[0] if options.models else None
         self.run_options = _run_options(given, options)
@@ -136,7 +193,7 @@ class _Training:
             stream, estimator, record, before = self._go_on(self.given.resume)
         begun, done = record.passes, record.examples
         passes = self.given.passes or 1
-        with LineTable(file_name(self.source.data)) as table:
+        with stream_lines(file_name(self.source.data)) as table:
             learner = StreamLearner(estimator, stream, record, table.add_line)
             if before is not None:
                 learner.go_on_from(before)
@@ -157,7 +214,7 @@ class _Training:
             target=self.options.target or None,
             weight=self.options.weight,
             passes=passes,
-            report={"commands": [self.command], "seed": self.options.seed},
+            report={"commands": [self._command()], "seed": self.options.seed},
         )
         return StreamRun(
             data=self.source.data,
@@ -172,10 +229,15 @@ class _Training:
             rows_read=learner.record.lines[-1].examples * (passes - begun) - done,
         )
 
+    def _command(self) -> str:
+        name = "-" if self.source.data == "-" else shlex.quote(data_name(self.source.data))
+        given = [*self.options.given(), *self.given.given()]
+        return command_line("separable", "train", name, options=given)
+
     # --- the start ---
 
     def _begin(self) -> tuple[RowStream, Any, Record]:
-        from separable.cli.stream.progressive_validation import Record
+        from separable.workflow.stream.progressive_validation import Record
 
         estimator = None if self.learner is None else self._new(self.learner)
         stream = self._stream(estimator)
@@ -212,7 +274,7 @@ class _Training:
             width = None if model is None else model.n_features
             return SparseStream(self.source, wanted, target, width)
         if not wanted.target:
-            raise click.UsageError("Missing option '--target'.")
+            raise OptionError("Name the column to predict: ", Option("target"), ".")
         return TableStream(self.source, wanted, target, encoder)
 
     def _wanted(self, estimator: Any) -> Wanted:
@@ -221,10 +283,12 @@ class _Training:
         if self.learner is not None:
             own = LEARNERS[self.learner].task
             if task is not None and task != own:
-                raise click.UsageError(f"--task {task}: {self.learner} is for {own}.")
+                raise OptionError(Option("task", task), f": {self.learner} is for {own}.")
             task = own
         if given.classes is not None and task == "regression":
-            raise click.UsageError("--classes: the task is regression, which has no classes.")
+            raise OptionError(
+                Option("classes", given.classes), ": the task is regression, which has no classes."
+            )
         return Wanted(
             target=options.target or None,
             task=task or ("classification" if given.classes is not None else None),
@@ -246,20 +310,24 @@ class _Training:
             given.setdefault("loss", "log_loss")  # streams need probabilities
         made = new_learner(name, self.options.seed, **given)
         if name == "voted-perceptron":
-            raise click.UsageError(
-                f"--model {name} stores every misclassified row, so its memory is unbounded. Use "
-                "--model averaged-perceptron, whose predictions are similar."
+            raise OptionError(
+                Option("model", name),
+                " stores every misclassified row, so its memory is unbounded. Use ",
+                Option("model", "averaged-perceptron"),
+                ", whose predictions are similar.",
             )
         if not hasattr(made, "partial_fit"):
             can = [each for each, one in LEARNERS.items() if hasattr(one.load()(), "partial_fit")]
-            raise click.UsageError(
-                f"--model {name} needs all rows at once and cannot learn from a stream. These "
-                f"can: {', '.join(each for each in can if each != 'voted-perceptron')}."
+            listed = ", ".join(each for each in can if each != "voted-perceptron")
+            raise OptionError(
+                Option("model", name),
+                " needs all rows at once and cannot learn from a stream. These can: ",
+                f"{listed}.",
             )
         online = LEARNERS[name].import_path.startswith("separable.online")
         if (self.given.passes or 1) > 1 and not online:
-            raise click.UsageError(
-                f"--passes {self.given.passes}: {name} needs only one pass. Leave it out."
+            raise OptionError(
+                Option("passes", self.given.passes), f": {name} needs only one pass. Leave it out."
             )
         return made
 
@@ -304,7 +372,7 @@ def _run_options(given: StreamOptions, options: ProblemOptions) -> dict[str, Any
     result: dict[str, Any] = {
         "--target": options.target or None,
         "--model": options.models[0] if options.models else None,
-        "--set": sorted(options.settings),
+        "--set": sorted(f"{name}={value}" for name, value in options.settings.items()),
         "--task": options.task,
         "--weight": options.weight,
         "--seed": options.seed,
@@ -323,7 +391,7 @@ def _refuse_other_options(path: str, then: dict[str, Any], now: dict[str, Any]) 
     for option in {**then, **now}:
         before, current = then.get(option), now.get(option)
         if before != current:
-            raise click.UsageError(
+            raise OptionError(
                 f"{option} is {_shown(current)} now, but was {_shown(before)} when {path} was "
                 "made. Give the same options, or start again without --resume."
             )
@@ -331,23 +399,3 @@ def _refuse_other_options(path: str, then: dict[str, Any], now: dict[str, Any]) 
 
 def _shown(value: Any) -> str:
     return "not given" if value in (None, [], "") else str(value)
-
-
-def _refuse_others(ctx: click.Context) -> None:
-    """Refuse options of ``train`` that do not apply to streams."""
-    for name in NOT_TAKEN:
-        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(
-                f"--{name.replace('_', '-')} cannot be used with --stream, which validates "
-                "progressively. Leave one of them out."
-            )
-
-
-def _check_checkpoint(data: str, output: str, stream: StreamOptions) -> None:
-    if stream.checkpoint is None:
-        if stream.every is not None:
-            raise click.UsageError("--every needs --checkpoint FILE.")
-        return
-    if Path(stream.checkpoint).resolve() == Path(output).resolve():
-        raise click.UsageError(f"--checkpoint {stream.checkpoint} and -o are the same file.")
-    check_output(stream.checkpoint, data=data)

@@ -7,7 +7,7 @@ help and completion follow from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -176,6 +176,8 @@ class Learner:
         0: so cheap that the number of rows does not matter.
     given : mapping of str to object
         Defaults that differ from those of the class.
+    has_scores : bool, default True
+        Whether it ends in scores, which can be calibrated to probabilities; not in votes.
     """
 
     task: Task
@@ -184,6 +186,7 @@ class Learner:
     suits: Callable[[Facts], bool] | None = None
     cost: float = 0.0
     given: Mapping[str, Any] = field(default_factory=dict)
+    has_scores: bool = True
 
     def work(self, facts: Facts) -> float:
         """Return the cost per row of comparing it."""
@@ -286,7 +289,9 @@ LEARNERS = {
     ),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
-    "voted-perceptron": classifier("separable.online.voted_perceptron:VotedPerceptron"),
+    "voted-perceptron": replace(
+        classifier("separable.online.voted_perceptron:VotedPerceptron"), has_scores=False
+    ),
     "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
     "least-squares-classifier": classifier(
         "separable.moments.discriminant.least_squares_classifier:LeastSquaresClassifier"

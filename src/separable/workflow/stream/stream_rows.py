@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from separable.cli.io.input_tables import in_options, skipped_text
-from separable.cli.render.messages import warn
-from separable.cli.stream.stream_target import order_warning
 from separable.data.io.formats import formats_of
 from separable.data.io.reading import checked_options, files_of
 from separable.data.io.sources import inputs_of
-from separable.data.table import NotANumberError, TableError
+from separable.workflow.input_tables import skipped_text
+from separable.workflow.progress import warn
+from separable.workflow.stream.stream_target import order_warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from separable.cli.options.options import ReadingOptions
-    from separable.cli.stream.stream_target import StreamTarget
-    from separable.cli.training.learners import Task
     from separable.data.dataset import Dataset
     from separable.data.reading_report import Progress
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
+    from separable.errors import Message
     from separable.features.encoding_report import EncodingReport
     from separable.features.table.table_encoder import TableEncoder
+    from separable.workflow.learners import Task
+    from separable.workflow.options import ReadingOptions
+    from separable.workflow.stream.stream_target import StreamTarget
 
 
 __all__ = ["Batch", "RowStream", "Source", "Targets", "Wanted"]
@@ -62,7 +62,7 @@ class Source:
         self.inputs = inputs_of(data)
         self._options = reading.for_read()
         self.format: str = self._options.pop("format", None) or formats_of(self.inputs)
-        self.notes: list[str] = []
+        self.notes: list[Message | str] = []
         self.report: Any = None
         self.progress: Callable[[Progress], None] | None = None
 
@@ -112,10 +112,6 @@ class Source:
         try:
             self.report = files.report
             yield from files.datasets(CHUNK_BYTES, None)
-        except NotANumberError:
-            raise  # the caller that set the type knows the remedy
-        except TableError as error:
-            raise TableError(in_options(str(error))) from None
         finally:
             self.index_base = getattr(files, "index_base", "auto")
             self._note()
@@ -129,7 +125,7 @@ class Source:
         report = self.report
         if report is None:
             return
-        self.notes = [in_options(message) for message in report.notes]
+        self.notes = list(report.notes)
         if report.skipped:
             self.notes.append(skipped_text(self.data, report.skipped, report.examples[0]))
 

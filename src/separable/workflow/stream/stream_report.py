@@ -1,110 +1,27 @@
-"""Output of training on a stream: progress lines, and the results at the end."""
+"""Results of training on a stream: figures, training record, text and JSON values."""
 
 from __future__ import annotations
 
 import math
-import shlex
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.io.output import column_lines, counted, file_name, saved_text
-from separable.cli.render.explain_text import TOP_WEIGHTS, weights_text
-from separable.cli.render.messages import Step, say, verbosity
-from separable.cli.stream.progressive_validation import PIECE, PIECE_DIVISOR
-from separable.cli.training.target import SHOWN_CLASSES
-from separable.model.words import number, shown
+from separable.model.words import column_lines, counted, number, shown
 from separable.model.words import table as aligned
+from separable.workflow.options import file_name
+from separable.workflow.stream.progressive_validation import PIECE, PIECE_DIVISOR
+from separable.workflow.target import SHOWN_CLASSES
+from separable.workflow.training_text import TOP_WEIGHTS, weights_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from separable.cli.stream.progressive_validation import Line, Record
-    from separable.cli.stream.stream_learning import StreamLearner
-    from separable.cli.stream.stream_target import StreamTarget
-    from separable.cli.stream.stream_training import StreamRun
-    from separable.data.reading_report import Progress
+    from separable.errors import Spelling
     from separable.model.kinds import Model
+    from separable.workflow.stream.progressive_validation import Line, Record
+    from separable.workflow.stream.stream_learning import StreamLearner
+    from separable.workflow.stream.stream_target import StreamTarget
+    from separable.workflow.stream.stream_training import StreamRun
 
-__all__ = ["LineTable", "line_figures", "stream_dict", "stream_text", "tail_figures", "trained"]
-
-WIDTHS = (11, 12, 12, 10, 14, 14, 9)
-
-
-class LineTable:
-    """The progress table on standard error.
-
-    Parameters
-    ----------
-    what : str
-        A description of the data.
-    """
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._step: Step | None = None
-        self._has_loss = self._is_number = False
-        self._before: Line | None = None
-        self._progress: Progress | None = None
-
-    def __enter__(self) -> LineTable:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def begin(self, loss: str | None, target: StreamTarget, record: Record) -> None:
-        """Write the titles of the columns."""
-        self._has_loss, self._is_number = loss is not None, target.classes is None
-        self._before = record.lines[-1] if record.lines else None
-        figure = "rmse" if self._is_number else "accuracy"
-        titles = ("examples", loss or "", "since last", figure, "label", "predicted", "features")
-        say(self._row(titles))
-        self._wait()
-
-    def add_line(self, line: Line) -> None:
-        """Print a line."""
-        self.end()
-        figures = line_figures(line, self._before, is_number=self._is_number)
-        figure = figures["rmse" if self._is_number else "accuracy"]
-        cells = (
-            str(line.examples),
-            _cell(figures["mean_loss"]),
-            _cell(figures["since_last"]),
-            _cell(figure),
-            _value(line.label),
-            "-" if line.predicted is None else _value(line.predicted),
-            str(line.features),
-        )
-        say(self._row(cells))
-        self._before = line
-        self._wait()
-
-    def reading(self, progress: Progress) -> None:
-        """Show the progress of reading."""
-        self._progress = progress
-        if self._step is not None:
-            self._step.reading(progress)
-
-    def end(self) -> None:
-        """Erase the progress line."""
-        if self._step is not None:
-            self._step.end()
-            self._step = None
-
-    def _wait(self) -> None:
-        shows = verbosity() >= 0 and sys.stderr.isatty()
-        self._step = Step(f"Learning from {self._what}", shown=shows)
-        if self._progress is not None:
-            self._step.reading(self._progress)
-
-    def _row(self, cells: Sequence[str]) -> str:
-        kept = [
-            cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True))
-            if self._has_loss or column not in (1, 2)
-        ]
-        return "".join(kept)
+__all__ = ["cell", "line_figures", "stream_dict", "stream_text", "tail_figures", "trained", "value"]
 
 
 def line_figures(line: Line, before: Line | None, *, is_number: bool) -> dict[str, Any]:
@@ -182,12 +99,14 @@ def _ratio(total: float, weight: float) -> float | None:
     return total / weight if weight > 0 else None
 
 
-def _cell(value: float | None) -> str:
+def cell(value: float | None) -> str:
+    """Return a figure for a table."""
     return "-" if value is None else f"{value:.4f}" if abs(value) < 1e5 else f"{value:.4g}"
 
 
-def _value(value: Any) -> str:
-    return number(value) if isinstance(value, float) else shown(value, 13)
+def value(label: Any) -> str:
+    """Return a label or number for a table."""
+    return number(label) if isinstance(label, float) else shown(label, 13)
 
 
 # --- the end ---
@@ -242,7 +161,7 @@ def trained(
     return replace(model, evidence=evidence)
 
 
-def stream_dict(run: StreamRun) -> dict[str, Any]:
+def stream_dict(run: StreamRun, spelling: Spelling) -> dict[str, Any]:
     """Return the results as JSON values."""
     record: Any = run.model.evidence["train"]
     evidence = {k: v for k, v in run.model.evidence.items() if k not in ("train", "progressive")}
@@ -255,24 +174,20 @@ def stream_dict(run: StreamRun) -> dict[str, Any]:
         **record["stream"],
         "evidence": evidence,
         "top_weights": run.model.top_weights(TOP_WEIGHTS).to_dict(),
-        "notes": list(run.stream.source.notes),
+        "notes": [
+            each if isinstance(each, str) else each.spelled(spelling)
+            for each in run.stream.source.notes
+        ],
     }
 
 
-def stream_text(run: StreamRun, path: str, report: str | None = None) -> str:
-    """Return the results as text for a terminal, with the files that were written."""
-    rate = run.rows_read / max(run.seconds, 1e-9)
-    rows = counted(run.rows_read, "row")
-    say(f"{rows} learned in {run.seconds:.1f} s, {rate:.0f} per second.")
-    model = shlex.quote(path)
-    data = "NEW.csv" if run.stream.encoder is not None else "NEW"
+def stream_text(run: StreamRun) -> str:
+    """Return the results as text for a terminal."""
     sections = [
         _rows_text(run),
         _tail_text(run),
         f"{run.model.learner} with {counted(run.model.n_features, 'feature')}{_passes_text(run)}",
         weights_text(run.model),
-        f"{saved_text(path, report)} Next:\n  separable explain {model}\n"
-        f"  separable evaluate {model} {data}\n  separable update {model} {data}",
     ]
     return "\n\n".join(sections)
 
@@ -329,10 +244,10 @@ def _tail_text(run: StreamRun) -> str:
     tail = record["stream"]["tail"]
     figure = "rmse" if record["task"] == "regression" else "accuracy"
     of_what = "root mean squared error" if figure == "rmse" else figure
-    rows = [("", "the model", f"always {shown(_value(tail['constant']))}")]
-    rows.append((of_what, _cell(tail[figure]), _cell(tail[f"constant_{figure}"])))
+    rows = [("", "the model", f"always {shown(value(tail['constant']))}")]
+    rows.append((of_what, cell(tail[figure]), cell(tail[f"constant_{figure}"])))
     if tail["mean_loss"] is not None:
-        rows.append((f"{run.gauge}", _cell(tail["mean_loss"]), ""))
+        rows.append((f"{run.gauge}", cell(tail["mean_loss"]), ""))
     title = (
         f"Rows {tail['first']} to {tail['last']}, each predicted before it was learned, by weights "
         f"at most {min(PIECE, tail['last'] // PIECE_DIVISOR)} rows old:"

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
-from separable.cli.io.input_tables import table_of
-from separable.cli.io.output import counted, file_name, naming_file
-from separable.cli.io.role_columns import groups_of, refuse_no_weight, times_of, weights_of
-from separable.cli.render.messages import step
-from separable.cli.training.learners import LEARNERS, Facts
-from separable.cli.training.target import TARGETS, QuantityError
 from separable.data.columns import Categories, as_columns
 from separable.data.table import CellError, NotANumberError, TableError, require_columns
+from separable.errors import Message, Option, OptionError, by_spelling
 from separable.features.table.table_encoder import TableEncoder
+from separable.fitting.separation_error import naming_columns
+from separable.model.files.training_rows import TrainingRows
+from separable.model.words import counted
+from separable.workflow.input_tables import naming_file, table_of
+from separable.workflow.learners import LEARNERS, Facts
+from separable.workflow.options import file_name
+from separable.workflow.progress import step
+from separable.workflow.role_columns import groups_of, refuse_no_weight, times_of, weights_of
+from separable.workflow.target import TARGETS, QuantityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.options.training_options import ProblemOptions
-    from separable.cli.training.learners import Task
-    from separable.cli.training.target import Rows as RowIndices
-    from separable.cli.training.target import Target
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
     from separable.model.kinds import Model
+    from separable.workflow.learners import Task
+    from separable.workflow.options import ProblemOptions
+    from separable.workflow.target import Rows as RowIndices
+    from separable.workflow.target import Target
 
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "Problem",
     "adds_counts",
     "facts_of",
+    "fit_encoded",
     "notes_on_numbers",
     "read_problem",
     "refuse_negative",
@@ -52,8 +55,8 @@ class Problem:
 
     Parameters
     ----------
-    data : str
-        The file.
+    data : str or table
+        The file, or the table in memory.
     options : ProblemOptions
         Without the target among its columns.
     whole : pyarrow.Table
@@ -66,11 +69,11 @@ class Problem:
         For each row of the target, like the next two.
     groups : ndarray of int, or None
     times : ndarray, or None
-    notes : tuple of str
+    notes : tuple of Message
         Decisions for the user.
     """
 
-    data: str
+    data: Any
     options: ProblemOptions
     whole: pa.Table
     features: pa.Table
@@ -78,7 +81,7 @@ class Problem:
     weight: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
     times: NDArray[Any] | None
-    notes: tuple[str, ...]
+    notes: tuple[Message, ...]
 
     def __len__(self) -> int:
         return len(self.target.values)
@@ -109,8 +112,8 @@ def rows_of(table: pa.Table, rows: RowIndices) -> pa.Table:
     return table.take(indices)
 
 
-def read_problem(data: str, options: ProblemOptions) -> Problem:
-    """Return the table of a file, and its target.
+def read_problem(data: Any, options: ProblemOptions) -> Problem:
+    """Return the table of a file or in memory, and its target.
 
     Without a task the target is read as classes, or as numbers if it looks like a quantity.
     """
@@ -139,7 +142,7 @@ def read_problem(data: str, options: ProblemOptions) -> Problem:
     return _with_row_columns(problem, [] if task else _notes_on_task(problem))
 
 
-def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
+def _with_row_columns(problem: Problem, notes: list[Message]) -> Problem:
     """Return the problem with groups, times and weights, and without rows of weight 0."""
     options, rows = problem.options, problem.target.rows
     columns = as_columns(problem.whole.select(list(dict.fromkeys(options.apart.values()))))
@@ -153,7 +156,7 @@ def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         count = counted(len(weight) - len(kept), "row")
-        notes.append(f"{count} of weight 0 skipped.")
+        notes.append(Message(f"{count} of weight 0 skipped."))
         target = replace(problem.target, values=problem.target.values[kept], rows=rows[kept])
         target.check(f"{file_name(problem.data)}: the target column {options.target!r}")
         problem, weight = replace(problem, target=target), weight[kept]
@@ -162,34 +165,47 @@ def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
     return replace(problem, weight=weight, times=times, groups=groups, notes=tuple(notes))
 
 
-def _notes_on_task(problem: Problem) -> list[str]:
+def _notes_on_task(problem: Problem) -> list[Message]:
     """Return a note if the values of the target decided the task."""
     name, values = problem.options.target, problem.target.values
     if problem.task == "regression":
         return [
-            f"The target {name!r} looks like a quantity, so the task is regression. For "
-            "classification use --task classification."
+            Message(
+                f"The target {name!r} looks like a quantity, so the task is regression. For "
+                "classification use ",
+                Option("task", "classification"),
+                ".",
+            )
         ]
     if values.dtype.kind == "i" and (n := len(np.unique(values))) > 2:
         return [
-            f"The {n} whole numbers of the target {name!r} are taken as classes. For regression "
-            "use --task regression."
+            Message(
+                f"The {n} whole numbers of the target {name!r} are taken as classes. For "
+                "regression use ",
+                Option("task", "regression"),
+                ".",
+            )
         ]
     return []
 
 
 def _refuse_other_task(options: ProblemOptions, task: Task) -> None:
     if options.task not in (None, task):
-        raise click.UsageError(
-            f"--task {options.task}: {options.models[0]} is for {task}. Leave one of the two out."
+        raise OptionError(
+            Option("task", options.task),
+            f": {options.models[0]} is for {task}. Leave one of the two out.",
         )
 
 
 def _refuse_two_splits(options: ProblemOptions) -> None:
     if options.group is not None and options.time is not None:
-        raise click.UsageError(
-            f"--group {options.group} and --time {options.time}: rows are held out by one of "
-            "the two. Leave the other option out; --drop ignores its column."
+        raise OptionError(
+            Option("group", options.group),
+            " and ",
+            Option("time", options.time),
+            ": rows are held out by one of the two. Leave the other option out; ",
+            Option("drop"),
+            " ignores its column.",
         )
 
 
@@ -204,19 +220,17 @@ def _types(options: ProblemOptions) -> dict[str, ColumnType]:
 
 
 def _read(
-    data: str, options: ProblemOptions, kind: type[Target], types: dict[str, ColumnType]
+    data: Any, options: ProblemOptions, kind: type[Target], types: dict[str, ColumnType]
 ) -> pa.Table:
     target = options.target
     try:
         return table_of(data, {**types, target: kind.column_type}, options.reading)
     except NotANumberError as error:
-        remedy = (
-            f"Or use it as a category: --category {shlex.quote(error.column)} instead of --number."
-        )
+        remedy = Message("Or use it as a category: ", Option("category", error.column), ".")
         if error.column == options.weight:
-            remedy = "--weight is a column of numbers."
+            remedy = Message(Option("weight", error.column), ": weights are numbers.")
         advice = kind.remedy if error.column == target else remedy
-        raise TableError(f"{error} {advice}") from None
+        raise error.with_problem(*error.args, " ", advice) from None
 
 
 def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
@@ -226,7 +240,7 @@ def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
         require_columns(names, present, where)
     for option, name in options.apart.items():
         if name == options.target:
-            raise click.UsageError(f"--{option} {name}: it is the target. Name another column.")
+            raise OptionError(Option(option, name), ": it is the target. Name another column.")
 
 
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:
@@ -244,15 +258,21 @@ def _set_target_apart(options: ProblemOptions) -> ProblemOptions:
     """Remove the target and other non-features from the columns of the options."""
     target, columns = options.target, options.columns
     if target in columns["drop"]:
-        raise click.UsageError(f"--drop {target}: the target cannot be dropped.")
+        raise OptionError(Option("drop", target), ": the target cannot be dropped.")
     if target in columns["number"] and target in columns["category"]:
-        raise click.UsageError(
-            f"The target {target} is named in --number and --category. Keep one."
+        raise OptionError(
+            f"The target {target} is named twice, in ",
+            Option("number", target),
+            " and ",
+            Option("category", target),
+            ". Keep one.",
         )
     for option in ("boolean", "date", "text"):
         if target in columns[option]:
-            raise click.UsageError(
-                f"--{option} {target}: a target is --category (classes) or --number."
+            raise OptionError(
+                Option(option, target),
+                ": a target is ",
+                by_spelling("category (classes) or number.", "--category (classes) or --number."),
             )
     apart = {target, *options.apart.values()}
     kept = {kind: [name for name in names if name not in apart] for kind, names in columns.items()}
@@ -262,9 +282,7 @@ def _set_target_apart(options: ProblemOptions) -> ProblemOptions:
 def _refuse_no_columns(features: pa.Table, options: ProblemOptions, where: str) -> None:
     if features.num_columns:
         return
-    others = (
-        " and those of " + ", ".join(f"--{each}" for each in options.apart) if options.apart else ""
-    )
+    others = f" and the columns of {', '.join(options.apart)}" if options.apart else ""
     is_only = "are the only ones" if others else "is the only one"
     raise TableError(
         f"{where}: no feature columns: the target {options.target!r}{others} {is_only}. Add the "
@@ -286,6 +304,10 @@ class Encoded:
         self.problem, self.chosen = problem, chosen
         self._made: dict[bool, tuple[TableEncoder, Rows]] = {}
 
+    def forget(self) -> None:
+        """Free the encoded rows; they are encoded again when asked for."""
+        self._made.clear()
+
     def __call__(self, *, counts: bool = False) -> tuple[TableEncoder, Rows]:
         """Return the fitted encoder and the rows; with counts, numbers are not scaled."""
         if counts not in self._made:
@@ -302,6 +324,29 @@ class Encoded:
             columns = as_columns(problem.take(self.chosen))
             rows = encoder.fit(columns).encode(columns)
         return encoder, rows
+
+
+def fit_encoded(
+    learner: Any, encoder: TableEncoder, rows: Rows, y: Any, sample_weight: Any = None
+) -> Model:
+    """Fit a learner to encoded rows, and return the model, which knows its training rows.
+
+    Parameters
+    ----------
+    learner : estimator
+        Fitted in place.
+    encoder : TableEncoder
+        It made the rows: learners of groups ask which features go together.
+    rows : Rows
+    y, sample_weight : array-like
+    """
+    if hasattr(learner, "group_by"):
+        learner.group_by(encoder)
+    given = {} if sample_weight is None else {"sample_weight": sample_weight}
+    with naming_columns(encoder.feature_names):
+        learner.fit(rows, y, **given)
+    model: Model = replace(learner.model_, training_rows=TrainingRows.of(rows, sample_weight))
+    return model
 
 
 def _has_numbers(encoder: TableEncoder) -> bool:
@@ -341,22 +386,26 @@ def refuse_negative(rows: Rows, encoder: TableEncoder, learner: str) -> None:
         row = int(np.searchsorted(rows.indptr, index, side="right")) - 1
         feature = int(rows.indices[index])
     column, name = encoder.sources[feature], LEARNERS[learner].load().__name__
-    quoted = shlex.quote(column)
     raise CellError(
         column,
         row,
         f"{rows.values.reshape(-1)[index]:g} is negative, and {name} models counts. Ignore the "
-        f"column (--drop {quoted}), use it as a category (--category {quoted}), or train with "
-        "--model bernoulli-nb, which only uses whether a number is above its mean.",
+        "column (",
+        Option("drop", column),
+        "), use it as a category (",
+        Option("category", column),
+        "), or train with ",
+        Option("model", "bernoulli-nb"),
+        ", which only uses whether a number is above its mean.",
     )
 
 
-def notes_on_numbers(learner: str, encoder: TableEncoder, model: Model) -> Iterator[str]:
+def notes_on_numbers(learner: str, encoder: TableEncoder, model: Model) -> Iterator[Message]:
     """Return a note if numbers are not standardized."""
     if "number" not in encoder.column_types.values():
         return
     name = LEARNERS[learner].load().__name__
     if not encoder.scale:
-        yield f"{name} models counts, so numbers are not standardized."
+        yield Message(f"{name} models counts, so numbers are not standardized.")
     elif model.threshold is not None:
-        yield f"{name} only uses whether a number is above its training mean."
+        yield Message(f"{name} only uses whether a number is above its training mean.")

@@ -5,38 +5,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
-from separable.cli.io.output import file_name, naming_file
-from separable.cli.io.role_columns import positive_class
-from separable.cli.render.messages import detail, step
-from separable.cli.training.candidates import (
+from separable.data.table import TableError
+from separable.errors import Option, OptionError
+from separable.model.metrics.metric_registry import METRICS, metric_named
+from separable.workflow.calibration import calibrated_standing
+from separable.workflow.candidates import (
     COMPARE_ROWS,
     Candidate,
     candidates_for,
     checked_settings,
 )
-from separable.cli.training.holdout_splits import folds_of, part_of
-from separable.cli.training.learners import LEARNERS
-from separable.cli.training.training_data import Encoded, facts_of, read_problem, refuse_negative
-from separable.data.table import TableError
-from separable.model.metrics.metric_registry import METRICS, metric_named
+from separable.workflow.holdout_splits import folds_of, part_of
+from separable.workflow.input_tables import naming_file
+from separable.workflow.learners import LEARNERS
+from separable.workflow.options import file_name
+from separable.workflow.progress import detail, step
+from separable.workflow.role_columns import positive_class
+from separable.workflow.training_data import Encoded, facts_of, read_problem, refuse_negative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from separable.cli.options.training_options import ProblemOptions
-    from separable.cli.training.holdout_splits import Folds
-    from separable.cli.training.learners import Facts
-    from separable.cli.training.target import Rows
-    from separable.cli.training.training_data import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.metrics.metric_registry import Metric
     from separable.select.leaderboard import Leaderboard, Standing
+    from separable.typing import Floats
+    from separable.workflow.holdout_splits import Folds
+    from separable.workflow.learners import Facts
+    from separable.workflow.options import ProblemOptions
+    from separable.workflow.target import Rows
+    from separable.workflow.training_data import Problem
 
 __all__ = ["Comparison", "Scoring", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 
@@ -46,11 +49,12 @@ COMPARE_WORK = 3e8
 LEAST_ROWS = 5000
 
 #: Without --metric.
-DEFAULT_METRICS = {"classification": "accuracy", "regression": "rmse"}
+DEFAULT_METRICS = {"classification": "log_loss", "regression": "rmse"}
 
-#: Without --metric, among strengths: the accuracy often hardly depends on them, and a strength that
-#: happens to be best for it may give probabilities that are far too sure.
-CHOOSES = "log_loss"
+#: The default if a named learner has neither probabilities nor scores to calibrate: the accuracy,
+#: and among the parameters of the other learners the log loss, since a parameter that happens to be
+#: best for the accuracy may give probabilities that are far too sure.
+WITHOUT_PROBABILITIES, CHOOSES = "accuracy", "log_loss"
 
 
 @dataclass(frozen=True)
@@ -74,13 +78,16 @@ class Scoring:
     def of(cls, problem: Problem, *, alone: bool = False) -> Scoring:
         """Return the requested or default scoring; alone: it selects the regularization too."""
         options = problem.options
-        name = options.metric or DEFAULT_METRICS[problem.task]
+        default = DEFAULT_METRICS[problem.task]
+        if not all(LEARNERS[model].has_scores for model in options.models):
+            default = WITHOUT_PROBABILITIES
+        name = options.metric or default
         try:
             metric = metric_named(name, problem.task)
         except ValueError as error:
-            raise click.UsageError(f"--metric {name}: {error}") from None
-        by_default = options.metric is None and problem.task == "classification" and not alone
-        return cls(metric, _positive(problem), CHOOSES if by_default else None)
+            raise OptionError(Option("metric", name), f": {error}") from None
+        other = options.metric is None and name == WITHOUT_PROBABILITIES and not alone
+        return cls(metric, _positive(problem), CHOOSES if other else None)
 
 
 def _positive(problem: Problem) -> Any:
@@ -88,7 +95,9 @@ def _positive(problem: Problem) -> Any:
     given = problem.options.positive
     if problem.task == "regression":
         if given is not None:
-            raise click.UsageError("--positive names a class, and the task is regression.")
+            raise OptionError(
+                Option("positive", given), ": it names a class, and the task is regression."
+            )
         return None
     classes, counts = np.unique(problem.target.values, return_counts=True)
     if given is not None:
@@ -115,6 +124,9 @@ class Comparison:
         None where there are too few rows for folds.
     rows, of_rows : int
         How many rows were compared on, of how many.
+    calibration : ndarray, shape (k, 2), or None
+        Slopes and offsets that turn the scores of the chosen learner into probabilities, if it has
+        none of its own.
     """
 
     score: Scoring
@@ -123,6 +135,7 @@ class Comparison:
     board: Leaderboard | None
     rows: int
     of_rows: int
+    calibration: Floats | None = None
 
     def board_dict(self) -> dict[str, Any] | None:
         """Return the leaderboard as JSON values."""
@@ -156,14 +169,15 @@ def compare_candidates(
     folds = folds_of(problem, chosen[part], options.folds, options.seed)
     if folds is None:
         return Comparison(score, candidates[0], {}, None, 0, len(chosen))
-    board = _board(problem, encoded, candidates, score, part, folds)
+    board, calibrations = _board(problem, encoded, candidates, score, part, folds)
     taken = board.preferred([each.name for each in candidates])
     candidate = next(each for each in candidates if each.name == taken.name)
-    return Comparison(score, candidate, taken.params, board, len(part), len(chosen))
+    pairs = calibrations.get(taken.name)
+    return Comparison(score, candidate, taken.params, board, len(part), len(chosen), pairs)
 
 
 def compare_all_rows(
-    data: str, options: ProblemOptions, *, by_metric_alone: bool = False
+    data: Any, options: ProblemOptions, *, by_metric_alone: bool = False
 ) -> tuple[Encoded, Comparison]:
     """Compare on all rows of a file, refused where they are too few."""
     problem = read_problem(data, options)
@@ -197,7 +211,8 @@ def _board(
     score: Scoring,
     part: Rows,
     folds: Folds,
-) -> Leaderboard:
+) -> tuple[Leaderboard, dict[str, Floats | None]]:
+    """Return the leaderboard, and the calibration of learners without probabilities."""
     from separable.fitting.scorers import MetricScorer
     from separable.select.comparison import standings_of
     from separable.select.leaderboard import Leaderboard
@@ -214,6 +229,7 @@ def _board(
         "score_weight": weight,
     }
     standings: dict[str, Standing] = {}
+    calibrations: dict[str, Floats | None] = {}
     with step("Comparing learners") as progress:
         for counts in (False, True):
             alike = [each for each in candidates if each.counts == counts]
@@ -223,10 +239,27 @@ def _board(
             matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
             encoder, _ = encoded(counts=counts)
             estimators = {each.name: (each.for_comparing(encoder), each.grid) for each in alike}
-            result = standings_of(estimators, matrix, y, progress=progress, **given)
-            standings |= {each.name: each for each in result}
+            scored = {}
+            if score.metric.needs == "probabilities":
+                scored = {
+                    name: each for name, each in estimators.items() if _has_scores(name, each)
+                }
+            others = {name: each for name, each in estimators.items() if name not in scored}
+            if others:
+                result = standings_of(others, matrix, y, progress=progress, **given)
+                standings |= {each.name: each for each in result}
+            for done, (name, (estimator, grid)) in enumerate(scored.items(), len(others)):
+                progress(done, len(estimators), name)
+                one = calibrated_standing(name, estimator, grid, matrix, y, folds, scorer, weight)
+                standings[name], calibrations[name] = one.standing, one.calibration
     ordered = [standings[each.name] for each in candidates]
-    return Leaderboard.of(ordered, score.metric.name, score.metric.greater_is_better)
+    board = Leaderboard.of(ordered, score.metric.name, score.metric.greater_is_better)
+    return board, calibrations
+
+
+def _has_scores(name: str, candidate: tuple[Any, Any]) -> bool:
+    """Whether a learner gives scores to calibrate, and no probabilities."""
+    return LEARNERS[name].has_scores and not hasattr(candidate[0], "predict_proba")
 
 
 def _rows(problem: Problem, encoded: Encoded, candidates: list[Candidate]) -> Any:

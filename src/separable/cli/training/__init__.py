@@ -1,1 +1,0 @@
-"""Training from a table: target, candidates, comparison, refit and test."""

@@ -1,0 +1,203 @@
+"""Probabilities for learners that give scores only: Platt scaling of out-of-fold scores.
+
+Cross-validation scores every row by a model that was not trained on it. The sigmoid that is fitted
+to the scores of the other folds gives the probabilities of a fold, so that learners with and
+without probabilities compete by the same proper score; the sigmoid of all out-of-fold scores goes
+into the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.metrics.metric_registry import Predictions
+from separable.model.predict.probability import calibrated, probabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.fitting.metric_scorer import MetricScorer
+    from separable.select.leaderboard import Standing
+    from separable.typing import Floats
+    from separable.workflow.holdout_splits import Folds
+
+__all__ = ["Calibrated", "calibrated_standing", "sigmoids_of"]
+
+
+#: Relative precision of the log loss of a calibration.
+TOL = 1e-9
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The standing of a learner without probabilities, and its calibration.
+
+    Parameters
+    ----------
+    standing : Standing
+        By the probabilities of the calibrated scores.
+    calibration : ndarray, shape (k, 2), or None
+        Slope and offset of each score, from all out-of-fold scores of the chosen parameters. None
+        if the learner failed.
+    """
+
+    standing: Standing
+    calibration: Floats | None
+
+
+def calibrated_standing(
+    name: str,
+    estimator: Any,
+    grid: Mapping[str, Sequence[float]],
+    X: Any,
+    y: NDArray[np.integer[Any]],
+    cv: Folds,
+    scorer: MetricScorer,
+    weight: Floats | None,
+) -> Calibrated:
+    """Cross-validate a learner over its grid, calibrated on out-of-fold scores.
+
+    Parameters
+    ----------
+    name : str
+    estimator : estimator
+    grid : mapping of str to sequence of float
+        One parameter, or empty.
+    X, y : array-like
+        y as codes of the classes.
+    cv : list of (train, test)
+    scorer : MetricScorer
+        A metric of probabilities.
+    weight : ndarray or None
+        Sample weights, for training and metrics.
+    """
+    from separable.estimator import clone
+    from separable.select.comparison import best_parameters
+    from separable.select.leaderboard import Standing
+
+    start = perf_counter()
+    tried = [{key: value} for key, values in grid.items() for value in values] or [{}]
+    try:
+        folds = _out_of_fold(estimator, tried, X, y, cv, scorer.classes, weight)
+        scores = np.array([_scores(each, y, cv, scorer, weight) for each in folds]).T
+        index = best_parameters(scorer.sign * scores.mean(axis=0), grid)
+    except Exception as error:  # whatever it is, the other learners go on
+        reason = " ".join(str(error).split()) or type(error).__name__
+        failed = Standing(name, clone(estimator), failed=reason, seconds=perf_counter() - start)
+        return Calibrated(failed, None)
+    rows = np.concatenate([test for _, test in cv])
+    pairs = sigmoids_of(np.concatenate(folds[index]), y[rows], _taken(weight, rows))
+    standing = Standing(
+        name,
+        clone(estimator).set_params(**tried[index]),
+        params=tried[index],
+        scores=scores[:, index],
+        how="calibrated on out-of-fold scores",
+        seconds=perf_counter() - start,
+        tried=tuple(tried),
+        tried_scores=scores,
+        test_per_train=float(np.mean([len(test) / len(train) for train, test in cv])),
+    )
+    return Calibrated(standing, pairs)
+
+
+def _out_of_fold(
+    estimator: Any,
+    tried: list[dict[str, float]],
+    X: Any,
+    y: NDArray[Any],
+    cv: Folds,
+    classes: NDArray[Any] | None,
+    weight: Floats | None,
+) -> list[list[Floats]]:
+    """Return the scores of held-out rows, shape (n, k), for each parameter and fold."""
+    import warnings
+
+    from separable.estimator import clone
+    from separable.fitting.fit_warnings import Notices
+    from separable.fitting.folds import read_folds
+    from separable.fitting.predictions import spread
+    from separable.select.cross_validation import read_problem, validate
+
+    if len(cv) < 2:
+        raise ValueError("Calibration needs two folds or more.")
+    problem, _ = read_problem(estimator, X, y, weight, None)
+    candidates = [clone(estimator).set_params(**each) for each in tried]
+    given = (problem.X, problem.y, None, problem.n_rows)
+    splits = read_folds(cv, estimator, *given, shuffle=False, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = validate(problem, candidates, splits, Notices(), [], None)
+    return [
+        [_finite(spread(fold.predictions, classes).scores) for fold in folds] for folds in result
+    ]
+
+
+def _finite(scores: Floats | None) -> Floats:
+    """Return scores of shape (n, k); a class that a fold does not know is the least likely."""
+    if scores is None:
+        raise ValueError("The learner gives neither probabilities nor scores.")
+    columns = scores.reshape(len(scores), -1)
+    known = columns[np.isfinite(columns)]
+    low, high = (known.min() - 1.0, known.max() + 1.0) if len(known) else (-1.0, 1.0)
+    return np.nan_to_num(columns, neginf=low, posinf=high)
+
+
+def _taken(weight: Floats | None, rows: Any) -> Floats | None:
+    return None if weight is None else weight[rows]
+
+
+def sigmoids_of(scores: Floats, codes: NDArray[Any], weight: Floats | None = None) -> Floats:
+    """Return slope and offset of each score, shape (k, 2), by Platt scaling.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n, k)
+        One for two classes, else one for each class.
+    codes : ndarray of int, shape (n,)
+    weight : ndarray, optional
+    """
+    from separable.certified.inference.platt_scaling import sigmoid_of_scores
+
+    positive = [1] if scores.shape[1] == 1 else range(scores.shape[1])
+    pairs = [
+        sigmoid_of_scores(scores[:, column], codes == code, weight, TOL)
+        for column, code in enumerate(positive)
+    ]
+    return np.array(pairs)
+
+
+def _scores(
+    folds: list[Floats],
+    y: NDArray[Any],
+    cv: Folds,
+    scorer: MetricScorer,
+    weight: Floats | None,
+) -> list[float]:
+    """Return the metric of each fold, calibrated on the scores of the other folds."""
+    classes = scorer.classes
+    assert classes is not None
+    result = []
+    for k, (_, test) in enumerate(cv):
+        others = [j for j in range(len(cv)) if j != k]
+        rows = np.concatenate([cv[j][1] for j in others])
+        pairs = sigmoids_of(
+            np.concatenate([folds[j] for j in others]), y[rows], _taken(weight, rows)
+        )
+        odds = calibrated(folds[k], pairs)
+        chances = probabilities(odds, len(classes), "logistic")
+        given = Predictions(
+            classes[chances.argmax(axis=1)],
+            odds[:, 0] if odds.shape[1] == 1 else odds,
+            chances,
+            classes,
+        )
+        part = _taken(weight, test)
+        result.append(float(scorer.metric(y[test], given, weight=part, positive=scorer.positive)))
+    return result

@@ -1,0 +1,138 @@
+"""Warnings of a training run: problems of the data, of the test rows, and of the fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from separable.errors import Message, Option, by_spelling
+from separable.model.metrics.evaluation import figure
+from separable.model.metrics.metric_registry import METRICS
+from separable.model.words import counted, shown
+from separable.workflow.progress import step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from separable.data.checks.findings import Finding
+    from separable.features.table.table_encoder import TableEncoder
+    from separable.model.kinds import Model
+    from separable.model.metrics.evaluation import Evaluation
+    from separable.workflow.training_data import Problem
+
+
+__all__ = ["constant_warning", "data_warnings", "fit_warning", "remedies_of", "shared_rows"]
+
+#: Notes of `separable.data.check` that matter as much as its warnings.
+MATTER = ("imbalance",)
+
+#: Minimum fraction of test rows that are also training rows for a warning.
+SHARED = 0.01
+
+
+def data_warnings(problem: Problem) -> list[Message]:
+    """Return the important findings of `separable.data.check`, one line each."""
+    from separable.data.checks.checking import check
+
+    options = problem.options
+    named = [name for names in options.columns.values() for name in names]
+    with step("Checking the data"):
+        result = check(
+            problem.whole,
+            options.target,
+            weight=options.weight,
+            group=options.group,
+            time=options.time,
+            drop=options.columns["drop"],
+            task=problem.task,
+            asked=[name for name in named if name not in options.columns["drop"]],
+        )
+    return [
+        Message(each.text, *_in_brackets(remedies_of(each)))
+        for each in result
+        if each.severity == "warning" or each.kind in MATTER
+    ]
+
+
+def remedies_of(finding: Finding) -> list[Option]:
+    """Return the options that resolve a finding."""
+    return [Option(name, value) for name, values in finding.options.items() for value in values]
+
+
+def _in_brackets(options: list[Option]) -> list[str | Option]:
+    parts: list[str | Option] = []
+    for option in dict.fromkeys(options):
+        parts += [" " if parts else " (", option]
+    return [*parts, ")"] if parts else []
+
+
+def constant_warning(figures: Evaluation) -> Message | None:
+    """Return a warning if a model is no better on test rows than the best constant.
+
+    Judged by log loss, or by the accuracy or the RMSE; better by less than a standard error is not
+    better.
+    """
+    name = next(
+        (each for each in ("log_loss", "accuracy", "rmse") if each in figures.figures), None
+    )
+    if name is None or figures.constant_figures.get(name) is None:
+        return None
+    value, constant = figures.figures[name], figures.constant_figures[name]
+    gain = (value - constant) * (1 if METRICS[name].greater_is_better else -1)
+    if gain > (figures.standard_errors.get(name) or 0.0):
+        return None
+    always = shown(figures.constant if figures.task == "classification" else "the mean", 24)
+    return Message(
+        f"No better than always {always}: {METRICS[name].text} {figure(name, value)} on the test "
+        f"rows, {figure(name, constant)} for the constant. The columns may not tell, or not in a "
+        "linear way: look at ",
+        by_spelling("separable.data.check", "separable check"),
+        ", add columns or rows, or try products of columns (suggest_features).",
+    )
+
+
+def shared_rows(train: pa.Table, test: pa.Table) -> list[Message]:
+    """Return a warning about test rows that are also training rows."""
+    from separable.data.checks.checking import duplicates_between
+
+    with step("Comparing training and test rows"):
+        count, examples = duplicates_between(train, test)
+    if count < SHARED * test.num_rows:
+        return []
+    are = "is" if count == 1 else "are"
+    return [
+        Message(
+            f"{count} of the {test.num_rows} test rows {are} also in the training rows, such as "
+            f"row {examples[0][1] + 1} of the test rows: the metrics may be too optimistic. Remove "
+            "duplicates, or keep related rows together with ",
+            Option("group"),
+            ".",
+        )
+    ]
+
+
+def fit_warning(
+    message: Warning | str, model: Model, n_rows: int, encoder: TableEncoder | None = None
+) -> Message | None:
+    """Return a warning of a learner in one line, in terms of columns and options.
+
+    Returns None if the columns depend only because they are the levels of a category.
+    """
+    from separable.estimator import convergence_warning
+    from separable.moments.regression.rank_warning import DependentColumns
+
+    if isinstance(message, DependentColumns) and encoder is not None:
+        if not message.forget_levels(encoder.sources):
+            return None
+        return Message(message.text(lambda column: shown(encoder.feature_names[column])))
+    evidence, k = model.evidence, model.n_scores
+    counts_mistakes = {"epochs", "training_mistakes"} <= evidence.keys()
+    if not isinstance(message, convergence_warning()) or not counts_mistakes:
+        return Message(" ".join(str(message).split()))
+    which = f" for at least one of its {k} one-vs-rest models" if k > 1 else ""
+    return Message(
+        f"{model.learner} stopped after {counted(evidence['epochs'], 'epoch')} and did not "
+        f"converge: {evidence['training_mistakes']} of {n_rows} training rows are "
+        f"misclassified{which}. The classes may not be linearly separable: try ",
+        Option("model", "logistic-regression"),
+        ".",
+    )

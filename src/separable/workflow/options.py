@@ -1,0 +1,263 @@
+"""Options of a training run, the same for `separable.train` and for the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from separable.errors import Option, OptionError
+from separable.workflow.learners import AUTO, LEARNERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from separable.workflow.learners import Task
+
+__all__ = [
+    "AS_IT_LOOKS",
+    "COLUMN_KINDS",
+    "TEST_SIZE",
+    "Every",
+    "ProblemOptions",
+    "ReadingOptions",
+    "StreamOptions",
+    "all_threads",
+    "checked_models",
+    "command_line",
+    "data_name",
+    "file_name",
+    "python_call",
+]
+
+#: Types that the user can give to columns; each is an option and a parameter of `TableEncoder`.
+COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
+
+#: Default fraction of rows to hold out.
+TEST_SIZE = 0.25
+
+
+def file_name(source: Any) -> str:
+    """Return the name of a source for messages."""
+    if not isinstance(source, str):
+        return "The table"
+    return "standard input" if source == "-" else source
+
+
+def data_name(source: Any) -> str:
+    """Return the name of the data without folders, as models store it."""
+    return file_name(source).rpartition("/")[2] if isinstance(source, str) else "table"
+
+
+def all_threads() -> int:
+    """Return the number of cores that this process may use."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """Overrides of the detected file format: keyword arguments of `separable.data.read`."""
+
+    format: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    quoting: bool | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    missing: tuple[str, ...] = ()
+    comment: str | None = None
+    skip_rows: int = 0
+    skip_bad_lines: bool = False
+
+    def for_read(self) -> dict[str, Any]:
+        """Return the given options as keyword arguments of `separable.data.read`."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        if given.pop("skip_bad_lines"):
+            given["on_error"] = "skip"
+        given["missing"] = list(self.missing) or None
+        if not self.skip_rows:
+            del given["skip_rows"]
+        return {name: value for name, value in given.items() if value is not None}
+
+    def given(self) -> list[Option]:
+        """Return the options that differ from their defaults."""
+        return _given(self)
+
+    def option_text(self) -> str:
+        """Return the given options as text, for the next command.
+
+        Examples
+        --------
+        >>> from separable.workflow.options import ReadingOptions
+        >>> ReadingOptions(delimiter=";", header=False, missing=("NA", "?")).option_text()
+        " --delimiter ';' --no-header --missing NA --missing '?'"
+        """
+        return "".join(f" {option.spelled('command')}" for option in self.given())
+
+
+#: Everything about the file format is detected.
+AS_IT_LOOKS = ReadingOptions()
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """What to predict, from which columns, by which learners, and how these are compared.
+
+    Parameters
+    ----------
+    target : str
+    models : tuple of str
+        Names of learners; empty: all that suit the data.
+    task, metric, positive : str or None
+    settings : mapping of str to object
+        Parameters of the learners.
+    columns : dict of str to list of str
+        The named columns, by `COLUMN_KINDS`.
+    group, time, weight : str or None
+        Columns with another role.
+    folds, seed, threads : int
+    compare_rows : int or None
+    reading : ReadingOptions
+    """
+
+    target: str
+    models: tuple[str, ...] = ()
+    task: Task | None = None
+    metric: str | None = None
+    positive: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    columns: dict[str, list[str]] = field(
+        default_factory=lambda: {kind: [] for kind in COLUMN_KINDS}
+    )
+    group: str | None = None
+    time: str | None = None
+    weight: str | None = None
+    folds: int = 5
+    compare_rows: int | None = None
+    seed: int = 0
+    threads: int = 1
+    reading: ReadingOptions = AS_IT_LOOKS
+
+    @property
+    def apart(self) -> dict[str, str]:
+        """The columns with another role than feature, by option."""
+        result = {"group": self.group, "time": self.time, "weight": self.weight}
+        return {option: name for option, name in result.items() if name is not None}
+
+    def given(self) -> list[Option]:
+        """Return the options that differ from their defaults and affect the result."""
+        plain = ("target", "task", "models", "settings")
+        others = ("metric", "positive", "group", "time", "folds", "compare_rows", "seed")
+        columns = [Option(kind, name) for kind in COLUMN_KINDS for name in self.columns[kind]]
+        weight = _given(self, ("weight",))
+        first, last = _given(self, plain), _given(self, others)
+        return [*first, *columns, *weight, *last, *self.reading.given()]
+
+
+@dataclass(frozen=True)
+class Every:
+    """An interval between repeated actions, in rows or in seconds."""
+
+    rows: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """Options of a stream; None if not given."""
+
+    passes: int | None = None
+    classes: str | None = None
+    encode_rows: int | None = None
+    bits: int | None = None
+    features: int | None = None
+    checkpoint: str | None = None
+    every: Every | None = None
+    resume: str | None = None
+
+    def given(self) -> list[Option]:
+        """Return the options that affect the result."""
+        names = ("passes", "classes", "encode_rows", "bits", "features")
+        return [Option("stream", True), *_given(self, names)]
+
+    def all_given(self) -> list[Option]:
+        """Return all options that were given."""
+        return _given(self)
+
+
+def _given(options: Any, names: Iterable[str] | None = None) -> list[Option]:
+    """Return the fields of options that differ from their defaults."""
+    result = []
+    for each in fields(options):
+        if names is not None and each.name not in names:
+            continue
+        value = getattr(options, each.name)
+        if each.name == "settings":
+            result += [Option("set", {name: one}) for name, one in value.items()]
+        elif value != each.default or type(value) is not type(each.default):
+            result.append(Option(each.name, value))
+    return result
+
+
+def command_line(*words: str, options: Iterable[Option]) -> str:
+    """Return the command line with these options."""
+    return " ".join([*words, *(option.spelled("command") for option in options)])
+
+
+def python_call(function: str, data: str, options: Iterable[Option]) -> str:
+    """Return the call with these options; options that are given twice are lists."""
+    values: dict[str, list[Any]] = {}
+    settings: dict[str, Any] = {}
+    for option in options:
+        if option.name == "set":
+            settings |= option.value
+        else:
+            name = "model" if option.name == "models" else option.name
+            one = option.value if isinstance(option.value, tuple) else (option.value,)
+            values.setdefault(name, []).extend(one)
+    words = [f"{name}={(all_[0] if len(all_) == 1 else all_)!r}" for name, all_ in values.items()]
+    if settings:
+        words.append(f"set={settings!r}")
+    return f"{function}({', '.join([data, *words])})"
+
+
+def checked_models(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the learners without repetitions; none for `AUTO`.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Keys of `LEARNERS`, all of the same task.
+    """
+    known = tuple(dict.fromkeys(names))
+    for name in known:
+        if name != AUTO and name not in LEARNERS:
+            raise OptionError(Option("model", name), f": {_unknown(name)}")
+    if AUTO in known:
+        if len(known) > 1:
+            raise OptionError(
+                Option("model", AUTO),
+                f" means all learners that suit the data. Leave out {AUTO}, or the names.",
+            )
+        return ()
+    if len({LEARNERS[name].task for name in known}) > 1:
+        kinds = {"classification": "classes", "regression": "numbers"}
+        listed = ", ".join(f"{name} ({kinds[LEARNERS[name].task]})" for name in known)
+        raise OptionError(
+            Option("model", known), f": name learners that predict the same: {listed}."
+        )
+    return known
+
+
+def _unknown(name: str) -> str:
+    plain = name.removesuffix("-cv")
+    if plain != name and plain in LEARNERS:
+        return f"{plain} searches its regularization itself: name that."
+    begin_so = [each for each in (AUTO, *sorted(LEARNERS)) if each.startswith(name)]
+    if begin_so:
+        return f"{name!r} is not a learner. Did you mean {begin_so[0]}?"
+    from separable.data.table import did_you_mean
+
+    meant = did_you_mean(name, LEARNERS)
+    return f"{name!r} is not a learner{meant}. The learners are {', '.join(sorted(LEARNERS))}."
