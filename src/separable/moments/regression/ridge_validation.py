@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from separable.fitting.best_candidate import best_index, edge_of
+from separable.fitting.fold_fits import Problem, fold_fits
+from separable.fitting.splits import Split
 from separable.fitting.targets import RowWeights
 from separable.model.predict.scores import linear_scores
 from separable.moments.regression.column_side import ColumnSide, column_side
@@ -22,23 +24,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from separable.moments.base import Solution
+    from separable.moments.regression.sparse_ridge import SparseRidge
     from separable.statistics.moments import Moments
     from separable.typing import Floats, Indices
 
     Fit = Callable[[Data, Indices, Moments, float], Solution]
-    from collections.abc import Callable
-
-    from separable.statistics.moments import Moments
-    from separable.typing import Indices
 
 __all__ = [
     "Folds",
     "Scores",
     "check_splits",
     "folds_of",
+    "score_fold_fits",
     "score_folds",
     "score_folds_wide",
     "score_left_out",
+    "score_left_out_sparse",
     "score_left_out_wide",
     "score_predictions",
 ]
@@ -279,6 +280,29 @@ def score_folds_wide(
     return _over_folds(alphas, fold_scores)
 
 
+def score_fold_fits(
+    data: Data,
+    splits: Sequence[tuple[Indices, Indices]],
+    candidates: Sequence[Any],
+    alphas: Floats,
+    scorer: Any,
+) -> Scores:
+    """Return the scores of candidates with these alphas, by the protocol of all searches."""
+    weight, numbers = data.counted.weight, data.numbers
+    X, n = data.rows.to_matrix(), data.rows.n_rows
+    problem = Problem(candidates[0], X, data.y, n, weight)
+    fold_scores = np.empty((len(alphas), len(splits)))
+    folds = [Split(n, test, train) for train, test in splits]
+    for one in fold_fits(problem, candidates, folds):
+        test = splits[one.fold][1]
+        predicted = one.fit().predictions.predicted.reshape(len(test), -1)
+        counts = np.ones(len(test), np.bool_) if weight is None else weight[test] > 0
+        held = None if weight is None else weight[test][counts]
+        score = score_predictions(scorer, predicted[counts], numbers[test][counts], held)
+        fold_scores[one.candidate, one.fold] = score
+    return _over_folds(alphas, fold_scores)
+
+
 def _over_folds(alphas: Floats, fold_scores: Floats) -> Scores:
     k = fold_scores.shape[1]
     error = fold_scores.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.full(len(alphas), np.nan)
@@ -382,6 +406,35 @@ def score_left_out_wide(
     for which, alpha in enumerate(alphas.tolist()):
         errors = spectrum.left_out_errors(alpha)
         gather.add(which, numbers - left_out(alpha) if errors is None else errors)
+    return gather.scores(alphas)
+
+
+def score_left_out_sparse(
+    data: Data,
+    system: SparseRidge,
+    alphas: Floats,
+    scorer: Any,
+    without: Callable[[int, float], Floats],
+) -> Scores | None:
+    """Return the leave-one-out scores of each alpha with many sparse columns.
+
+    None if their leverages are not cheap, or conjugate gradients did not converge.
+    """
+    leverages, lanes = system.leverages(alphas), system.lanes(alphas)
+    if leverages is None or lanes is None or not lanes.converged:
+        return None
+    gather = _Gather(data.numbers, data.counted.weight, len(alphas), scorer)
+    for which, alpha in enumerate(alphas.tolist()):
+        errors = data.numbers - linear_scores(
+            data.rows, lanes.weights[which], lanes.intercept[which]
+        )
+        left = 1.0 - leverages[:, which]
+        refitted = np.flatnonzero(left < MIN_LEFT)
+        left[refitted] = 1.0
+        errors /= left[:, None]
+        for row in refitted.tolist():
+            errors[row] = data.numbers[row] - without(row, alpha)
+        gather.add(which, errors)
     return gather.scores(alphas)
 
 
