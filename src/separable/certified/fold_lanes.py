@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FoldModels", "LaneSolver", "fold_fits", "growing_fits"]
 
-#: The relative gap of models with an l1 penalty that need no certificate, with more rows and columns
-#: than the second number.
+#: The relative gap of models with an l1 penalty that need no certificate, with more rows and
+#: columns than the second number.
 L1_SEARCH_TOL, FEW = 1e-4, 512
 
 

@@ -20,7 +20,7 @@ def many_columns(n=2600, levels=2050, seed=0):
     rng = np.random.default_rng(seed)
     level = rng.integers(0, levels, n)
     one_hot = csr_array((np.ones(n), (np.arange(n), level)), shape=(n, levels))
-    numbers = rng.normal(size=(n, 3)) + [0.0, 5.0, 0.0]
+    numbers = rng.normal((0.0, 5.0, 0.0), size=(n, 3))
     effects = np.where(rng.random(levels) < 0.02, 6.0, 0.0)
     y = numbers @ [1.0, -1.0, 0.0] + effects[level] + 0.3 * rng.normal(size=n)
     return csr_array(hstack([csr_array(numbers), one_hot], format="csr")), y

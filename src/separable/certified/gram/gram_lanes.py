@@ -213,7 +213,7 @@ class AlphaSolver(LaneSolver):
         sums = self._sums(many=len(values) > 1)
         if sums is None:
             paths = self._solve_working_set(values) if len(values) > 1 else None
-            return self._solve_rows(values, certified=certified, tol=tol) if not paths else paths
+            return paths or self._solve_rows(values, certified=certified, tol=tol)
         options, end = with_end(self.learner._solver_options())
         solve = partial(self._solve_fold, sums, values, options)
         return parallel_map(range(len(self.splits)), solve, options.n_jobs, end)
@@ -267,7 +267,8 @@ class AlphaSolver(LaneSolver):
     def _share(self, counts: Floats) -> Floats:
         """Return the weights of rows, times ``counts``, as fractions of their sum."""
         weight = counts if self.data.weight is None else counts * self.data.weight
-        return weight / weight.sum()
+        share: Floats = weight / weight.sum()
+        return share
 
     def _excess(
         self, x: DesignMatrix, path: AlphaPath, working_set: Indices, alphas: Floats
@@ -294,7 +295,8 @@ class AlphaSolver(LaneSolver):
             ratio = size / np.maximum(limit, np.finfo(np.float64).tiny)
             ratio[working_set] = 0.0
             np.maximum(excess, ratio.max(axis=1), out=excess)
-        return np.where(excess > 1.0, excess, 0.0)
+        violations: Floats = np.where(excess > 1.0, excess, 0.0)
+        return violations
 
     def _with_all_columns(self, path: AlphaPath, working_set: Indices) -> AlphaPath:
         """Return a path of the working set with the weights of all columns."""
