@@ -203,3 +203,15 @@ def test_bad_values_are_named_and_there_are_no_sums_to_merge():
     X.data[5] = np.nan
     with pytest.raises(ValueError, match="NaN in row 1, column 0"):
         Ridge().fit(X, y)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_wide_rows_share_their_spectrum_in_searches(sparse):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 70)) + 3.0, rng.normal(size=40)
+    grid = {"alpha": [1e-9, 0.1, 10.0, 300.0]}
+    ours = search(Ridge(), grid, csr_array(X) if sparse else X, y, cv=4)
+    theirs = GridSearchCV(PeerRidge(solver="svd"), grid, cv=4).fit(X, y)
+    assert set(ours.how_) == {"lanes"}
+    expected = theirs.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], expected, rtol=1e-6)

@@ -9,6 +9,7 @@ import numpy as np
 from separable.model.parameters import BOOL, NOT_NEGATIVE, Requirement
 from separable.moments.base import Solution
 from separable.moments.regression.base_squares import SquaresRegressor
+from separable.moments.regression.row_side import RowSide
 from separable.moments.regression.sparse_ridge import (
     SparseRidge,
     is_sparse_and_large,
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
 __all__ = ["Ridge"]
+
+#: Largest condition number of UU' + alpha I for which eigenvalues keep nine digits.
+MAX_CONDITION = 1e6
 
 
 class Ridge(SquaresRegressor):
@@ -75,13 +80,35 @@ class Ridge(SquaresRegressor):
         return float(self.alpha)
 
     def _solves_together(self, data: Data) -> bool:
-        return self.alpha > 0 and is_sparse_and_large(data)
+        return data.is_wide or (self.alpha > 0 and is_sparse_and_large(data))
 
     def _solve_together(self, data: Data, candidates: Sequence[Ridge]) -> list[Solution] | None:
-        """Solve for the alphas of all candidates as lanes of conjugate gradients."""
+        """Solve for the alphas of all candidates: by lanes, or by one spectrum of wide rows."""
         alphas = np.array([each.alpha for each in candidates], dtype=np.float64)
-        if not alphas.all() or not is_sparse_and_large(data):
-            return None
+        if is_sparse_and_large(data):
+            return self._solve_lanes(data, alphas) if alphas.all() else None
+        return self._solve_spectrum(data, alphas) if data.is_wide else None
+
+    def _solve_spectrum(self, data: Data, alphas: Floats) -> list[Solution] | None:
+        """Solve for all alphas from the eigenvalues of the inner products of rows."""
+        side = RowSide(data, fit_intercept=bool(self.fit_intercept))
+        spectrum = side.spectrum(apart=False)
+        values, ordered = spectrum.values, np.sort(spectrum.values)
+        least = ordered[min(int(self.fit_intercept), len(values) - 1)]  # centring makes one 0
+        solutions = []
+        for alpha in alphas.tolist():
+            solution = None
+            if alpha > 0 and ordered[-1] <= MAX_CONDITION * (least + alpha):
+                dual = spectrum.vectors @ (spectrum.projection / (values + alpha)[:, None])
+                weights = side.back(dual)
+                learned = {"condition_number": np.nan, "rank": None}
+                evidence = {"rows_seen": data.rows.n_rows, "solved_by": "eigenvalues"}
+                solution = Solution(weights, side.intercept(weights), evidence, learned)
+            solutions.append(solution or self._solve_wide(data, alpha, side))
+        return [one for one in solutions if one is not None]
+
+    def _solve_lanes(self, data: Data, alphas: Floats) -> list[Solution] | None:
+        """Solve for all alphas as lanes of conjugate gradients."""
         lanes = SparseRidge(data, fit_intercept=bool(self.fit_intercept)).lanes(alphas)
         if lanes is None or not (lanes.converged or may_stop_early(data)):
             return None

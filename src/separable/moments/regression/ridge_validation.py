@@ -12,20 +12,19 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from separable.fitting.best_candidate import best_index, edge_of
 from separable.fitting.fold_fits import Problem, fold_fits
 from separable.fitting.splits import Split
-from separable.fitting.targets import RowWeights
 from separable.model.predict.scores import linear_scores
 from separable.moments.regression.column_side import ColumnSide, column_side
 from separable.moments.regression.leverage import MIN_LEFT, projections
-from separable.moments.regression.row_side import RowSide
 from separable.statistics.held_out import holds_out_each_once, merged_folds
-from separable.statistics.weighted_rows import Data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from separable.moments.base import Solution
+    from separable.moments.regression.row_side import RowSide
     from separable.moments.regression.sparse_ridge import SparseRidge
     from separable.statistics.moments import Moments
+    from separable.statistics.weighted_rows import Data
     from separable.typing import Floats, Indices
 
     Fit = Callable[[Data, Indices, Moments, float], Solution]
@@ -37,7 +36,6 @@ __all__ = [
     "folds_of",
     "score_fold_fits",
     "score_folds",
-    "score_folds_wide",
     "score_left_out",
     "score_left_out_sparse",
     "score_left_out_wide",
@@ -118,8 +116,6 @@ def score_predictions(
 
 #: If cancellation leaves less than this fraction, squared errors are computed from the rows.
 MIN_FRACTION_LEFT = 1e-6
-#: Largest condition number of UU' + alpha I that keeps nine digits.
-MAX_CONDITION = 1e6
 
 
 @dataclass(frozen=True)
@@ -231,53 +227,6 @@ def _score_fold(
         predicted = linear_scores(tested.rows, w, b)
         scores[which] = score_predictions(scorer, predicted, tested.numbers, tested.counted.weight)
     return scores
-
-
-def score_folds_wide(
-    data: Data,
-    splits: Sequence[tuple[Indices, Indices]],
-    alphas: Floats,
-    scorer: Any,
-    fit: Callable[[Data, Indices, float], Solution],
-    *,
-    fit_intercept: bool,
-) -> Scores:
-    """Return the scores with more columns than rows, from inner products of rows."""
-    plain = Data(data.rows, data.y, RowWeights(), data.X)
-    whole = RowSide(plain, fit_intercept=fit_intercept).products()  # about one point, unweighted
-    numbers = data.numbers
-    weight = data.counted.weight
-    fold_scores = np.empty((len(alphas), len(splits)))
-    for k, (train, test) in enumerate(splits):
-        if weight is not None:
-            train, test = train[weight[train] > 0], test[weight[test] > 0]
-        root = np.ones(len(train)) if weight is None else np.sqrt(weight[train])
-        fraction = root**2 / (root**2).sum()
-        own, other = whole[np.ix_(train, train)], whole[np.ix_(test, train)]
-        centre = np.zeros(numbers.shape[1])
-        if fit_intercept:
-            products = own @ fraction
-            other = other - (other @ fraction)[:, None] - products + fraction @ products
-            own = own - products - products[:, None] + fraction @ products
-            centre = fraction @ numbers[train]
-        values, vectors = np.linalg.eigh(own * root * root[:, None])
-        values[values < len(values) * np.finfo(np.float64).eps * values[-1]] = 0.0
-        target = vectors.T @ (root[:, None] * (numbers[train] - centre))
-        other = (other * root) @ vectors
-        held = None if weight is None else weight[test]
-        least = values[min(int(fit_intercept), len(values) - 1)]  # the first is 0 by centring
-        for which, alpha in enumerate(alphas.tolist()):
-            if values[-1] <= MAX_CONDITION * (least + alpha):
-                shifted = values + alpha
-                inverse = np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
-                predicted = centre + other @ (target * inverse[:, None])
-            else:
-                solution = fit(data, train, alpha)
-                predicted = linear_scores(
-                    data.rows.take(test), solution.weights, solution.intercept
-                )
-            fold_scores[which, k] = score_predictions(scorer, predicted, numbers[test], held)
-    return _over_folds(alphas, fold_scores)
 
 
 def score_fold_fits(

@@ -26,7 +26,6 @@ from separable.moments.regression.ridge_validation import (
     folds_of,
     score_fold_fits,
     score_folds,
-    score_folds_wide,
     score_left_out,
     score_left_out_sparse,
     score_left_out_wide,
@@ -313,13 +312,9 @@ class RidgeCV(SquaresRegressor):
                     lambda alpha: self._left_out_wide(present, alpha),
                 )
             else:
-                scores = score_folds_wide(
-                    scaled,
-                    self._splits(data),
-                    alphas,
-                    self._scorer(),
-                    self._fit_to,
-                    fit_intercept=intercept,
+                candidates = [Ridge(alpha, intercept) for alpha in alphas.tolist()]
+                scores = score_fold_fits(
+                    scaled, self._splits(data), candidates, alphas, self._scorer()
                 )
         scores = scores.of_scaled_target(exponent)
         alpha = self._chosen(scores)
