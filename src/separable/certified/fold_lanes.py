@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FoldModels", "LaneSolver", "fold_fits", "growing_fits"]
 
+#: The relative gap of models with an l1 penalty that need no certificate, with more rows and
+#: columns than the second number.
+L1_SEARCH_TOL, FEW = 1e-4, 512
+
 
 def fold_fits(
     problem: ValidationProblem,
@@ -216,6 +220,8 @@ class LaneSolver:
             self._at([extreme])._check_parameters()
         options = self.learner._solver_options()
         if self.learner.tol is None:
+            if not (certified or self.learner._penalty().is_smooth) and tol is None:
+                tol = L1_SEARCH_TOL if min(self.data.rows.shape) > FEW else None
             options = replace(options, tol=tol, certified=certified)
         lanes = FoldLanes(self.learner, self.data, self.splits, values, options, keep_weights)
         return lanes.solve()

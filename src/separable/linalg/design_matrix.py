@@ -31,6 +31,7 @@ __all__ = [
     "dense_blocks",
     "design_matrix",
     "in_lines",
+    "take_columns",
 ]
 
 #: Cells of a block of rows that is read, centred or densified at a time.
@@ -298,7 +299,7 @@ class DenseMatrix(DesignMatrix):
         if len(columns) == self.shape[1] and (np.diff(columns) == 1).all():
             return self
         return DenseMatrix(
-            _some_columns(self._rows, columns), *_parts(columns, self._shift, self._scale)
+            take_columns(self._rows, columns), *_parts(columns, self._shift, self._scale)
         )
 
 
@@ -403,7 +404,7 @@ class SparseMatrix(DesignMatrix):
 
     def take_columns(self, columns: Indices) -> DesignMatrix:
         """Return the matrix of the given columns."""
-        return SparseMatrix(_some_columns(self._rows, columns), *_parts(columns, self._scale))
+        return SparseMatrix(take_columns(self._rows, columns), *_parts(columns, self._scale))
 
     @cached_property
     def _is_dense(self) -> bool:
@@ -436,7 +437,8 @@ def _matvec(core: portable.Rows, n: int, u: NDArray[Any]) -> Floats:
     return scores[:, : u.shape[1]] if u.ndim == 2 else scores[:, 0]
 
 
-def _some_columns(rows: Rows, columns: Indices) -> Rows:
+def take_columns(rows: Rows, columns: Indices) -> Rows:
+    """Return the rows with the given columns alone."""
     if rows.is_sparse:
         matrix = rows.to_matrix()[:, columns]
         return Rows(matrix.data, len(columns), matrix.indices, matrix.indptr)

@@ -140,6 +140,15 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         del data
         return None
 
+    def _solves_together(self, data: Data) -> bool:
+        """Return whether candidates are solved from the rows of a fold side by side."""
+        del data
+        return False
+
+    def _solve_together(self, data: Data, candidates: Sequence[Any]) -> list[Solution] | None:
+        """Solve candidates of this class for the same rows; None if that fails."""
+        raise NotImplementedError
+
     def _threshold(self) -> float | None:
         """Return the threshold above which values count as 1; None: values are used unchanged."""
         return None
@@ -235,8 +244,9 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             self._check_rows(X)
             if self._sums is None:
                 raise ValueError(
-                    f"This {type(self).__name__} was fitted to fewer rows than features, from the "
-                    "rows themselves, and has no sums to add to. Start with partial_fit instead."
+                    f"This {type(self).__name__} was fitted from the rows themselves, as fewer "
+                    "rows than features and many sparse columns are, and has no sums to add to. "
+                    "Start with partial_fit instead."
                 )
         data = self._read(X, y, sample_weight)
         sums = getattr(self, "_sums", None)
@@ -351,9 +361,9 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         check_is_fitted(self)
         if self._sums is None:
             raise ValueError(
-                f"This {type(self).__name__} was fitted to fewer rows than features, from the rows "
-                "themselves, and has no sums to merge or subtract. Use partial_fit, which keeps "
-                "them."
+                f"This {type(self).__name__} was fitted from the rows themselves, as fewer rows "
+                "than features and many sparse columns are, and has no sums to merge or subtract. "
+                "Use partial_fit, which keeps them."
             )
         return self._sums
 
@@ -361,7 +371,14 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         """Return an estimator with the same parameters and other sums."""
         return self._passed_on(type(self)(**self.get_params(deep=False)), sums)
 
-    def _passed_on(self, made: AnyEstimator, sums: AnySums) -> AnyEstimator:
+    def _with_solution(self, solution: Solution) -> Self:
+        """Return an estimator with the same parameters, fitted in regression without sums."""
+        made = type(self)(**self.get_params(deep=False))
+        self._passed_on(made, None)
+        made._solution, made._model = solution, made._build_model(solution, None)
+        return made
+
+    def _passed_on(self, made: AnyEstimator, sums: AnySums | None) -> AnyEstimator:
         """Copy the columns of this estimator and set the sums of a new one; return the new one."""
         made.n_features_in_ = self.n_features_in_
         if "feature_names_in_" in self.__dict__:

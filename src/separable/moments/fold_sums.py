@@ -50,6 +50,9 @@ def fold_fits(
     problem: Problem, candidates: Sequence[Any], splits: Sequence[Split]
 ) -> Iterator[FoldFit] | None:
     """Return the fits of all folds from sums; None if some are better solved from rows."""
+    base, data = _read(problem, candidates[0])
+    if base._solves_together(data):
+        return _fits_together(problem, base, data, candidates, splits)
     if any(_is_solved_from_rows(problem, split) for split in splits):
         return None
     fits = _SummedFits(problem, candidates, splits)
@@ -60,6 +63,35 @@ def growing_fits(problem: Problem, splits: Sequence[Split]) -> Iterator[FoldFit]
     """Return the fits to more and more rows, from the sums of the rows so far."""
     fits = _SummedFits(problem, [problem.estimator], splits)
     return fits.each(fits.growing_sums())
+
+
+def _fits_together(
+    problem: Problem,
+    base: MomentEstimator[Any],
+    data: Data,
+    candidates: Sequence[Any],
+    splits: Sequence[Split],
+) -> Iterator[FoldFit]:
+    """Yield the fits of all candidates, solved side by side from the rows of each fold."""
+    bases = [base, *(_prepared(problem, each) for each in candidates[1:])]
+    for fold, split in enumerate(splits):
+        solutions = base._solve_together(data.present(split.train), bases)
+        if solutions is None:
+            for index, each in enumerate(bases):
+                yield FoldFit(fold, index, partial(refit_fold, problem, each, split))
+            continue
+        weights = np.concatenate([each.weights for each in solutions])
+        intercept = np.concatenate([each.intercept for each in solutions])
+        scores = linear_scores(data.rows.take(split.test), weights, intercept)
+        parts = np.split(scores, len(bases), axis=1)
+        for index, (each, solution) in enumerate(zip(bases, solutions, strict=True)):
+            predictions = predictions_from_scores(each, parts[index], None)
+            fitted = FittedFold(each._with_solution(solution), "lanes", predictions)
+            yield FoldFit(fold, index, partial(_same, fitted))
+
+
+def _same(fitted: FittedFold) -> FittedFold:
+    return fitted
 
 
 class _SummedFits:
@@ -135,7 +167,7 @@ class _SummedFits:
         self, made: MomentEstimator[Any], predictions: Predictions, test: NDArray[np.intp]
     ) -> bool:
         """Say whether errors of the sums stay far below what is not explained of y."""
-        error = float(10.0 ** -_digits(made.evidence_))
+        error = float(10.0 ** -_digits(made._solved().evidence))  # nothing that was deferred
         if self._spread is None:
             return error <= ALLOWED
         errors = np.ldexp(predictions.predicted - self._data.y[test], self._unit)

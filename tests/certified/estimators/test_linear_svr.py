@@ -11,6 +11,8 @@ from sklearn.svm import SVR
 from sklearn.svm import LinearSVR as Theirs
 
 from separable import LinearSVR, load
+from separable.certified.solvers import policy
+from separable.select import search
 
 pytestmark = pytest.mark.native
 
@@ -116,3 +118,21 @@ def test_steps_that_lead_nowhere_end():
     # a row of weight 1e6 whose residual is 1e-17, the rounding of its score
     assert found.certificate_.relative_gap < 1e-11
     assert found.n_iter_ < 1000
+
+
+def test_a_search_stops_at_its_work_budget_and_the_last_fit_does_not(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((700, 400), density=0.05, rng=rng, format="csr")
+    X.data *= 10.0 ** rng.integers(-1, 2, 400)[X.indices]  # passes stall
+    y = X @ rng.normal(size=400) + rng.normal(size=700)
+    passes: list[int] = []
+
+    def note(number, gap):
+        passes.append(number)
+
+    monkeypatch.setattr(policy, "SEARCH_WORK", 12.0 * X.nnz)
+    with pytest.warns(ConvergenceWarning, match="stopped"):
+        found = search(LinearSVR(callback=note), {"C": [0.01, 10.0]}, X, y, cv=2, refit=False)
+    assert max(passes) == 12
+    assert set(found.how_) == {"lanes"}
+    assert LinearSVR(C=10.0).fit(X, y).certificate_.relative_gap <= 1e-6

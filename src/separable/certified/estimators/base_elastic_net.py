@@ -72,8 +72,7 @@ class PenalisedSquares(RegressorMixin, CertifiedEstimator):
     positive : bool
         Constrain the weights to be non-negative.
     tol : float or None
-        The requested relative gap. None: 1e-6 with few columns, where that is cheap, else 1e-4.
-        Small problems are always solved to rounding.
+        The requested relative gap. None: 1e-6. Small problems are always solved to rounding.
     max_iter : int
         Maximum number of passes over the columns.
     """

@@ -81,7 +81,6 @@ class LinearSVM(ClassifierMixin, CertifiedEstimator):
         a fifth of the rows each, and a sigmoid is fitted to their scores of these.
     tol : float or None
         The requested relative gap. None: 1e-6, and up to 20 000 numbers times classes to rounding.
-        The squared hinge with the l1 penalty and many columns: 1e-4.
     random_state : int, RandomState or None
         The order of rows in passes, and the folds. The weights depend on it only within the
         certificate.

@@ -73,8 +73,7 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
         Three or more classes: all together, with probabilities by the softmax; or one model a
         class against the rest. Two classes have one model in any case.
     tol : float or None
-        The requested relative gap. None: 1e-6, and up to 20 000 numbers times classes to rounding;
-        with an l1 part and many columns 1e-4.
+        The requested relative gap. None: 1e-6, and up to 20 000 numbers times classes to rounding.
 
     Attributes
     ----------

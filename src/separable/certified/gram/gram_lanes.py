@@ -15,6 +15,7 @@ from separable.certified.estimators.training_data import RowMask, TrainingData
 from separable.certified.fold_lanes import FoldModels, LaneSolver
 from separable.certified.gram.fold_sums import SummedFolds, held_out_errors
 from separable.certified.gram.gram_models import (
+    MOST_COLUMNS,
     SquareModels,
     alpha_max,
     columns_of,
@@ -26,6 +27,7 @@ from separable.certified.gram.gram_models import (
 from separable.certified.problem import SMALL, Problem
 from separable.certified.solvers.parallel import parallel_map
 from separable.fitting.fold_fits import FoldPath
+from separable.linalg.design_matrix import design_matrix, take_columns
 from separable.model.predict.scores import linear_scores
 
 if TYPE_CHECKING:
@@ -37,13 +39,17 @@ if TYPE_CHECKING:
     from separable.certified.gram.fold_sums import FoldSums
     from separable.certified.solvers.options import SolverOptions
     from separable.fitting.splits import Split
-    from separable.typing import Floats
+    from separable.linalg.design_matrix import DesignMatrix
+    from separable.typing import Floats, Indices
 
 
 __all__ = ["AlphaPath", "AlphaSolver"]
 
 #: Below this fraction of what there was to predict, squared errors are computed from the rows.
 LEAST_FRACTION = 1e-6
+#: Rows from which Gram matrices of working sets are computed, the first columns of a set, and the
+#: models whose optimality is checked together.
+MIN_ROWS, FIRST_COLUMNS, LANES = 2000, 500, 16
 
 
 @dataclass(frozen=True)
@@ -206,7 +212,8 @@ class AlphaSolver(LaneSolver):
         del keep_weights  # all alphas of a fold are little
         sums = self._sums(many=len(values) > 1)
         if sums is None:
-            return self._solve_rows(values, certified=certified, tol=tol)
+            paths = self._solve_working_set(values) if len(values) > 1 else None
+            return paths or self._solve_rows(values, certified=certified, tol=tol)
         options, end = with_end(self.learner._solver_options())
         solve = partial(self._solve_fold, sums, values, options)
         return parallel_map(range(len(self.splits)), solve, options.n_jobs, end)
@@ -228,6 +235,76 @@ class AlphaSolver(LaneSolver):
         columns = columns_of(gram, standardize=bool(learner.standardize), is_sparse=rows.is_sparse)
         problem = Problem(rows, learner._loss(), self._target, columns=columns)
         return AlphaPath.of(self, fold, models, problem, sums)
+
+    def _solve_working_set(self, alphas: Floats) -> Iterator[AlphaPath] | None:
+        """Return the models of all alphas from Gram matrices of a working set of columns.
+
+        Columns that violate the optimality conditions of any model join the set until there are
+        none. Dual points are then feasible for all columns, and certificates hold for all. None if
+        the set grows too large, or if rows are too few for it to pay.
+        """
+        rows, learner = self.data.rows, self.learner
+        if learner.standardize or min(split.n_train for split in self.splits) < MIN_ROWS:
+            return None
+        x = design_matrix(rows)
+        share = self._share(np.ones(rows.n_rows))
+        y = self._target - share @ self._target if learner.fit_intercept else self._target
+        order = np.argsort(-np.abs(x.rmatvec(share * y)), kind="stable")
+        working_set = np.sort(order[:FIRST_COLUMNS])
+        while len(working_set) < MOST_COLUMNS:
+            part = replace(self.data, rows=take_columns(rows, working_set))
+            paths = list(AlphaSolver(learner, part, self.splits).solve(alphas))
+            excess = np.zeros(rows.n_features)
+            for path in paths:
+                np.maximum(excess, self._excess(x, path, working_set, alphas), out=excess)
+            if not excess.any():
+                return (self._with_all_columns(path, working_set) for path in paths)
+            violating = np.flatnonzero(excess)
+            most = violating[np.argsort(-excess[violating], kind="stable")[: len(working_set)]]
+            working_set = np.union1d(working_set, most)
+        return None
+
+    def _share(self, counts: Floats) -> Floats:
+        """Return the weights of rows, times ``counts``, as fractions of their sum."""
+        weight = counts if self.data.weight is None else counts * self.data.weight
+        share: Floats = weight / weight.sum()
+        return share
+
+    def _excess(
+        self, x: DesignMatrix, path: AlphaPath, working_set: Indices, alphas: Floats
+    ) -> Floats:
+        """Return how much columns outside the working set violate the optimality conditions, (d,).
+
+        The limit is l1, or the largest correlation within the set, if that is smaller: then no
+        column outside limits the scaling of a dual point.
+        """
+        counts = np.zeros(len(self._target))
+        counts[self.splits[path.fold].train] = 1.0
+        share, penalty = self._share(counts), self.learner._penalty()
+        excess = np.zeros(x.shape[1])
+        for start in range(0, len(alphas), LANES):
+            lanes = slice(start, start + LANES)
+            weights = np.zeros((x.shape[1], len(alphas[lanes])))
+            weights[working_set] = path.models.weights[lanes].T
+            residuals = self._target[:, None] - x.matvec(weights)
+            residuals -= path.models.intercept[lanes]
+            residuals *= share[:, None]
+            correlation = x.rmatvec(residuals)
+            size = correlation if penalty.positive else np.abs(correlation)
+            limit = np.minimum(alphas[lanes] * penalty.l1_ratio, size[working_set].max(axis=0))
+            ratio = size / np.maximum(limit, np.finfo(np.float64).tiny)
+            ratio[working_set] = 0.0
+            np.maximum(excess, ratio.max(axis=1), out=excess)
+        violations: Floats = np.where(excess > 1.0, excess, 0.0)
+        return violations
+
+    def _with_all_columns(self, path: AlphaPath, working_set: Indices) -> AlphaPath:
+        """Return a path of the working set with the weights of all columns."""
+        rows = self.data.rows
+        weights = np.zeros((len(path.models.weights), rows.n_features))
+        weights[:, working_set] = path.models.weights
+        problem = Problem(rows, self.learner._loss(), self._target)
+        return AlphaPath.of(self, path.fold, replace(path.models, weights=weights), problem, None)
 
     def _problem(self, split: Split) -> Problem:
         """Return the problem of the rows that a fold trains on."""

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["L1Solver", "sweeps_before_fallback"]
 
-#: The default tol; with more than MAX_FEW rows and columns that are not small.
-TOL_SMALL, TOL_LARGE, MAX_FEW = 1e-6, 1e-4, 512
+#: The default tol.
+TOL = 1e-6
 #: Without at least this max_iter there is no fallback.
 MIN_ITER_FOR_FALLBACK = 100
 #: Maximum steps of the interior point, and sweeps after it, which set small weights to 0.
@@ -68,10 +68,7 @@ class L1Solver:
     @property
     def tol(self) -> float:
         """The requested relative gap."""
-        if self.solver_options.tol is not None:
-            return self.solver_options.tol
-        few = min(self.problem.rows.shape) <= MAX_FEW or self.problem.is_small
-        return TOL_SMALL if few else TOL_LARGE
+        return TOL if self.solver_options.tol is None else self.solver_options.tol
 
     @cached_property
     def _coordinates(self) -> CoordinatePath | SoftmaxPath:

@@ -187,7 +187,6 @@ class SolverOptions:
     ----------
     tol : float or None
         The requested relative gap. None: 1e-6; tiny problems go on to rounding (`Problem.is_tiny`).
-        l1 penalties with many columns: 1e-4.
     max_iter : int
         Maximum number of passes over the rows.
     seed : int

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eigh, qr, svd
 
 from separable.data.rows import Rows
-from separable.estimator import RegressorMixin
+from separable.estimator import RegressorMixin, convergence_warning
 from separable.fitting.base import one_or_list
 from separable.fitting.targets import check_targets, weigh_rows
 from separable.linalg.lstsq import lstsq
@@ -33,6 +33,11 @@ from separable.moments.regression.design import (
 from separable.moments.regression.leverage import MIN_LEFT, leverages
 from separable.moments.regression.rank_warning import DependentColumns, RankWarning
 from separable.moments.regression.row_side import RowSide, ridge_weights, smallest_weights
+from separable.moments.regression.sparse_ridge import (
+    SparseRidge,
+    is_sparse_and_large,
+    may_stop_early,
+)
 from separable.statistics.dominant_columns import SQUARES, dominant_values
 from separable.statistics.moments import Moments
 from separable.statistics.precision import check_weights
@@ -139,7 +144,9 @@ class SquaresRegressor(RegressorMixin, MomentEstimator[Moments]):
         return self._solve_squares(sums, data, self._penalty() or 0.0)
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        return self._solve_wide(data, self._penalty() or 0.0)
+        alpha = self._penalty() or 0.0
+        solution = self._solve_sparse(data, alpha)
+        return self._solve_wide(data, alpha) if solution is None else solution
 
     # ------------------------------------------------------------------ solving
 
@@ -289,6 +296,51 @@ class SquaresRegressor(RegressorMixin, MomentEstimator[Moments]):
         )
         return self._wide_solution(side, weights, np.inf, rank, squares)
 
+    def _solve_sparse(
+        self, data: Data, alpha: float, system: SparseRidge | None = None
+    ) -> Solution | None:
+        """Solve for many sparse columns by conjugate gradients; None if another way is better."""
+        if alpha == 0 or not is_sparse_and_large(data):
+            return None
+        data = data.present()
+        if system is None:
+            system = SparseRidge(data, fit_intercept=bool(self.fit_intercept))
+        each = [system.solve(alpha, target) for target in range(data.numbers.shape[1])]
+        solved = [one for one in each if one is not None]
+        if len(solved) < len(each):
+            return None
+        worst = max(solved, key=lambda one: one.error)
+        if not worst.converged:
+            if not may_stop_early(data):
+                return None
+            warnings.warn(
+                f"{type(self).__name__} stopped after {worst.n_iter} iterations of conjugate "
+                f"gradients with an error of {worst.error:.1e}, relative to predicting the mean. A "
+                "larger alpha or scaled columns bring it closer.",
+                convergence_warning(),
+                stacklevel=4,
+            )
+        squares = np.array([one.residual_squares for one in solved])
+        centred = data.numbers - system.target_mean
+        whole = system.weight @ (centred * centred)
+        r2 = 1.0 - np.divide(squares, whole, out=np.zeros_like(squares), where=whole > 0)
+        rank = int((~system.constant).sum())
+        evidence = {
+            "rows_seen": data.rows.n_rows,
+            "condition_number": None,
+            "rank": rank,
+            "residual_squares": one_or_list(squares),
+            "r2": one_or_list(r2),
+            "solved_by": "conjugate gradients",
+            "digits": float(np.clip(-np.log10(max(worst.error, EPS)), 0.0, 15.0)),
+            "relative_residual": max(one.relative_residual for one in solved),
+            "n_iter": max(one.n_iter for one in solved),
+        }
+        learned = {"condition_number": np.nan, "rank": rank, "residual_squares": squares}
+        weights = np.array([one.weights for one in solved])
+        intercept = np.array([one.intercept for one in solved])
+        return Solution(weights, intercept, evidence, learned)
+
     def _wide_solution(
         self, side: RowSide, weights: Floats, condition: float, rank: int | None, squares: Floats
     ) -> Solution:
@@ -363,7 +415,7 @@ class SquaresRegressor(RegressorMixin, MomentEstimator[Moments]):
     def _fit_to(self, data: Data, chosen: NDArray[np.intp], alpha: float) -> Solution:
         """Return the fit to some rows."""
         part = data.present(chosen)
-        solution = self._solve_wide(part, alpha)
+        solution = self._solve_sparse(part, alpha) or self._solve_wide(part, alpha)
         if solution is None:
             solution = self._solve_squares(self._new_sums().add_data(part), part, alpha)
         return solution

@@ -10,35 +10,34 @@ import numpy as np
 
 from separable.estimator import Estimator, RegressorMixin
 from separable.fitting.best_candidate import best_index, edge_of
-from separable.fitting.targets import RowWeights
+from separable.fitting.fold_fits import Problem, fold_fits
+from separable.fitting.splits import Split
 from separable.model.predict.scores import linear_scores
 from separable.moments.regression.column_side import ColumnSide, column_side
 from separable.moments.regression.leverage import MIN_LEFT, projections
-from separable.moments.regression.row_side import RowSide
 from separable.statistics.held_out import holds_out_each_once, merged_folds
-from separable.statistics.weighted_rows import Data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from separable.moments.base import Solution
+    from separable.moments.regression.row_side import RowSide
+    from separable.moments.regression.sparse_ridge import SparseRidge
     from separable.statistics.moments import Moments
+    from separable.statistics.weighted_rows import Data
     from separable.typing import Floats, Indices
 
     Fit = Callable[[Data, Indices, Moments, float], Solution]
-    from collections.abc import Callable
-
-    from separable.statistics.moments import Moments
-    from separable.typing import Indices
 
 __all__ = [
     "Folds",
     "Scores",
     "check_splits",
     "folds_of",
+    "score_fold_fits",
     "score_folds",
-    "score_folds_wide",
     "score_left_out",
+    "score_left_out_sparse",
     "score_left_out_wide",
     "score_predictions",
 ]
@@ -117,8 +116,6 @@ def score_predictions(
 
 #: If cancellation leaves less than this fraction, squared errors are computed from the rows.
 MIN_FRACTION_LEFT = 1e-6
-#: Largest condition number of UU' + alpha I that keeps nine digits.
-MAX_CONDITION = 1e6
 
 
 @dataclass(frozen=True)
@@ -232,50 +229,26 @@ def _score_fold(
     return scores
 
 
-def score_folds_wide(
+def score_fold_fits(
     data: Data,
     splits: Sequence[tuple[Indices, Indices]],
+    candidates: Sequence[Any],
     alphas: Floats,
     scorer: Any,
-    fit: Callable[[Data, Indices, float], Solution],
-    *,
-    fit_intercept: bool,
 ) -> Scores:
-    """Return the scores with more columns than rows, from inner products of rows."""
-    plain = Data(data.rows, data.y, RowWeights(), data.X)
-    whole = RowSide(plain, fit_intercept=fit_intercept).products()  # about one point, unweighted
-    numbers = data.numbers
-    weight = data.counted.weight
+    """Return the scores of candidates with these alphas, by the protocol of all searches."""
+    weight, numbers = data.counted.weight, data.numbers
+    X, n = data.rows.to_matrix(), data.rows.n_rows
+    problem = Problem(candidates[0], X, data.y, n, weight)
     fold_scores = np.empty((len(alphas), len(splits)))
-    for k, (train, test) in enumerate(splits):
-        if weight is not None:
-            train, test = train[weight[train] > 0], test[weight[test] > 0]
-        root = np.ones(len(train)) if weight is None else np.sqrt(weight[train])
-        fraction = root**2 / (root**2).sum()
-        own, other = whole[np.ix_(train, train)], whole[np.ix_(test, train)]
-        centre = np.zeros(numbers.shape[1])
-        if fit_intercept:
-            products = own @ fraction
-            other = other - (other @ fraction)[:, None] - products + fraction @ products
-            own = own - products - products[:, None] + fraction @ products
-            centre = fraction @ numbers[train]
-        values, vectors = np.linalg.eigh(own * root * root[:, None])
-        values[values < len(values) * np.finfo(np.float64).eps * values[-1]] = 0.0
-        target = vectors.T @ (root[:, None] * (numbers[train] - centre))
-        other = (other * root) @ vectors
-        held = None if weight is None else weight[test]
-        least = values[min(int(fit_intercept), len(values) - 1)]  # the first is 0 by centring
-        for which, alpha in enumerate(alphas.tolist()):
-            if values[-1] <= MAX_CONDITION * (least + alpha):
-                shifted = values + alpha
-                inverse = np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
-                predicted = centre + other @ (target * inverse[:, None])
-            else:
-                solution = fit(data, train, alpha)
-                predicted = linear_scores(
-                    data.rows.take(test), solution.weights, solution.intercept
-                )
-            fold_scores[which, k] = score_predictions(scorer, predicted, numbers[test], held)
+    folds = [Split(n, test, train) for train, test in splits]
+    for one in fold_fits(problem, candidates, folds):
+        test = splits[one.fold][1]
+        predicted = one.fit().predictions.predicted.reshape(len(test), -1)
+        counts = np.ones(len(test), np.bool_) if weight is None else weight[test] > 0
+        held = None if weight is None else weight[test][counts]
+        score = score_predictions(scorer, predicted[counts], numbers[test][counts], held)
+        fold_scores[one.candidate, one.fold] = score
     return _over_folds(alphas, fold_scores)
 
 
@@ -382,6 +355,35 @@ def score_left_out_wide(
     for which, alpha in enumerate(alphas.tolist()):
         errors = spectrum.left_out_errors(alpha)
         gather.add(which, numbers - left_out(alpha) if errors is None else errors)
+    return gather.scores(alphas)
+
+
+def score_left_out_sparse(
+    data: Data,
+    system: SparseRidge,
+    alphas: Floats,
+    scorer: Any,
+    without: Callable[[int, float], Floats],
+) -> Scores | None:
+    """Return the leave-one-out scores of each alpha with many sparse columns.
+
+    None if their leverages are not cheap, or conjugate gradients did not converge.
+    """
+    leverages, lanes = system.leverages(alphas), system.lanes(alphas)
+    if leverages is None or lanes is None or not lanes.converged:
+        return None
+    gather = _Gather(data.numbers, data.counted.weight, len(alphas), scorer)
+    for which, alpha in enumerate(alphas.tolist()):
+        errors = data.numbers - linear_scores(
+            data.rows, lanes.weights[which], lanes.intercept[which]
+        )
+        left = 1.0 - leverages[:, which]
+        refitted = np.flatnonzero(left < MIN_LEFT)
+        left[refitted] = 1.0
+        errors /= left[:, None]
+        for row in refitted.tolist():
+            errors[row] = data.numbers[row] - without(row, alpha)
+        gather.add(which, errors)
     return gather.scores(alphas)
 
 

@@ -22,12 +22,14 @@ from separable.moments.regression.ridge_validation import (
     Folds,
     check_splits,
     folds_of,
+    score_fold_fits,
     score_folds,
-    score_folds_wide,
     score_left_out,
+    score_left_out_sparse,
     score_left_out_wide,
 )
 from separable.moments.regression.row_side import RowSide
+from separable.moments.regression.sparse_ridge import SparseRidge, is_sparse_and_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +81,10 @@ class RidgeCV(SquaresRegressor):
     Leaving out one row at a time needs one more pass for the leverages. Then all rows are fitted
     with the best alpha, from the same sums, as ``Ridge`` does. Of alphas that tie the largest is
     taken.
+
+    More than 600 sparse columns need no products of columns: all alphas of a fold are lanes of
+    conjugate gradients, as in ``Ridge``. Leaving out one row at a time is as quick where one
+    feature has most of the columns, one-hot, and all others are few.
 
     Where sums lack the digits, the rows are read again: errors below 1e-6 of what there was to
     predict, rows with a leverage above 1 - 1e-6, and alphas so small that eigenvalues say nothing.
@@ -281,6 +287,10 @@ class RidgeCV(SquaresRegressor):
         )
 
     def _solve_rows(self, data: Data) -> Solution | None:
+        if is_sparse_and_large(data):
+            solution = self._search_sparse(data)
+            if solution is not None:
+                return solution
         if not data.is_wide:
             return None
         exponent, intercept = self._target_exponent(data), bool(self.fit_intercept)
@@ -300,19 +310,43 @@ class RidgeCV(SquaresRegressor):
                     lambda alpha: self._left_out_wide(present, alpha),
                 )
             else:
-                scores = score_folds_wide(
-                    scaled,
-                    self._splits(data),
-                    alphas,
-                    self._scorer(),
-                    self._fit_to,
-                    fit_intercept=intercept,
+                candidates = [Ridge(alpha, intercept) for alpha in alphas.tolist()]
+                scores = score_fold_fits(
+                    scaled, self._splits(data), candidates, alphas, self._scorer()
                 )
         scores = scores.of_scaled_target(exponent)
         alpha = self._chosen(scores)
         solution = self._solve_wide(data, alpha, side if exponent == 0 else None)
         assert solution is not None
         return self._with_evidence(solution, alpha, scores)
+
+    def _search_sparse(self, data: Data) -> Solution | None:
+        """Search and fit many sparse columns from the rows; None if another way is better."""
+        present, intercept = data.present(), bool(self.fit_intercept)
+        system = SparseRidge(present, fit_intercept=intercept)
+        if self._target_exponent(data) != 0 or not system.is_usable:
+            return None
+        alphas = self._grid(system.mean_square, present)
+        if not alphas.all():
+            return None
+        if self.cv is None:
+            _refuse_one_row(data)
+            scores = score_left_out_sparse(
+                present,
+                system,
+                alphas,
+                self._scorer(),
+                lambda row, alpha: self._score_without(present, row, alpha),
+            )
+            if scores is None:
+                return None
+        else:
+            candidates = [Ridge(alpha, intercept) for alpha in alphas.tolist()]
+            splits = self._splits(data)
+            scores = score_fold_fits(data, splits, candidates, alphas, self._scorer())
+        alpha = self._chosen(scores)
+        solution = self._solve_sparse(data, alpha, system)
+        return None if solution is None else self._with_evidence(solution, alpha, scores)
 
     def _chosen(self, scores: Scores) -> float:
         """Return the best alpha; warn if it is at the edge of a given grid."""
