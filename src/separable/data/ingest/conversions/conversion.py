@@ -22,6 +22,7 @@ __all__ = [
     "DurationConversion",
     "NumberConversion",
     "conversion_from_dict",
+    "conversion_kind",
     "conversion_to_dict",
     "is_missing_word",
     "normalized",
@@ -135,6 +136,11 @@ class DurationConversion(_Record, frozen=True, tag="duration"):
 
 
 Conversion: TypeAlias = NumberConversion | DateConversion | DurationConversion
+
+
+def conversion_kind(conversion: Conversion) -> str:
+    """Return "number", "date" or "duration"."""
+    return str(conversion.__struct_config__.tag)
 
 
 def conversion_to_dict(conversion: Conversion) -> dict[str, Any]:

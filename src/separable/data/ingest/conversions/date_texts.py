@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from separable.data.ingest.conversions.conversion import DateConversion
 
-__all__ = ["MONTHS", "dates_of_texts", "day_and_month"]
+__all__ = ["MONTHS", "date_forms", "dates_of_texts", "day_and_month"]
 
 #: English months; any beginning of at least three letters is read.
 MONTHS = (
@@ -83,6 +83,19 @@ def day_and_month(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDA
     return _integers(parts["a"]), _integers(parts["b"]), bits(compute.equal(parts["sep"], "."), 1)
 
 
+def date_forms(conversion: DateConversion) -> list[tuple[str, str]]:
+    """Return the patterns of a conversion, with named groups, and the order of each.
+
+    The order is "ymd", "dmy", "mdy", or "name" for a day (a) and the name of a month.
+    """
+    forms = [(_YEAR_FIRST, "ymd")]
+    if conversion.order != "ymd":
+        forms.append((_YEAR_LAST, conversion.order))
+    if conversion.month_names:
+        forms += [(_DAY_NAME_YEAR, "name"), (_NAME_DAY_YEAR, "name")]
+    return forms
+
+
 def dates_of_texts(
     texts: Any, conversion: DateConversion
 ) -> tuple[NDArray[np.datetime64], NDArray[np.bool_]]:
@@ -100,12 +113,7 @@ def dates_of_texts(
     read : ndarray of bool
     """
     dates = np.full(len(texts), np.datetime64("NaT", "us"))
-    forms = [(_YEAR_FIRST, "ymd")]
-    if conversion.order != "ymd":
-        forms.append((_YEAR_LAST, conversion.order))
-    if conversion.month_names:
-        forms += [(_DAY_NAME_YEAR, "name"), (_NAME_DAY_YEAR, "name")]
-    for pattern, order in forms:
+    for pattern, order in date_forms(conversion):
         made, read = _of_form(texts, pattern, order, conversion.twelve_hour)
         dates[read] = made[read]
     return dates, ~np.isnat(dates)

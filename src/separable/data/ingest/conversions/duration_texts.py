@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from separable.data.ingest.conversions.conversion import DurationConversion
 
-__all__ = ["UNITS", "durations_of_texts"]
+__all__ = ["CLOCK", "UNITS", "WORDS", "durations_of_texts"]
 
 #: Units of durations in words, longest first, each with its spellings and its seconds.
 UNITS = (
@@ -23,7 +23,7 @@ UNITS = (
     (("s", "sec", "secs", "second", "seconds"), 1.0),
 )
 
-_CLOCK = (
+CLOCK = (
     r"^(?P<sign>[+-]?)(?P<h>[0-9]{1,5}):(?P<m>[0-5][0-9])(?::(?P<s>[0-5][0-9](?:\.[0-9]{1,9})?))?"
     r" ?(?P<half>(?:[AaPp][Mm])?)$"
 )
@@ -39,7 +39,7 @@ def _words_pattern() -> str:
     return rf"^(?P<sign>[+-]?){''.join(parts)}$"
 
 
-_WORDS = _words_pattern()
+WORDS = _words_pattern()
 
 
 def durations_of_texts(
@@ -62,7 +62,7 @@ def durations_of_texts(
 
     hours, read = _of_clock(texts, conversion.twelve_hour)
     if conversion.words:
-        parts = compute.extract_regex(texts, _WORDS)
+        parts = compute.extract_regex(texts, WORDS)
         seconds, there = np.zeros(len(texts)), np.zeros(len(texts), np.bool_)
         for name, (_, size) in zip("dhms", UNITS, strict=True):
             number = _number(parts, name)
@@ -77,7 +77,7 @@ def durations_of_texts(
 def _of_clock(texts: Any, twelve_hour: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     from pyarrow import compute
 
-    parts = compute.extract_regex(texts, _CLOCK)
+    parts = compute.extract_regex(texts, CLOCK)
     h, m, s = (_number(parts, name) for name in "hms")
     read = ~np.isnan(h)
     morning, afternoon = _is(parts, "half", "am"), _is(parts, "half", "pm")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from separable.data.ingest.conversions.conversion import NumberConversion
 
-__all__ = ["core_pattern", "numbers_of_texts"]
+__all__ = ["core_pattern", "number_pattern", "numbers_of_texts"]
 
 
 def core_pattern(decimal: str, group: str) -> str:
@@ -24,7 +24,8 @@ def core_pattern(decimal: str, group: str) -> str:
     return rf"(?:{whole}(?:{d}[0-9]*)?|{d}[0-9]+)"
 
 
-def _pattern(conversion: NumberConversion) -> str:
+def number_pattern(conversion: NumberConversion) -> str:
+    """Return the pattern of the texts of a conversion, with named groups."""
     longest_first = sorted(conversion.units, key=len, reverse=True)
     units = "|".join(re.escape(unit) for unit in longest_first)
     unit = f"(?:{units})?" if units else ""
@@ -55,7 +56,7 @@ def numbers_of_texts(
     import pyarrow as pa
     from pyarrow import compute
 
-    parts = compute.extract_regex(texts, _pattern(conversion))
+    parts = compute.extract_regex(texts, number_pattern(conversion))
 
     def part(name: str) -> Any:
         return compute.fill_null(compute.struct_field(parts, name), "")
