@@ -213,17 +213,13 @@ def _written_date(conversion: DateConversion, text: str) -> str:
 
 
 def _written(conversion: Conversion, numbers: list[Any]) -> list[Any]:
-    """Return numbers, some of them as texts of the column are written."""
+    """Return numbers as texts of the column are written: a column of SQL has one type."""
     if not isinstance(conversion, NumberConversion):
-        return ["7:05", "n/a", *numbers[2:], "13:30:15"]
+        return ["7:05", "n/a", None, "13:30:15", "0:45"]
     unit = conversion.units[0] if conversion.units else ""
-
-    def written(number: float) -> str:
-        marks = str.maketrans({",": conversion.group, ".": conversion.decimal})
-        return f"{abs(number):,.4f}".translate(marks)
-
-    first, second = written(numbers[0]), written(numbers[1])
-    return [f"{first} {unit}", f"({unit}{second})", *numbers[2:], "n/a", f"- {first}{unit}"]
+    marks = str.maketrans({",": conversion.group, ".": conversion.decimal})
+    texts = [f"{abs(number):,.4f}".translate(marks) for number in numbers if number is not None]
+    return [f"{texts[0]} {unit}", f"({unit}{texts[1]})", None, f"- {texts[2]}{unit}", "n/a"]
 
 
 def moment_text(days: float) -> str:
