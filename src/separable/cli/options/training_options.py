@@ -17,6 +17,7 @@ from separable.cli.options.options import (
     threads_option,
 )
 from separable.cli.training.learners import AUTO, LEARNERS, names_of
+from separable.data.ingest.conversions.guessing import HOW
 from separable.model.metrics.metric_registry import METRICS
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "Every",
     "ProblemOptions",
     "StreamOptions",
+    "convert_option",
     "only",
     "problem_options",
     "stream_options",
@@ -63,6 +65,8 @@ class ProblemOptions:
         ``NAME=VALUE`` each.
     columns : dict of str to list of str
         The named columns, by `COLUMN_KINDS`.
+    conversions : dict of str to str
+        How text columns are converted, as `TableEncoder` takes it.
     group, time, weight : str or None
         Columns with another role.
     folds, seed, threads : int
@@ -77,6 +81,7 @@ class ProblemOptions:
     positive: str | None
     settings: tuple[str, ...]
     columns: dict[str, list[str]]
+    conversions: dict[str, str]
     group: str | None
     time: str | None
     weight: str | None
@@ -153,6 +158,33 @@ def _learners_help() -> str:
     )
 
 
+def _conversions(
+    ctx: click.Context,  # noqa: ARG001
+    param: click.Parameter,  # noqa: ARG001
+    values: tuple[str, ...],
+) -> dict[str, str]:
+    """Return the conversion of each named column."""
+    given = {}
+    for value in values:
+        name, equals, how = value.rpartition("=")
+        if not equals or how not in HOW:
+            raise click.BadParameter(
+                f"{value!r} is not COL=HOW with HOW one of {', '.join(HOW)}: {value or 'when'}="
+                "day-first."
+            )
+        given[name] = how
+    return given
+
+
+convert_option = click.option(
+    "--convert",
+    "conversions",
+    multiple=True,
+    callback=_conversions,
+    metavar="COL=HOW",
+    help=f"How a text column is converted: {', '.join(HOW)}.  [default: guessed]",
+)
+
 _OPTIONS = {
     LEARNING: (
         click.option(
@@ -194,6 +226,7 @@ _OPTIONS = {
         click.option("--date", multiple=True, metavar="COL", help="Treat a column as dates."),
         click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text."),
         click.option("--drop", multiple=True, metavar="COL", help="Ignore a column."),
+        convert_option,
         click.option(
             "--weight", metavar="COL", help="Column of sample weights, for training and metrics."
         ),

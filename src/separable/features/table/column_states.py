@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import msgspec
 
-from separable.data.columns import Categories, Numbers, blocks_of
+from separable.data.columns import Categories, Numbers, blocks_of, is_index
 from separable.data.ingest.conversions.applying import convert
 from separable.data.ingest.conversions.guessing import guess_conversion
 from separable.data.ingest.dates import Booleans, Dates, are_yes_and_no, is_date, typed_columns
@@ -148,6 +148,8 @@ class ColumnState:
         if spec.kind is not None:
             state = number or _learn(spec, spec.kind, name, column)
             return cls(name, spec.kind, "asked for", spec, state)
+        if number is not None and isinstance(column, Numbers) and is_index(name, column.values):
+            return cls(name, "drop", "an index of rows, not data", spec, None)
         if number is not None:
             return cls(name, *_kind_of(number), spec, number)
         kind, why, levels = _guessed(column)
@@ -224,7 +226,7 @@ class ColumnState:
             self.spec.options if isinstance(self.spec.options, dict) else {}
         )
         if self.state is None:
-            return "asked for"
+            return self.why
         if isinstance(self.state, NumberState):
             return self.state.finish(self.name, scale=self.is_scaled(default=scale))
         if isinstance(self.state, CategoryState):
@@ -273,6 +275,8 @@ def guessed_kinds(
 
 
 def _guessed_kind(name: str, column: TypedColumn, number: NumberState | None) -> tuple[str, str]:
+    if isinstance(column, Numbers) and is_index(name, column.values):
+        return "drop", "an index of rows, not data"
     kind, why, levels = _guessed(column) if number is None else (*_kind_of(number), None)
     if kind in ("number", "unknown", "category"):
         state = number or levels or NumberState.of(numbers_of(name, column))

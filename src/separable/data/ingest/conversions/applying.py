@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from separable.data.ingest.conversions.conversion import Conversion
     from separable.data.ingest.dates import TypedColumn
 
-__all__ = ["convert", "texts_read"]
+__all__ = ["convert", "texts_read", "written_as"]
 
 _NOUNS = {
     NumberConversion: "a number",

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 
 from separable.data.arrow_arrays import bits, mask, strings
-from separable.data.columns import Categories
-from separable.data.ingest.conversions.applying import texts_read
+from separable.data.columns import Categories, Columns
+from separable.data.ingest.conversions.applying import convert, texts_read, written_as
 from separable.data.ingest.conversions.conversion import (
     MAX_LENGTH,
     MISSING_WORDS,
@@ -25,11 +25,12 @@ from separable.data.ingest.conversions.conversion import (
     DurationConversion,
     NumberConversion,
     conversion_from_dict,
+    conversion_kind,
     is_missing_word,
     normalized,
 )
 from separable.data.ingest.conversions.date_texts import day_and_month
-from separable.data.ingest.conversions.number_texts import core_pattern
+from separable.data.ingest.conversions.number_texts import core_pattern, grouped_by_points
 from separable.data.ingest.dates import ISO_DATE
 
 if TYPE_CHECKING:
@@ -38,11 +39,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.data.columns import Columns
-
     Given: TypeAlias = Conversion | Mapping[str, Any] | str | None
 
-__all__ = ["HOW", "ConversionGuess", "Given", "guess_conversion", "guess_conversions", "requested"]
+__all__ = [
+    "HOW",
+    "ConversionGuess",
+    "Given",
+    "converted_columns",
+    "guess_conversion",
+    "guess_conversions",
+    "requested",
+]
 
 #: Fraction of the distinct texts, and of the values, that must be read. A guess.
 MIN_READ = 0.98
@@ -55,9 +62,6 @@ FIRST_TEXTS, MIN_has_digitS = 200, 0.5
 
 #: Distinct numbers beside missing words that make plain numbers a column of numbers.
 MIN_NUMBERS = 3
-
-#: Values with a thousands mark that tell 1.234 from a decimal number.
-MIN_GROUPED = 3
 
 #: Longest unit that is named as one of several.
 LONGEST_UNIT = 8
@@ -200,6 +204,18 @@ def guess_conversions(
     return guesses
 
 
+def converted_columns(columns: Columns, guesses: Mapping[str, ConversionGuess]) -> Columns:
+    """Return a table with its text columns converted."""
+    if not guesses:
+        return columns
+    raw = {name: columns.raw(name) for name in columns.names}
+    for name, guess in guesses.items():
+        if guess.conversion is not None:
+            column: Any = convert(name, columns[name], guess.conversion)
+            raw[name] = column.values
+    return Columns(raw, columns.n_rows)
+
+
 def guess_conversion(
     name: str, column: Categories, given: Mapping[str, Given], kind: str | None = None
 ) -> ConversionGuess | None:
@@ -225,7 +241,9 @@ def guess_conversion(
         if wanted is None:
             return None
         if isinstance(wanted, Conversion):
-            return _told(wanted, _texts_of(column, wanted.missing), "asked for")
+            told = _told(wanted, _texts_of(column, wanted.missing), "")
+            assert told is not None
+            return _with_reason(told, f"{conversion_kind(wanted)}s {written_as(wanted)}")
         fields, kind = wanted, str(wanted["kind"])
     if kind is None and not _may_convert(column.levels[:FIRST_TEXTS]):
         return None
@@ -421,28 +439,12 @@ def _marks(
     if best < MIN_READ and not given:
         return None, ""
     fits = [marks for marks, share in fraction.items() if share >= max(min(best, MIN_READ), 1e-9)]
-    if (".", "") in fits and "decimal" not in given and _grouped_by_points(cores, currency):
+    if (".", "") in fits and "decimal" not in given and grouped_by_points(cores, currency):
         return (",", "."), ", with '.' before three digits as a thousands mark"
     if (".", ",") in fits and (",", "") in fits and (".", "") not in fits:
         return (".", ","), ", with ',' before three digits as a thousands mark"
     top = [marks for marks in fits if fraction[marks] == best] or fits
     return top[0], ""
-
-
-def _grouped_by_points(cores: Any, currency: bool) -> bool:
-    """Return whether points before three digits are thousands marks, as the whole column shows.
-
-    Every point stands before exactly three digits, whole numbers without a point are below 1000,
-    and there are such numbers (or the unit is a currency, which has no three decimals).
-    """
-    from pyarrow import compute
-
-    pointed = bits(compute.match_substring(cores, "."), 1)
-    grouped = bits(compute.match_substring_regex(cores, r"^[1-9][0-9]{0,2}(\.[0-9]{3})+$"), 1)
-    if grouped.sum() < MIN_GROUPED or (pointed & ~grouped).any():
-        return False
-    below = bits(compute.match_substring_regex(cores, "^[0-9]{1,3}$"), 1)
-    return bool((below | pointed).all() and (below.any() or currency))
 
 
 # --- dates ---
@@ -475,6 +477,8 @@ def _dates(texts: _Texts, given: Mapping[str, Any], forced: bool) -> ConversionG
     if guess is None or guess.conversion is None:
         return None
     words = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
+    if order == "ymd" and best.month_names:
+        words["ymd"] = "with names of months"
     example = next(raw for raw, lost in zip(texts.raw, texts.missing, strict=True) if not lost)
     return _with_reason(guess, f"dates such as {example!r}, {words[order]}{note}")
 

@@ -7,14 +7,49 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.arrow_arrays import bits, floats
+from separable.data.arrow_arrays import bits, floats, mask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.ingest.conversions.conversion import NumberConversion
 
-__all__ = ["core_pattern", "number_pattern", "numbers_of_texts"]
+__all__ = ["MIN_GROUPED", "core_pattern", "grouped_by_points", "number_pattern", "numbers_of_texts"]
+
+
+#: Values with a thousands mark that tell 1.234 from a decimal number. A guess.
+MIN_GROUPED = 3
+
+#: Texts that suffice to see that points are decimal marks.
+_FIRST_TEXTS = 64
+
+
+def grouped_by_points(texts: Any, currency: bool = False) -> bool:
+    """Return whether points before three digits are thousands marks, as the whole column shows.
+
+    Every point stands before exactly three digits, whole numbers without a point are below 1000,
+    and there are such numbers (or the unit is a currency, which has no three decimals).
+
+    Parameters
+    ----------
+    texts : pyarrow array of string
+        Unsigned numbers.
+    currency : bool
+    """
+    for part in (texts[:_FIRST_TEXTS], texts):
+        grouped = _matches(part, r"^[1-9][0-9]{0,2}(\.[0-9]{3})+$")
+        below = _matches(part, "^[0-9]{1,3}$")
+        if not (below | grouped).all():
+            return False
+    different = len(texts.filter(mask(grouped)).unique())
+    return bool(different >= MIN_GROUPED and (below.any() or currency))
+
+
+def _matches(texts: Any, pattern: str) -> NDArray[np.bool_]:
+    from pyarrow import compute
+
+    hits = compute.match_substring_regex(texts, pattern)
+    return bits(hits.combine_chunks() if hasattr(hits, "chunks") else hits, 1)
 
 
 def core_pattern(decimal: str, group: str) -> str:
