@@ -346,10 +346,10 @@ def test_an_outlier_that_dominates():
 
 def test_numbers_but_for_a_few_values():
     values = [str(v) for v in RNG.integers(0, 1000, N)]
-    values[30], values[31] = "oops", "1,5"
+    values[30], values[31] = "oops", "1-5"
     finding = finding_of(age=values)
     assert (finding.kind, finding.severity) == ("words as missing", "warning")
-    assert "2 values count as missing: 'oops' (1), '1,5' (1)" in finding.text
+    assert "2 values count as missing: 'oops' (1), '1-5' (1)" in finding.text
     assert not check(clean() | {"age": values}, "bought", asked=["age"])
     values[30:60] = [f"oops {'x' * i}" for i in range(30)]
     finding = finding_of(age=values)

@@ -86,10 +86,14 @@ def words_as_missing(view: TableView) -> Iterator[Finding]:
             yield Finding(
                 "words as missing", "warning" if odd else "note", (name,), (),
                 f"{quoted(name)} is converted to {guess.kind}s; "
-                f"{sum(guess.missing.values())} values count as missing: {words}{more}. To keep "
+                f"{_values(sum(guess.missing.values()))} as missing: {words}{more}. To keep "
                 "them as levels, use the column as a category.",
                 {"category": (name,)},
             )  # fmt: skip
+
+
+def _values(count: int) -> str:
+    return "1 value counts" if count == 1 else f"{count} values count"
 
 
 def several_labels(view: TableView) -> Iterator[Finding]:
