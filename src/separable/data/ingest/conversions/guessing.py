@@ -354,7 +354,8 @@ def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> Conversio
     odd_signs = bits(compute.not_equal(compute.fill_null(compute.struct_field(parts, "open"), ""), ""), 1)
     signed = bits(compute.not_equal(compute.fill_null(compute.struct_field(parts, "sign"), ""), ""), 1)
     decorated = bool(units) or marks[1] != "" or marks[0] == "," or odd_signs.any() or signed.any()
-    if not decorated and (not guess.missing or len(cores) < MIN_NUMBERS):
+    few = len(cores) < MIN_NUMBERS and not forced
+    if not decorated and not given and (not guess.missing or few):
         return None
     example = _example(texts, marks, units)
     why = f"numbers such as {example!r}" if decorated else "numbers"
