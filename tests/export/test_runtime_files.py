@@ -20,6 +20,7 @@ FILES = {
     for language, name in LANGUAGES.items()
 }
 KINDS = {"number", "category", "boolean", "date", "text", "numbers", "record"}
+KINDS |= {"converted", "number conversion", "date conversion", "duration conversion"}
 
 
 def run(line):

@@ -139,6 +139,14 @@ def kinds(*names: str, **options: Any) -> tuple[TableEncoder, list[dict[str, Any
 
 Fresh = Callable[[], tuple[Any, Any]]
 #: For each kind of encoder: ways to set it up, each with its raw data.
+CONVERTED = {
+    "price": ["$1,133.98", "(1,200)", "$5", "n/a"] * 2,
+    "cost": ["1.234,50 EUR", "12,00 EUR", "3 EUR", "5,5"] * 2,
+    "share": ["38.4%", "5%", "1.25%", "100%"] * 2,
+    "when": ["05.03.2024", "6.3.24 14:30", "17.03.2024", "unknown"] * 2,
+    "born": ["Mar 5, 1990", "6 Apr 1991", "1/31/1992 2:05 pm", "2000-01-01"] * 2,
+    "took": ["1h 30m", "45m", "2 h", "1:15"] * 2,
+}
 ENCODED: dict[str, dict[str, Fresh]] = {
     "table": {
         "numbers": lambda: kinds("number"),
@@ -150,6 +158,7 @@ ENCODED: dict[str, dict[str, Fresh]] = {
         "texts": lambda: kinds("text"),
         "all": lambda: kinds(*KINDS),
         "hashed": lambda: kinds("number", "text", text={"note": {"n_features": 16}}),
+        "converted": lambda: (TableEncoder(), CONVERTED),
     },
     "text": {
         "words": lambda: (TextEncoder(), TEXTS),

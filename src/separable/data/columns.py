@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["Categories", "Column", "Columns", "Numbers", "as_columns", "blocks_of", "stacked"]
+__all__ = [
+    "Categories",
+    "Column",
+    "Columns",
+    "Numbers",
+    "as_columns",
+    "blocks_of",
+    "is_index",
+    "pandas_index_columns",
+    "stacked",
+]
 
 #: Values per block; a column with more is its own block.
 BLOCK_VALUES = 1 << 16
@@ -201,7 +212,7 @@ def _columns_from_stream(data: Any) -> Columns:
             if not hasattr(data, "items"):
                 raise
             return _columns_from_dict(data)  # by column: only a column that is used can fail
-    index = _pandas_index_columns(data.schema.metadata or {})
+    index = pandas_index_columns(data.schema.metadata or {})
     if index:
         data = data.drop_columns([name for name in index if name in data.column_names])
     names = data.column_names
@@ -220,10 +231,27 @@ def _refuse_duplicates(names: list[str]) -> None:
         )
 
 
-def _pandas_index_columns(metadata: Mapping[bytes, bytes]) -> set[str]:
+def pandas_index_columns(metadata: Mapping[bytes, bytes]) -> set[str]:
     """Return the columns that hold a pandas index (row labels, not data)."""
     index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
     return {name for name in index if isinstance(name, str)}
+
+
+#: Names that pandas and Parquet give to an index without a name.
+_INDEX_NAME = re.compile(r"Unnamed: \d+|__index_level_\d+__")
+
+
+def is_index(name: str, values: NDArray[np.float64]) -> bool:
+    """Return whether a numeric column is an index of rows that was saved with a data frame.
+
+    Parameters
+    ----------
+    name : str
+    values : ndarray of float64
+    """
+    if _INDEX_NAME.fullmatch(name) is None or not np.all(values == np.floor(values)):
+        return False
+    return len(np.unique(values)) == len(values)
 
 
 def _column(name: str, values: Any) -> Column:

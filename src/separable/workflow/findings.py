@@ -45,6 +45,7 @@ def data_warnings(problem: Problem) -> list[Message]:
             drop=options.columns["drop"],
             task=problem.task,
             asked=[name for name in named if name not in options.columns["drop"]],
+            conversions=dict(options.conversions),
         )
     return [
         Message(each.text, *_in_brackets(remedies_of(each)))

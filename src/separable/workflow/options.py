@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from separable.data.ingest.conversions.guessing import HOW
 from separable.errors import Option, OptionError
 from separable.workflow.learners import AUTO, LEARNERS
 
@@ -22,6 +23,7 @@ __all__ = [
     "ReadingOptions",
     "StreamOptions",
     "all_threads",
+    "checked_conversions",
     "checked_models",
     "command_line",
     "data_name",
@@ -114,6 +116,8 @@ class ProblemOptions:
         Parameters of the learners.
     columns : dict of str to list of str
         The named columns, by `COLUMN_KINDS`.
+    conversions : mapping of str to str
+        How text columns are converted, as `TableEncoder` takes it.
     group, time, weight : str or None
         Columns with another role.
     folds, seed, threads : int
@@ -130,6 +134,7 @@ class ProblemOptions:
     columns: dict[str, list[str]] = field(
         default_factory=lambda: {kind: [] for kind in COLUMN_KINDS}
     )
+    conversions: Mapping[str, str] = field(default_factory=dict)
     group: str | None = None
     time: str | None = None
     weight: str | None = None
@@ -150,6 +155,7 @@ class ProblemOptions:
         plain = ("target", "task", "models", "settings")
         others = ("metric", "positive", "group", "time", "folds", "compare_rows", "seed")
         columns = [Option(kind, name) for kind in COLUMN_KINDS for name in self.columns[kind]]
+        columns += [Option("convert", {name: how}) for name, how in self.conversions.items()]
         weight = _given(self, ("weight",))
         first, last = _given(self, plain), _given(self, others)
         return [*first, *columns, *weight, *last, *self.reading.given()]
@@ -208,18 +214,27 @@ def command_line(*words: str, options: Iterable[Option]) -> str:
 def python_call(function: str, data: str, options: Iterable[Option]) -> str:
     """Return the call with these options; options that are given twice are lists."""
     values: dict[str, list[Any]] = {}
-    settings: dict[str, Any] = {}
+    mappings: dict[str, dict[str, Any]] = {}
     for option in options:
-        if option.name == "set":
-            settings |= option.value
+        if option.name in ("set", "convert"):
+            mappings.setdefault(option.name, {}).update(option.value)
         else:
             name = "model" if option.name == "models" else option.name
             one = option.value if isinstance(option.value, tuple) else (option.value,)
             values.setdefault(name, []).extend(one)
     words = [f"{name}={(all_[0] if len(all_) == 1 else all_)!r}" for name, all_ in values.items()]
-    if settings:
-        words.append(f"set={settings!r}")
+    words += [f"{name}={value!r}" for name, value in mappings.items()]
     return f"{function}({', '.join([data, *words])})"
+
+
+def checked_conversions(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the conversions of columns, each one of `HOW`."""
+    for name, how in given.items():
+        if how not in HOW:
+            raise OptionError(
+                Option("convert", {name: how}), f": {how!r} is none of {', '.join(HOW)}."
+            )
+    return dict(given)
 
 
 def checked_models(names: Iterable[str]) -> tuple[str, ...]:

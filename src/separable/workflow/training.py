@@ -28,6 +28,7 @@ from separable.workflow.options import (
     ReadingOptions,
     StreamOptions,
     all_threads,
+    checked_conversions,
     checked_models,
     command_line,
     data_name,
@@ -81,6 +82,7 @@ def train(
     date: Names = (),
     text: Names = (),
     drop: Names = (),
+    convert: Mapping[str, str] | None = None,
     weight: str | None = None,
     metric: str | None = None,
     positive: Any = None,
@@ -135,6 +137,8 @@ def train(
         Columns to be read as this type, instead of the inferred one.
     drop : str or sequence of str, optional
         Columns to ignore.
+    convert : mapping of str to str, optional
+        How text columns are converted, instead of the guess: ``{"when": "day-first"}``.
     weight : str, optional
         Column of sample weights, for training and metrics.
     metric : str, optional
@@ -214,6 +218,7 @@ def train(
             positive=None if positive is None else str(positive),
             settings=dict(set or {}),
             columns={kind: list(_names(columns[kind])) for kind in COLUMN_KINDS},
+            conversions=checked_conversions(convert or {}),
             group=group,
             time=time,
             weight=weight,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.arrow_arrays import is_text
 from separable.data.columns import Categories, as_columns
+from separable.data.ingest.conversions.guessing import guess_conversion
 from separable.data.table import CellError, NotANumberError, TableError, require_columns
 from separable.errors import Message, Option, OptionError, by_spelling
+from separable.features.table.category_column import categories_of
 from separable.features.table.table_encoder import TableEncoder
 from separable.fitting.separation_error import naming_columns
 from separable.model.files.training_rows import TrainingRows
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from separable.data.ingest.conversions.guessing import Given
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
     from separable.model.kinds import Model
@@ -71,6 +75,8 @@ class Problem:
     times : ndarray, or None
     notes : tuple of Message
         Decisions for the user.
+    conversions : dict
+        Conversions of text columns, decided by all rows, as `TableEncoder` takes them.
     """
 
     data: Any
@@ -82,6 +88,7 @@ class Problem:
     groups: NDArray[np.int64] | None
     times: NDArray[Any] | None
     notes: tuple[Message, ...]
+    conversions: dict[str, Given] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.target.values)
@@ -138,8 +145,31 @@ def read_problem(data: Any, options: ProblemOptions) -> Problem:
         target = TARGETS["regression"].read(table, options.target, where)
     features = table.drop_columns([options.target, *dict.fromkeys(options.apart.values())])
     _refuse_no_columns(features, options, where)
-    problem = Problem(data, options, table, features, target, None, None, None, ())
+    with naming_file(data):
+        conversions = _conversions(features, options)
+    problem = Problem(data, options, table, features, target, None, None, None, (), conversions)
     return _with_row_columns(problem, [] if task else _notes_on_task(problem))
+
+
+def _conversions(features: pa.Table, options: ProblemOptions) -> dict[str, Given]:
+    """Return the conversions of text columns, guessed from all rows: a split may hide some."""
+    require_columns(options.conversions, features.column_names, "The table")
+    columns, given = as_columns(features), dict(options.conversions)
+    kinds = {name: kind for kind, names in options.columns.items() for name in names}
+    made: dict[str, Given] = {}
+    for name in columns.names:
+        kind = kinds.get(name)
+        if kind not in (None, "number", "date") or not _is_text(features, name):
+            continue
+        guess = guess_conversion(name, categories_of(columns[name]), given, kind)
+        if guess is not None and guess.conversion is not None:
+            made[name] = guess.conversion
+    return {**given, **made}
+
+
+def _is_text(table: pa.Table, name: str) -> bool:
+    kind = table.schema.field(name).type
+    return is_text(getattr(kind, "value_type", kind))
 
 
 def _with_row_columns(problem: Problem, notes: list[Message]) -> Problem:
@@ -212,8 +242,9 @@ def _refuse_two_splits(options: ProblemOptions) -> None:
 def _types(options: ProblemOptions) -> dict[str, ColumnType]:
     """Return the types with which columns are read."""
     types: dict[str, ColumnType] = dict.fromkeys(options.columns["text"], "category")
-    for kind in ("number", "category", "boolean", "date"):
+    for kind in ("category", "boolean"):  # the encoder converts texts to numbers and dates
         types |= dict.fromkeys(options.columns[kind], kind)
+    types |= dict.fromkeys(options.conversions, "category")
     if options.weight is not None:
         types[options.weight] = "number"
     return types
@@ -318,7 +349,8 @@ class Encoded:
 
     def _fit(self, counts: bool) -> tuple[TableEncoder, Rows]:
         problem, options = self.problem, self.problem.options
-        encoder = TableEncoder(scale=not counts, n_jobs=options.threads)
+        conversions = problem.conversions or None
+        encoder = TableEncoder(scale=not counts, n_jobs=options.threads, conversions=conversions)
         encoder.set_params(**{kind: names or None for kind, names in options.columns.items()})
         with step("Encoding"), naming_file(problem.data, problem.target.rows[self.chosen]):
             columns = as_columns(problem.take(self.chosen))

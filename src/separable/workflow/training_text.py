@@ -254,6 +254,11 @@ def _columns(training: TrainingRun) -> list[dict[str, Any]]:
     apart = {name: option for option, name in problem.options.apart.items()}
     missing = missing_counts(problem.whole)
     features = Counter(training.encoder.sources)
+    converted = {
+        row.column: row.why
+        for row in training.encoder.columns_
+        if row.column in training.encoder.conversions_
+    }
     columns: list[dict[str, Any]] = []
     for name in problem.whole.column_names:
         column: dict[str, Any] = {"name": name, "type": types.get(name, "dropped")}
@@ -265,6 +270,8 @@ def _columns(training: TrainingRun) -> list[dict[str, Any]]:
             column["reason"] = dropped[name]
         elif types[name] != "number":
             column["features"] = features[name]
+        if name in converted:
+            column["conversion"] = converted[name]
         column["missing"] = missing.get(name, 0)
         columns.append(column)
     return columns
@@ -339,6 +346,8 @@ def _about(problem: Problem, column: dict[str, Any]) -> str:
         notes.append(ROLES[column["type"]])
     if column["type"] in ("date", "text"):
         notes.append(counted(column["features"], "feature"))
+    if "conversion" in column:
+        notes.append(shown(column["conversion"], 90))
     if "reason" in column:
         notes.append(shown(column["reason"], 150))
     if column["missing"]:

@@ -346,21 +346,29 @@ def test_an_outlier_that_dominates():
 
 def test_numbers_but_for_a_few_values():
     values = [str(v) for v in RNG.integers(0, 1000, N)]
-    values[30], values[31] = "oops", "1,5"
+    values[30], values[31] = "oops", "1-5"
     finding = finding_of(age=values)
-    assert (finding.kind, finding.rows) == ("mixed types", (30, 31))
-    assert "2 of its 400 values are not plain numbers (first 'oops' in data row 31)" in finding.text
+    assert (finding.kind, finding.severity) == ("words as missing", "warning")
+    assert "2 values count as missing: 'oops' (1), '1-5' (1)" in finding.text
     assert not check(clean() | {"age": values}, "bought", asked=["age"])
+    values[30:60] = [f"oops {'x' * i}" for i in range(30)]
+    finding = finding_of(age=values)
+    assert (finding.kind, finding.rows[0]) == ("mixed types", 30)
+    assert "30 of its 400 values are not plain numbers" in finding.text
 
 
 def test_dates_that_are_texts_or_numbers():
     days = [dt.date(2020, 1, 1) + dt.timedelta(int(day)) for day in RNG.integers(0, 200, N)]
-    assert finding_of(day=[f"{d:%d/%m/%Y}" for d in days]).kind == "date as text"
-    assert finding_of(day=[f"{d:%d %b %Y}" for d in days]).kind == "date as text"
+    assert not check(clean() | {"day": [f"{d:%d/%m/%Y}" for d in days]}, "bought")
+    assert not check(clean() | {"day": [f"{d:%d %b %Y}" for d in days]}, "bought")
+    early = [d.replace(day=1 + d.day % 12) for d in days]
+    finding = finding_of(day=[f"{d:%d/%m/%Y}" for d in early])
+    assert finding.kind == "not converted"
+    assert finding.options == {"convert": ("day=day-first",)}
+    early_days = {"day": [f"{d:%d/%m/%Y}" for d in early]}
+    assert not check(clean() | early_days, "bought", conversions={"day": "day-first"})
     assert finding_of(day=[int(f"{d:%Y%m%d}") for d in days]).kind == "date as a number"
     assert not check(clean() | {"day": [d.isoformat() for d in days]}, "bought")
-    all_different = [f"{dt.date(2020, 1, 1) + dt.timedelta(day):%d/%m/%Y}" for day in range(N)]
-    assert finding_of(day=all_different).kind == "date as text"
 
 
 def test_one_level_in_two_spellings():
@@ -403,7 +411,7 @@ def test_many_findings_of_a_kind_are_folded():
     wide = {f"copy{place}": clean()["height"] ** 1 + place for place in range(3)}
     wide |= {f"when{place}": ["01/02/2020", "03/04/2021", "05/06/2022"] * 133 + ["01/02/2020"]
              for place in range(9)}  # fmt: skip
-    texts = [each.text for each in check(clean() | wide, "bought").of_kind("date as text")]
+    texts = [each.text for each in check(clean() | wide, "bought").of_kind("not converted")]
     assert len(texts) == 5
     assert "The same in 5 more places" in texts[-1]
 

@@ -222,7 +222,7 @@ def test_dropped_columns_are_named_with_the_reason():
         "level": ["only"] * n,
         "nothing": [None] * n,
         "id": [f"row {i}" for i in range(n)],
-        "spoilt": [*(str(i / 7) for i in range(n - 1)), "oops"],
+        "spoilt": [*(str(i / 7) for i in range(n - 4)), "oops", "ah", "oh", "uh"],
         "texts": [str(i) for i in range(n)],
         "unwanted": np.arange(n),
     }
@@ -234,7 +234,7 @@ def test_dropped_columns_are_named_with_the_reason():
         "nothing": "every value is missing",
         "id": "120 distinct texts in 120 values: an identifier or free text, not a category",
         "spoilt": "120 distinct texts in 120 values: an identifier or free text, not a category; "
-        "1 of its values, such as 'oops', keep it from being a number",
+        "4 of its values, such as 'oops', keep it from being a number",
         "texts": "120 distinct texts in 120 values: an identifier or free text, not a category; "
         "its texts are all numbers, so it can be used as a number",
         "unwanted": "asked for",
@@ -352,6 +352,7 @@ def test_parameters_and_clone():
         "date": None,
         "text": None,
         "drop": None,
+        "conversions": None,
         "scale": True,
         "min_count": None,
         "unseen": "zero",

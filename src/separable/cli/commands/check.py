@@ -9,6 +9,7 @@ import click
 from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import command
 from separable.cli.options.options import json_option, reading_options, talk_options
+from separable.cli.options.training_options import convert_option
 from separable.workflow.options import file_name
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ FINDINGS_EXIT_CODE = 3
 @click.option("--date", multiple=True, metavar="COL", help="Treat a column as dates.")
 @click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text.")
 @click.option("--drop", multiple=True, metavar="COL", help="Ignore a column.")
+@convert_option
 @click.option("--weight", metavar="COL", help="Sample weights.")
 @click.option("--group", metavar="COL", help="Groups of rows.")
 @click.option("--time", metavar="COL", help="Time of each row.")

@@ -89,7 +89,7 @@ def _facts(inspection: Inspection) -> Iterator[tuple[str, str]]:
     fields = inspection.fields
     version = f"{fields.get('format')} {fields.get('format_version')}"
     yield "format", shown(f"{version}, written by version {fields.get('separable_version')}")
-    for name in ("family", "link", "threshold"):
+    for name in ("family", "link", "binarize"):
         if fields.get(name) is not None:
             yield name, shown(fields[name])
     if inspection.n_classes is not None:

@@ -11,6 +11,7 @@ import click
 
 from separable.cli.options.command import heading
 from separable.cli.options.options import reading_options, seed_option, threads_option
+from separable.data.ingest.conversions.guessing import HOW
 from separable.model.metrics.metric_registry import METRICS
 from separable.workflow.learners import AUTO, LEARNERS, names_of
 from separable.workflow.options import (
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 else:
     _Choice = click.Choice  # click 8.1 has no type parameters
 
-__all__ = ["TESTING", "only", "problem_options", "stream_options"]
+__all__ = ["TESTING", "convert_option", "only", "problem_options", "stream_options"]
 
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -115,6 +116,33 @@ def _learners_help() -> str:
     )
 
 
+def _conversions(
+    ctx: click.Context,  # noqa: ARG001
+    param: click.Parameter,  # noqa: ARG001
+    values: tuple[str, ...],
+) -> dict[str, str]:
+    """Return the conversion of each named column."""
+    given = {}
+    for value in values:
+        name, equals, how = value.rpartition("=")
+        if not equals or how not in HOW:
+            raise click.BadParameter(
+                f"{value!r} is not COL=HOW with HOW one of {', '.join(HOW)}: {value or 'when'}="
+                "day-first."
+            )
+        given[name] = how
+    return given
+
+
+convert_option = click.option(
+    "--convert",
+    "conversions",
+    multiple=True,
+    callback=_conversions,
+    metavar="COL=HOW",
+    help=f"How a text column is converted: {', '.join(HOW)}.  [default: guessed]",
+)
+
 _OPTIONS = {
     LEARNING: (
         click.option(
@@ -157,6 +185,7 @@ _OPTIONS = {
         click.option("--date", multiple=True, metavar="COL", help="Treat a column as dates."),
         click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text."),
         click.option("--drop", multiple=True, metavar="COL", help="Ignore a column."),
+        convert_option,
         click.option(
             "--weight", metavar="COL", help="Column of sample weights, for training and metrics."
         ),

@@ -89,7 +89,12 @@ def checked(data: str, options: dict[str, Any], reading: ReadingOptions) -> Chec
     )
     with naming_file(data), step(f"Checking {file_name(data)}"):
         findings = check(
-            table, **apart, task=options["task"], drop=options["drop"], asked=tuple(types)
+            table,
+            **apart,
+            task=options["task"],
+            drop=options["drop"],
+            asked=tuple(types),
+            conversions=options["conversions"],
         )
         columns = _columns(table, options, apart)
     return Checked(options, reading, columns, findings)
@@ -103,7 +108,8 @@ def _columns(
     for kind in (*TYPES, "drop"):
         known |= {name: (kind, "asked for") for name in options[kind] if name not in known}
     names = table.column_names
-    known |= guessed_kinds([name for name in names if name not in known], as_columns(table))
+    others = [name for name in names if name not in known]
+    known |= guessed_kinds(others, as_columns(table), options["conversions"])
     missing = missing_counts(table)
     result = []
     for name in names:
@@ -147,7 +153,7 @@ def _columns_text(result: Checked, data: str) -> str:
     lines = [f"{file_name(data)}: {counted(findings.n_rows, 'row')}{sampled}"]
     cells = []
     for column in result.columns[:LISTED]:
-        why = "" if column["why"] == "asked for" else shown(column["why"], 60)
+        why = "" if column["why"] == "asked for" else shown(column["why"], 90)
         lost = f"{column['missing']} missing" if column["missing"] else ""
         notes = "; ".join(filter(None, (why, lost)))
         cells.append((shown(column["name"]), column["type"], notes))
@@ -184,6 +190,9 @@ def _command(result: Checked, data: str) -> str:
         f"--{option} {shlex.quote(value)}"
         for option in ("target", "task", *APART[1:], *TYPES, "drop")
         for value in _values(result.options[option])
+    ]
+    given += [
+        f"--convert {shlex.quote(f'{n}={h}')}" for n, h in result.options["conversions"].items()
     ]
     parts = [f"separable train {shlex.quote(data)}", *given, options_text(result.findings.warnings)]
     return " ".join(filter(None, parts)) + result.reading.option_text()

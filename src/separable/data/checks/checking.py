@@ -8,6 +8,7 @@ import numpy as np
 
 from separable.data.checks import (
     column_checks,
+    conversion_checks,
     duplicate_rows,
     leakage,
     numbers,
@@ -18,13 +19,16 @@ from separable.data.checks.findings import Finding, Findings
 from separable.data.checks.table_view import TableView, target_of
 from separable.data.columns import as_columns
 from separable.data.dataset import column_name
+from separable.data.ingest.conversions.guessing import converted_columns, guess_conversions
 from separable.data.ingest.in_memory import table_or_rows
 from separable.data.io.sources import is_file_source
 from separable.data.rows import Rows
 from separable.data.table import TableError, require_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from separable.data.ingest.conversions.guessing import Given
 
 __all__ = ["Finding", "Findings", "check", "duplicates_between"]
 
@@ -39,14 +43,18 @@ CHECKS = (
     target_column.imbalance,
     target_column.drifting_target,
     column_checks.groups,
+    conversion_checks.typos,
+    conversion_checks.not_converted,
     column_checks.mixed_types,
     numbers.missing_as_numbers,
     numbers.missing_as_zero,
     numbers.outliers,
     column_checks.spellings,
     column_checks.mojibake,
-    column_checks.dates_as_texts,
     numbers.dates_as_numbers,
+    conversion_checks.several_labels,
+    conversion_checks.unsure_conversions,
+    conversion_checks.words_as_missing,
     column_checks.codes,
     column_checks.constant_columns,
     column_checks.empty_columns,
@@ -64,6 +72,7 @@ def check(
     drop: Sequence[str] = (),
     task: Literal["classification", "regression"] | None = None,
     asked: Sequence[str] = (),
+    conversions: Mapping[str, Given] | None = None,
 ) -> Findings:
     """Check a table for problems that make a model, or its measured error, wrong.
 
@@ -86,6 +95,8 @@ def check(
         Task; inferred from the target by default.
     asked : sequence of str
         Columns whose type the user chose: it is not questioned.
+    conversions : mapping of str to conversion, optional
+        Conversions of text columns, as `TableEncoder` takes them; others are guessed.
 
     Returns
     -------
@@ -112,8 +123,11 @@ def check(
     where = "The table"
     name = None if target is None else column_name(target, columns.names, where)
     apart = [each for each in (weight, group, time) if each is not None]
-    require_columns([*apart, *drop, *asked], columns.names, where)
+    require_columns([*apart, *drop, *asked, *(conversions or {})], columns.names, where)
     left_out = {name, *apart, *drop}
+    converted = [each for each in columns.names if each not in {*left_out, *asked}]
+    guesses = guess_conversions(columns, conversions, converted)
+    columns = converted_columns(columns, guesses)
     split = {"group": group, "time": time}
     view = TableView(
         columns,
@@ -121,6 +135,7 @@ def check(
         None if name is None else target_of(columns, name, task),
         frozenset(asked),
         frozenset(how for how, given in split.items() if given is not None),
+        guesses,
     )
     with np.errstate(over="ignore", invalid="ignore"):  # infinite and very large values
         findings = [finding for each in CHECKS for finding in each(view)] if view.n_rows else []

@@ -1,6 +1,6 @@
 """Checks of single columns: empty, constant, identifier, numeric code, group, and text columns.
 
-Texts may be nearly numeric, have inconsistent spelling or wrong encoding, or be dates.
+Texts may be nearly numeric, have inconsistent spelling or wrong encoding.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ __all__ = [
     "are_mostly_numbers",
     "codes",
     "constant_columns",
-    "dates_as_texts",
     "empty_columns",
     "groups",
     "identifiers",
@@ -68,7 +67,7 @@ DATES = (
 def mixed_types(view: TableView) -> Iterator[Finding]:
     """Find text columns that are numeric except for a few values or commas."""
     for name, column in view.of_type(Categories):
-        if name in view.given_types:
+        if name in view.given_types or name in view.guesses:
             continue
         counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
         total = int(counts.sum())
@@ -166,18 +165,6 @@ def _around(text: str) -> str:
     match = re.search(MOJIBAKE, text)
     start = max(match.start() - 12, 0) if match else 0
     return quoted(text[start : start + 24])
-
-
-def dates_as_texts(view: TableView) -> Iterator[Finding]:
-    """Find dates not written in ISO 8601."""
-    for name, column in view.of_type(Categories):
-        if name not in view.given_types and are_dates(column.levels):
-            yield Finding(
-                "date as text", "note", (name,), (),
-                f"{quoted(name)} holds dates ({quoted(column.levels[0])}) that are read as "
-                "categories, because day and month are ambiguous. Write them as 2024-01-31 to "
-                "have them read as dates.",
-            )  # fmt: skip
 
 
 def are_dates(levels: tuple[str, ...]) -> bool:

@@ -60,7 +60,8 @@ def missing_as_numbers(view: TableView) -> Iterator[Finding]:
                     "missing as a number", "warning", (name,), rows,
                     f"{quoted(name)} is {value:g} in {count} rows (first in data row "
                     f"{rows[0] + 1}), far from its other values: it may mark missing values, and "
-                    "would be treated as a number. If so, leave these cells empty in the file.",
+                    "would be treated as a number. If so, leave these cells empty in the file, or "
+                    f"name it with --missing {value:g}.",
                 )  # fmt: skip
 
 

@@ -15,9 +15,10 @@ from separable.data.ingest.dates import Booleans, Dates, typed_column, typed_col
 from separable.data.labels import most_classes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from separable.data.columns import Columns
+    from separable.data.ingest.conversions.guessing import ConversionGuess
     from separable.data.ingest.dates import TypedColumn
 
     Codes = NDArray[np.int64]
@@ -97,6 +98,8 @@ class TableView:
         Columns whose type was chosen by the user.
     split : frozenset of {"group", "time"}
         Splits that the user has already chosen.
+    guesses : mapping of str to ConversionGuess
+        Conversions of text columns; the columns are converted already.
     """
 
     def __init__(
@@ -106,7 +109,9 @@ class TableView:
         target: Target | None,
         given_types: frozenset[str] = frozenset(),
         split: frozenset[str] = frozenset(),
+        guesses: Mapping[str, ConversionGuess] | None = None,
     ) -> None:
+        self.guesses = guesses or {}
         self.names, self.target, self.given_types, self.split = (
             names,
             target,

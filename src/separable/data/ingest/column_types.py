@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import bits, is_text, mask, strings
+from separable.data.ingest.conversions.number_texts import grouped_by_points
 from separable.data.reading_report import ColumnSource
 from separable.data.table import COLUMNS_REMEDY, NotANumberError, TableError
 from separable.errors import by_spelling
@@ -99,10 +100,12 @@ def guess(texts: Texts, decimal: str = ".") -> ColumnPlan:
     if not len(present):
         return ColumnPlan("number", pa.float64(), "every value is missing")
     if converted(present, pa.float64(), decimal) is not None:
-        code = _first_code(present)
+        code = _first_code(present) or (_first_group(present) if decimal == "." else None)
         if code is None:
             return ColumnPlan("number", pa.float64(), "every value is a number")
         text, reason = code
+        if reason == GROUPED:
+            return ColumnPlan("category", _held(present), f"{reason}: {text!r}")
         return ColumnPlan("category", _held(present), f"a code: {text!r} {reason}")
     if converted(present, pa.bool_()) is not None:
         return ColumnPlan("boolean", pa.bool_(), "every value is true or false")
@@ -242,6 +245,19 @@ def _first_code(texts: Texts) -> tuple[str, str] | None:
     if len(long):
         return long[0].as_py(), f"has more than {EXACT_DIGITS} digits"
     return None
+
+
+#: Reason for text: the encoder converts it, by the whole column.
+GROUPED = "points look like thousands marks"
+
+
+def _first_group(texts: Texts) -> tuple[str, str] | None:
+    """Return a number whose point is a thousands mark, and the reason, if the texts show that."""
+    from pyarrow import compute
+
+    if not grouped_by_points(texts):
+        return None
+    return texts.filter(compute.match_substring(texts, "."))[0].as_py(), GROUPED
 
 
 def _moment_type(texts: Texts) -> pa.DataType | None:

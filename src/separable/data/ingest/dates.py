@@ -22,15 +22,17 @@ from separable.data.columns import Categories, Column, Columns, Numbers
 from separable.data.table import CellError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
 __all__ = [
+    "ISO_DATE",
     "Booleans",
     "Dates",
     "TypedColumn",
     "TypedColumns",
+    "are_yes_and_no",
     "booleans_from",
     "dates_from",
     "is_date",
@@ -40,13 +42,15 @@ __all__ = [
     "typed_columns",
 ]
 
-_DATE = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
-)
+#: ISO 8601 dates, with or without a time.
+ISO_DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+_DATE = re.compile(ISO_DATE, re.ASCII)
 _WORDS = {
     **dict.fromkeys(("true", "yes", "t", "y", "1"), 1.0),
     **dict.fromkeys(("false", "no", "f", "n", "0"), 0.0),
 }
+#: Words of which a text column with both meanings is boolean; t and f alone may be other levels.
+_YES_NO = ({"yes", "no", "y", "n"}, {"true", "false", "t", "f"})
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
@@ -252,6 +256,16 @@ def read_date(value: Any) -> int | None:
 def read_boolean(text: str) -> float | None:
     """Return 1 or 0 for a word that means true or false, else None."""
     return _WORDS.get(text.strip().lower())
+
+
+def are_yes_and_no(levels: Collection[str]) -> bool:
+    """Return whether texts are yes and no, Y and N, or true and false, and both occur."""
+    if not 2 <= len(levels) <= 16:
+        return False
+    words = {level.strip().lower() for level in levels}
+    if not any(words <= pair for pair in _YES_NO) or words == {"t", "f"}:
+        return False
+    return len({read_boolean(word) for word in words}) == 2
 
 
 def dates_from(name: str, column: TypedColumn) -> NDArray[np.datetime64]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from separable.data.columns import pandas_index_columns
 from separable.data.dataset import chosen_columns
 from separable.data.ingest.column_types import column_type, count_nulls, with_given_types
 from separable.data.io.compression import BrokenStreamError
 from separable.data.io.readers import TableFiles
 from separable.data.io.sources import copied
-from separable.data.table import TableError
+from separable.data.table import TableError, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,9 +99,13 @@ class ParquetFiles(TableFiles):
         file = self._checked(source, lambda: parquet.ParquetFile(location))
         schema = self._checked(source, lambda: _readable_schema(file))
         if not self.report.sources:
+            index = set() if self.options.columns else pandas_index_columns(schema.metadata or {})
+            names = [name for name in schema.names if name not in index or name == self.target]
             self.columns, self.label = chosen_columns(
-                schema.names, self.options.columns, self.target, source.name
+                names, self.options.columns, self.target, source.name
             )
+            if len(names) < len(schema.names):
+                self.report.notes.append(f"not read: the pandas index {list_names(index, 5)}")
             self.report.compression = compression
             self.schema = pa.schema([schema.field(name) for name in self.columns])
             self.report.columns = [

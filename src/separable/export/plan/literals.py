@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.ingest.conversions.conversion import (
+    DateConversion,
+    NumberConversion,
+    conversion_kind,
+)
+from separable.data.ingest.conversions.date_texts import date_forms
+from separable.data.ingest.conversions.duration_texts import CLOCK, WORDS
+from separable.data.ingest.conversions.number_texts import number_pattern
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
@@ -20,6 +29,7 @@ from separable.export.plan.plan import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from separable.data.ingest.conversions.conversion import Conversion
     from separable.export.plan.plan import Plan, Step
     from separable.export.plan.test_vectors import Vector
 
@@ -80,7 +90,44 @@ def _step(step: Step) -> dict[str, Any]:
     if isinstance(step, NumbersStep):
         return {"kind": step.kind, "products": step.products}
     assert isinstance(step, (NumberStep, BooleanStep, DateStep, RecordStep))
-    return {"kind": step.kind, **vars(step)}
+    fields = dict(vars(step))
+    conversion = fields.pop("conversion", None)
+    if conversion is None:
+        return {"kind": step.kind, **fields}
+    return {
+        "kind": "converted",
+        "column": step.kind,
+        **fields,
+        "conversion": _conversion(conversion),
+    }
+
+
+def _conversion(conversion: Conversion) -> dict[str, Any]:
+    """Return a conversion as patterns, in the syntax that Python and JavaScript share."""
+    common = {"kind": conversion_kind(conversion), "missing": conversion.missing}
+    if isinstance(conversion, NumberConversion):
+        return {
+            **common,
+            **_pattern(number_pattern(conversion)),
+            "decimal": conversion.decimal,
+            "group": conversion.group,
+            "needs_unit": "%" in conversion.units,
+        }
+    if isinstance(conversion, DateConversion):
+        forms = [{**_pattern(text), "order": order} for text, order in date_forms(conversion)]
+        return {**common, "forms": forms, "twelve_hour": conversion.twelve_hour}
+    return {
+        **common,
+        "clock": _pattern(CLOCK),
+        "words": _pattern(WORDS) if conversion.words else None,
+        "twelve_hour": conversion.twelve_hour,
+    }
+
+
+def _pattern(named: str) -> dict[str, Any]:
+    """Return a pattern without names of groups, and the names."""
+    names = re.findall(r"\(\?P<(\w+)>", named)
+    return {"pattern": re.sub(r"\(\?P<\w+>", "(", named), "parts": names}
 
 
 def tests(vectors: Iterable[Vector]) -> list[dict[str, Any]]:

@@ -8,9 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from separable.data.ingest.conversions.conversion import conversion_kind
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from separable.data.ingest.conversions.conversion import Conversion
 
 
 __all__ = [
@@ -46,6 +50,8 @@ class NumberStep:
     mean, scale : float
     value, missing : int or None
         Feature indices; None: no feature.
+    conversion : Conversion or None
+        How texts are converted to numbers.
     """
 
     name: str
@@ -53,6 +59,7 @@ class NumberStep:
     scale: float
     value: int | None
     missing: int | None
+    conversion: Conversion | None = None
 
     kind = "number"
 
@@ -115,12 +122,15 @@ class DateStep:
     cycles : tuple of tuple of (value, index)
         For month, weekday (Monday is 0) and hour, each counted from 0.
     missing : int or None
+    conversion : Conversion or None
+        How texts are converted to dates.
     """
 
     name: str
     numbers: tuple[tuple[float, float, int] | None, ...]
     cycles: tuple[tuple[tuple[int, int], ...], ...]
     missing: int | None
+    conversion: Conversion | None = None
 
     kind = "date"
 
@@ -285,6 +295,19 @@ class Plan:
         """The scores of a row whose features are all 0."""
         sums = self.weights.sum(axis=0).tolist() if self.zero else [0.0] * self.n_scores
         return tuple(b + s for b, s in zip(self.intercept, sums, strict=True))
+
+    @property
+    def conversions(self) -> tuple[Conversion | None, ...]:
+        """The conversion of each step."""
+        return tuple(getattr(step, "conversion", None) for step in self.steps)
+
+    @property
+    def kinds(self) -> set[str]:
+        """The sections of a runtime file that the steps need: their kinds and conversions."""
+        made = {step.kind for step in self.steps}
+        for conversion in filter(None, self.conversions):
+            made |= {"converted", f"{conversion_kind(conversion)} conversion"}
+        return made
 
     def has(self, kind: str) -> bool:
         """Return whether the plan has a step of this kind."""

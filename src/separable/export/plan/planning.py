@@ -159,7 +159,8 @@ def _column_step(column: ColumnEncoder, first: int) -> Step:
     missing = last if column.missing else None
     if isinstance(column, NumberColumn):
         value = first if column.scale else None
-        return NumberStep(column.name, column.mean, column.scale or 1.0, value, missing)
+        mean, scale, conversion = column.mean, column.scale or 1.0, column.conversion
+        return NumberStep(column.name, mean, scale, value, missing, conversion)
     if isinstance(column, BooleanColumn):
         return BooleanStep(column.name, first if column.varies else None, missing)
     if isinstance(column, DateColumn):
@@ -186,7 +187,7 @@ def _date_step(column: DateColumn, first: int, missing: int | None) -> DateStep:
     for kept in column.cycles:
         cycles.append(tuple((value, first + index) for index, value in enumerate(kept)))
         first += len(kept)
-    return DateStep(column.name, tuple(numbers), tuple(cycles), missing)
+    return DateStep(column.name, tuple(numbers), tuple(cycles), missing, column.conversion)
 
 
 # --- other encoders ---

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.ingest.conversions.conversion import DateConversion, NumberConversion
 from separable.data.rows import Rows, as_rows
 from separable.data.table import TableError, is_missing, list_names
 from separable.export.plan.plan import (
@@ -32,6 +33,7 @@ from separable.model.predict.scores import linear_scores
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from separable.data.ingest.conversions.conversion import Conversion
     from separable.export.plan.plan import Plan, Step
     from separable.model.linear_model import LinearModel
 
@@ -162,7 +164,8 @@ def _samples(step: Step) -> list[Any]:
     """Return values of a column, common ones first."""
     if isinstance(step, NumberStep):
         mean, scale = step.mean, step.scale
-        return [mean, mean + scale, None, mean - 1.5 * scale, round(mean)]
+        numbers = [mean, mean + scale, None, mean - 1.5 * scale, round(mean)]
+        return numbers if step.conversion is None else _written(step.conversion, numbers)
     if isinstance(step, BooleanStep):
         return [True, False, None]
     if isinstance(step, DateStep):
@@ -192,7 +195,31 @@ def _new_level(known: set[Any]) -> str:
 def _dates(step: DateStep) -> list[Any]:
     days, spread = step.numbers[0][:2] if step.numbers[0] is not None else (19000.5, 40.0)
     texts = [moment_text(days + shift * spread) for shift in (0.0, 1.0, -1.25, 0.4)]
-    return [texts[0], texts[1][:10], None, texts[2], texts[3][:16]]
+    values = [texts[0], texts[1][:10], None, texts[2], texts[3][:16]]
+    if not isinstance(step.conversion, DateConversion):
+        return values
+    return [_written_date(step.conversion, texts[1]), "n/a", *values[2:], values[0]]
+
+
+def _written_date(conversion: DateConversion, text: str) -> str:
+    """Return a date and time as texts of the column are written."""
+    year, month, day = text[:4], text[5:7].lstrip("0"), text[8:10].lstrip("0")
+    dates = {
+        "dmy": f"{day}.{month}.{year}",
+        "mdy": f"{month}/{day}/{year}",
+        "ymd": f"{year}/{month}/{day}",
+    }
+    return f"{dates[conversion.order]} {text[11:16]}"
+
+
+def _written(conversion: Conversion, numbers: list[Any]) -> list[Any]:
+    """Return numbers as texts of the column are written: a column of SQL has one type."""
+    if not isinstance(conversion, NumberConversion):
+        return ["7:05", "n/a", None, "13:30:15", "0:45"]
+    unit = conversion.units[0] if conversion.units else ""
+    marks = str.maketrans({",": conversion.group, ".": conversion.decimal})
+    texts = [f"{abs(number):,.4f}".translate(marks) for number in numbers if number is not None]
+    return [f"{texts[0]} {unit}", f"({unit}{texts[1]})", None, f"- {texts[2]}{unit}", "n/a"]
 
 
 def moment_text(days: float) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from separable.data.ingest.conversions.guessing import requested
 from separable.data.strings import ChainedTexts
 from separable.data.table import list_names, require_columns
 from separable.features.table.category_column import UNSEEN, CategoryColumn
@@ -59,10 +61,31 @@ def column_specs_of(encoder: Any, names: Sequence[str]) -> dict[str, ColumnSpec]
             options = given[name] if isinstance(given, Mapping) else None
             _check_column_options(kind, name, options)
             specs[name] = ColumnSpec(kind, options)
+    for name, given in _conversions(encoder.conversions, names).items():
+        if specs[name].kind in ("category", "boolean", "text", "drop"):
+            raise ValueError(
+                f"Column {name!r} is named in 'conversions' and in {specs[name].kind!r}. Keep one."
+            )
+        specs[name] = replace(specs[name], conversions={name: given})
     if isinstance(encoder.unseen, Mapping):
         require_columns(encoder.unseen, names, "The table")
     unseen_policies(encoder.unseen, names)
     return specs
+
+
+def _conversions(given: Any, names: Sequence[str]) -> Mapping[str, Any]:
+    """Return the conversions that the user gave, checked."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            "The 'conversions' parameter of TableEncoder must be a dict of columns to conversions. "
+            f"Got {given!r} instead."
+        )
+    require_columns(given, names, "The table")
+    for name, conversion in given.items():
+        requested(conversion, name)
+    return given
 
 
 def check_options(min_count: Any) -> None:

@@ -6,11 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from separable.data.columns import Categories, Numbers, blocks_of
-from separable.data.ingest.dates import Booleans, Dates, is_date, typed_columns
+import msgspec
+
+from separable.data.columns import Categories, Numbers, blocks_of, is_index
+from separable.data.ingest.conversions.applying import convert
+from separable.data.ingest.conversions.guessing import guess_conversion
+from separable.data.ingest.dates import Booleans, Dates, are_yes_and_no, is_date, typed_columns
 from separable.features.table.category_column import CategoryColumn, CategoryState
 from separable.features.table.date_column import DateColumn, DateState
 from separable.features.table.number_column import (
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
 
     from separable.data.checks.dominant_values import DominantValue
     from separable.data.columns import Columns
+    from separable.data.ingest.conversions.conversion import Conversion
+    from separable.data.ingest.conversions.guessing import ConversionGuess, Given
     from separable.data.ingest.dates import TypedColumn
 
 __all__ = [
@@ -62,10 +69,13 @@ class ColumnSpec:
         Requested type.
     options : object
         Options of the column.
+    conversions : mapping
+        Empty, or the column's name with the conversion that the user gave.
     """
 
     kind: str | None = None
     options: Any = None
+    conversions: Mapping[str, Given] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +89,13 @@ class ColumnState:
         ``"unknown"`` while all values are missing.
     why : str
         Reason for the type.
-    spec : Wish
+    spec : ColumnSpec
     state : object
         Sufficient statistics; None for a dropped column.
+    conversion : Conversion or None
+        How the texts of the column are converted to numbers or dates.
+    note : str
+        Why a column that looks like numbers or dates was not converted.
     """
 
     name: str
@@ -89,6 +103,8 @@ class ColumnState:
     why: str
     spec: ColumnSpec
     state: State
+    conversion: Conversion | None = None
+    note: str = ""
 
     @classmethod
     def of(cls, name: str, columns: Columns, spec: ColumnSpec) -> ColumnState:
@@ -103,10 +119,25 @@ class ColumnState:
         named = [name for name in names if specs[name].kind != "drop"]
         kinds = [specs[name].kind or "number" for name in named]
         taken = dict(zip(named, columns_for(kinds, columns, named), strict=True))
+        guesses = _guesses(taken, specs)
+        for name, guess in guesses.items():
+            taken[name] = convert(name, taken[name], guess.conversion)
         numbers = _number_states(
             {n: c for n, c in taken.items() if specs[n].kind in (None, "number")}
         )
-        return [cls._first(name, taken.get(name), specs[name], numbers.get(name)) for name in names]
+        states = [
+            cls._first(name, taken.get(name), specs[name], numbers.get(name)) for name in names
+        ]
+        return [state._guessed_as(guesses.get(state.name)) for state in states]
+
+    def _guessed_as(self, guess: ConversionGuess | None) -> ColumnState:
+        """Return the state with its conversion, and the reason for it."""
+        if guess is None:
+            return self
+        if guess.conversion is None:
+            return replace(self, why=f"{self.why}; {guess.reason}", note=guess.reason)
+        why = guess.reason if self.spec.kind is None else f"asked for; {guess.reason}"
+        return replace(self, why=why, conversion=guess.conversion)
 
     @classmethod
     def _first(
@@ -117,6 +148,8 @@ class ColumnState:
         if spec.kind is not None:
             state = number or _learn(spec, spec.kind, name, column)
             return cls(name, spec.kind, "asked for", spec, state)
+        if number is not None and isinstance(column, Numbers) and is_index(name, column.values):
+            return cls(name, "drop", "an index of rows, not data", spec, None)
         if number is not None:
             return cls(name, *_kind_of(number), spec, number)
         kind, why, levels = _guessed(column)
@@ -144,7 +177,8 @@ class ColumnState:
         known = [state for state in states if state.kind not in ("drop", "unknown")]
         names = [state.name for state in known]
         kinds = [state.kind for state in known]
-        taken = dict(zip(names, columns_for(kinds, columns, names), strict=True))
+        conversions = [state.conversion for state in known]
+        taken = dict(zip(names, columns_for(kinds, columns, names, conversions), strict=True))
         numbers = _number_states({s.name: taken[s.name] for s in known if s.kind == "number"})
         return [s._followed_by(columns, taken.get(s.name), numbers.get(s.name)) for s in states]
 
@@ -175,15 +209,24 @@ class ColumnState:
                 f"a {other.kind} in the other. Say which it is when they are made, for example "
                 f"TableEncoder({self.kind}=[{self.name!r}])."
             )
-        return replace(self, state=_merged(self.state, other.state))
+        conversion = _merged_conversion(self.name, self.conversion, other.conversion)
+        return replace(self, state=_merged(self.state, other.state), conversion=conversion)
 
     def finish(self, *, scale: bool, min_count: int | None, unseen: str) -> ColumnEncoder | str:
         """Return the fitted column, or the reason to drop it."""
+        fitted = self._finished(scale=scale, min_count=min_count, unseen=unseen)
+        if isinstance(fitted, str):
+            return f"{fitted}; {self.note}" if self.note else fitted
+        if isinstance(fitted, (NumberColumn, DateColumn)):
+            return replace(fitted, conversion=self.conversion)
+        return fitted
+
+    def _finished(self, *, scale: bool, min_count: int | None, unseen: str) -> ColumnEncoder | str:
         options: Mapping[str, Any] = (
             self.spec.options if isinstance(self.spec.options, dict) else {}
         )
         if self.state is None:
-            return "asked for"
+            return self.why
         if isinstance(self.state, NumberState):
             return self.state.finish(self.name, scale=self.is_scaled(default=scale))
         if isinstance(self.state, CategoryState):
@@ -196,13 +239,17 @@ class ColumnState:
         return self.state.finish(self.name)
 
 
-def guessed_kinds(names: Sequence[str], columns: Columns) -> dict[str, tuple[str, str]]:
+def guessed_kinds(
+    names: Sequence[str], columns: Columns, conversions: Mapping[str, Given] | None = None
+) -> dict[str, tuple[str, str]]:
     """Return the type and reason of each column without fitting texts.
 
     Parameters
     ----------
     names : sequence of str
     columns : Columns
+    conversions : mapping of str to conversion, optional
+        Those that the user gave; others are guessed.
 
     Returns
     -------
@@ -210,15 +257,26 @@ def guessed_kinds(names: Sequence[str], columns: Columns) -> dict[str, tuple[str
         Type, ``"drop"`` for an uninformative column, and reason.
     """
     kinds = {}
+    specs = {name: ColumnSpec(conversions={name: how}) for name, how in (conversions or {}).items()}
     for block in blocks_of(names, columns.n_rows):
         parsed = dict(zip(block, typed_columns(columns, block), strict=True))
+        guesses = _guesses(parsed, {name: specs.get(name, ColumnSpec()) for name in block})
+        for name, guess in guesses.items():
+            parsed[name] = convert(name, parsed[name], guess.conversion)
         numbers = _number_states(parsed)
         for name, column in parsed.items():
-            kinds[name] = _guessed_kind(name, column, numbers.get(name))
+            kind, why = _guessed_kind(name, column, numbers.get(name))
+            guess = guesses.get(name)
+            if guess is not None:
+                converted = guess.conversion is not None and kind != "drop"
+                why = guess.reason if converted else f"{why}; {guess.reason}"
+            kinds[name] = (kind, why)
     return kinds
 
 
 def _guessed_kind(name: str, column: TypedColumn, number: NumberState | None) -> tuple[str, str]:
+    if isinstance(column, Numbers) and is_index(name, column.values):
+        return "drop", "an index of rows, not data"
     kind, why, levels = _guessed(column) if number is None else (*_kind_of(number), None)
     if kind in ("number", "unknown", "category"):
         state = number or levels or NumberState.of(numbers_of(name, column))
@@ -257,6 +315,8 @@ def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
         return _NOTHING
     if is_date(next(iter(levels))) and all(map(is_date, levels)):
         return "date", "texts that are dates"
+    if are_yes_and_no(levels):
+        return "boolean", f"{' and '.join(sorted(levels)[:2])}"
     words = sum(level.count(" ") + 1 for level in levels) / len(levels)
     if len(levels) > max(MIN_TEXTS, n_values / 2) and words >= MIN_MEAN_WORDS:
         return "text", f"{len(levels)} different texts of {words:.0f} words in {n_values} values"
@@ -264,13 +324,49 @@ def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
 
 
 def columns_for(
-    kinds: Sequence[str], columns: Columns, names: Sequence[str]
+    kinds: Sequence[str],
+    columns: Columns,
+    names: Sequence[str],
+    conversions: Sequence[Conversion | None] = (),
 ) -> Iterator[TypedColumn]:
-    """Yield columns in the form that the encoders of a type expect."""
+    """Yield columns in the form that the encoders of a type expect, texts converted."""
     by_type = [kind in ("date", "boolean", "number") for kind in kinds]
     parsed = iter(typed_columns(columns, [n for n, t in zip(names, by_type, strict=True) if t]))
-    for name, is_typed in zip(names, by_type, strict=True):
-        yield next(parsed) if is_typed else columns[name]
+    for name, is_typed, conversion in zip_longest(names, by_type, conversions):
+        yield convert(name, next(parsed), conversion) if is_typed else columns[name]
+
+
+def _guesses(
+    columns: Mapping[str, TypedColumn], specs: Mapping[str, ColumnSpec]
+) -> dict[str, ConversionGuess]:
+    """Guess the conversions of the text columns that may be numbers or dates."""
+    guesses = {}
+    for name, column in columns.items():
+        spec = specs[name]
+        if isinstance(column, Categories) and spec.kind in (None, "number", "date"):
+            guess = guess_conversion(name, column, spec.conversions, spec.kind)
+            if guess is not None:
+                guesses[name] = guess
+    return guesses
+
+
+def _merged_conversion(
+    name: str, ours: Conversion | None, theirs: Conversion | None
+) -> Conversion | None:
+    """Return the conversion of both; raise if their texts are read differently."""
+    if ours is None or theirs is None or ours == theirs:
+        if (ours is None) == (theirs is None):
+            return ours
+        return ours or theirs  # the other had numbers or dates, not texts
+    words = tuple(dict.fromkeys([*ours.missing, *theirs.missing]))
+    ours, theirs = (msgspec.structs.replace(each, missing=words) for each in (ours, theirs))
+    if ours != theirs:
+        raise ValueError(
+            f"The encoders cannot be merged: column {name!r} is written in different ways "
+            f"({ours} and {theirs}). Say how it is written when they are made: "
+            "TableEncoder(conversions={...})."
+        )
+    return ours
 
 
 def _number_states(columns: Mapping[str, TypedColumn]) -> dict[str, NumberState]:

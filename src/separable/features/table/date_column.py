@@ -23,6 +23,7 @@ from separable.features.table.number_column import NumberColumn, NumberState
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.data.ingest.conversions.conversion import Conversion
     from separable.data.ingest.dates import TypedColumn
 
 __all__ = ["CYCLES", "NUMBERS", "DateColumn", "DateState"]
@@ -141,6 +142,8 @@ class DateColumn:
         not vary.
     missing : bool
         Whether training values were missing, which adds an indicator ``name=(missing)``.
+    conversion : Conversion or None
+        How texts are converted to dates; None: ISO dates only.
     """
 
     name: str
@@ -148,6 +151,7 @@ class DateColumn:
     scales: tuple[float, ...]
     cycles: tuple[tuple[int, ...], ...]
     missing: bool
+    conversion: Conversion | None = None
 
     kind: ClassVar[str] = "date"
 
@@ -188,7 +192,7 @@ class DateColumn:
         """
         if value is None:
             return [(len(self.feature_names) - 1, 1.0)] if self.missing else []
-        moment = read_date(value)
+        moment = None if self.conversion and isinstance(value, str) else read_date(value)
         if moment is None:
             return None
         dates = np.array([moment], dtype=np.int64).view("datetime64[us]")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.checks.dominant_values import DominantValue
+    from separable.data.ingest.conversions.conversion import Conversion
     from separable.data.ingest.dates import TypedColumn
 
 __all__ = [
@@ -148,12 +149,15 @@ class NumberColumn:
         of missing values is output.
     missing : bool
         Whether training values were missing, which adds an indicator ``name=(missing)``.
+    conversion : Conversion or None
+        How texts are converted to numbers; None: plain numbers only.
     """
 
     name: str
     mean: float
     scale: float
     missing: bool
+    conversion: Conversion | None = None
 
     kind: ClassVar[str] = "number"
 

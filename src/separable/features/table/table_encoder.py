@@ -29,6 +29,7 @@ from separable.features.table.column_specs import (
     unseen_policies,
 )
 from separable.features.table.column_states import ColumnState, ColumnTable, columns_for
+from separable.features.table.date_column import DateColumn
 from separable.features.table.number_column import NumberColumn, encode_numbers
 from separable.features.table.table_serialization import (
     Parts,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.checks.dominant_values import DominantValue
+    from separable.data.ingest.conversions.conversion import Conversion
+    from separable.data.ingest.conversions.guessing import Given
     from separable.data.rows import Rows
     from separable.features.base import Tensors, Values
     from separable.features.encoding_report import ColumnReport
@@ -80,9 +83,11 @@ class TableEncoder(Transformer):
 
     A text column is free text if more than half of its values (and more than 10) are distinct, with
     three or more words on average. A column with more than 50 levels, most of them unique, is an
-    identifier. ISO dates are dates. Any other text column is a category. `guess` shows the inferred
-    types. Uninformative columns (constant, all missing, identifier) are dropped and listed in
-    `dropped_`.
+    identifier. ISO dates are dates, yes and no are booleans. Numbers and dates as people write them
+    (``$1,133.98``, ``12 kg``, ``05.03.2024``, ``14:30``) are converted if nearly all distinct texts
+    of the column can be read; `conversions_` has the conversions, which `encode` applies too. Any
+    other text column is a category. `guess` shows the inferred types. Uninformative columns
+    (constant, all missing, identifier) are dropped and listed in `dropped_`.
 
     Parameters
     ----------
@@ -90,6 +95,11 @@ class TableEncoder(Transformer):
         Columns to treat as this type, whatever they look like. A mapping also gives options of a
         column: ``number={"age": {"scale": False}}``, ``category={"city": {"min_count": 5, "unseen":
         "error"}}``, ``text={"review": TextEncoder(...)}`` or a dict of its parameters.
+    conversions : mapping of str to conversion, optional
+        How text columns are converted to numbers and dates, instead of the guess: ``"day-first"``,
+        ``"month-first"``, ``"decimal-comma"``, ``"decimal-point"``, ``"text"`` or None (not
+        converted), or the fields of a conversion, such as ``{"kind": "number", "units": ["kg"],
+        "missing": ["lost"]}``.
     scale : bool, default True
         False: numbers are not standardized, and missing ones become 0, as counts for naive Bayes
         require.
@@ -108,6 +118,8 @@ class TableEncoder(Transformer):
         Inferred type of each column, with the reason; it prints as a table.
     dropped_ : dict of str to str
         Dropped columns, each with the reason.
+    conversions_ : dict of str to Conversion
+        Conversions of text columns to numbers and dates.
     unseen_ : dict of str to dict
         Levels unseen in training and met since fit: by column their total, up to 100 levels with
         counts, and the count of the others. Not part of a saved model.
@@ -143,6 +155,7 @@ class TableEncoder(Transformer):
         date: Names = None,
         text: Names = None,
         drop: Names = None,
+        conversions: Mapping[str, Given] | None = None,
         scale: bool = True,
         min_count: int | None = None,
         unseen: str | Mapping[str, str] = "zero",
@@ -154,6 +167,7 @@ class TableEncoder(Transformer):
         self.date = date
         self.text = text
         self.drop = drop
+        self.conversions = conversions
         self.scale = scale
         self.min_count = min_count
         self.unseen = unseen
@@ -392,10 +406,24 @@ class TableEncoder(Transformer):
 
     @property
     def column_types(self) -> dict[str, ColumnType]:
-        """Types of the used columns, in the form that `read` accepts; free text is a category."""
+        """Types of the used columns, in the form that `read` accepts.
+
+        Free text, and texts that the encoder converts, are a category.
+        """
         return {
-            encoder.name: "category" if encoder.kind == "text" else cast("ColumnType", encoder.kind)
+            encoder.name: "category"
+            if encoder.kind == "text" or encoder.name in self.conversions_
+            else cast("ColumnType", encoder.kind)
             for encoder in self._fitted()
+        }
+
+    @property
+    def conversions_(self) -> dict[str, Conversion]:
+        """Conversions of text columns to numbers and dates, by column."""
+        return {
+            encoder.name: encoder.conversion
+            for encoder in self._fitted()
+            if isinstance(encoder, (NumberColumn, DateColumn)) and encoder.conversion is not None
         }
 
     @property
@@ -524,7 +552,8 @@ def _encoded(
 ) -> tuple[list[Slot], list[ColumnReport]]:
     """Encode a block of columns, consecutive numeric columns together."""
     kinds = [encoder.kind for encoder in encoders]
-    taken = columns_for(kinds, columns, [encoder.name for encoder in encoders])
+    conversions = [getattr(encoder, "conversion", None) for encoder in encoders]
+    taken = columns_for(kinds, columns, [encoder.name for encoder in encoders], conversions)
     slots: list[Slot] = []
     reports: list[ColumnReport] = []
     for are_numbers, run in groupby(

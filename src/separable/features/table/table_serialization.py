@@ -7,11 +7,19 @@ categories is written as before.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.ingest.conversions.conversion import (
+    Conversion,
+    DateConversion,
+    conversion_from_dict,
+    conversion_to_dict,
+)
+from separable.data.ingest.conversions.guessing import requested
 from separable.data.strings import PackedTexts, is_texts, pack_strings
 from separable.features.table.category_column import UNSEEN, CategoryColumn
 from separable.features.table.column_specs import PARAMETERS
@@ -65,6 +73,13 @@ def tensors_of(
         tensors["rare_counts"] = np.array([len(e.rare) for e in categories], dtype=np.int64)
     if any(e.unseen != "zero" for e in categories):
         values["policies"] = [e.unseen for e in categories]
+    conversions = {
+        e.name: conversion_to_dict(e.conversion)
+        for e in encoders
+        if isinstance(e, (NumberColumn, DateColumn)) and e.conversion is not None
+    }
+    if conversions:
+        values["conversions"] = conversions
     if len(numbers) + len(categories) < len(encoders):
         tensors["kinds"] = np.array([KINDS.index(e.kind) for e in encoders], dtype=np.uint8)
         _add_later_kinds(encoders, tensors, values)
@@ -130,7 +145,26 @@ class Parts:
                 if each == kind
             ]
             columns |= {column.name: column for column in make(tensors_of_kind)}
+        columns |= self._converted(columns)
         return [columns[name] for name in names]
+
+    def _converted(self, columns: Mapping[str, ColumnEncoder]) -> dict[str, ColumnEncoder]:
+        """Return the columns that have a conversion, with it."""
+        saved = self._values.get("conversions", {})
+        if not isinstance(saved, dict):
+            raise ValueError("The saved TableEncoder is damaged: wrong 'conversions'.")
+        made: dict[str, ColumnEncoder] = {}
+        for name, record in saved.items():
+            column = columns.get(name)
+            try:
+                conversion = conversion_from_dict(record)
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"The saved TableEncoder is damaged: {error}") from None
+            kind = "date" if isinstance(conversion, DateConversion) else "number"
+            if not isinstance(column, (NumberColumn, DateColumn)) or column.kind != kind:
+                raise ValueError("The saved TableEncoder is damaged: wrong 'conversions'.")
+            made[name] = replace(column, conversion=conversion)
+        return made
 
     def _kinds(self, n_columns: int) -> list[str]:
         is_number = self._flags("is_number", n_columns)
@@ -290,6 +324,11 @@ def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[st
         if name in FIRST_PARAMETERS or parameters[name] is not None
     }
     values: dict[str, Any] = {"options": options, **learned}
+    if parameters["conversions"]:
+        values["requested_conversions"] = {
+            name: _plain_conversion(requested(given, name))
+            for name, given in parameters["conversions"].items()
+        }
     if not parameters["scale"]:
         values["scale"] = False
     if parameters["min_count"] is not None:
@@ -298,6 +337,16 @@ def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[st
     if unseen != "zero":
         values["unseen"] = unseen if isinstance(unseen, str) else dict(unseen)
     return values
+
+
+def _plain_conversion(given: Any) -> dict[str, Any] | None:
+    if isinstance(given, Conversion):
+        return conversion_to_dict(given)
+    return (
+        None
+        if given is None
+        else {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
+    )
 
 
 def _plain_option(given: Any) -> Any:
@@ -338,6 +387,10 @@ def options_from_values(values: Values) -> dict[str, Any]:
             each is None or isinstance(each, dict) for each in given.values()
         )
         _check(given is None or listed or mapped, "options must be lists of names")
+    conversions = values.get("requested_conversions")
+    if conversions is not None:
+        _check(isinstance(conversions, dict), "wrong conversions")
+        conversions = {name: requested(given, name) for name, given in conversions.items()}
     scale = values.get("scale", True)
     _check(isinstance(scale, bool), "'scale' must be true or false")
     min_count = values.get("min_count")
@@ -345,7 +398,13 @@ def options_from_values(values: Values) -> dict[str, Any]:
     unseen = values.get("unseen", "zero")
     named = unseen.values() if isinstance(unseen, dict) else [unseen]
     _check(all(each in UNSEEN for each in named), "wrong 'unseen'")
-    return {**options, "scale": scale, "min_count": min_count, "unseen": unseen}
+    return {
+        **options,
+        "conversions": conversions,
+        "scale": scale,
+        "min_count": min_count,
+        "unseen": unseen,
+    }
 
 
 def _check(ok: bool, what: str) -> None:

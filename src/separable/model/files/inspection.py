@@ -30,7 +30,7 @@ MAX_LISTED = 10
 #: Fields of the document that are reported unchanged.
 FIELDS = (
     *("format", "format_version", "separable_version", "learner", "family", "link"),
-    *("parameters", "threshold", "evidence"),
+    *("parameters", "binarize", "evidence"),
 )
 
 
@@ -143,7 +143,8 @@ def _raw(document: bytes, inspection: Inspection) -> dict[str, Any]:
         return {}
     if not isinstance(raw, dict):
         return {}
-    inspection.fields = {name: raw[name] for name in FIELDS if name in raw}
+    named = {"binarize": raw.get("threshold"), **raw}  # its name in format 1
+    inspection.fields = {name: named[name] for name in FIELDS if name in named}
     inspection.voted = raw.get("voted") is not None
     inspection.state = raw.get("state") is not None
     return raw

@@ -50,7 +50,7 @@ COMMON = {"classes", "feature_names", "training_row_hashes", "training_row_count
 LINEAR = {"weights", "intercept", "calibration"}
 
 FORMAT = "separable"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 class ModelFileError(ValueError):
@@ -93,7 +93,7 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
         encoder=record,
         state=None if state is None else dict(state.values),
         voted=_voted_record(model),
-        threshold=model.threshold,
+        binarize=model.threshold,
     )
     try:
         chunks = container_chunks(document.to_json(), tensors)
@@ -175,7 +175,7 @@ def _model_from_bytes(data: bytes) -> Model:
         weights=weights,
         intercept=intercept,
         link=document.link,
-        threshold=document.threshold,
+        threshold=document.binarize,
         calibration=_numbers(own, "calibration") if "calibration" in own else None,
         **common,
     )
@@ -312,7 +312,12 @@ class VotedRecord(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """Everything of a model except tensors; ``voted`` is set for a ``VotedModel``."""
+    """Everything of a model except tensors; ``voted`` is set for a ``VotedModel``.
+
+    ``decision`` (threshold and costs), ``column_statistics`` (ranges, and mean and variance of the
+    contributions) and ``test_rows`` are names of fields to come. A file that has one of them says
+    more than this version can honour, so it is refused.
+    """
 
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
@@ -325,7 +330,10 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     encoder: EncoderRecord | None
     state: dict[str, Any] | None
     voted: VotedRecord | None = None
-    threshold: float | None = None
+    binarize: float | None = None
+    decision: None = None
+    column_statistics: None = None
+    test_rows: None = None
 
     def to_json(self) -> bytes:
         """Return the document as JSON with ordered keys; NaN and infinities are preserved."""
@@ -346,9 +354,35 @@ def read_format(text: bytes) -> None:
         raise ValueError(f"its format version is {header.format_version}; there is none below 1.")
 
 
+class FirstDocument(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The document of format 1, in which ``binarize`` was ``threshold``."""
+
+    format: str
+    format_version: int
+    separable_version: str
+    learner: str
+    parameters: dict[str, Any]
+    family: Family | None
+    link: Link
+    evidence: dict[str, Any]
+    encoder: EncoderRecord | None
+    state: dict[str, Any] | None
+    voted: VotedRecord | None = None
+    threshold: float | None = None
+
+    def to_current(self) -> Document:
+        """Return the document in the current format."""
+        fields = msgspec.structs.asdict(self)
+        binarize = fields.pop("threshold")
+        return Document(**{**fields, "format_version": FORMAT_VERSION, "binarize": binarize})
+
+
 def read_document(text: bytes) -> Document:
     """Return the validated document, with NaN and infinities restored."""
-    document: Document = _decode(text, Document)
+    if _decode(text, Format).format_version == 1:
+        document = _decode(text, FirstDocument).to_current()
+    else:
+        document = _decode(text, Document)
     for name in ("parameters", "evidence", "state"):
         value = getattr(document, name)
         setattr(document, name, value if value is None else _restored(value, name))

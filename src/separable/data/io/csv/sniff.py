@@ -16,6 +16,7 @@ import numpy as np
 from separable.data.arrow_arrays import bits, strings, text_codes
 from separable.data.columns import blocks_of
 from separable.data.ingest.column_types import ColumnPlan, arrow_type, guess, sure_guesses
+from separable.data.ingest.conversions.number_texts import MIN_GROUPED
 from separable.data.io.csv.dialect import (
     Dialect,
     delimiter_name,
@@ -64,6 +65,10 @@ LONG_HEAD_BYTES = 1 << 25
 _LONGEST_NAME = 80
 _NAME_WORDS = 8
 
+
+#: Rows that suffice to see that points are decimal marks, and values that leave it open.
+_FIRST_ROWS = 64
+MAY_BE_GROUPED = r"^[0-9]{1,3}(\.[0-9]{3})*$|^[^0-9]*$"
 
 #: Columns whose types are inferred together.
 _GUESSED_TOGETHER = 1024
@@ -321,15 +326,34 @@ def _block_guesses(
     if plan.type == "number":  # the type of every value is the type of every column
         empty = replace(plan, why="every value is missing")
         kept: list[bool] = np.any(present, axis=1).tolist()
-        return [plan if each else empty for each in kept]
-    plans = sure_guesses(columns, present)
-    left = [index for index, plan in enumerate(plans) if plan is None]
+        plans = [plan if each else empty for each in kept]
+        for index in _may_be_grouped(columns, texts, present) if decimal == "." else ():
+            plans[index] = guess(_present(columns[index], missing), decimal)
+        return plans
+    sure = sure_guesses(columns, present)
+    left = [index for index, plan in enumerate(sure) if plan is None]
     half = len(left) // 2 if len(left) == len(columns) else len(left)
     for indices in filter(None, (left[:half], left[half:])):
         guesses = _block_guesses([columns[index] for index in indices], decimal, missing)
         for index, plan in zip(indices, guesses, strict=True):
-            plans[index] = plan
-    return [plan for plan in plans if plan is not None]
+            sure[index] = plan
+    return [plan for plan in sure if plan is not None]
+
+
+def _may_be_grouped(columns: Sequence[Any], texts: Any, present: Any) -> list[int]:
+    """Return the numeric columns whose points may be thousands marks: some values have none."""
+    from pyarrow import compute
+
+    points = compute.fill_null(compute.match_substring(texts, "."), False).combine_chunks()
+    pointed = bits(points, 1).reshape(len(columns), -1)
+    plain = (present & ~pointed).any(axis=1)
+    some = np.flatnonzero(plain & (pointed.sum(axis=1) >= MIN_GROUPED)).tolist()
+    if not some:
+        return []
+    first = _together([columns[index].slice(0, _FIRST_ROWS) for index in some])
+    open_yet = compute.fill_null(compute.match_substring_regex(first, MAY_BE_GROUPED), True)
+    rows = bits(open_yet.combine_chunks(), 1).reshape(len(some), -1).all(axis=1)
+    return [index for index, is_open in zip(some, rows.tolist(), strict=True) if is_open]
 
 
 def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Literal[".", ","]:

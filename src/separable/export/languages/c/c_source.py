@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.ingest.conversions.conversion import conversion_kind
 from separable.export.languages.language_registry import runtime
 from separable.export.plan.plan import (
     BooleanStep,
@@ -21,6 +22,7 @@ from separable.export.plan.test_vectors import PRECISION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from separable.data.ingest.conversions.conversion import Conversion
     from separable.export.languages.language_registry import Runtime
     from separable.export.plan.plan import Plan, Step
     from separable.export.plan.test_vectors import Vector
@@ -41,7 +43,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     """
     refuse_texts(plan, "C")
     made = runtime("c", "runtime.c")
-    kinds = {step.kind for step in plan.steps}
+    kinds = plan.kinds
     parts = [
         _head(made, plan),
         made["number cells" if plan.takes == "numbers" else "values"],
@@ -110,13 +112,71 @@ def _encoding(made: Runtime, plan: Plan) -> list[str]:
     (first, *_) = plan.steps
     if isinstance(first, NumbersStep):
         return _numbers(made, first)
-    calls = [
-        f"    if (!{step.kind}_cell(&step_{at}, row + {at}, scores)) return {at + 1};\n"
-        for at, step in enumerate(plan.steps)
-    ]
+    calls = [_call(step, at) for at, step in enumerate(plan.steps)]
     head = "static int encode(const model_cell *row, double *scores) {\n"
-    tables = [_table(step, at) for at, step in enumerate(plan.steps)]
+    tables = [
+        _conversion(conversion, at)
+        for at, conversion in enumerate(plan.conversions)
+        if conversion is not None
+    ]
+    tables += [_table(step, at) for at, step in enumerate(plan.steps)]
     return [*tables, "".join([head, *calls, "    return 0;\n}\n"])]
+
+
+def _call(step: Step, at: int) -> str:
+    """Return the lines that add a column to the scores."""
+    conversion = getattr(step, "conversion", None)
+    if conversion is None:
+        return f"    if (!{step.kind}_cell(&step_{at}, row + {at}, scores)) return {at + 1};\n"
+    kind = conversion_kind(conversion)
+    read = f"read_{kind}_text(&conversion_{at}, text, "
+    if kind == "date":
+        take = f"if (!{read}date)) return {at + 1}; value = model_text(date)"
+    else:
+        take = f"if (!{read}&value.number)) return {at + 1}; value.kind = MODEL_NUMBER"
+    return f"""    {{
+        char text[200]{", date[64]" * (kind == "date")};
+        model_value value = row[{at}];
+        if (value.kind == MODEL_TEXT) {{
+            if (!normalized(&value, text, sizeof text)) return {at + 1};
+            if (is_missing_word(&conversion_{at}, text)) {{
+                value = model_missing();
+            }} else {{
+                {take.replace("; ", ";" + chr(10) + " " * 16)};
+            }}
+        }}
+        if (!{step.kind}_cell(&step_{at}, &value, scores)) return {at + 1};
+    }}
+"""
+
+
+def _conversion(conversion: Conversion, at: int) -> str:
+    """Return the tables of the conversion of a column."""
+    units = sorted(getattr(conversion, "units", ()), key=len, reverse=True)
+    group = getattr(conversion, "group", "")
+    values = [
+        f"missing_{at}",
+        str(len(conversion.missing)),
+        f"units_{at}",
+        str(len(units)),
+        _character(getattr(conversion, "decimal", ".")),
+        _character(group) if group else "0",
+        _character(getattr(conversion, "order", "ymd")[0]),
+        str(int("%" in units)),
+        *(
+            str(int(getattr(conversion, name, False)))
+            for name in ("month_names", "twelve_hour", "words")
+        ),
+    ]
+    return (
+        f"static const char *const missing_{at}[] = {_braced(map(_string, conversion.missing))};\n"
+        f"static const char *const units_{at}[] = {_braced(map(_string, units or ['']))};\n"
+        f"static const conversion conversion_{at} = {_braced(values)};\n"
+    )
+
+
+def _character(letter: str) -> str:
+    return f"(char){ord(letter)}"
 
 
 def _numbers(made: Runtime, step: NumbersStep) -> list[str]:

@@ -133,6 +133,348 @@ static int number_cell(const number_step *step, const model_value *value, double
     return step->value < 0 ? 1 : put(scores, step->value, scaled);
 }
 
+// section converted, for converted
+typedef struct {
+    const char *const *missing; /* in lower case */
+    int n_missing;
+    const char *const *units; /* the longest first */
+    int n_units;
+    char decimal, group; /* group: 0 for none */
+    char order;          /* of dates: 'y', 'd' or 'm' comes first */
+    int needs_unit, month_names, twelve_hour, words;
+} conversion;
+
+/* Copies a text with ASCII spaces, minus signs and apostrophes, trimmed; 0 if it is too long. */
+static int normalized(const model_value *value, char *out, size_t room) {
+    static const char *const odd[] = {"\t", "\302\240", "\342\200\211", "\342\200\257", "\342\210\222", "\342\200\231"};
+    static const char same[] = "    -'";
+    size_t at = 0, n = 0, k;
+    while (at < value->size) {
+        for (k = 0; k < 6; ++k) {
+            size_t size = strlen(odd[k]);
+            if (value->size - at >= size && memcmp(value->text + at, odd[k], size) == 0) break;
+        }
+        if (value->text[at] == 0) return 0;
+        if (n == 0 && (k < 4 || value->text[at] == ' ')) {
+            at += k < 6 ? strlen(odd[k]) : 1;
+            continue;
+        }
+        if (n + 1 >= room) return 0;
+        out[n++] = k < 6 ? same[k] : value->text[at];
+        at += k < 6 ? strlen(odd[k]) : 1;
+    }
+    while (n > 0 && out[n - 1] == ' ') --n;
+    out[n] = 0;
+    return 1;
+}
+
+static char lower(char letter) { return (char)(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter); }
+
+static int is_missing_word(const conversion *rules, const char *text) {
+    int i;
+    for (i = 0; i < rules->n_missing; ++i) {
+        const char *a = text, *b = rules->missing[i];
+        while (*a && lower(*a) == *b) ++a, ++b;
+        if (*a == 0 && *b == 0) return 1;
+    }
+    return 0;
+}
+
+static int is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
+// section number conversion, for number conversion
+static void skip_spaces(const char **at) {
+    while (**at == ' ') ++*at;
+}
+
+static void sign_at(const char **at, int *signs, int *minus) {
+    skip_spaces(at);
+    if (**at != '+' && **at != '-') return;
+    *minus |= **at == '-';
+    ++*signs;
+    ++*at;
+}
+
+static void unit_at(const conversion *rules, const char **at, int *units) {
+    int i;
+    skip_spaces(at);
+    for (i = 0; i < rules->n_units; ++i) {
+        size_t size = strlen(rules->units[i]);
+        if (strncmp(*at, rules->units[i], size) == 0) {
+            *at += size;
+            ++*units;
+            return;
+        }
+    }
+}
+
+static int read_number_text(const conversion *rules, const char *text, double *number) {
+    char core[300];
+    const char *at = text;
+    int opened = *at == '(', signs = opened, minus = opened, units = 0, whole = 0, part = 0;
+    size_t n = 0;
+    at += opened;
+    sign_at(&at, &signs, &minus);
+    unit_at(rules, &at, &units);
+    sign_at(&at, &signs, &minus);
+    skip_spaces(&at);
+    if (is_digit(*at)) {
+        int first = *at != '0';
+        for (; is_digit(*at); ++at, ++whole) core[n++] = *at;
+        while (first && whole <= 3 && rules->group && *at == rules->group && is_digit(at[1]) && is_digit(at[2]) &&
+               is_digit(at[3])) {
+            memcpy(core + n, at + 1, 3);
+            n += 3, at += 4;
+            if (is_digit(*at)) return 0;
+        }
+    }
+    if (*at == rules->decimal) {
+        core[n++] = '.';
+        for (++at; is_digit(*at); ++at, ++part) core[n++] = *at;
+    }
+    if (whole + part == 0) return 0;
+    if (*at == 'e' || *at == 'E') {
+        const char *power = at + 1;
+        power += *power == '+' || *power == '-';
+        if (is_digit(*power)) {
+            while (is_digit(*power)) ++power;
+            memcpy(core + n, at, (size_t)(power - at));
+            n += (size_t)(power - at);
+            at = power;
+        }
+    }
+    core[n] = 0;
+    unit_at(rules, &at, &units);
+    sign_at(&at, &signs, &minus);
+    skip_spaces(&at);
+    if ((*at == ')') != opened) return 0;
+    at += opened;
+    if (*at != 0 || signs > 1 || units > 1 || (rules->needs_unit && units == 0)) return 0;
+    *number = strtod(core, NULL);
+    if (minus) *number = -*number;
+    return 1;
+}
+
+// section digits of texts, for date conversion, duration conversion
+/* Reads up to `most` digits and moves on; -1 if there is none. */
+static long some_digits(const char **at, int most) {
+    long number = 0;
+    if (!is_digit(**at)) return -1;
+    for (; most > 0 && is_digit(**at); --most, ++*at) number = number * 10 + (**at - '0');
+    return number;
+}
+
+// section date conversion, for date conversion
+static const char *const month_words[] = {"january", "february", "march",     "april",   "may",      "june",
+                                          "july",    "august",   "september", "october", "november", "december"};
+
+/* The number of a month from the beginning of its name, 0 for other words. */
+static int month_of(const char *name, size_t size) {
+    int month, found = 0;
+    for (month = 0; month < 12; ++month) {
+        size_t i = 0;
+        while (i < size && month_words[month][i] && lower(name[i]) == month_words[month][i]) ++i;
+        if (i == size || (size == 4 && month == 8 && i == 3 && lower(name[3]) == 't')) {
+            if (found) return 0;
+            found = month + 1;
+        }
+    }
+    return found;
+}
+
+static size_t letters_at(const char *at) {
+    size_t n = 0;
+    while ((at[n] >= 'a' && at[n] <= 'z') || (at[n] >= 'A' && at[n] <= 'Z')) ++n;
+    return n;
+}
+
+static int one_of(char letter, const char *letters) { return letter != 0 && strchr(letters, letter) != NULL; }
+
+/* Reads the day; the year is -1 if the text has no known form. */
+static void day_at(const conversion *rules, const char **from, long *year, long *month, long *day) {
+    const char *at = *from, *start = at;
+    size_t n = letters_at(at);
+    long first, second;
+    char sep;
+    *year = -1;
+    if (rules->month_names && n >= 3 && n <= 9) {
+        *month = month_of(at, n);
+        at += n;
+        at += *at == '.';
+        if (*at++ != ' ') return;
+        *day = some_digits(&at, 2);
+        at += *at == ',';
+        if (*day < 0 || *at++ != ' ') return;
+        start = at;
+        second = some_digits(&at, 4);
+        *year = at - start == 4 ? second : -1;
+        *from = at;
+        return;
+    }
+    first = some_digits(&at, 4);
+    if (at - start == 4) {
+        sep = *at;
+        if (!one_of(sep, "-/.")) return;
+        ++at;
+        *month = some_digits(&at, 2);
+        if (*month < 0 || *at++ != sep) return;
+        *day = some_digits(&at, 2);
+        if (*day < 0) return;
+        *year = first;
+        *from = at;
+        return;
+    }
+    if (first < 0 || at - start > 2) return;
+    sep = *at;
+    if (rules->order != 'y' && one_of(sep, "-/.") && is_digit(at[1])) {
+        ++at;
+        second = some_digits(&at, 2);
+        if (*at++ != sep) return;
+        start = at;
+        *year = some_digits(&at, 4);
+        if (at - start != 2 && at - start != 4) *year = -1;
+        if (at - start == 2) *year += *year < 69 ? 2000 : 1900;
+        *month = rules->order == 'd' ? second : first;
+        *day = rules->order == 'd' ? first : second;
+        *from = at;
+        return;
+    }
+    if (!rules->month_names || !one_of(*at, " .-")) return;
+    at += 1 + one_of(at[1], " .-");
+    n = letters_at(at);
+    if (n < 3 || n > 9) return;
+    *month = month_of(at, n);
+    *day = first;
+    at += n;
+    if (!one_of(*at, "., -")) return;
+    at += 1 + one_of(at[1], "., -");
+    start = at;
+    second = some_digits(&at, 4);
+    *year = at - start == 4 ? second : -1;
+    *from = at;
+}
+
+/* Writes a date as people write it as an ISO date; 0 if it is none. */
+static int read_date_text(const conversion *rules, const char *text, char *out) {
+    const char *at = text, *fraction = "", *zone = "";
+    long year, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+    int digits = 0, zone_size = 0;
+    day_at(rules, &at, &year, &month, &day);
+    if (year < 1 || month < 1 || month > 12 || day > 99) return 0;
+    if (*at) {
+        if (*at == 'T' || *at == ' ')
+            ++at;
+        else if (at[0] == ',' && at[1] == ' ')
+            at += 2;
+        else
+            return 0;
+        hour = some_digits(&at, 2);
+        if (hour < 0 || *at++ != ':' || !is_digit(at[0]) || !is_digit(at[1])) return 0;
+        minute = some_digits(&at, 2);
+        if (*at == ':') {
+            ++at;
+            if (!is_digit(at[0]) || !is_digit(at[1])) return 0;
+            second = some_digits(&at, 2);
+            if (*at == '.') {
+                fraction = at++;
+                for (digits = 1; is_digit(*at); ++at) ++digits;
+                if (digits < 2 || digits > 10) return 0;
+            }
+        }
+        if (*at == ' ' && at[1]) ++at;
+        if ((lower(*at) == 'a' || lower(*at) == 'p') && lower(at[1]) == 'm') {
+            if (!rules->twelve_hour || hour < 1 || hour > 12) return 0;
+            hour = hour % 12 + (lower(*at) == 'p' ? 12 : 0);
+            at += 2;
+            if (*at == ' ' && at[1]) ++at;
+        }
+        zone = at;
+        if (strcmp(at, "UTC") == 0 || strcmp(at, "GMT") == 0) {
+            zone = "Z";
+            at += 3;
+        } else {
+            at += strlen(at);
+        }
+        zone_size = (int)strlen(zone);
+        if (zone_size > 6) return 0;
+    }
+    sprintf(out, "%04ld-%02ld-%02ld %02ld:%02ld:%02ld%.*s%.*s", year, month, day, hour, minute, second, digits,
+            fraction, zone_size, zone);
+    return 1;
+}
+
+// section duration conversion, for duration conversion
+static int is_one(const char *at, size_t size, const char *words) {
+    /* words: each between commas */
+    char word[16];
+    if (size == 0 || size > 8) return 0;
+    word[0] = ',';
+    memcpy(word + 1, at, size);
+    word[size + 1] = ',';
+    word[size + 2] = 0;
+    return strstr(words, word) != NULL;
+}
+
+/* Reads the hours of a time of day or of a duration. */
+static int read_duration_text(const conversion *rules, const char *text, double *hours) {
+    static const char *const words[] = {",d,day,days,", ",h,hr,hrs,hour,hours,", ",m,min,mins,minute,minutes,",
+                                        ",s,sec,secs,second,seconds,"};
+    static const double sizes[] = {86400.0, 3600.0, 60.0, 1.0};
+    const char *at = text, *start;
+    double seconds = 0;
+    int minus = *at == '-', unit = 0, n = 0;
+    long hour;
+    at += *at == '+' || *at == '-';
+    start = at;
+    hour = some_digits(&at, 5);
+    if (hour >= 0 && *at == ':') {
+        if (at[1] < '0' || at[1] > '5' || !is_digit(at[2])) return 0;
+        seconds = ((at[1] - '0') * 10 + (at[2] - '0')) * 60.0;
+        at += 3;
+        n = 0;
+        start = at + 1;
+        if (*at == ':') {
+            if (at[1] < '0' || at[1] > '5' || !is_digit(at[2])) return 0;
+            at += 3;
+            if (*at == '.')
+                for (++at; is_digit(*at); ++at) ++n;
+            if (at[-1] == '.' || n > 9) return 0;
+            n = 1;
+        }
+        if (*at == ' ' && at[1]) ++at;
+        if ((lower(*at) == 'a' || lower(*at) == 'p') && lower(at[1]) == 'm') {
+            if (!rules->twelve_hour || hour < 1 || hour > 12 || minus) return 0;
+            hour = hour % 12 + (lower(*at) == 'p' ? 12 : 0);
+            at += 2;
+        }
+        if (*at) return 0;
+        seconds = (double)hour * 3600.0 + seconds + (n ? strtod(start, NULL) : 0.0);
+        *hours = (minus ? -seconds : seconds) / 3600.0;
+        return 1;
+    }
+    if (!rules->words) return 0;
+    for (at = start; *at; ++n) {
+        size_t size = 0;
+        double number;
+        start = at;
+        while (is_digit(*at)) ++at;
+        if (at == start) return 0;
+        if (*at == '.' && is_digit(at[1]))
+            for (++at; is_digit(*at);) ++at;
+        number = strtod(start, NULL);
+        at += *at == ' ';
+        while (at[size] >= 'a' && at[size] <= 'z') ++size;
+        while (unit < 4 && !is_one(at, size, words[unit])) ++unit;
+        if (unit == 4) return 0;
+        seconds += number * sizes[unit++];
+        at += size;
+        at += *at == ',' || *at == ' ';
+        at += *at == ',' || *at == ' ';
+    }
+    *hours = (minus ? -seconds : seconds) / 3600.0;
+    return n > 0;
+}
+
 // section level text, for category, boolean
 /* Writes a number as the text of a level: the shortest that gives it back, as Python's repr. */
 static size_t number_text(double x, char *out) {
@@ -350,6 +692,18 @@ static int date_cell(const date_step *step, const model_value *value, double *sc
 
 // end of section
 
+static const char *const missing_0[] = {"n/a"};
+static const char *const units_0[] = {"EUR"};
+static const conversion conversion_0 = {missing_0, 1, units_0, 1, ',', '.', 'd', 0, 1, 1, 1};
+static int conversion_checks(void) {
+    char text[64], date[64];
+    double number = 0, hours = 0;
+    model_value value = model_text(" 1.234,5 EUR ");
+    return normalized(&value, text, sizeof text) && read_number_text(&conversion_0, text, &number) &&
+           number == 1234.5 && read_date_text(&conversion_0, "5 Mar 2024", date) &&
+           strcmp(date, "2024-03-05 00:00:00") == 0 && read_duration_text(&conversion_0, "1h 30m", &hours) &&
+           hours == 1.5 && is_missing_word(&conversion_0, "N/A");
+}
 static const number_step step_0 = {40.0, 10.0, 0, -1};
 static const text_level levels_1[] = {{"blue", 4, 1}, {"red", 3, 2}};
 static const number_level numbers_1[] = {{0, 0}};
@@ -360,6 +714,7 @@ static const date_step step_3 = {
     {18262.0, 0.0, 0.0}, {7.0, 1.0, 1.0}, {4, -1, -1}, {months_3, 0, 0}, {1, 0, 0}, -1};
 
 static int encode(const model_cell *row, double *scores) {
+    if (!conversion_checks()) return 1;
     if (!number_cell(&step_0, row + 0, scores)) return 1;
     if (!category_cell(&step_1, row + 1, scores)) return 2;
     if (!boolean_cell(&step_2, row + 2, scores)) return 3;

@@ -121,7 +121,7 @@ def _runtime() -> Runtime:
 
 def _code(plan: Plan) -> list[str]:
     """Return the functions that the model needs; they use the constants of `model_data`."""
-    kinds = {step.kind for step in plan.steps}
+    kinds = plan.kinds
     made = _runtime()
     has_probabilities = plan.probabilities is not None
     parts = [*made.for_steps(kinds), made["main"], *[made["probabilities"]] * has_probabilities]
@@ -166,9 +166,12 @@ def _tables(made: Runtime, kinds: set[str]) -> str:
     parts = [made[f"{kind} tables"] for kind in listed]
     if parts:
         parts = [made["tables"], *parts, made["end of tables"]]
-    return "".join(
-        [f"  const STEPS = {{ {', '.join(sorted(kinds))} }};\n", *parts, made["weights"]]
-    )
+    conversions = sorted(k.removesuffix(" conversion") for k in kinds if k.endswith(" conversion"))
+    readers = ", ".join(f"{kind}: read{kind.capitalize()}" for kind in conversions)
+    steps = ", ".join(sorted(kind for kind in kinds if not kind.endswith(" conversion")))
+    heads = [f"  const CONVERSIONS = {{ {readers} }};\n"] * bool(conversions)
+    heads.append(f"  const STEPS = {{ {steps} }};\n")
+    return "".join([*heads, *parts, made["weights"]])
 
 
 def word_ranges() -> list[int]:

@@ -233,6 +233,107 @@ const separableModel = (() => {
     return undefined;
   }
 
+  // section converted, for converted
+
+  const SAME = { "\t": " ", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2212": "-", "\u2019": "'" };
+
+  // Converts a text as people write it to a number or an ISO date, then encodes it.
+  function converted(step, value, cells) {
+    if (typeof value !== "string") return STEPS[step.column](step, value, cells);
+    const rules = step.conversion;
+    const text = Array.from(value, (letter) => SAME[letter] || letter).join("").replace(/^ +| +$/g, "");
+    const word = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    if (rules.missing.includes(word)) return STEPS[step.column](step, null, cells);
+    const read = CONVERSIONS[rules.kind](rules, text);
+    if (read === null) fail(step.name, value, "is not written as in training.");
+    return STEPS[step.column](step, read, cells);
+  }
+
+  // The parts of a text that has a form, "" for absent ones; null if it has another.
+  function partsOf(form, text) {
+    const match = new RegExp(form.pattern).exec(text);
+    return match && Object.fromEntries(form.parts.map((name, i) => [name, match[i + 1] || ""]));
+  }
+
+  // section number conversion, for number conversion
+
+  function readNumber(rules, text) {
+    const part = partsOf(rules, text);
+    if (part === null || (part.open === "(") !== (part.close === ")")) return null;
+    const units = (part.before !== "") + (part.after !== "");
+    const signs = part.open + part.first + part.second + part.last;
+    if (units > 1 || (rules.needs_unit && units === 0) || signs.length > 1) return null;
+    const core = rules.group ? part.core.split(rules.group).join("") : part.core;
+    const number = Number(core.replace(rules.decimal, ".") + part.power);
+    return signs === "(" || signs === "-" ? -number : number;
+  }
+
+  // section date conversion, for date conversion
+
+  const MONTHS = [
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+  ];
+
+  // The number of a month from the beginning of its name, 0 for other words.
+  function monthOf(name) {
+    const word = name.toLowerCase() === "sept" ? "september" : name.toLowerCase();
+    const numbers = MONTHS.map((month, i) => (month.startsWith(word) ? i + 1 : 0)).filter(Boolean);
+    return numbers.length === 1 ? numbers[0] : 0;
+  }
+
+  function isoOf(order, part, twelveHour) {
+    const first = Number(part.a);
+    if (order !== "name" && part.sep !== part.sep2) return null;
+    const second = order === "name" ? monthOf(part.name) : Number(part.b);
+    const [month, day] = order === "dmy" || order === "name" ? [second, first] : [first, second];
+    let year = Number(part.year);
+    if (part.year.length === 2) year += year < 69 ? 2000 : 1900;
+    let hour = Number(part.hour || 0);
+    const half = part.half.toLowerCase();
+    if (half) {
+      if (!twelveHour || hour < 1 || hour > 12) return null;
+      hour = (hour % 12) + (half === "pm" ? 12 : 0);
+    }
+    const zone = part.zone === "UTC" || part.zone === "GMT" ? "Z" : part.zone;
+    const two = (x) => String(x || 0).padStart(2, "0");
+    const time = `${two(hour)}:${two(part.minute)}:${two(part.second)}${part.fraction && `.${part.fraction}`}`;
+    return `${String(year).padStart(4, "0")}-${two(month)}-${two(day)} ${time}${zone}`;
+  }
+
+  function readDate(rules, text) {
+    for (const form of rules.forms) {
+      const part = partsOf(form, text);
+      if (part !== null) return isoOf(form.order, part, rules.twelve_hour);
+    }
+    return null;
+  }
+
+  // section duration conversion, for duration conversion
+
+  // The hours of a time of day or of a duration.
+  function readDuration(rules, text) {
+    let part = partsOf(rules.clock, text);
+    let seconds = 0;
+    if (part !== null) {
+      let hour = Number(part.h);
+      const half = part.half.toLowerCase();
+      if (half) {
+        if (!rules.twelve_hour || hour < 1 || hour > 12 || part.sign === "-") return null;
+        hour = (hour % 12) + (half === "pm" ? 12 : 0);
+      }
+      seconds = hour * 3600 + Number(part.m) * 60 + Number(part.s || 0);
+    } else {
+      part = rules.words === null ? null : partsOf(rules.words, text);
+      if (part === null || !(part.d || part.h || part.m || part.s)) return null;
+      seconds = Number(part.d || 0) * 86400;
+      seconds += Number(part.h || 0) * 3600;
+      seconds += Number(part.m || 0) * 60;
+      seconds += Number(part.s || 0);
+    }
+    return (part.sign === "-" ? -seconds : seconds) / 3600;
+  }
+
   // section text, for text
 
   // Python's characters: runs of those of words and of white space, and lower case.
@@ -508,7 +609,8 @@ const separableModel = (() => {
 
   // end of section
 
-  const STEPS = { boolean, category, date, number, numbers, record, text };
+  const CONVERSIONS = { date: readDate, duration: readDuration, number: readNumber };
+  const STEPS = { boolean, category, converted, date, number, numbers, record, text };
 
   // section tables
   for (const step of MODEL.steps) {

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.columns import number_text
-from separable.data.ingest.dates import read_boolean, read_date
+from separable.data.columns import Categories, Numbers, number_text
+from separable.data.ingest.conversions.applying import convert
+from separable.data.ingest.conversions.conversion import DurationConversion, conversion_to_dict
+from separable.data.ingest.dates import Dates, read_boolean, read_date
 from separable.errors import require_packages
 from separable.export.plan.plan import (
     BooleanStep,
@@ -132,6 +134,7 @@ def given_as(step: Step, value: Any) -> Any:
         if step.typed:
             return f"({value!r}, not a text)"
         return str(value) if isinstance(value, bool) else number_text(float(value))
+    value = _converted(step, value)
     if value is None:
         return None
     if isinstance(step, DateStep):
@@ -143,6 +146,17 @@ def given_as(step: Step, value: Any) -> Any:
     if isinstance(step, CategoryStep) and isinstance(value, str):
         return math.pi  # a text equals no numeric level
     return float(value)
+
+
+def _converted(step: Step, value: Any) -> Any:
+    """Return a raw value as its column converts it: the graph has no functions of texts."""
+    conversion = getattr(step, "conversion", None)
+    if conversion is None or not isinstance(value, str):
+        return value
+    column = convert(step.name, Categories(np.zeros(1, np.int32), (value,)), conversion)
+    assert isinstance(column, (Numbers, Dates))
+    (number,) = column.values.tolist()
+    return None if number is None or number != number else number
 
 
 def _has_texts(step: CategoryStep) -> bool:
@@ -421,7 +435,13 @@ def _metadata(plan: Plan, vectors: Sequence[Vector]) -> dict[str, str]:
         rows: list[list[Any]] = [list(vector.row) for vector in vectors]
     else:
         columns = [
-            {"column": column, "input": name, "takes": _takes(step), "missing": missing_text(step)}
+            {
+                "column": column,
+                "input": name,
+                "takes": _takes(step),
+                "missing": missing_text(step),
+                **_converted_from(step),
+            }
             for column, name, step in zip(plan.columns, _input_names(plan), plan.steps, strict=True)
         ]
         rows = [
@@ -437,9 +457,17 @@ def _metadata(plan: Plan, vectors: Sequence[Vector]) -> dict[str, str]:
     }
 
 
+def _converted_from(step: Step) -> dict[str, Any]:
+    """Return the conversion that the caller applies before the graph."""
+    conversion = getattr(step, "conversion", None)
+    return {} if conversion is None else {"converted_from": conversion_to_dict(conversion)}
+
+
 def _takes(step: Step) -> str:
     if takes_text(step):
         return "text"
+    if isinstance(getattr(step, "conversion", None), DurationConversion):
+        return "number of hours"
     if isinstance(step, DateStep):
         return "seconds since 1970-01-01"
     return "1 or 0" if isinstance(step, BooleanStep) else "number"

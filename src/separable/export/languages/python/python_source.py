@@ -22,6 +22,7 @@ _FUNCTIONS = {
     "category": "_category",
     "boolean": "_boolean",
     "date": "_date",
+    "converted": "_converted",
     "text": "_text_column",
     "numbers": "_numbers",
     "record": "_record",
@@ -43,7 +44,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     plan : Plan
     vectors : sequence of Vector
     """
-    kinds = {step.kind for step in plan.steps}
+    kinds = plan.kinds
     has_probabilities = plan.probabilities is not None
     data = {
         "COLUMNS": plan.columns,
@@ -79,7 +80,7 @@ def _written(value: Any) -> str:
 
 def _imports(kinds: set[str]) -> list[str]:
     needed = {"math"}
-    if kinds & {"number", "numbers", "record", "date", "text"}:
+    if kinds & {"number", "numbers", "record", "date", "text", "converted"}:
         needed.add("re")
     if "date" in kinds:
         needed.add("datetime")
@@ -90,7 +91,11 @@ def _imports(kinds: set[str]) -> list[str]:
 
 def _tables(made: Runtime, kinds: set[str]) -> str:
     """Return the code that makes dicts from lists of the model when the module is loaded."""
-    named = ", ".join(f'"{kind}": {_FUNCTIONS[kind]}' for kind in sorted(kinds))
+    steps = sorted(kinds & set(_FUNCTIONS))
+    named = ", ".join(f'"{kind}": {_FUNCTIONS[kind]}' for kind in steps)
+    conversions = sorted(k.removesuffix(" conversion") for k in kinds if k.endswith(" conversion"))
+    texts = ", ".join(f'"{kind}": _{kind}_text' for kind in conversions)
     listed = [kind for kind in ("category", "text", "record") if kind in kinds]
     parts = [made["tables"]] * bool(listed) + [made[f"{kind} tables"] for kind in listed]
-    return "".join([f"_STEPS = {{{named}}}\n", *parts, made["weights"]])
+    converted = [f"_CONVERSIONS = {{{texts}}}\n"] * bool(conversions)
+    return "".join([*converted, f"_STEPS = {{{named}}}\n", *parts, made["weights"]])

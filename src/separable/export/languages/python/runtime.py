@@ -237,6 +237,119 @@ def _date(step, value, cells):
         _put(cells, dict(cycle).get(part), 1.0)
 
 
+# section converted, for converted
+
+
+_SAME = str.maketrans("\t\u00a0\u2009\u202f\u2212\u2019", "    -'")
+
+
+def _converted(step, value, cells):
+    """Convert a text as people write it to a number or an ISO date, then encode it."""
+    if isinstance(value, str):
+        rules = step["conversion"]
+        text = value.translate(_SAME).strip(" ")
+        # bytes have lower case for ASCII letters alone
+        if text.encode("utf-8", "replace").lower().decode() in rules["missing"]:
+            value = None
+        else:
+            value = _CONVERSIONS[rules["kind"]](rules, text)
+            if value is None:
+                raise ValueError("Column %r: %.80r is not written as in training." % (step["name"], text))
+    _STEPS[step["column"]](step, value, cells)
+
+
+def _parts(form, text):
+    """Return the parts of a text that has a form, "" for absent ones; None if it has another."""
+    match = re.fullmatch(form["pattern"], text)
+    return None if match is None else dict(zip(form["parts"], match.groups("")))
+
+
+# section number conversion, for number conversion
+
+
+def _number_text(rules, text):
+    part = _parts(rules, text)
+    if part is None or (part["open"] == "(") != (part["close"] == ")"):
+        return None
+    units = (part["before"] != "") + (part["after"] != "")
+    if units > 1 or (rules["needs_unit"] and not units):
+        return None
+    signs = part["open"] + part["first"] + part["second"] + part["last"]
+    if len(signs) > 1:
+        return None
+    core = part["core"].replace(rules["group"], "") if rules["group"] else part["core"]
+    number = float(core.replace(rules["decimal"], ".") + part["power"])
+    return -number if signs in ("(", "-") else number
+
+
+# section date conversion, for date conversion
+
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)
+
+
+def _month(name):
+    """Return the number of a month from the beginning of its name, 0 for other words."""
+    name = "september" if name.lower() == "sept" else name.lower()
+    numbers = [number for number, month in enumerate(_MONTHS, 1) if month.startswith(name)]
+    return numbers[0] if len(numbers) == 1 else 0
+
+
+def _date_text(rules, text):
+    for form in rules["forms"]:
+        part = _parts(form, text)
+        if part is not None:
+            return _iso(form["order"], part, rules["twelve_hour"])
+    return None
+
+
+def _iso(order, part, twelve_hour):
+    year, first = int(part["year"]), int(part["a"])
+    if order == "name":
+        month, day = _month(part["name"]), first
+    elif part["sep"] != part["sep2"]:
+        return None
+    else:
+        second = int(part["b"])
+        month, day = (second, first) if order == "dmy" else (first, second)
+    if len(part["year"]) == 2:
+        year += 2000 if year < 69 else 1900
+    hour, half = int(part["hour"] or 0), part["half"].lower()
+    if half:
+        if not twelve_hour or not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + 12 * (half == "pm")
+    zone = "Z" if part["zone"] in ("UTC", "GMT") else part["zone"]
+    moment = (year, month, day, hour, int(part["minute"] or 0), int(part["second"] or 0))
+    return "%04d-%02d-%02d %02d:%02d:%02d" % moment + (part["fraction"] and "." + part["fraction"]) + zone
+
+
+# section duration conversion, for duration conversion
+
+
+def _duration_text(rules, text):
+    """Return the hours of a time of day or of a duration."""
+    part = _parts(rules["clock"], text)
+    if part is not None:
+        hour, half = int(part["h"]), part["half"].lower()
+        if half:
+            if not rules["twelve_hour"] or not 1 <= hour <= 12 or part["sign"] == "-":
+                return None
+            hour = hour % 12 + 12 * (half == "pm")
+        seconds = hour * 3600.0 + int(part["m"]) * 60.0 + float(part["s"] or 0)
+    else:
+        part = None if rules["words"] is None else _parts(rules["words"], text)
+        if part is None or not (part["d"] or part["h"] or part["m"] or part["s"]):
+            return None
+        seconds = 0.0
+        for name, size in (("d", 86400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)):
+            seconds += float(part[name] or 0) * size
+    return (-seconds if part["sign"] == "-" else seconds) / 3600.0
+
+
 # section text, for text
 
 
@@ -366,9 +479,11 @@ def _record(step, row, cells):
 
 # end of section
 
+_CONVERSIONS = {"date": _date_text, "duration": _duration_text, "number": _number_text}
 _STEPS = {
     "boolean": _boolean,
     "category": _category,
+    "converted": _converted,
     "date": _date,
     "number": _number,
     "numbers": _numbers,

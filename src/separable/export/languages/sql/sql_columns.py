@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING
 
+from separable.export.languages.sql.sql_conversions import converted_numbers, normalized_text
+from separable.export.languages.sql.sql_text import identifier, is_number, literal, number
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
     DateStep,
-    ExportError,
     NumbersStep,
     NumberStep,
 )
@@ -22,11 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "date_stages",
-    "identifier",
     "level_joins",
     "level_tables",
-    "literal",
-    "number",
     "read_columns",
     "scores_of",
     "summed",
@@ -40,51 +39,6 @@ _MONTH_STARTS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 FEWEST = 50
 #: SQLite joins at most 64 tables.
 _MOST_JOINS = 60
-
-
-def identifier(name: str) -> str:
-    """Return a quoted identifier.
-
-    Examples
-    --------
-    >>> print(identifier('a "b" c'))
-    "a ""b"" c"
-    """
-    if "\0" in name:
-        raise ExportError(
-            f"The name {name!r:.80} holds a NUL character, which no name in SQL can. Rename the "
-            "column, and train again."
-        )
-    if not name:
-        raise ExportError("A column has an empty name, which SQL does not allow. Rename it.")
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(value: Any) -> str:
-    """Return a literal; a NUL character, which SQL literals cannot hold, becomes CHAR(0).
-
-    Examples
-    --------
-    >>> literal("it's"), literal(True), literal(None)
-    ("'it''s'", 'TRUE', 'NULL')
-    """
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return number(value)
-    if not isinstance(value, str):
-        raise ExportError(f"The value {value!r:.80} has no type of SQL. Pass a text.")
-    parts = ["'" + part.replace("'", "''") + "'" for part in value.split("\0")]
-    return parts[0] if len(parts) == 1 else f"({' || CHAR(0) || '.join(parts)})"
-
-
-def number(value: float) -> str:
-    """Return a number with all digits, in parentheses if negative."""
-    return f"({value!r})" if value < 0 or str(value)[0] == "-" else repr(value)
 
 
 def summed(terms: Sequence[str], sign: str = "+") -> str:
@@ -109,24 +63,19 @@ def read_columns(plan: Plan) -> list[str]:
     """
     numbers = _numbers(plan)
     columns = [f"t.{identifier(name)}" for name in plan.columns]
-    read = [
-        f"CASE WHEN {_is_number(column)} THEN CAST({column} AS {_FLOAT}) END AS c{at}"
-        if at in numbers
-        else f"CAST({column} AS VARCHAR) AS c{at}"
-        for at, column in enumerate(columns)
-    ]
-    wrong = [f"({columns[at]} IS NOT NULL AND NOT {_is_number(columns[at])})" for at in numbers]
+    read = []
+    conversions = plan.conversions if plan.takes == "columns" else ()
+    for at, (column, conversion) in enumerate(zip_longest(columns, conversions)):
+        if conversion is not None:
+            read.append(f"{normalized_text(column, conversion)} AS x{at}")
+        elif at in numbers:
+            read.append(
+                f"CASE WHEN {is_number(column)} THEN CAST({column} AS {_FLOAT}) END AS c{at}"
+            )
+        else:
+            read.append(f"CAST({column} AS VARCHAR) AS c{at}")
+    wrong = [f"({columns[at]} IS NOT NULL AND NOT {is_number(columns[at])})" for at in numbers]
     return [*read, f"CASE WHEN {summed(wrong, 'OR')} THEN 1 ELSE 0 END AS bad"] if wrong else read
-
-
-def _is_number(column: str) -> str:
-    """Return a test for decimal numbers: SQLite's CAST accepts any text by its beginning."""
-    text = f"CAST({column} AS VARCHAR)"
-    return (
-        f"(TRIM({text}, '0123456789+-.eE') = '' AND TRIM({text}, '+-.eE') <> '' "
-        f"AND REPLACE(LOWER({text}), 'e-', '') NOT LIKE '_%-%' AND {text} NOT LIKE '%.%.%' "
-        f"AND {text} NOT LIKE '%e' AND {text} NOT LIKE '%e%.%')"
-    )
 
 
 def _numbers(plan: Plan) -> list[int]:
@@ -134,7 +83,11 @@ def _numbers(plan: Plan) -> list[int]:
     (first, *_) = plan.steps
     if isinstance(first, NumbersStep):
         return list(range(len(first.names)))
-    return [at for at, step in enumerate(plan.steps) if _stored_as(step) == "number"]
+    return [
+        at
+        for at, step in enumerate(plan.steps)
+        if _stored_as(step) == "number" and plan.conversions[at] is None
+    ]
 
 
 def scores_of(plan: Plan, tables: Mapping[int, LevelTable]) -> list[str]:
@@ -148,9 +101,11 @@ def scores_of(plan: Plan, tables: Mapping[int, LevelTable]) -> list[str]:
     """
     base = [number(each) for each in plan.base]
     sums = [summed([base[k], *_terms(plan, tables, k)]) for k in range(plan.n_scores)]
-    if not _numbers(plan):
+    flags = ["bad = 0"] * bool(_numbers(plan)) + [f"b{at} = 0" for at in converted_numbers(plan)]
+    if not flags:
         return [f"{total} AS s{k}" for k, total in enumerate(sums)]
-    return [f"CASE WHEN bad = 0 THEN {total} END AS s{k}" for k, total in enumerate(sums)]
+    good = " AND ".join(flags)
+    return [f"CASE WHEN {good} THEN {total} END AS s{k}" for k, total in enumerate(sums)]
 
 
 def _stored_as(step: Step) -> str:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from separable.export.languages.sql.sql_columns import (
     date_stages,
-    identifier,
     level_joins,
     level_tables,
-    literal,
-    number,
     read_columns,
     scores_of,
     summed,
 )
+from separable.export.languages.sql.sql_conversions import conversion_stages, refuse_conversions
+from separable.export.languages.sql.sql_text import identifier, literal, number
 from separable.export.plan.plan import ExportError, refuse_mixed_levels, refuse_texts
 from separable.export.plan.test_vectors import PRECISION
 
@@ -52,6 +51,7 @@ def write(
     """
     refuse_texts(plan, "SQL")
     refuse_mixed_levels(plan, "SQL")
+    refuse_conversions(plan)
     _refuse_large(plan)
     names = [*keep, *_names_out(plan)]
     if len({name.lower() for name in names}) < len(names):
@@ -108,7 +108,7 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
         stages.append((f"{prefix}_{len(stages)}", f"SELECT\n    {text}\n  FROM {source}{joins}"))
 
     add([*read_columns(plan), *kept])
-    for stage in date_stages(plan):
+    for stage in [*conversion_stages(plan), *date_stages(plan)]:
         add(stage)
     tables = level_tables(plan, prefix)
     add(scores_of(plan, tables), level_joins(tables))

@@ -1,0 +1,1 @@
+"""Conversions of text columns to numbers, dates and durations: declared, guessed, applied."""
