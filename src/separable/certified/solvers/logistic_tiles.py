@@ -269,7 +269,9 @@ class LogisticTiles:
     def _full_x(self) -> DesignMatrix:
         columns = self._full_columns
         x = self.problem.x if self._space is None else self._space
-        return x if columns is None or len(columns) == x.shape[1] else x.take_columns(columns)
+        if columns is None or len(columns) == x.shape[1]:
+            return x
+        return x.take_columns(columns.astype(np.intp))
 
     def weighted_gram(self, c: Floats) -> Curvature:
         """Return Z'diag(c)Z about the centre, with its diagonal for sparse columns."""
