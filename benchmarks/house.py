@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tokenize
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -63,7 +64,7 @@ REPLACED = [
 #: Words of the field, counted everywhere.
 FIELD = [
     "regularization",
-    "hyperparameter",
+    "hyper.?parameter",
     "solver",
     "line.search",
     "screening",
@@ -248,27 +249,18 @@ def print_words(modules: dict[Path, str]) -> None:
     """Print how often words occur: the replaced ones in identifiers, the field's ones anywhere."""
     counts: Counter[str] = Counter()
     for text in modules.values():
-        for name in re.findall(r"[A-Za-z_]\w*", without_prose(text)):
-            counts.update(part.lower() for part in re.split(r"_|(?<=[a-z])(?=[A-Z])", name))
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NAME:
+                parts = re.split(r"_|(?<=[a-z])(?=[A-Z])", token.string)
+                counts.update(part.lower() for part in parts)
     print("\nreplaced words in identifiers:")
     shown = {word: counts[word] + counts[word + "s"] for word in REPLACED}
     print("  " + ", ".join(f"{word} {count}" for word, count in shown.items()))
     everything = "\n".join(modules.values())
     print("words of the field, anywhere:")
-    print(
-        "  "
-        + ", ".join(
-            f"{word.replace('.', ' ')} {len(re.findall(word, everything, re.IGNORECASE))}"
-            for word in FIELD
-        )
-    )
-
-
-def without_prose(text: str) -> str:
-    """Return the source without comments and string literals."""
-    text = re.sub(r'""".*?"""', "", text, flags=re.DOTALL)
-    text = re.sub(r"#.*", "", text)
-    return re.sub(r"\"[^\"\n]*\"", "", text)
+    field = {word: len(re.findall(word, everything, re.IGNORECASE)) for word in FIELD}
+    named = {word.replace(".?", "-").replace(".", " "): count for word, count in field.items()}
+    print("  " + ", ".join(f"{word} {count}" for word, count in named.items()))
 
 
 if __name__ == "__main__":

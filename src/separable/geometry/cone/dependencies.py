@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_NULL_ENTRIES",
+    "MIN_SAMPLE",
     "Dependencies",
     "column_powers",
     "find_dependencies",

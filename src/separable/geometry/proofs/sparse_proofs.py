@@ -17,6 +17,7 @@ import numpy as np
 from separable.geometry.cone.cone_rows import WrittenRows
 from separable.geometry.cone.dependencies import (
     MAX_NULL_ENTRIES,
+    MIN_SAMPLE,
     column_powers,
     find_dependencies,
     independent_rows,
@@ -262,8 +263,6 @@ def _floats(exact: Sequence[Fraction]) -> Floats:
     return np.array([float(number * scale) for number in exact])
 
 
-#: Sample size: this many vectors, or 4 D.
-MIN_SAMPLE = 1000
 #: Maximum number of entries for the search of a minimal cancelling set.
 MAX_CANCELLING_ENTRIES = 1 << 22
 #: Largest relative residual of the cancelled sum.

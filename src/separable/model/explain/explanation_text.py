@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,17 @@ __all__ = [
     "total",
 ]
 
-MAX_TERMS = 15
-MAX_ROWS = 5
-MAX_TERMS_PER_ROW = 4
+
+class Limits(NamedTuple):
+    """Maximum number of rows, of terms of a single row, and of terms per row of several."""
+
+    rows: int
+    terms: int
+    terms_per_row: int
+
+
+TEXT_LIMITS, HTML_LIMITS = Limits(5, 15, 4), Limits(10, 20, 5)
+#: Maximum number of scores in a line.
 MAX_CLASSES = 6
 
 
@@ -41,7 +49,7 @@ def explanation_text(explanation: Explanation) -> str:
     """Return one row as a table, several as one line each, at most the first few."""
     if len(explanation) == 1:
         return _one_row(explanation)
-    count = min(MAX_ROWS, len(explanation))
+    count = min(TEXT_LIMITS.rows, len(explanation))
     lines = [f"{shown(explanation.model.learner)} on {len(explanation)} rows"]
     lines += [_line(explanation, row) for row in range(count)]
     if count < len(explanation):
@@ -92,7 +100,7 @@ def scores_line(explanation: Explanation) -> str:
 
 
 def _one_row(explanation: Explanation) -> str:
-    terms = explanation.terms(n=MAX_TERMS)
+    terms = explanation.terms(n=TEXT_LIMITS.terms)
     lines = [("feature", "value", "weight", "contribution")]
     for each in terms.shown:
         name, part = shown(each.name), signed(each.contribution)
@@ -108,7 +116,7 @@ def _one_row(explanation: Explanation) -> str:
 
 
 def _line(explanation: Explanation, row: int) -> str:
-    terms = explanation.terms(row, n=MAX_TERMS_PER_ROW)
+    terms = explanation.terms(row, n=TEXT_LIMITS.terms_per_row)
     parts = ", ".join(f"{shown(term.name)} {signed(term.contribution)}" for term in terms.shown)
     predicted = "" if explanation.model.classes is None else f"{shown(terms.predicted)}, "
     text = f"{predicted}{' '.join(total(explanation, terms))}"
@@ -209,9 +217,6 @@ def _encoders(explanation: Explanation) -> dict[str, tuple[TextEncoder, str]]:
     return {name: (each, f"{name}:") for name, each in encoder.text_encoders.items()}
 
 
-MAX_HTML_TERMS = 20
-MAX_HTML_ROWS = 10
-MAX_HTML_TERMS_PER_ROW = 5
 UP, DOWN = "#3b7dd8", "#d9822b"  # blue and orange, distinguishable by colour-blind readers
 CELL = "padding:2px 10px;text-align:right;white-space:nowrap"
 NAME = "padding:2px 10px;text-align:left;overflow-wrap:anywhere"
@@ -224,7 +229,7 @@ def explanation_html(explanation: Explanation) -> str:
 
 
 def _one_row_html(explanation: Explanation) -> str:
-    terms = explanation.terms(n=MAX_HTML_TERMS)
+    terms = explanation.terms(n=HTML_LIMITS.terms)
     largest = max((abs(term.contribution) for term in terms.shown), default=0.0)
     lines = [_table_row("feature", "value", "weight", "contribution", tag="th")]
     for term in terms.shown:
@@ -242,12 +247,12 @@ def _one_row_html(explanation: Explanation) -> str:
 
 
 def _many_rows_html(explanation: Explanation) -> str:
-    count = min(MAX_HTML_ROWS, len(explanation))
+    count = min(HTML_LIMITS.rows, len(explanation))
     classified = explanation.model.classes is not None
     heads = ["row", *(["predicted", "score"] if classified else ["prediction"])]
     lines = [_table_row(*heads, "largest contributions", tag="th", text=len(heads))]
     for row in range(count):
-        terms = explanation.terms(row, n=MAX_HTML_TERMS_PER_ROW)
+        terms = explanation.terms(row, n=HTML_LIMITS.terms_per_row)
         parts = ", ".join(f"{shown(term.name)} {signed(term.contribution)}" for term in terms.shown)
         cells = [str(row), *([shown(terms.predicted)] if classified else [])]
         lines.append(_table_row(*cells, total(explanation, terms)[1], parts, text=len(heads)))
