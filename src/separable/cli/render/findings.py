@@ -207,7 +207,9 @@ def _command(result: Checked, data: str) -> str:
         for option in ("target", "task", *APART[1:], *TYPES, "drop")
         for value in _values(result.options[option])
     ]
-    given += [f"--convert {shlex.quote(f'{n}={h}')}" for n, h in result.options["conversions"].items()]
+    given += [
+        f"--convert {shlex.quote(f'{n}={h}')}" for n, h in result.options["conversions"].items()
+    ]
     parts = [f"separable train {shlex.quote(data)}", *given, options_text(result.findings.warnings)]
     return " ".join(filter(None, parts)) + result.reading.option_text()
 

@@ -123,8 +123,10 @@ def _separated(
         again = sum(n > 1 for label, n in labels.items() if label)
         if len(labels) > MAX_LABELS or 2 * len(labels) > len(levels) or again < len(labels) - 1:
             continue
-        what = "Each combination is a class of its own" if is_target else (
-            "Each combination is a level of its own"
+        what = (
+            "Each combination is a class of its own"
+            if is_target
+            else ("Each combination is a level of its own")
         )
         remedy = (
             "Predict one label at a time: a column of yes and no for each."
@@ -158,7 +160,9 @@ def typos(view: TableView) -> Iterator[Finding]:
         if m >= TYPO_RATIO * n and is_one_edit(rare.casefold(), common.casefold())
     ]
     if pairs:
-        named = ", ".join(f"{quoted(a)} ({counts[a]}) beside {quoted(b)} ({counts[b]})" for a, b in pairs[:5])
+        named = ", ".join(
+            f"{quoted(a)} ({counts[a]}) beside {quoted(b)} ({counts[b]})" for a, b in pairs[:5]
+        )
         yield Finding(
             "typo in the target", "warning", (target.name,), (),
             f"The target {quoted(target.name)} has likely typos: {named}. Each counts as a class. "
@@ -176,7 +180,9 @@ def is_one_edit(a: str, b: str) -> bool:
     """
     if a == b or abs(len(a) - len(b)) > 1:
         return False
-    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    start = next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
     rest_a, rest_b = a[start:], b[start:]
     if len(a) != len(b):
         longer, shorter = (rest_a, rest_b) if len(a) > len(b) else (rest_b, rest_a)

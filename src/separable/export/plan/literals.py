@@ -94,7 +94,12 @@ def _step(step: Step) -> dict[str, Any]:
     conversion = fields.pop("conversion", None)
     if conversion is None:
         return {"kind": step.kind, **fields}
-    return {"kind": "converted", "column": step.kind, **fields, "conversion": _conversion(conversion)}
+    return {
+        "kind": "converted",
+        "column": step.kind,
+        **fields,
+        "conversion": _conversion(conversion),
+    }
 
 
 def _conversion(conversion: Conversion) -> dict[str, Any]:

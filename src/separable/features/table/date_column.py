@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.ingest.conversions.conversion import Conversion
-
     from separable.data.ingest.dates import TypedColumn
 
 __all__ = ["CYCLES", "NUMBERS", "DateColumn", "DateState"]

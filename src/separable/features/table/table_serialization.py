@@ -342,7 +342,11 @@ def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[st
 def _plain_conversion(given: Any) -> dict[str, Any] | None:
     if isinstance(given, Conversion):
         return conversion_to_dict(given)
-    return None if given is None else {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
+    return (
+        None
+        if given is None
+        else {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
+    )
 
 
 def _plain_option(given: Any) -> Any:
@@ -394,7 +398,13 @@ def options_from_values(values: Values) -> dict[str, Any]:
     unseen = values.get("unseen", "zero")
     named = unseen.values() if isinstance(unseen, dict) else [unseen]
     _check(all(each in UNSEEN for each in named), "wrong 'unseen'")
-    return {**options, "conversions": conversions, "scale": scale, "min_count": min_count, "unseen": unseen}
+    return {
+        **options,
+        "conversions": conversions,
+        "scale": scale,
+        "min_count": min_count,
+        "unseen": unseen,
+    }
 
 
 def _check(ok: bool, what: str) -> None:

@@ -107,7 +107,9 @@ def _refuse_unread(
 def written_as(conversion: Conversion) -> str:
     """Return how texts of a conversion are written, as a phrase."""
     if isinstance(conversion, NumberConversion):
-        before = conversion.units[0] if conversion.units and not conversion.units[0].isalpha() else ""
+        before = (
+            conversion.units[0] if conversion.units and not conversion.units[0].isalpha() else ""
+        )
         before = "" if before == "%" else before
         group = conversion.group
         example = f"{before}1{group}234{conversion.decimal}5"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import bits, flat
+from separable.data.ingest.conversions.conversion import arrow_compute
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,24 +32,37 @@ _TIME = (
     rf" ?(?P<half>(?:[AaPp][Mm])?) ?{_ZONE})?$"
 )
 _YEAR_FIRST = (
-    rf"^(?P<year>[0-9]{{4}})(?P<sep>[-/.])(?P<a>[0-9]{{1,2}})(?P<sep2>[-/.])(?P<b>[0-9]{{1,2}}){_TIME}"
+    r"^(?P<year>[0-9]{4})(?P<sep>[-/.])(?P<a>[0-9]{1,2})(?P<sep2>[-/.])(?P<b>[0-9]{1,2})" + _TIME
 )
 _YEAR_LAST = (
     r"^(?P<a>[0-9]{1,2})(?P<sep>[-/.])(?P<b>[0-9]{1,2})(?P<sep2>[-/.])"
     rf"(?P<year>[0-9]{{4}}|[0-9]{{2}}){_TIME}"
 )
 _DAY_NAME_YEAR = (
-    rf"^(?P<a>[0-9]{{1,2}})[ .-]{{1,2}}(?P<name>[A-Za-z]{{3,9}})[., -]{{1,2}}(?P<year>[0-9]{{4}}){_TIME}"
+    r"^(?P<a>[0-9]{1,2})[ .-]{1,2}(?P<name>[A-Za-z]{3,9})[., -]{1,2}(?P<year>[0-9]{4})" + _TIME
 )
 _NAME_DAY_YEAR = rf"^(?P<name>[A-Za-z]{{3,9}})\.? (?P<a>[0-9]{{1,2}}),? (?P<year>[0-9]{{4}}){_TIME}"
 
-_FIELDS = ("year", "a", "b", "hour", "minute", "second", "fraction", "sep", "sep2", "name", "half", "zone")
+_FIELDS = (
+    "year",
+    "a",
+    "b",
+    "hour",
+    "minute",
+    "second",
+    "fraction",
+    "sep",
+    "sep2",
+    "name",
+    "half",
+    "zone",
+)
 _DAY_MICROSECONDS = 86_400_000_000
 
 
 def _extracted(texts: Any, pattern: str) -> dict[str, Any]:
     """Return the parts of the texts that match, "" for absent parts and other texts."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     parts = compute.extract_regex(texts, pattern)
     return {
@@ -61,7 +75,8 @@ def _extracted(texts: Any, pattern: str) -> dict[str, Any]:
 def _integers(texts: Any) -> NDArray[np.int64]:
     """Return texts of digits as integers, -1 for empty ones."""
     import pyarrow as pa
-    from pyarrow import compute
+
+    compute = arrow_compute()
 
     filled = compute.if_else(compute.equal(texts, ""), "-1", texts)
     return flat(filled.cast(pa.int64()), np.int64).copy()
@@ -77,7 +92,7 @@ def day_and_month(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDA
     texts : pyarrow.Array of string
         Normalized.
     """
-    from pyarrow import compute
+    compute = arrow_compute()
 
     parts = _extracted(texts, _YEAR_LAST)
     return _integers(parts["a"]), _integers(parts["b"]), bits(compute.equal(parts["sep"], "."), 1)
@@ -122,7 +137,7 @@ def dates_of_texts(
 def _of_form(
     texts: Any, pattern: str, order: str, twelve_hour: bool
 ) -> tuple[NDArray[np.datetime64], NDArray[np.bool_]]:
-    from pyarrow import compute
+    compute = arrow_compute()
 
     parts = _extracted(texts, pattern)
     year, first = _integers(parts["year"]), _integers(parts["a"])
@@ -164,9 +179,12 @@ def _month_number(name: str) -> int:
 def _times(parts: dict[str, Any], twelve_hour: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the time of day in microseconds, and whether it exists."""
     import pyarrow as pa
-    from pyarrow import compute
 
-    hour, minute, second = (np.maximum(_integers(parts[k]), 0) for k in ("hour", "minute", "second"))
+    compute = arrow_compute()
+
+    hour, minute, second = (
+        np.maximum(_integers(parts[k]), 0) for k in ("hour", "minute", "second")
+    )
     digits = compute.utf8_slice_codeunits(
         compute.binary_join_element_wise(parts["fraction"], "000000", ""), 0, 6
     )

@@ -24,6 +24,7 @@ from separable.data.ingest.conversions.conversion import (
     DateConversion,
     DurationConversion,
     NumberConversion,
+    arrow_compute,
     conversion_from_dict,
     conversion_kind,
     is_missing_word,
@@ -281,7 +282,7 @@ def _told(
     conversion: Conversion, texts: _Texts, why: str, *, sure: bool = True, forced: bool = True
 ) -> ConversionGuess | None:
     """Return the guess with its counts; None if too many texts cannot be read."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     _, read = texts_read(texts.texts, conversion)
     read &= ~texts.missing
@@ -323,7 +324,7 @@ def _reason(why: str, missing: Mapping[str, int]) -> str:
 
 
 def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> ConversionGuess | None:
-    from pyarrow import compute
+    compute = arrow_compute()
 
     if not forced and not _mostly(texts.first(), _PARTS):
         return None
@@ -351,8 +352,12 @@ def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> Conversio
     guess = _told(conversion, texts, "", sure=not note, forced=forced)
     if guess is None or guess.conversion is None:
         return None
-    odd_signs = bits(compute.not_equal(compute.fill_null(compute.struct_field(parts, "open"), ""), ""), 1)
-    signed = bits(compute.not_equal(compute.fill_null(compute.struct_field(parts, "sign"), ""), ""), 1)
+    odd_signs = bits(
+        compute.not_equal(compute.fill_null(compute.struct_field(parts, "open"), ""), ""), 1
+    )
+    signed = bits(
+        compute.not_equal(compute.fill_null(compute.struct_field(parts, "sign"), ""), ""), 1
+    )
     decorated = bool(units) or marks[1] != "" or marks[0] == "," or odd_signs.any() or signed.any()
     few = len(cores) < MIN_NUMBERS and not forced
     if not decorated and not given and (not guess.missing or few):
@@ -368,16 +373,20 @@ def _with_reason(guess: ConversionGuess, why: str) -> ConversionGuess:
 
 def _example(texts: _Texts, marks: tuple[str, str], units: tuple[str, ...]) -> str:
     """Return the text that shows most of the convention: with a mark if there is one."""
-    shown = [raw for raw, lost in zip(texts.raw[:FIRST_TEXTS], texts.missing, strict=False) if not lost]
+    shown = [
+        raw for raw, lost in zip(texts.raw[:FIRST_TEXTS], texts.missing, strict=False) if not lost
+    ]
+
     def rank(text: str) -> tuple[bool, bool, bool]:
         has_group = bool(marks[1]) and marks[1] in text
         return has_group, marks[0] in text, any(unit in text for unit in units)
+
     return max(shown, key=rank, default="")
 
 
 def _unit_names(parts: Any) -> dict[str, int]:
     """Return the units of the matched texts, with the number of texts of each."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     names: dict[str, int] = {}
     for side in ("before", "after"):
@@ -399,9 +408,7 @@ def _same_units(names: Mapping[str, int]) -> list[tuple[str, ...]]:
     return [tuple(sorted(group)) for group in groups.values()]
 
 
-def _mixed_units(
-    names: Mapping[str, int], groups: list[tuple[str, ...]]
-) -> ConversionGuess | None:
+def _mixed_units(names: Mapping[str, int], groups: list[tuple[str, ...]]) -> ConversionGuess | None:
     """Return the refusal of several units, if they are units and not other words."""
     if len(groups) > 6 or any(len(name) > LONGEST_UNIT or " " in name for name in names):
         return None
@@ -411,7 +418,7 @@ def _mixed_units(
 
 def _are_codes(cores: Any) -> bool:
     """Return whether digits would be lost: leading zeros, or more digits than float64 has."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     return bool(compute.any(compute.match_substring_regex(cores, r"^0[0-9]|^[0-9]{16,}$")).as_py())
 
@@ -420,7 +427,7 @@ def _marks(
     cores: Any, given: Mapping[str, Any], *, currency: bool
 ) -> tuple[tuple[Any, str] | None, str]:
     """Return the decimal and the thousands mark, and a remark if the texts leave a choice."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     def has(mark: str) -> bool:
         return bool(compute.any(compute.match_substring(cores, mark), min_count=0).as_py())
@@ -458,7 +465,8 @@ def _dates(texts: _Texts, given: Mapping[str, Any], forced: bool) -> ConversionG
         r"|^[0-9]{1,2}[ .-]{1,2}[A-Za-z]{3,9}[., -]{1,2}[0-9]{4}",
     ):
         return None
-    order, note = given.get("order"), ""
+    order: Any = given.get("order")
+    note = ""
     if not texts.missing.any() and _share(texts.texts, _ISO) == 1.0:
         return None
     if order is None:
@@ -486,11 +494,12 @@ def _dates(texts: _Texts, given: Mapping[str, Any], forced: bool) -> ConversionG
 
 def _if_dates(texts: _Texts, note: str) -> ConversionGuess | None:
     """Return the refusal of dates of unknown order, if the texts are dates at all."""
-    for order in ("dmy", "mdy"):
-        read = _told(DateConversion(order, True, True), texts, "", forced=False)  # type: ignore[arg-type]
+    orders: tuple[Any, ...] = ("dmy", "mdy")
+    for order in orders:
+        read = _told(DateConversion(order, True, True), texts, "", forced=False)
         if read is not None:
             return ConversionGuess(None, note)
-    first, second, _ = day_and_month(texts.texts)
+    first, _, _ = day_and_month(texts.texts)
     known = (first >= 0) | texts.missing
     return ConversionGuess(None, note) if known.mean() >= MIN_READ else None
 
@@ -546,6 +555,6 @@ def _mostly(texts: _Texts, pattern: str) -> bool:
 
 def _share(texts: Any, pattern: str) -> float:
     """Return the fraction of texts that match."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     return float(bits(compute.match_substring_regex(texts, pattern), 1).mean())

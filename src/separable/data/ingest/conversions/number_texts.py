@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import bits, floats, mask
+from separable.data.ingest.conversions.conversion import arrow_compute
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def grouped_by_points(texts: Any, currency: bool = False) -> bool:
 
 
 def _matches(texts: Any, pattern: str) -> NDArray[np.bool_]:
-    from pyarrow import compute
+    compute = arrow_compute()
 
     hits = compute.match_substring_regex(texts, pattern)
     return bits(hits.combine_chunks() if hasattr(hits, "chunks") else hits, 1)
@@ -89,7 +90,8 @@ def numbers_of_texts(
     read : ndarray of bool
     """
     import pyarrow as pa
-    from pyarrow import compute
+
+    compute = arrow_compute()
 
     parts = compute.extract_regex(texts, number_pattern(conversion))
 

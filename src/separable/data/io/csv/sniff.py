@@ -347,8 +347,8 @@ def _may_be_grouped(columns: Sequence[Any], texts: Any, present: Any) -> list[in
         return []
     first = _together([columns[index].slice(0, _FIRST_ROWS) for index in some])
     open_yet = compute.fill_null(compute.match_substring_regex(first, MAY_BE_GROUPED), True)
-    rows = bits(open_yet.combine_chunks(), 1).reshape(len(some), -1).all(axis=1)
-    return [index for index, is_open in zip(some, rows.tolist(), strict=True) if is_open]
+    rows = np.all(bits(open_yet.combine_chunks(), 1).reshape(len(some), -1), axis=1)
+    return [index for index, is_open in zip(some, rows, strict=True) if is_open]
 
 
 def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Literal[".", ","]:
