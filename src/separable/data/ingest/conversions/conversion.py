@@ -27,6 +27,7 @@ __all__ = [
     "conversion_to_dict",
     "is_missing_word",
     "normalized",
+    "text_scalar",
 ]
 
 #: Words that mean a missing value among numbers and dates, in lower case.
@@ -176,6 +177,11 @@ def arrow_compute() -> Any:
     from pyarrow import compute
 
     return compute
+
+
+def text_scalar(text: str) -> Any:
+    """Return a text for functions of Arrow; a Python text would make pyarrow import pandas."""
+    return strings((text,))[0]
 
 
 def normalized(texts: Any) -> Any:

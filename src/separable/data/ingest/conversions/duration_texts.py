@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import bits, floats
-from separable.data.ingest.conversions.conversion import arrow_compute
+from separable.data.ingest.conversions.conversion import arrow_compute, text_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,8 +92,8 @@ def _of_clock(texts: Any, twelve_hour: bool) -> tuple[NDArray[np.float64], NDArr
 def _is(parts: Any, name: str, text: str) -> NDArray[np.bool_]:
     compute = arrow_compute()
 
-    field = compute.fill_null(compute.struct_field(parts, name), "")
-    return bits(compute.equal(compute.ascii_lower(field), text), 1)
+    field = compute.fill_null(compute.struct_field(parts, name), text_scalar(""))
+    return bits(compute.equal(compute.ascii_lower(field), text_scalar(text)), 1)
 
 
 def _number(parts: Any, name: str) -> NDArray[np.float64]:
@@ -102,6 +102,6 @@ def _number(parts: Any, name: str) -> NDArray[np.float64]:
 
     compute = arrow_compute()
 
-    field = compute.fill_null(compute.struct_field(parts, name), "")
-    filled = compute.if_else(compute.equal(field, ""), "nan", field)
+    field = compute.fill_null(compute.struct_field(parts, name), text_scalar(""))
+    filled = compute.if_else(compute.equal(field, text_scalar("")), text_scalar("nan"), field)
     return floats(filled.cast(pa.float64()))

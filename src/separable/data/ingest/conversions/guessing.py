@@ -29,6 +29,7 @@ from separable.data.ingest.conversions.conversion import (
     conversion_kind,
     is_missing_word,
     normalized,
+    text_scalar,
 )
 from separable.data.ingest.conversions.date_texts import day_and_month
 from separable.data.ingest.conversions.number_texts import core_pattern, grouped_by_points
@@ -330,8 +331,10 @@ def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> Conversio
         return None
     present = texts.texts.filter(mask(~texts.missing))
     parts = compute.extract_regex(present, _PARTS)
-    cores = compute.utf8_trim(compute.fill_null(compute.struct_field(parts, "core"), ""), " ")
-    matched = bits(compute.not_equal(cores, ""), 1)
+    cores = compute.utf8_trim(
+        compute.fill_null(compute.struct_field(parts, "core"), text_scalar("")), " "
+    )
+    matched = bits(compute.not_equal(cores, text_scalar("")), 1)
     if not forced and matched.mean() < MIN_READ:
         return None
     units = given.get("units")
@@ -353,10 +356,16 @@ def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> Conversio
     if guess is None or guess.conversion is None:
         return None
     odd_signs = bits(
-        compute.not_equal(compute.fill_null(compute.struct_field(parts, "open"), ""), ""), 1
+        compute.not_equal(
+            compute.fill_null(compute.struct_field(parts, "open"), text_scalar("")), text_scalar("")
+        ),
+        1,
     )
     signed = bits(
-        compute.not_equal(compute.fill_null(compute.struct_field(parts, "sign"), ""), ""), 1
+        compute.not_equal(
+            compute.fill_null(compute.struct_field(parts, "sign"), text_scalar("")), text_scalar("")
+        ),
+        1,
     )
     decorated = bool(units) or marks[1] != "" or marks[0] == "," or odd_signs.any() or signed.any()
     few = len(cores) < MIN_NUMBERS and not forced
@@ -390,7 +399,7 @@ def _unit_names(parts: Any) -> dict[str, int]:
 
     names: dict[str, int] = {}
     for side in ("before", "after"):
-        field = compute.fill_null(compute.struct_field(parts, side), "")
+        field = compute.fill_null(compute.struct_field(parts, side), text_scalar(""))
         for pair in compute.value_counts(compute.utf8_trim(field, " ")).to_pylist():
             if pair["values"]:
                 names[pair["values"]] = names.get(pair["values"], 0) + pair["counts"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import bits, floats, mask
-from separable.data.ingest.conversions.conversion import arrow_compute
+from separable.data.ingest.conversions.conversion import arrow_compute, text_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,17 +96,17 @@ def numbers_of_texts(
     parts = compute.extract_regex(texts, number_pattern(conversion))
 
     def part(name: str) -> Any:
-        return compute.fill_null(compute.struct_field(parts, name), "")
+        return compute.fill_null(compute.struct_field(parts, name), text_scalar(""))
 
     def is_there(name: str) -> NDArray[np.bool_]:
-        return bits(compute.not_equal(part(name), ""), 1)
+        return bits(compute.not_equal(part(name), text_scalar("")), 1)
 
     opened, closed = is_there("open"), is_there("close")
     signs = opened.astype(np.int8)
     minus = opened
     for name in ("first", "second", "last"):
         signs += is_there(name)
-        minus = minus | bits(compute.equal(part(name), "-"), 1)
+        minus = minus | bits(compute.equal(part(name), text_scalar("-")), 1)
     has_unit = is_there("before").astype(np.int8) + is_there("after")
     read = is_there("core") & (opened == closed) & (signs <= 1) & (has_unit <= 1)
     if "%" in conversion.units:  # 0.38 beside 38% would be another scale
@@ -116,8 +116,8 @@ def numbers_of_texts(
         core = compute.replace_substring(core, conversion.group, "")
     if conversion.decimal == ",":
         core = compute.replace_substring(core, ",", ".")
-    plain = compute.binary_join_element_wise(core, part("power"), "")
-    plain = compute.if_else(compute.equal(core, ""), "nan", plain)
+    plain = compute.binary_join_element_wise(core, part("power"), text_scalar(""))
+    plain = compute.if_else(compute.equal(core, text_scalar("")), text_scalar("nan"), plain)
     values = floats(plain.cast(pa.float64())).copy()
     values[minus] *= -1.0
     values[~read] = np.nan
