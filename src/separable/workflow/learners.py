@@ -49,6 +49,9 @@ PIECEWISE_LINEAR_COST = 20.0
 MOST_WORK = 5e7
 MOST_WORK_MANY = 3e8
 
+#: Maximum features for the lasso in auto: its working set grows with them.
+LASSO_FEATURES = 20_000
+
 #: A row costs at least as much as one with this many non-zeros.
 LEAST_NONZEROS = 20.0
 
@@ -247,6 +250,14 @@ def _fast_piecewise_linear(facts: Facts) -> bool:
     return PIECEWISE_LINEAR_COST * facts.work * facts.rows <= MOST_WORK
 
 
+def _fast_absolute_errors(facts: Facts) -> bool:
+    return _fast_piecewise_linear(facts) and facts.work * facts.rows <= MOST_WORK
+
+
+def _few_for_lasso(facts: Facts) -> bool:
+    return facts.features <= LASSO_FEATURES
+
+
 def _counts(facts: Facts) -> bool:
     return facts.nonnegative
 
@@ -296,8 +307,8 @@ LEARNERS = {
     "least-squares-classifier": classifier(
         "separable.moments.discriminant.least_squares_classifier:LeastSquaresClassifier"
     ),
-    "ridge": regressor("separable.moments.regression.ridge:Ridge", ALPHA, _matrix_fits),
-    "lasso": regressor("separable.certified.estimators.lasso:Lasso", L1_ALPHA, _matrix_fits),
+    "ridge": regressor("separable.moments.regression.ridge:Ridge", ALPHA, _always),
+    "lasso": regressor("separable.certified.estimators.lasso:Lasso", L1_ALPHA, _few_for_lasso),
     "elastic-net": regressor("separable.certified.estimators.elastic_net:ElasticNet", L1_ALPHA),
     "group-lasso": regressor(
         "separable.certified.estimators.group_lasso:GroupLasso",
@@ -313,7 +324,7 @@ LEARNERS = {
     "linear-svr": regressor(
         "separable.certified.estimators.linear_svr:LinearSVR",
         C,
-        _fast_piecewise_linear,
+        _fast_absolute_errors,
         cost=PIECEWISE_LINEAR_COST,
     ),
     "bayesian-regression": regressor(

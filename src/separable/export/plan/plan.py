@@ -305,8 +305,9 @@ class Plan:
     def kinds(self) -> set[str]:
         """The sections of a runtime file that the steps need: their kinds and conversions."""
         made = {step.kind for step in self.steps}
-        for conversion in filter(None, self.conversions):
-            made |= {"converted", f"{conversion_kind(conversion)} conversion"}
+        for conversion in self.conversions:
+            if conversion is not None:
+                made |= {"converted", f"{conversion_kind(conversion)} conversion"}
         return made
 
     def has(self, kind: str) -> bool:

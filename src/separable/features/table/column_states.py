@@ -266,10 +266,10 @@ def guessed_kinds(
         numbers = _number_states(parsed)
         for name, column in parsed.items():
             kind, why = _guessed_kind(name, column, numbers.get(name))
-            guess = guesses.get(name)
-            if guess is not None:
-                converted = guess.conversion is not None and kind != "drop"
-                why = guess.reason if converted else f"{why}; {guess.reason}"
+            told = guesses.get(name)
+            if told is not None:
+                converted = told.conversion is not None and kind != "drop"
+                why = told.reason if converted else f"{why}; {told.reason}"
             kinds[name] = (kind, why)
     return kinds
 

@@ -380,7 +380,7 @@ class FirstDocument(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 def read_document(text: bytes) -> Document:
     """Return the validated document, with NaN and infinities restored."""
     if _decode(text, Format).format_version == 1:
-        document = _decode(text, FirstDocument).to_current()
+        document: Document = _decode(text, FirstDocument).to_current()
     else:
         document = _decode(text, Document)
     for name in ("parameters", "evidence", "state"):

@@ -21,11 +21,13 @@ __all__ = [
     "DateConversion",
     "DurationConversion",
     "NumberConversion",
+    "arrow_compute",
     "conversion_from_dict",
     "conversion_kind",
     "conversion_to_dict",
     "is_missing_word",
     "normalized",
+    "text_scalar",
 ]
 
 #: Words that mean a missing value among numbers and dates, in lower case.
@@ -170,6 +172,18 @@ def _has_digit(text: str) -> bool:
     return any("0" <= letter <= "9" for letter in text)
 
 
+def arrow_compute() -> Any:
+    """Return `pyarrow.compute`, imported when needed; its stubs know few of the types it takes."""
+    from pyarrow import compute
+
+    return compute
+
+
+def text_scalar(text: str) -> Any:
+    """Return a text for functions of Arrow; a Python text would make pyarrow import pandas."""
+    return strings((text,))[0]
+
+
 def normalized(texts: Any) -> Any:
     """Return texts with ASCII spaces, minus signs and apostrophes, trimmed.
 
@@ -177,7 +191,7 @@ def normalized(texts: Any) -> Any:
     ----------
     texts : pyarrow.Array of string
     """
-    from pyarrow import compute
+    compute = arrow_compute()
 
     if not compute.all(compute.string_is_ascii(texts), min_count=0).as_py():
         for odd, same in SAME.items():
@@ -189,6 +203,6 @@ def normalized(texts: Any) -> Any:
 
 def is_missing_word(texts: Any, missing: tuple[str, ...]) -> Any:
     """Return which normalized texts mean a missing value."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     return compute.is_in(compute.ascii_lower(texts), value_set=strings(missing))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import bits, flat
+from separable.data.ingest.conversions.conversion import arrow_compute, text_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,12 +31,16 @@ _TIME = (
     r"(?::(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]{1,9}))?)?"
     rf" ?(?P<half>(?:[AaPp][Mm])?) ?{_ZONE})?$"
 )
-_YEAR_FIRST = rf"^(?P<year>[0-9]{{4}})(?P<sep>[-/.])(?P<a>[0-9]{{1,2}})(?P<sep2>[-/.])(?P<b>[0-9]{{1,2}}){_TIME}"
+_YEAR_FIRST = (
+    r"^(?P<year>[0-9]{4})(?P<sep>[-/.])(?P<a>[0-9]{1,2})(?P<sep2>[-/.])(?P<b>[0-9]{1,2})" + _TIME
+)
 _YEAR_LAST = (
     r"^(?P<a>[0-9]{1,2})(?P<sep>[-/.])(?P<b>[0-9]{1,2})(?P<sep2>[-/.])"
     rf"(?P<year>[0-9]{{4}}|[0-9]{{2}}){_TIME}"
 )
-_DAY_NAME_YEAR = rf"^(?P<a>[0-9]{{1,2}})[ .-]{{1,2}}(?P<name>[A-Za-z]{{3,9}})[., -]{{1,2}}(?P<year>[0-9]{{4}}){_TIME}"
+_DAY_NAME_YEAR = (
+    r"^(?P<a>[0-9]{1,2})[ .-]{1,2}(?P<name>[A-Za-z]{3,9})[., -]{1,2}(?P<year>[0-9]{4})" + _TIME
+)
 _NAME_DAY_YEAR = rf"^(?P<name>[A-Za-z]{{3,9}})\.? (?P<a>[0-9]{{1,2}}),? (?P<year>[0-9]{{4}}){_TIME}"
 
 _FIELDS = (
@@ -57,11 +62,11 @@ _DAY_MICROSECONDS = 86_400_000_000
 
 def _extracted(texts: Any, pattern: str) -> dict[str, Any]:
     """Return the parts of the texts that match, "" for absent parts and other texts."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     parts = compute.extract_regex(texts, pattern)
     return {
-        name: compute.fill_null(compute.struct_field(parts, name), "")
+        name: compute.fill_null(compute.struct_field(parts, name), text_scalar(""))
         for name in _FIELDS
         if f"<{name}>" in pattern
     }
@@ -70,9 +75,10 @@ def _extracted(texts: Any, pattern: str) -> dict[str, Any]:
 def _integers(texts: Any) -> NDArray[np.int64]:
     """Return texts of digits as integers, -1 for empty ones."""
     import pyarrow as pa
-    from pyarrow import compute
 
-    filled = compute.if_else(compute.equal(texts, ""), "-1", texts)
+    compute = arrow_compute()
+
+    filled = compute.if_else(compute.equal(texts, text_scalar("")), text_scalar("-1"), texts)
     return flat(filled.cast(pa.int64()), np.int64).copy()
 
 
@@ -86,10 +92,14 @@ def day_and_month(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDA
     texts : pyarrow.Array of string
         Normalized.
     """
-    from pyarrow import compute
+    compute = arrow_compute()
 
     parts = _extracted(texts, _YEAR_LAST)
-    return _integers(parts["a"]), _integers(parts["b"]), bits(compute.equal(parts["sep"], "."), 1)
+    return (
+        _integers(parts["a"]),
+        _integers(parts["b"]),
+        bits(compute.equal(parts["sep"], text_scalar(".")), 1),
+    )
 
 
 def date_forms(conversion: DateConversion) -> list[tuple[str, str]]:
@@ -131,7 +141,7 @@ def dates_of_texts(
 def _of_form(
     texts: Any, pattern: str, order: str, twelve_hour: bool
 ) -> tuple[NDArray[np.datetime64], NDArray[np.bool_]]:
-    from pyarrow import compute
+    compute = arrow_compute()
 
     parts = _extracted(texts, pattern)
     year, first = _integers(parts["year"]), _integers(parts["a"])
@@ -143,7 +153,7 @@ def _of_form(
         day, month = (first, second) if order == "dmy" else (second, first)
         read &= bits(compute.equal(parts["sep"], parts["sep2"]), 1)
     if order in ("dmy", "mdy"):
-        short = bits(compute.equal(compute.utf8_length(parts["year"]), 2), 1)
+        short = flat(compute.utf8_length(parts["year"]), np.int32) == 2
         year = np.where(short, year + np.where(year < PIVOT, 2000, 1900), year)
     read &= (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     safe_year, safe_month = np.where(read, year, 1970), np.where(read, month, 1)
@@ -162,7 +172,8 @@ def _month_numbers(names: Any) -> NDArray[np.int64]:
     """Return the month of each name, 0 if it is none; each distinct name is looked up once."""
     encoded = names.dictionary_encode()
     numbers = [_month_number(name) for name in encoded.dictionary.to_pylist()]
-    return np.array([*numbers, 0], dtype=np.int64)[flat(encoded.indices, np.int32)]
+    months = np.array([*numbers, 0], dtype=np.int64)
+    return np.asarray(months[flat(encoded.indices, np.int32)])
 
 
 def _month_number(name: str) -> int:
@@ -173,19 +184,22 @@ def _month_number(name: str) -> int:
 def _times(parts: dict[str, Any], twelve_hour: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the time of day in microseconds, and whether it exists."""
     import pyarrow as pa
-    from pyarrow import compute
+
+    compute = arrow_compute()
 
     hour, minute, second = (
         np.maximum(_integers(parts[k]), 0) for k in ("hour", "minute", "second")
     )
     digits = compute.utf8_slice_codeunits(
-        compute.binary_join_element_wise(parts["fraction"], "000000", ""), 0, 6
+        compute.binary_join_element_wise(parts["fraction"], text_scalar("000000"), text_scalar("")),
+        0,
+        6,
     )
     fraction = flat(digits.cast(pa.int64()), np.int64)
     valid = (minute <= 59) & (second <= 59)
     half = compute.ascii_lower(parts["half"])
-    is_half = bits(compute.not_equal(half, ""), 1)
-    afternoon = bits(compute.equal(half, "pm"), 1)
+    is_half = bits(compute.not_equal(half, text_scalar("")), 1)
+    afternoon = bits(compute.equal(half, text_scalar("pm")), 1)
     valid &= np.where(is_half, twelve_hour & (hour >= 1) & (hour <= 12), hour <= 23)
     hour = np.where(is_half, hour % 12 + 12 * afternoon, hour)
     whole = ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import bits, floats
+from separable.data.ingest.conversions.conversion import arrow_compute, text_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,12 +31,11 @@ CLOCK = (
 
 
 def _words_pattern() -> str:
-    names = ("d", "h", "m", "s")
-    number = r"[0-9]+(?:\.[0-9]+)?"
-    parts = [
-        rf"(?:(?P<{name}>{number}) ?(?:{'|'.join(sorted(words, key=len, reverse=True))})[, ]{{0,2}})?"
-        for name, (words, _) in zip(names, UNITS, strict=True)
-    ]
+    """Return the pattern of durations in words: each unit at most once, the longest first."""
+    parts = []
+    for name, (words, _) in zip("dhms", UNITS, strict=True):
+        word = "|".join(sorted(words, key=len, reverse=True))
+        parts.append(rf"(?:(?P<{name}>[0-9]+(?:\.[0-9]+)?) ?(?:{word})[, ]{{0,2}})?")
     return rf"^(?P<sign>[+-]?){''.join(parts)}$"
 
 
@@ -58,7 +58,7 @@ def durations_of_texts(
         NaN for other texts.
     read : ndarray of bool
     """
-    from pyarrow import compute
+    compute = arrow_compute()
 
     hours, read = _of_clock(texts, conversion.twelve_hour)
     if conversion.words:
@@ -75,7 +75,7 @@ def durations_of_texts(
 
 
 def _of_clock(texts: Any, twelve_hour: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    from pyarrow import compute
+    compute = arrow_compute()
 
     parts = compute.extract_regex(texts, CLOCK)
     h, m, s = (_number(parts, name) for name in "hms")
@@ -90,17 +90,18 @@ def _of_clock(texts: Any, twelve_hour: bool) -> tuple[NDArray[np.float64], NDArr
 
 
 def _is(parts: Any, name: str, text: str) -> NDArray[np.bool_]:
-    from pyarrow import compute
+    compute = arrow_compute()
 
-    field = compute.fill_null(compute.struct_field(parts, name), "")
-    return bits(compute.equal(compute.ascii_lower(field), text), 1)
+    field = compute.fill_null(compute.struct_field(parts, name), text_scalar(""))
+    return bits(compute.equal(compute.ascii_lower(field), text_scalar(text)), 1)
 
 
 def _number(parts: Any, name: str) -> NDArray[np.float64]:
     """Return a part as numbers, NaN where it is absent."""
     import pyarrow as pa
-    from pyarrow import compute
 
-    field = compute.fill_null(compute.struct_field(parts, name), "")
-    filled = compute.if_else(compute.equal(field, ""), "nan", field)
+    compute = arrow_compute()
+
+    field = compute.fill_null(compute.struct_field(parts, name), text_scalar(""))
+    filled = compute.if_else(compute.equal(field, text_scalar("")), text_scalar("nan"), field)
     return floats(filled.cast(pa.float64()))

@@ -24,10 +24,12 @@ from separable.data.ingest.conversions.conversion import (
     DateConversion,
     DurationConversion,
     NumberConversion,
+    arrow_compute,
     conversion_from_dict,
     conversion_kind,
     is_missing_word,
     normalized,
+    text_scalar,
 )
 from separable.data.ingest.conversions.date_texts import day_and_month
 from separable.data.ingest.conversions.number_texts import core_pattern, grouped_by_points
@@ -281,7 +283,7 @@ def _told(
     conversion: Conversion, texts: _Texts, why: str, *, sure: bool = True, forced: bool = True
 ) -> ConversionGuess | None:
     """Return the guess with its counts; None if too many texts cannot be read."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     _, read = texts_read(texts.texts, conversion)
     read &= ~texts.missing
@@ -323,14 +325,16 @@ def _reason(why: str, missing: Mapping[str, int]) -> str:
 
 
 def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> ConversionGuess | None:
-    from pyarrow import compute
+    compute = arrow_compute()
 
     if not forced and not _mostly(texts.first(), _PARTS):
         return None
     present = texts.texts.filter(mask(~texts.missing))
     parts = compute.extract_regex(present, _PARTS)
-    cores = compute.utf8_trim(compute.fill_null(compute.struct_field(parts, "core"), ""), " ")
-    matched = bits(compute.not_equal(cores, ""), 1)
+    cores = compute.utf8_trim(
+        compute.fill_null(compute.struct_field(parts, "core"), text_scalar("")), " "
+    )
+    matched = bits(compute.not_equal(cores, text_scalar("")), 1)
     if not forced and matched.mean() < MIN_READ:
         return None
     units = given.get("units")
@@ -352,10 +356,16 @@ def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> Conversio
     if guess is None or guess.conversion is None:
         return None
     odd_signs = bits(
-        compute.not_equal(compute.fill_null(compute.struct_field(parts, "open"), ""), ""), 1
+        compute.not_equal(
+            compute.fill_null(compute.struct_field(parts, "open"), text_scalar("")), text_scalar("")
+        ),
+        1,
     )
     signed = bits(
-        compute.not_equal(compute.fill_null(compute.struct_field(parts, "sign"), ""), ""), 1
+        compute.not_equal(
+            compute.fill_null(compute.struct_field(parts, "sign"), text_scalar("")), text_scalar("")
+        ),
+        1,
     )
     decorated = bool(units) or marks[1] != "" or marks[0] == "," or odd_signs.any() or signed.any()
     few = len(cores) < MIN_NUMBERS and not forced
@@ -385,11 +395,11 @@ def _example(texts: _Texts, marks: tuple[str, str], units: tuple[str, ...]) -> s
 
 def _unit_names(parts: Any) -> dict[str, int]:
     """Return the units of the matched texts, with the number of texts of each."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     names: dict[str, int] = {}
     for side in ("before", "after"):
-        field = compute.fill_null(compute.struct_field(parts, side), "")
+        field = compute.fill_null(compute.struct_field(parts, side), text_scalar(""))
         for pair in compute.value_counts(compute.utf8_trim(field, " ")).to_pylist():
             if pair["values"]:
                 names[pair["values"]] = names.get(pair["values"], 0) + pair["counts"]
@@ -417,7 +427,7 @@ def _mixed_units(names: Mapping[str, int], groups: list[tuple[str, ...]]) -> Con
 
 def _are_codes(cores: Any) -> bool:
     """Return whether digits would be lost: leading zeros, or more digits than float64 has."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     return bool(compute.any(compute.match_substring_regex(cores, r"^0[0-9]|^[0-9]{16,}$")).as_py())
 
@@ -426,7 +436,7 @@ def _marks(
     cores: Any, given: Mapping[str, Any], *, currency: bool
 ) -> tuple[tuple[Any, str] | None, str]:
     """Return the decimal and the thousands mark, and a remark if the texts leave a choice."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     def has(mark: str) -> bool:
         return bool(compute.any(compute.match_substring(cores, mark), min_count=0).as_py())
@@ -464,7 +474,8 @@ def _dates(texts: _Texts, given: Mapping[str, Any], forced: bool) -> ConversionG
         r"|^[0-9]{1,2}[ .-]{1,2}[A-Za-z]{3,9}[., -]{1,2}[0-9]{4}",
     ):
         return None
-    order, note = given.get("order"), ""
+    order: Any = given.get("order")
+    note = ""
     if not texts.missing.any() and _share(texts.texts, _ISO) == 1.0:
         return None
     if order is None:
@@ -492,11 +503,12 @@ def _dates(texts: _Texts, given: Mapping[str, Any], forced: bool) -> ConversionG
 
 def _if_dates(texts: _Texts, note: str) -> ConversionGuess | None:
     """Return the refusal of dates of unknown order, if the texts are dates at all."""
-    for order in ("dmy", "mdy"):
-        read = _told(DateConversion(order, True, True), texts, "", forced=False)  # type: ignore[arg-type]
+    orders: tuple[Any, ...] = ("dmy", "mdy")
+    for order in orders:
+        read = _told(DateConversion(order, True, True), texts, "", forced=False)
         if read is not None:
             return ConversionGuess(None, note)
-    first, second, _ = day_and_month(texts.texts)
+    first, _, _ = day_and_month(texts.texts)
     known = (first >= 0) | texts.missing
     return ConversionGuess(None, note) if known.mean() >= MIN_READ else None
 
@@ -552,6 +564,6 @@ def _mostly(texts: _Texts, pattern: str) -> bool:
 
 def _share(texts: Any, pattern: str) -> float:
     """Return the fraction of texts that match."""
-    from pyarrow import compute
+    compute = arrow_compute()
 
     return float(bits(compute.match_substring_regex(texts, pattern), 1).mean())

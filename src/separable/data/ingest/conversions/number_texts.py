@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import bits, floats, mask
+from separable.data.ingest.conversions.conversion import arrow_compute, text_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def grouped_by_points(texts: Any, currency: bool = False) -> bool:
 
 
 def _matches(texts: Any, pattern: str) -> NDArray[np.bool_]:
-    from pyarrow import compute
+    compute = arrow_compute()
 
     hits = compute.match_substring_regex(texts, pattern)
     return bits(hits.combine_chunks() if hasattr(hits, "chunks") else hits, 1)
@@ -89,22 +90,23 @@ def numbers_of_texts(
     read : ndarray of bool
     """
     import pyarrow as pa
-    from pyarrow import compute
+
+    compute = arrow_compute()
 
     parts = compute.extract_regex(texts, number_pattern(conversion))
 
     def part(name: str) -> Any:
-        return compute.fill_null(compute.struct_field(parts, name), "")
+        return compute.fill_null(compute.struct_field(parts, name), text_scalar(""))
 
     def is_there(name: str) -> NDArray[np.bool_]:
-        return bits(compute.not_equal(part(name), ""), 1)
+        return bits(compute.not_equal(part(name), text_scalar("")), 1)
 
     opened, closed = is_there("open"), is_there("close")
     signs = opened.astype(np.int8)
     minus = opened
     for name in ("first", "second", "last"):
         signs += is_there(name)
-        minus = minus | bits(compute.equal(part(name), "-"), 1)
+        minus = minus | bits(compute.equal(part(name), text_scalar("-")), 1)
     has_unit = is_there("before").astype(np.int8) + is_there("after")
     read = is_there("core") & (opened == closed) & (signs <= 1) & (has_unit <= 1)
     if "%" in conversion.units:  # 0.38 beside 38% would be another scale
@@ -114,8 +116,8 @@ def numbers_of_texts(
         core = compute.replace_substring(core, conversion.group, "")
     if conversion.decimal == ",":
         core = compute.replace_substring(core, ",", ".")
-    plain = compute.binary_join_element_wise(core, part("power"), "")
-    plain = compute.if_else(compute.equal(core, ""), "nan", plain)
+    plain = compute.binary_join_element_wise(core, part("power"), text_scalar(""))
+    plain = compute.if_else(compute.equal(core, text_scalar("")), text_scalar("nan"), plain)
     values = floats(plain.cast(pa.float64())).copy()
     values[minus] *= -1.0
     values[~read] = np.nan

@@ -344,16 +344,16 @@ def _may_be_grouped(columns: Sequence[Any], texts: Any, present: Any) -> list[in
     """Return the numeric columns whose points may be thousands marks: some values have none."""
     from pyarrow import compute
 
-    points = compute.fill_null(compute.match_substring(texts, "."), False).combine_chunks()
-    pointed = bits(points, 1).reshape(len(columns), -1)
+    points = compute.match_substring(texts, ".").combine_chunks()
+    pointed = bits(points, 1).reshape(len(columns), -1) & present
     plain = (present & ~pointed).any(axis=1)
     some = np.flatnonzero(plain & (pointed.sum(axis=1) >= MIN_GROUPED)).tolist()
     if not some:
         return []
     first = _together([columns[index].slice(0, _FIRST_ROWS) for index in some])
-    open_yet = compute.fill_null(compute.match_substring_regex(first, MAY_BE_GROUPED), True)
-    rows = bits(open_yet.combine_chunks(), 1).reshape(len(some), -1).all(axis=1)
-    return [index for index, is_open in zip(some, rows.tolist(), strict=True) if is_open]
+    fits = bits(compute.match_substring_regex(first, MAY_BE_GROUPED).combine_chunks(), 1)
+    rows = np.all(fits.reshape(len(some), -1) | ~present[some, :_FIRST_ROWS], axis=1)
+    return [index for index, is_open in zip(some, rows, strict=True) if is_open]
 
 
 def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Literal[".", ","]:

@@ -150,8 +150,10 @@ def given_as(step: Step, value: Any) -> Any:
 
 def _converted(step: Step, value: Any) -> Any:
     """Return a raw value as its column converts it: the graph has no functions of texts."""
-    conversion = getattr(step, "conversion", None)
-    if conversion is None or not isinstance(value, str):
+    if not isinstance(step, (NumberStep, DateStep)) or not isinstance(value, str):
+        return value
+    conversion = step.conversion
+    if conversion is None:
         return value
     column = convert(step.name, Categories(np.zeros(1, np.int32), (value,)), conversion)
     assert isinstance(column, (Numbers, Dates))
