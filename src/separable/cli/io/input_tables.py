@@ -48,7 +48,9 @@ _FLAGS = {
     "Name the columns to read: columns=[...]": "Add it to the first line, as null",
     "Name them in columns=[...] to read them": "Add them to the first line, as null, to read them",
 }
-_VALUES = re.compile(r"\b(format|skip_rows|comment|encoding|delimiter|decimal)=([^\s,;).]+)")
+_VALUES = re.compile(
+    r"\b(table|query|format|skip_rows|comment|encoding|delimiter|decimal)=([^\s,;).]+)"
+)
 _TYPES = re.compile(r"\bcolumn_types=\{('[^']*'): '(number|category)'\}")
 
 #: Key in the context of a command: the files it has read.
@@ -79,8 +81,8 @@ def table_of(
     from separable.data.io.sources import inputs_of
     from separable.data.table import NotANumberError, TableError
 
-    inputs = inputs_of(data)
     options = reading.for_read()
+    inputs = inputs_of(data, options.pop("table", None), options.pop("query", None))
     kind = options.pop("format", None) or formats_of(inputs)
     if kind in ("svmlight", "vw"):
         raise TableError(

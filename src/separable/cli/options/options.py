@@ -153,6 +153,8 @@ class ReadingOptions:
     comment: str | None = None
     skip_rows: int = 0
     skip_bad_lines: bool = False
+    table: str | None = None
+    query: str | None = None
 
     def for_read(self) -> dict[str, Any]:
         """Return the given options as keyword arguments of `separable.data.read`."""
@@ -189,8 +191,13 @@ class ReadingOptions:
 
 
 _READING = (
-    click.option("--format", type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw"]),
-                 metavar="KIND", help="csv, jsonl, parquet, svmlight or vw."),
+    click.option("--table", "--sheet", metavar="NAME",
+                 help="Table of a database, sheet of a workbook, or file in a zip archive."),
+    click.option("--query", metavar="SQL", help="Read the result of a query of a database."),
+    click.option("--format", metavar="KIND",
+                 type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw", "excel", "sqlite",
+                                    "duckdb"]),
+                 help="csv, jsonl, parquet, svmlight, vw, excel, sqlite or duckdb."),
     click.option("--delimiter", metavar="CHAR", help="Delimiter of a CSV file."),
     click.option("--header/--no-header", default=None,
                  help="Whether the first line names the columns."),
