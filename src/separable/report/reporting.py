@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
+from separable.report.bounded_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.contents import Absent, Data, Measured, Reproduction
 from separable.report.page.page import check_extra, page_of, write_page
 from separable.report.scored_rows import Fitted, hard_rows, seen_in_training, target_name
-from separable.report.timed_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.training_record import (
     columns_of,
     recalled,
@@ -211,9 +211,7 @@ def separability_part(scored: ScoredRows, of_what: str = "", seed: int = 0) -> d
     return {"separability": verdict, "separability_rows": about}
 
 
-def growth_of(
-    scored: ScoredRows, how: str = "", seconds: float = 5.0, learner: Any = None
-) -> dict[str, Any]:
+def growth_of(scored: ScoredRows, how: str = "", learner: Any = None) -> dict[str, Any]:
     """Return the learning curve of a model's learner, as fields of `Contents`.
 
     Parameters
@@ -221,8 +219,6 @@ def growth_of(
     scored : JudgedRows
     how : str
         A description of the rows, after their number.
-    seconds : float, default 5
-        Time limit.
     learner : estimator, optional
         Not fitted. By default the learner of the model, with its parameters.
     """
@@ -234,7 +230,6 @@ def growth_of(
         learner,
         scored.rows.to_matrix(),
         scored.labels(),
-        seconds=seconds,
         is_classifier=scored.model.classes is not None,
         weight=scored.weight,
         how=how,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import click
 
@@ -101,7 +100,6 @@ def train(
     path = model_path(output, data, **inputs)
     if report is not None:
         check_report(report, "--report", model=path, data=data, **inputs)
-    start = time.monotonic()
     size = TEST_SIZE if test_size is None else test_size
     command = command_line_of(click.get_current_context())
     training = train_model(data, test, size, options, command, keep=report is not None)
@@ -113,7 +111,7 @@ def train(
     if report is not None:
         from separable.cli.training.report_contents import training_contents
 
-        write_report(training_contents(training, path, time.monotonic() - start), report)
+        write_report(training_contents(training, path), report)
     if as_json:
         result = {"model": path, "report": report, **training_dict(training)}
         write_data(json_bytes(result))

@@ -26,10 +26,10 @@ from separable.cli.training.training import data_of, raw_values, tried_of
 from separable.data.row_operations import stack_rows
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
+from separable.report.bounded_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.contents import Absent, Measured
 from separable.report.reporting import growth_of, separability_part
 from separable.report.scored_rows import ScoredRows, hard_rows, seen_in_training
-from separable.report.timed_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.training_record import NOT_TESTED, recalled
 
 if TYPE_CHECKING:
@@ -45,11 +45,8 @@ __all__ = [
     "training_contents",
 ]
 
-#: Time for a learning curve: seconds, or a fraction of the training time if that is longer.
-LEAST_SECONDS, TIME_FRACTION = 5.0, 0.4
 
-
-def training_contents(training: Training, model_file: str, seconds: float) -> Contents:
+def training_contents(training: Training, model_file: str) -> Contents:
     """Return the contents of the report of a training run.
 
     Parameters
@@ -58,8 +55,6 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
         A run that kept its rows.
     model_file : str
         The path of the model.
-    seconds : float
-        Duration of the training, which limits the time for the learning curve.
 
     Returns
     -------
@@ -93,7 +88,7 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
     with step("Testing for separability"):
         contents = replace(contents, **_separability(training))
     with step("Measuring the learning curve"):
-        return replace(contents, **_learning_curve(training, seconds))
+        return replace(contents, **_learning_curve(training))
 
 
 def _separability(training: Training) -> dict[str, Any]:
@@ -112,7 +107,7 @@ def _separability(training: Training) -> dict[str, Any]:
     return {"separability": verdict, "separability_rows": about}
 
 
-def _learning_curve(training: Training, seconds: float) -> dict[str, Any]:
+def _learning_curve(training: Training) -> dict[str, Any]:
     problem, comparison, kept = training.problem, training.comparison, training.kept
     assert kept is not None
     candidate, chosen = comparison.candidate, kept.compared.chosen
@@ -123,7 +118,6 @@ def _learning_curve(training: Training, seconds: float) -> dict[str, Any]:
         candidate.for_comparing(encoder, **comparison.params),
         rows.to_matrix(),
         problem.target.values[chosen],
-        seconds=max(LEAST_SECONDS, TIME_FRACTION * seconds),
         is_classifier=problem.task == "classification",
         weight=problem.weight_of(chosen),
         groups=None if problem.groups is None else problem.groups[chosen],
