@@ -33,10 +33,10 @@ from separable.data.table import TableError
 from separable.model.metrics.evaluation import Evaluation
 from separable.model.metrics.metric_registry import predictions_of
 from separable.report import bounded_sections
+from separable.report.bounded_sections import learning_curve_of, separability_of
 from separable.report.contents import Absent, Measured
 from separable.report.reporting import contents_of
 from separable.report.scored_rows import LONGEST, ScoredRows, hard_rows
-from separable.report.bounded_sections import learning_curve_of, separability_of
 from separable.report.training_record import (
     certificate_of,
     columns_of,

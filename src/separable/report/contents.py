@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -87,6 +87,10 @@ class Data:
         Bins of a regression target: from, to, rows; empty for classes.
     sha256 : str or None
         Of the file, if it is a single one.
+    typical : mapping of str to object
+        A typical row: medians, most common levels; empty if unknown.
+    spread : tuple of float
+        Standard deviation of each feature of the model; empty if unknown.
     """
 
     name: str
@@ -97,6 +101,8 @@ class Data:
     target_counts: tuple[tuple[Any, int], ...] = ()
     target_bins: tuple[tuple[float, float, int], ...] = ()
     sha256: str | None = None
+    typical: Mapping[str, Any] = field(default_factory=dict)
+    spread: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

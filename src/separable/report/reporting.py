@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from separable.data.ingest.in_memory import table_or_rows
+from separable.data.rows import Rows
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
+from separable.report import typical
 from separable.report.bounded_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.contents import Absent, Data, Measured, Reproduction
 from separable.report.page.page import check_extra, page_of, write_page
@@ -116,6 +119,9 @@ def contents_of(
     rows = learned if learned is not None else scored if X is not None else None
     if rows is None:
         return contents
+    if not contents.data.spread:
+        source = X if train is None else train[0]
+        contents = replace(contents, data=replace(contents.data, **_typical(rows, source)))
     which = " learned from" if learned is not None else " measured on"
     learner = None if fitted.learner is None else _unfitted(fitted.learner)
     return replace(
@@ -184,6 +190,14 @@ def _measured(scored: ScoredRows, positive: Any, learned: ScoredRows | None) -> 
         **seen_in_training(scored, known),
     )
     return {"measured": measured, "hard_rows": rows, "hard_rows_about": about}
+
+
+def _typical(rows: ScoredRows, X: Any) -> dict[str, Any]:
+    """Return the typical row and the spread of features, as fields of `Data`."""
+    if getattr(rows.model.encoder, "kind", None) != "table":
+        return typical.of_rows(rows.model, rows.rows)
+    table = table_or_rows(X)
+    return {} if isinstance(table, Rows) else typical.of_table(rows.model, table)
 
 
 def _unfitted(learner: Any) -> Any:

@@ -23,6 +23,7 @@ from separable.data.table import TableError, missing_counts, require_columns
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import METRICS, predictions_of
+from separable.report import typical
 from separable.report.contents import Absent, Data, Reproduction, Standing, Tried
 from separable.report.scored_rows import ScoredRows
 from separable.report.training_record import (
@@ -414,6 +415,7 @@ def data_of(problem: Problem, model: Model) -> Data:
         task=problem.task,
         target_counts=() if is_number else target_counts(values),
         target_bins=target_bins(values) if is_number else (),
+        **typical.of_table(model, problem.whole),
     )
 
 

@@ -51,7 +51,7 @@ def render(contents: Contents, *, title: str | None = None) -> str:
     str
         HTML.
     """
-    form = what_if(contents.model)
+    form = what_if(contents.model, contents.data.typical or None, contents.data.spread)
     page = _page(contents, title, form)
     if _size(page) > LARGEST and not isinstance(form, Absent):
         page = _page(contents, title, Absent(TOO_LARGE))
