@@ -276,7 +276,7 @@ def require_packages(purpose: str, **packages: str) -> None:
     purpose : str
         What needs them, as the subject of the message: "A report".
     **packages : str
-        The name on the package index for each module: ``vl_convert="vl-convert-python"``.
+        The name on the package index for each module: ``python_calamine="python-calamine"``.
 
     Examples
     --------

@@ -32,11 +32,11 @@ from separable.data.rows import as_rows
 from separable.data.table import TableError
 from separable.model.metrics.evaluation import Evaluation
 from separable.model.metrics.metric_registry import predictions_of
-from separable.report import timed_sections
+from separable.report import bounded_sections
+from separable.report.bounded_sections import learning_curve_of, separability_of
 from separable.report.contents import Absent, Measured
 from separable.report.reporting import contents_of
 from separable.report.scored_rows import LONGEST, ScoredRows, hard_rows
-from separable.report.timed_sections import learning_curve_of, separability_of
 from separable.report.training_record import certificate_of, versions
 from separable.select.leaderboard import Standing
 from separable.workflow.training_record import (
@@ -197,7 +197,7 @@ def test_separability_of_three_classes_and_of_one():
 
 
 def test_many_classes_of_many_columns_are_left_to_python(monkeypatch):
-    monkeypatch.setattr(timed_sections, "PAIRS", 3 * 90 * 4 - 1)
+    monkeypatch.setattr(bounded_sections, "VERDICT_WORK", 3 * 90 * 4 - 1)
     X, y = load_iris(return_X_y=True)
     found, _ = separability_of(X[10:100], y[10:100])  # two classes are quick
     assert found.kind == "separable"
@@ -207,7 +207,7 @@ def test_many_classes_of_many_columns_are_left_to_python(monkeypatch):
 
 
 def test_an_overlap_of_a_part_is_enough(monkeypatch):
-    monkeypatch.setattr(timed_sections, "FIRST_SAMPLE", 50)
+    monkeypatch.setattr(bounded_sections, "FIRST_SAMPLE", 50)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
     verdict, about = separability_of(X, y)
@@ -217,13 +217,13 @@ def test_an_overlap_of_a_part_is_enough(monkeypatch):
 
 
 def test_a_part_that_is_separable_says_nothing_about_all_rows(monkeypatch):
-    monkeypatch.setattr(timed_sections, "FIRST_SAMPLE", 30)
-    monkeypatch.setattr(timed_sections, "SECONDS", 0.0)
+    monkeypatch.setattr(bounded_sections, "FEWEST", 30)
+    monkeypatch.setattr(bounded_sections, "VERDICT_WORK", 30)
     X = np.arange(100.0)[:, None]
     verdict, about = separability_of(X, X[:, 0] > 50)
     assert (verdict.kind, verdict.shape) == ("separable", (30, 1))
     assert about.endswith("All rows together may be harder to separate.")
-    monkeypatch.setattr(timed_sections, "SECONDS", 1e9)
+    monkeypatch.setattr(bounded_sections, "VERDICT_WORK", 100)
     assert separability_of(X, X[:, 0] > 50)[0].shape == (100, 1)
 
 
@@ -236,29 +236,37 @@ def test_learning_curve_is_that_of_select():
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :5]
     given = {"is_classifier": True, "seed": 4, "how": " of cells"}
-    curve, about = learning_curve_of(LDA(), X, y, seconds=1e9, **given)
+    curve, about = learning_curve_of(LDA(), X, y, **given)
     assert curve.to_dict() == learning_curve(LDA(), X, y, random_state=4).to_dict()
     assert about.startswith("569 rows of cells. Each repetition holds out 30 % of them at random")
 
 
 def test_learning_curve_of_a_part(monkeypatch):
-    monkeypatch.setattr(timed_sections, "FIRST_ROWS", 60)
-    monkeypatch.setattr(timed_sections._Given, "planned", lambda *_: True)
     X, y = load_breast_cancer(return_X_y=True)
-    curve, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=0.0)
-    assert curve.sizes[-1] + curve.n_test == 60
-    assert about.startswith("A random sample of 60 of 569 rows, to limit the time.")
+    monkeypatch.setattr(bounded_sections, "PLANS", ((2, None),))
+    monkeypatch.setattr(bounded_sections, "CURVE_WORK", 2 * 1.5 * 0.7 * 5 * 255)
+    curve, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True)
+    assert curve.sizes[-1] + curve.n_test == 200  # a round number
+    assert about.startswith("A random sample of 200 of 569 rows, to limit the time.")
 
 
-def test_a_slow_learner_has_a_shorter_curve_or_none(monkeypatch):
+def test_the_work_of_a_curve_decides_repetitions_rows_and_absence(monkeypatch):
     X, y = load_breast_cancer(return_X_y=True)
-    monkeypatch.setattr(timed_sections, "PLANS", ((5, 10**12), (2, 4)))
-    curve, _ = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=1e9)
-    assert curve.scores.shape == (4, 2)
-    monkeypatch.setattr(timed_sections, "PLANS", ((5, None),))
-    found, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=0.0)
-    assert found == Absent(timed_sections.TOO_LONG)
+    monkeypatch.setattr(bounded_sections, "CURVE_WORK", 2 * 1.5 * 0.7 * 5 * 600)
+    curve, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True)
+    assert curve.scores.shape == (4, 2)  # all rows, in fewer fits
+    assert about.startswith("569 rows")
+    monkeypatch.setattr(bounded_sections, "CURVE_WORK", 100)
+    found, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True)
+    assert found == Absent(bounded_sections.TOO_LONG)
     assert about == ""
+
+
+def test_a_slow_learner_has_no_curve(monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    monkeypatch.setattr(bounded_sections, "SLOW_FIT", -1.0)
+    found, _ = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True)
+    assert found == Absent(bounded_sections.TOO_LONG)
 
 
 def test_parts_of_sparse_rows_lose_empty_columns_alone(monkeypatch):
@@ -266,8 +274,7 @@ def test_parts_of_sparse_rows_lose_empty_columns_alone(monkeypatch):
 
     from separable.geometry import separability
 
-    monkeypatch.setattr(timed_sections, "FIRST_SAMPLE", 30)
-    monkeypatch.setattr(timed_sections, "FEWEST", 30)
+    monkeypatch.setattr(bounded_sections, "FIRST_SAMPLE", 30)
     rng = np.random.default_rng(0)
     X = sp.csr_array(sp.random(300, 400, density=0.01, random_state=0))
     y = rng.integers(0, 2, 300)
@@ -286,13 +293,6 @@ def test_parts_of_sparse_rows_lose_empty_columns_alone(monkeypatch):
     filled = [int(name[1:]) for name in names]
     assert abs(X[chosen][:, filled] - part).max() == 0
     assert X[chosen].nnz == part.nnz
-
-
-@pytest.mark.parametrize(
-    ("times", "rows"), [(0.5, 1000), (1.0, 1000), (4.0, 3000), (1e9, 50_000), (60.0, 20_000)]
-)
-def test_how_many_rows_there_is_time_for(times, rows):
-    assert timed_sections._affordable(1000, 50_000, times) == rows
 
 
 def test_too_few_rows_for_a_learning_curve():

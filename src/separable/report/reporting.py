@@ -6,13 +6,16 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from separable.data.ingest.in_memory import table_or_rows
+from separable.data.rows import Rows
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
+from separable.report.bounded_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.contents import Absent, Data, Measured, Reproduction
 from separable.report.page.page import check_extra, page_of, write_page
 from separable.report.scored_rows import Fitted, hard_rows, seen_in_training, target_name
-from separable.report.timed_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.training_record import recalled, versions
+from separable.workflow import typical
 from separable.workflow.options import data_name
 from separable.workflow.stream.stream_training import StreamRun
 from separable.workflow.training_record import columns_of, target_bins, target_counts, trained_on
@@ -133,6 +136,9 @@ def contents_of(
     rows = learned if learned is not None else scored if X is not None else None
     if rows is None:
         return contents
+    if not contents.data.spread:
+        source = X if train is None else train[0]
+        contents = replace(contents, data=replace(contents.data, **_typical(rows, source)))
     which = " learned from" if learned is not None else " measured on"
     learner = None if fitted.learner is None else _unfitted(fitted.learner)
     return replace(
@@ -203,6 +209,14 @@ def _measured(scored: ScoredRows, positive: Any, learned: ScoredRows | None) -> 
     return {"measured": measured, "hard_rows": rows, "hard_rows_about": about}
 
 
+def _typical(rows: ScoredRows, X: Any) -> dict[str, Any]:
+    """Return the typical row and the spread of features, as fields of `Data`."""
+    if getattr(rows.model.encoder, "kind", None) != "table":
+        return typical.of_rows(rows.model, rows.rows)
+    table = table_or_rows(X)
+    return {} if isinstance(table, Rows) else typical.of_table(rows.model, table)
+
+
 def _unfitted(learner: Any) -> Any:
     from separable.estimator import clone
 
@@ -228,9 +242,7 @@ def separability_part(scored: ScoredRows, of_what: str = "", seed: int = 0) -> d
     return {"separability": verdict, "separability_rows": about}
 
 
-def growth_of(
-    scored: ScoredRows, how: str = "", seconds: float = 5.0, learner: Any = None
-) -> dict[str, Any]:
+def growth_of(scored: ScoredRows, how: str = "", learner: Any = None) -> dict[str, Any]:
     """Return the learning curve of a model's learner, as fields of `Contents`.
 
     Parameters
@@ -238,8 +250,6 @@ def growth_of(
     scored : JudgedRows
     how : str
         A description of the rows, after their number.
-    seconds : float, default 5
-        Time limit.
     learner : estimator, optional
         Not fitted. By default the learner of the model, with its parameters.
     """
@@ -251,7 +261,6 @@ def growth_of(
         learner,
         scored.rows.to_matrix(),
         scored.labels(),
-        seconds=seconds,
         is_classifier=scored.model.classes is not None,
         weight=scored.weight,
         how=how,

@@ -167,7 +167,15 @@ def _data(model: Model, trained: dict[str, Any], memory: dict[str, Any]) -> Data
         target_bins=tuple(
             (float(low), float(high), int(count)) for low, high, count in memory.get("bins", ())
         ),
+        typical=dict(memory.get("typical", {})),
+        spread=_spread(model, memory),
     )
+
+
+def _spread(model: Model, memory: dict[str, Any]) -> tuple[float, ...]:
+    """Return the spread of the features, if it is that of this model."""
+    spread = tuple(map(float, memory.get("spread", ())))
+    return spread if len(spread) == model.n_features else ()
 
 
 def _tried(trained: dict[str, Any], memory: dict[str, Any]) -> Tried | Absent:

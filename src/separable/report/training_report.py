@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from separable.report.bounded_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.contents import Measured
 from separable.report.scored_rows import hard_rows
-from separable.report.timed_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.training_record import NOT_TESTED, recalled
 from separable.workflow.options import data_name
 from separable.workflow.progress import step
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["run_contents"]
-
-#: Time for a learning curve: seconds, or a fraction of the training time if that is longer.
-LEAST_SECONDS, TIME_FRACTION = 5.0, 0.4
 
 
 def run_contents(training: TrainingRun, model_file: str | None, title: str | None) -> Contents:
@@ -99,7 +96,6 @@ def _learning_curve(training: TrainingRun) -> dict[str, Any]:
         candidate.for_comparing(encoder, **comparison.params),
         rows.to_matrix(),
         problem.target.values[chosen],
-        seconds=max(LEAST_SECONDS, TIME_FRACTION * training.seconds),
         is_classifier=problem.task == "classification",
         weight=problem.weight_of(chosen),
         groups=None if problem.groups is None else problem.groups[chosen],

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,9 +43,10 @@ from separable.export.plan.test_vectors import given_rows, moment_text
 from separable.report.contents import Absent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from separable.export.plan.plan import Plan, Step
+    from separable.typing import Floats
 
 
 __all__ = ["DATA_ID", "FORM_ID", "MOST_BYTES", "WhatIf", "what_if"]
@@ -84,7 +86,7 @@ class WhatIf:
     fields: tuple[Field, ...]
 
 
-def what_if(model: Any, start_row: Any = None) -> WhatIf | Absent:
+def what_if(model: Any, start_row: Any = None, spread: Sequence[float] = ()) -> WhatIf | Absent:
     """Return the form of a model, or why there is none.
 
     Parameters
@@ -93,6 +95,8 @@ def what_if(model: Any, start_row: Any = None) -> WhatIf | Absent:
     start_row : object, optional
         The initial raw row: a mapping by column, or the text. None: means, first levels and the
         words with the largest weights.
+    spread : sequence of float, optional
+        Standard deviation of each feature, to order the fields by their effect. By default 1.
     """
     weights = getattr(model, "weights", None)
     if weights is not None and weights.nbytes > MOST_BYTES:
@@ -105,7 +109,7 @@ def what_if(model: Any, start_row: Any = None) -> WhatIf | Absent:
         code = model_data(plan)
     except ExportError as error:
         return Absent(f"There is no what-if form. {error}")
-    fields = fields_of(plan, start_row)
+    fields = fields_of(plan, start_row, spread)
     data = {
         "model": code,
         "intercept": plan.intercept,
@@ -170,31 +174,36 @@ class Field:
         return asdict(self)
 
 
-def fields_of(plan: Plan, start_row: Any = None) -> tuple[Field, ...]:
-    """Return the fields, in the order of the columns; at most `MOST_FIELDS`.
+def fields_of(plan: Plan, start_row: Any = None, spread: Sequence[float] = ()) -> tuple[Field, ...]:
+    """Return the fields, those with the largest effects first; at most `MOST_FIELDS`.
 
     Parameters
     ----------
     plan : Plan
     start_row : object, optional
         As `start_of` takes it.
+    spread : sequence of float, optional
+        As `what_if` takes it.
     """
     start = start_of(plan, start_row)
+    effects = np.abs(plan.weights)
+    if len(spread) == len(effects):
+        effects = effects * np.asarray(spread)[:, None]
     (first, *_) = plan.steps
     if plan.takes == "text":
         return (Field("text", "text", 0, start),)
     if isinstance(first, RecordStep):
         fields = _record_fields(first, dict(start))
         columns = _record_columns(first)
-        sizes = [_largest(plan, columns[field.name]) for field in fields]
+        sizes = [_largest(effects, columns[field.name]) for field in fields]
     elif isinstance(first, NumbersStep):
         fields = [Field(name, "number", j, start[j]) for j, name in enumerate(first.names)]
-        sizes = _column_sizes(plan, first)
+        sizes = _column_sizes(effects, first)
     else:
         fields = [_field(step, at, start[at]) for at, step in enumerate(plan.steps)]
-        sizes = [_largest(plan, _columns(step)) for step in plan.steps]
+        sizes = [_largest(effects, _columns(step)) for step in plan.steps]
     strongest = np.argsort([-size for size in sizes], kind="stable")[:MOST_FIELDS]
-    return tuple(fields[at] for at in sorted(strongest.tolist()))
+    return tuple(fields[at] for at in strongest.tolist())
 
 
 def start_of(plan: Plan, start_row: Any = None) -> Any:
@@ -217,8 +226,12 @@ def start_of(plan: Plan, start_row: Any = None) -> Any:
         return [float(value) if _is_number(value) else 0.0 for value in row]
     if given is None:
         return [_usual(plan, step) for step in plan.steps]
-    pairs = zip(plan.steps, given, strict=True)
-    return [_usable(plan, step, value) for step, value in pairs]
+    return [
+        _usual(plan, step)
+        if isinstance(start_row, Mapping) and getattr(step, "name", None) not in start_row
+        else _usable(plan, step, value)
+        for step, value in zip(plan.steps, given, strict=True)
+    ]
 
 
 # --- columns ---
@@ -346,13 +359,14 @@ def _columns(step: Step) -> Iterable[int]:
     return range(step.first, step.first + (step.rules.hashed or len(step.terms)))
 
 
-def _largest(plan: Plan, columns: Iterable[int]) -> float:
-    result = np.abs(plan.weights[list(columns)])
+def _largest(effects: Floats, columns: Iterable[int]) -> float:
+    """Return the largest effect of a column on a score: the root of the sum of squares."""
+    result = np.sqrt((effects[list(columns)] ** 2).sum(axis=0))
     return float(result.max()) if result.size else 0.0
 
 
-def _column_sizes(plan: Plan, step: NumbersStep) -> list[float]:
-    sizes = np.abs(plan.weights).max(axis=1)
+def _column_sizes(effects: Floats, step: NumbersStep) -> list[float]:
+    sizes = effects.max(axis=1)
     if step.products is None:
         return [float(size) for size in sizes]
     out = [0.0] * len(step.names)

@@ -62,8 +62,8 @@ def table_of(
     from separable.data.io.sources import inputs_of
     from separable.data.table import TableError
 
-    inputs = inputs_of(data)
     options = reading.for_read()
+    inputs = inputs_of(data, options.pop("table", None), options.pop("query", None))
     kind = options.pop("format", None) or formats_of(inputs)
     if kind in ("svmlight", "vw"):
         raise TableError(

@@ -71,6 +71,8 @@ class ReadingOptions:
     comment: str | None = None
     skip_rows: int = 0
     skip_bad_lines: bool = False
+    table: str | None = None
+    query: str | None = None
 
     def for_read(self) -> dict[str, Any]:
         """Return the given options as keyword arguments of `separable.data.read`."""

@@ -94,6 +94,8 @@ def train(
     test_size: float | None = None,
     seed: int = 0,
     threads: int | None = None,
+    table: str | None = None,
+    query: str | None = None,
     format: str | None = None,  # noqa: A002
     delimiter: str | None = None,
     header: bool | None = None,
@@ -161,6 +163,8 @@ def train(
     seed : int, default 0
     threads : int, optional
         One per core by default.
+    table, query : str, optional
+        Table of a database, sheet of a workbook or file in a zip archive; or a query of a database.
     format, delimiter, header, quoting, encoding, decimal, missing, comment, skip_rows : optional
         Overrides of the detected file format, as in `separable.data.read`.
     skip_bad_lines : bool, default False
@@ -237,6 +241,8 @@ def train(
                 comment,
                 skip_rows,
                 skip_bad_lines,
+                table,
+                query,
             ),
         )
         listed = None if classes is None else ",".join(map(str, _names(classes)))

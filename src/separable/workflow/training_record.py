@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -104,6 +104,10 @@ class Data:
         Bins of a regression target: from, to, rows; empty for classes.
     sha256 : str or None
         Of the file, if it is a single one.
+    typical : mapping of str to object
+        A typical row: medians, most common levels; empty if unknown.
+    spread : tuple of float
+        Standard deviation of each feature of the model; empty if unknown.
     """
 
     name: str
@@ -114,6 +118,8 @@ class Data:
     target_counts: tuple[tuple[Any, int], ...] = ()
     target_bins: tuple[tuple[float, float, int], ...] = ()
     sha256: str | None = None
+    typical: Mapping[str, Any] = field(default_factory=dict)
+    spread: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -394,6 +400,8 @@ def memory_of(
         "missing": missing,
         "classes": [list(pair) for pair in data.target_counts],
         "bins": [list(each) for each in data.target_bins],
+        "typical": dict(data.typical),
+        "spread": list(data.spread),
         "tried": chosen if isinstance(tried, Tried) else tried.reason,
         "strengths": regularization.reason
         if isinstance(regularization, Absent)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.data.table import missing_counts
 from separable.model.metrics.metric_registry import METRICS
+from separable.workflow import typical
 from separable.workflow.options import data_name
 from separable.workflow.training_record import (
     Absent,
@@ -282,6 +283,7 @@ def data_of(problem: Problem, model: Model) -> Data:
         task=problem.task,
         target_counts=() if is_number else target_counts(values),
         target_bins=target_bins(values) if is_number else (),
+        **typical.of_table(model, problem.whole),
     )
 
 

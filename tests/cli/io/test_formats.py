@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import sqlite3
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from separable import load
 from separable.cli.app import run
 from separable.data import read
 from separable.datasets import PENGUINS
+from tests.data.io.workbooks import workbook
 
 
 def as_json_lines() -> bytes:
@@ -110,6 +113,44 @@ def test_values_inside_values(tmp_path, monkeypatch, capsys):
     assert run(["check", "rows.jsonl", "--target", "y"]) == 1
     told_of = "column 'n': holds an object, not a single value. Flatten it, or leave the column out"
     assert told_of in capsys.readouterr().err
+
+
+def test_tables_of_databases_archives_and_workbooks(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    header, *lines = [line.split(",") for line in PENGUINS.read_text().splitlines()]
+    cells = [[None if cell == "NA" else _typed(cell) for cell in line] for line in lines]
+    with sqlite3.connect("birds.db") as connection:
+        connection.execute(f"CREATE TABLE penguins ({', '.join(header)})")
+        connection.execute("CREATE TABLE others (x)")
+        connection.executemany(f"INSERT INTO penguins VALUES ({', '.join('?' * 8)})", cells)
+    connection.close()
+    with zipfile.ZipFile("birds.zip", "w") as archive:
+        archive.write(PENGUINS, "penguins")
+        archive.writestr("others", "x\n1\n")
+    Path("birds.xlsx").write_bytes(workbook({"penguins": [header, *cells], "x": [["x"], [1]]}))
+    train = ["--target", "species", "--model", "lda", "-o", "m.safetensors"]
+    told(capsys, "train", str(PENGUINS), *train)
+    expected = told(capsys, "predict", "m.safetensors", str(PENGUINS))
+    for file in ("birds.db", "birds.zip", "birds.xlsx"):
+        given = [file, "--table", "penguins"]
+        out = told(capsys, "train", *given, *train)
+        assert f"  separable predict m.safetensors {file} --table penguins\n" in out
+        assert told(capsys, "predict", "m.safetensors", *given) == expected
+        assert "Adelie" in told(capsys, "explain", "m.safetensors", *given, "--row", "3")
+        assert "accuracy" in told(capsys, "evaluate", "m.safetensors", *given)
+        assert told(capsys, "check", *given, "--target", "species")
+        told(capsys, "train", *given, "--target", "species", "--stream", "-o", "s.safetensors")
+        assert run(["train", file, *train]) == 1
+        assert "Choose one: " in capsys.readouterr().err
+    query = ["--query", "SELECT * FROM penguins WHERE sex = 'male'"]
+    assert told(capsys, "predict", "m.safetensors", "birds.db", *query).count("\n") == 169
+
+
+def _typed(cell):
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
 
 
 @pytest.mark.native

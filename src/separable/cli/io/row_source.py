@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import select
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.render.messages import note
@@ -263,7 +264,9 @@ class RowSource:
         self.data, self._reading, self._options = data, reading, reading.for_read()
         requested = checked_format(self._options.pop("format", None))
         self._live: LiveInput | None = None
-        self._given = self._inputs = inputs_of(data)
+        for name in ("table", "query"):
+            self._options.pop(name, None)
+        self._given = self._inputs = inputs_of(data, reading.table, reading.query)
         once = self._inputs[0].once
         if len(self._inputs) == 1 and once is not None:
             self.kind = self._of_stream(once, requested, reading)
@@ -281,11 +284,12 @@ class RowSource:
         if not packed and not marked:
             kind = requested or format_of_text(live.name, live.head)
             listed = kind == "jsonl" and live.head.lstrip()[:1] == b"["
-            if kind in ("csv", "jsonl") and not listed:
+            selects = reading.table is not None or reading.query is not None
+            if kind in ("csv", "jsonl") and not listed and not selects:
                 self._live = live
                 live.wait_for_rows(2 if kind == "csv" and reading.header is not False else 1)
                 return kind
-        self._inputs = [live.as_input()]
+        self._inputs = [replace(live.as_input(), table=reading.table, query=reading.query)]
         self._inputs[0].keep()  # its column names are needed before it is read
         return requested or formats_of(self._inputs)
 

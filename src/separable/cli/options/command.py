@@ -141,6 +141,12 @@ def _names(data: str) -> list[str]:
         from pyarrow import parquet
 
         return list(parquet.read_schema(data).names)
+    if formats_of(inputs) in ("excel", "sqlite", "duckdb"):
+        from separable.data.io.reading import checked_options, files_of
+
+        first = next(files_of(inputs, None, None, checked_options()).datasets(1 << 16, 1))
+        assert first.table is not None
+        return first.table.column_names
     with inputs[0].open() as opened:
         head = opened.read(HEADER_BYTES)
     whole = head[: head.rfind(b"\n") + 1] or head

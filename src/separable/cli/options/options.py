@@ -122,8 +122,13 @@ def threads_option(command: F) -> F:
 
 
 _READING = (
-    click.option("--format", type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw"]),
-                 metavar="KIND", help="csv, jsonl, parquet, svmlight or vw."),
+    click.option("--table", "--sheet", metavar="NAME",
+                 help="Table of a database, sheet of a workbook, or file in a zip archive."),
+    click.option("--query", metavar="SQL", help="Read the result of a query of a database."),
+    click.option("--format", metavar="KIND",
+                 type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw", "excel", "sqlite",
+                                    "duckdb"]),
+                 help="csv, jsonl, parquet, svmlight, vw, excel, sqlite or duckdb."),
     click.option("--delimiter", metavar="CHAR", help="Delimiter of a CSV file."),
     click.option("--header/--no-header", default=None,
                  help="Whether the first line names the columns."),

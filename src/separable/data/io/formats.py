@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Format", "check_choice", "checked_format", "format_by_name", "format_of", "formats_of"]
 
-Format: TypeAlias = Literal["csv", "jsonl", "parquet", "svmlight", "vw"]
+Format: TypeAlias = Literal[
+    "csv", "jsonl", "parquet", "svmlight", "vw", "excel", "sqlite", "duckdb", "postgres"
+]
 
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
@@ -30,15 +32,27 @@ _SUFFIXES: dict[str, Format] = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
     ".vw": "vw",
+    ".json": "jsonl",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".duckdb": "duckdb",
 }
+
+#: Formats that only their first bytes can confirm; the name alone says nothing.
+_BY_BYTES = ("parquet", "excel", "sqlite", "duckdb")
 
 _PACKED = {".gz", ".bz2", ".xz", ".lzma", ".zst", ".zstd", ".gzip"}
 
 #: Magic bytes of other file types, with a description and a remedy.
 _OTHERS = (
-    (b"PK\x03\x04", "is a zip archive or a workbook", "unpack it, or export the sheet as CSV"),
+    (b"PK\x03\x04", "is a zip archive", "unpack it, or read it from a file of its own"),
+    (b"PK\x05\x06", "is an empty zip archive", "get it again"),
     (b"ARROW1\0\0", "is an Arrow file", "write it as Parquet, or open it with pyarrow first"),
-    (b"SQLite format 3\0", "is a database", "export a table of it as CSV"),
     (b"\x89HDF", "is an HDF5 file", "write its table as Parquet"),
     (b"%PDF-", "is a PDF", "export the table as CSV"),
     (b"\x1f\x9d", "is compressed with compress", "decompress it first (uncompress)"),
@@ -58,7 +72,7 @@ def checked_format(name: str | None) -> Format | None:
     if name is None:
         return None
     known: dict[str, Format] = {kind: kind for kind in get_args(Format)}
-    known |= {"tsv": "csv", "json": "jsonl", "libsvm": "svmlight"}
+    known |= {"tsv": "csv", "json": "jsonl", "libsvm": "svmlight", "xlsx": "excel"}
     if name not in known:
         raise ValueError(
             f"The 'format' parameter must be one of {', '.join(map(repr, get_args(Format)))}. Got "
@@ -84,11 +98,17 @@ def formats_of(inputs: Sequence[Input]) -> Format:
 
 def format_of(source: Input) -> Format:
     """Return the format of a file."""
-    return format_of_text(source.name, source.head())
+    return source.format or format_of_text(source.name, source.head())
 
 
 def format_of_text(name: str, head: bytes) -> Format:
-    """Return the format of a text from its first bytes."""
+    """Return the format of a file from its first bytes."""
+    if head.startswith(b"SQLite format 3\0"):
+        return "sqlite"
+    if head[8:12] == b"DUCK":
+        return "duckdb"
+    if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") or _is_workbook(head):
+        return "excel"
     for signature, what, remedy in _OTHERS:
         if head.startswith(signature):
             raise TableError(f"{name} {what}, not a table that can be read here: {remedy}.")
@@ -97,7 +117,26 @@ def format_of_text(name: str, head: bytes) -> Format:
     if head.startswith(b"PAR1") and (len(head) < 5 or head[4] < 32 or head[4] > 126):
         return "parquet"
     named = format_by_name(name)
-    return named if named not in (None, "parquet") else _by_text(head)
+    if named in _BY_BYTES and _is_binary(head):
+        kinds = {"excel": "a workbook", "sqlite": "an SQLite database", "duckdb": "a DuckDB file"}
+        what = kinds.get(str(named), "a Parquet file")
+        raise TableError(
+            f"{name} is named like {what}, but its content is something else. It may be damaged "
+            "or not fully downloaded: get it again."
+        )
+    return named if named is not None and named not in _BY_BYTES else _by_text(head)
+
+
+def _is_workbook(head: bytes) -> bool:
+    """Return whether a zip archive begins like a workbook of Excel or OpenDocument."""
+    parts = (b"[Content_Types].xml", b"_rels/.rels", b"xl/", b"docProps/")
+    return head.startswith(b"PK\x03\x04") and (
+        head[30:].startswith(parts) or head[30:84].endswith(b"opendocument.spreadsheet")
+    )
+
+
+def _is_binary(head: bytes) -> bool:
+    return b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def format_by_name(name: str) -> Format | None:

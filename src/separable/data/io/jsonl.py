@@ -1,4 +1,4 @@
-"""JSON lines files, one object per line, to Arrow tables.
+"""JSON lines files, one object per line, and JSON arrays of objects, to Arrow tables.
 
 ``pyarrow`` parses with the types inferred from the first lines. If it fails, because a line is not
 JSON or a value has another type, the text is parsed again line by line here: slower, but errors
@@ -8,6 +8,7 @@ name the line.
 from __future__ import annotations
 
 import re
+import shlex
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from separable.data.ingest.column_types import ColumnPlan, arrow_type, converted
 from separable.data.io.compression import BrokenStreamError
 from separable.data.io.csv.csv_file import RetypeError, without_missing, wrong_texts
 from separable.data.io.encodings import Utf8Text, is_utf8, refuse_invalid_utf8
+from separable.data.io.json_arrays import JsonLines
 from separable.data.io.readers import TableFiles, cut_off
 from separable.data.reading_report import ColumnSource
 from separable.data.table import COLUMNS_REMEDY, NotANumberError, TableError, list_names
@@ -41,6 +43,9 @@ FIRST_LINE = "Add it to the first line, as null."
 HEAD_BYTES = 1 << 20
 
 BLOCK_BYTES = 1 << 20
+
+#: An object that begins with a list of rows.
+_ROWS_WITHIN = re.compile(rb'\s*\{\s*"((?:[^"\\]|\\.)*)"\s*:\s*\[\s*[\[{]')
 
 _KINDS = {int: "number", float: "number", bool: "boolean", str: "text"}
 
@@ -88,7 +93,8 @@ class JsonlFiles(TableFiles):
         """Yield blocks of whole lines with the number of the first line; all at once for None."""
         line, rest = 1, b""
         with source.open() as opened:
-            text = Utf8Text(opened, self.options.encoding)
+            text = JsonLines(Utf8Text(opened, self.options.encoding))
+            self.report.format = "json" if text.is_array else self.format
             pieces: list[bytes] = []
             ended = False
             while not ended:
@@ -129,7 +135,7 @@ class JsonlFiles(TableFiles):
 
     # --- names and types ---
 
-    def _settle(self, text: Utf8Text, head: bytes) -> None:
+    def _settle(self, text: JsonLines, head: bytes) -> None:
         if self.report.sources:
             self.report.sources.append(text.name)
             return
@@ -157,8 +163,15 @@ class JsonlFiles(TableFiles):
         first = next((line for line in lines if line.strip()), b"")
         if first.lstrip().startswith(b"["):
             raise TableError(
-                f"{name}: one JSON document, a list, and not JSON lines. Write one object per "
-                "line, or load it with json.load and pass the list of dicts to read."
+                f"{name}: holds lists, whose values have no names. Write each row as an object, "
+                'such as {"age": 31, "city": "Rome"}.'
+            )
+        within = _ROWS_WITHIN.match(head)
+        if within is not None:
+            key = within[1].decode(errors="replace")
+            raise TableError(
+                f"{name}: one JSON object, whose rows are in {key!r}. Write that list to a file of "
+                f"its own, for example: jq '.[\"{key}\"]' {shlex.quote(name)} > rows.json"
             )
         if first.strip() in (b"{", b"{}") or first.rstrip().endswith((b"{", b"[", b",")):
             raise TableError(

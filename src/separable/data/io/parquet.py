@@ -37,7 +37,50 @@ _DAMAGE = (
 BATCH_ROWS = 1 << 16
 
 
-class ParquetFiles(TableFiles):
+class ArrowFiles(TableFiles):
+    """Sources that have an Arrow schema: Parquet files and databases. See `Files`."""
+
+    def _settle(self, source: Input, schema: pa.Schema, compression: Any = None) -> None:
+        """Record the columns of the first source, or compare others with them."""
+        import pyarrow as pa
+
+        if not self.report.sources:
+            index = set() if self.options.columns else pandas_index_columns(schema.metadata or {})
+            names = [name for name in schema.names if name not in index or name == self.target]
+            self.columns, self.label = chosen_columns(
+                names, self.options.columns, self.target, source.name
+            )
+            if len(names) < len(schema.names):
+                self.report.notes.append(f"not read: the pandas index {list_names(index, 5)}")
+            self.report.compression = compression
+            self.schema = pa.schema([schema.field(name) for name in self.columns])
+            self.report.columns = [
+                column_type(field, source.name, self.options) for field in self.schema
+            ]
+        else:
+            self._refuse_other_columns(schema, source.name)
+        self.report.sources.append(source.name)
+
+    def _refuse_other_columns(self, schema: pa.Schema, name: str) -> None:
+        first = self.report.sources[0]
+        for field in self.schema:
+            if field.name not in schema.names:
+                raise TableError(f"{name} has no column {field.name!r}, which {first} has.")
+            other = schema.field(field.name).type
+            if other != field.type:
+                raise TableError(
+                    f"{name}: column {field.name!r} is {other}, but {field.type} in {first}."
+                )
+
+    def _finished(self, source: Input, table: pa.Table) -> pa.Table:
+        table = table.select(self.columns).replace_schema_metadata()
+        table.validate(full=True)  # text that is not UTF-8, codes outside a dictionary
+        table = with_given_types(table, source.name, self.options)
+        count_nulls(table, self.report)
+        return table
+
+
+class ParquetFiles(ArrowFiles):
     """Parquet files. See `Files`."""
 
     format = "parquet"
@@ -98,41 +141,8 @@ class ParquetFiles(TableFiles):
             compression = opened.compression
         file = self._checked(source, lambda: parquet.ParquetFile(location))
         schema = self._checked(source, lambda: _readable_schema(file))
-        if not self.report.sources:
-            index = set() if self.options.columns else pandas_index_columns(schema.metadata or {})
-            names = [name for name in schema.names if name not in index or name == self.target]
-            self.columns, self.label = chosen_columns(
-                names, self.options.columns, self.target, source.name
-            )
-            if len(names) < len(schema.names):
-                self.report.notes.append(f"not read: the pandas index {list_names(index, 5)}")
-            self.report.compression = compression
-            self.schema = pa.schema([schema.field(name) for name in self.columns])
-            self.report.columns = [
-                column_type(field, source.name, self.options) for field in self.schema
-            ]
-        else:
-            self._refuse_other_columns(schema, source.name)
-        self.report.sources.append(source.name)
+        self._settle(source, schema, compression)
         return file
-
-    def _refuse_other_columns(self, schema: pa.Schema, name: str) -> None:
-        first = self.report.sources[0]
-        for field in self.schema:
-            if field.name not in schema.names:
-                raise TableError(f"{name} has no column {field.name!r}, which {first} has.")
-            other = schema.field(field.name).type
-            if other != field.type:
-                raise TableError(
-                    f"{name}: column {field.name!r} is {other}, but {field.type} in {first}."
-                )
-
-    def _finished(self, source: Input, table: pa.Table) -> pa.Table:
-        table = table.select(self.columns).replace_schema_metadata()
-        table.validate(full=True)  # text that is not UTF-8, codes outside a dictionary
-        table = with_given_types(table, source.name, self.options)
-        count_nulls(table, self.report)
-        return table
 
     def _checked(self, source: Input, step: Any) -> Any:
         """Run a step that fails on a damaged file."""

@@ -239,6 +239,8 @@ class Files(ABC):
     """
 
     format: ClassVar[str]
+    #: Whether a file may hold several tables, of which ``table`` or ``query`` selects one.
+    selects: ClassVar[bool] = False
 
     def __init__(
         self,

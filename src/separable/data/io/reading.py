@@ -33,6 +33,8 @@ def read(
     target: Any = None,
     *,
     columns: Sequence[str | int] | None = None,
+    table: str | None = None,
+    query: str | None = None,
     format: str | None = None,  # noqa: A002 # the word users look for
     delimiter: str | None = None,
     quoting: bool | None = None,
@@ -52,18 +54,24 @@ def read(
 
     Parameters
     ----------
-    source : path, glob, folder, "-", binary file, list of paths, or a table in memory
-        CSV, JSON lines, Parquet, svmlight or Vowpal Wabbit text, plain or compressed with gzip,
-        bz2, xz or zstd; ``-`` is standard input. In a folder, files with a known extension (.csv,
-        .parquet, ...) are read in the order of their names; if there are none, all files. In
-        memory: NumPy and SciPy arrays, data frames, pyarrow tables, anything with
-        ``__arrow_c_stream__``, dicts of columns, lists of dicts.
+    source : path, glob, folder, "-", binary file, address, list of paths, or a table in memory
+        CSV, JSON (lines or an array of objects), Parquet, workbooks, SQLite, DuckDB, svmlight or
+        Vowpal Wabbit text, plain, in a zip archive, or compressed with gzip, bz2, xz or zstd; ``-``
+        is standard input; ``postgresql://user@host/database`` is a server. In a folder, files with
+        a known extension (.csv, .parquet, ...) are read in the order of their names; if there are
+        none, all files. In memory: NumPy and SciPy arrays, data frames, pyarrow tables, anything
+        with ``__arrow_c_stream__``, dicts of columns, lists of dicts.
     target : str, int or array, optional
         Column to predict, by name or by its 1-based number (-1 is the last); or one value per row.
         Rows of a file with a missing target are dropped and counted.
     columns : sequence of str or int, optional
         Columns to read, given in the same way.
-    format : {"csv", "jsonl", "parquet", "svmlight", "vw"}, optional
+    table : str, optional
+        File of a zip archive (or a pattern for several), sheet of a workbook or table of a
+        database. Needed if there are several.
+    query : str, optional
+        SELECT statement whose result is read from a database, instead of a table. It cannot write.
+    format : {"csv", "jsonl", "parquet", "svmlight", "vw", "excel", "sqlite", "duckdb"}, optional
         By default detected from name and content.
     delimiter : str, optional
         Delimiter of a CSV file; detected by default.
@@ -144,8 +152,14 @@ def read(
         labels=labels,
     )
     if not is_file_source(source):
+        _refuse_selection(table, query)
         return _read_memory(source, target, options)
-    return files_of(inputs_of(source), target, format, options).dataset()
+    return files_of(inputs_of(source, table, query), target, format, options).dataset()
+
+
+def _refuse_selection(table: str | None, query: str | None) -> None:
+    if table is not None or query is not None:
+        raise ValueError("table and query are for files and databases, not for data in memory.")
 
 
 def read_inputs(inputs: list[Input], kind: Format, **options: Any) -> Dataset:
@@ -162,7 +176,16 @@ def files_of(
 ) -> Files:
     """Return the reader of the files."""
     requested = checked_format(format)
-    return _files_class(requested or formats_of(inputs))(inputs, target, options, progress)
+    reader = _files_class(requested or formats_of(inputs))
+    if not reader.selects:
+        for one in inputs:
+            if one.table is not None or one.query is not None:
+                what = "table" if one.table is not None else "query"
+                raise TableError(
+                    f"{one.name}: has one table, and takes no {what}. Leave it out; zip archives, "
+                    "workbooks and databases have several tables."
+                )
+    return reader(inputs, target, options, progress)
 
 
 def _files_class(kind: Format) -> type[Files]:
@@ -178,6 +201,18 @@ def _files_class(kind: Format) -> type[Files]:
         from separable.data.io.parquet import ParquetFiles
 
         return ParquetFiles
+    if kind == "excel":
+        from separable.data.io.excel import ExcelFiles
+
+        return ExcelFiles
+    if kind == "sqlite":
+        from separable.data.io.sqlite import SqliteFiles
+
+        return SqliteFiles
+    if kind in ("duckdb", "postgres"):
+        from separable.data.io.databases import DuckdbFiles, PostgresFiles
+
+        return DuckdbFiles if kind == "duckdb" else PostgresFiles
     from separable.data.io.svmlight import SvmlightFiles
     from separable.data.io.vw import VwFiles
 
@@ -285,6 +320,8 @@ def scan(
     target: Any = None,
     *,
     columns: Sequence[str | int] | None = None,
+    table: str | None = None,
+    query: str | None = None,
     format: str | None = None,  # noqa: A002 # the word users look for
     delimiter: str | None = None,
     quoting: bool | None = None,
@@ -356,10 +393,11 @@ def scan(
         "labels": labels,
     }
     if not is_file_source(source):
+        _refuse_selection(table, query)
         size = chunk_rows or max(1, chunk_bytes // 64)
         return Scan(lambda: _memory_chunks(source, target, size, reader_options))
     options = checked_options(target=target, **reader_options)
-    inputs = inputs_of(source)
+    inputs = inputs_of(source, table, query)
     shown = ProgressLine() if progress is True else progress or None
 
     def chunks() -> Iterator[tuple[Dataset, ReadingReport]]:

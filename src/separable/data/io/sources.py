@@ -1,4 +1,4 @@
-"""Data sources: files, pipes, globs, folders, standard input, file objects.
+"""Data sources: files, archives, databases, pipes, globs, folders, standard input, file objects.
 
 A source that is not a regular file (a FIFO, ``/dev/stdin``, ``<(command)``, a terminal) can be read
 once. It is opened once, and the bytes read to detect its format are replayed.
@@ -12,6 +12,7 @@ import io
 import os
 import re
 import select
+import shlex
 import stat
 import sys
 import tempfile
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from separable.data.io.compression import Compression, Readable
+    from separable.data.io.formats import Format
 
 __all__ = ["Input", "OpenInput", "copied", "inputs_of", "is_file_source", "standard_input"]
 
@@ -43,6 +45,12 @@ COPY_BYTES = 1 << 26
 
 #: Maximum bytes of a one-time source that can be peeked before reading.
 LOOK_BYTES = 1 << 22
+
+#: Formats of files of which a folder may hold many parts.
+_ROW_FORMATS = ("csv", "jsonl", "parquet", "svmlight", "vw")
+
+#: Start of a URL or of the address of a database.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 #: Paths that name an open descriptor.
 _DESCRIPTORS = re.compile(r"/dev/(?:fd/(\d+)|std(in))|/proc/self/fd/(\d+)")
@@ -66,6 +74,12 @@ class Input:
         One-time source, if it is not a regular file.
     passed_over : tuple of str
         Files of its folder that are not read; set for the first file of a folder.
+    format : str, optional
+        Format, if it is known without the first bytes.
+    table, query : str, optional
+        Part of it to read: a sheet of a workbook, a table of a database, or the result of a query.
+    address : str, optional
+        Connection string of a database server.
     """
 
     name: str
@@ -74,6 +88,10 @@ class Input:
     path: Path | None = None
     once: Once | None = None
     passed_over: tuple[str, ...] = ()
+    format: Format | None = None
+    table: str | None = None
+    query: str | None = None
+    address: str | None = None
 
     @classmethod
     def of_stream(cls, open_stream: Callable[[], Any], name: str, *, closes: bool) -> Input:
@@ -95,6 +113,21 @@ class Input:
         """Open it and detect its compression."""
         return OpenInput(self)
 
+    def start(self) -> bytes:
+        """Return the first four bytes of a source that can be read again."""
+        stream = self.open_bytes()
+        try:
+            return _read_full(stream, 4)
+        finally:
+            stream.close()
+
+    def seekable(self) -> Any:
+        """Return its path, or a seekable copy of its decompressed bytes."""
+        with self.open() as opened:
+            if self.path is not None and opened.compression is None:
+                return self.path
+            return copied(opened)
+
     def head(self) -> bytes:
         """Return the first decompressed bytes without consuming them."""
         with self.open() as opened:
@@ -115,9 +148,14 @@ class OpenInput:
     def __init__(self, source: Input) -> None:
         self.source = source
         self._raw = _Counting(source.open_bytes())
-        start = _read_full(self._raw, HEAD_BYTES)
+        rest: Readable = self._raw
+        start = b""
+        try:
+            start = _read_full(self._raw, HEAD_BYTES)
+        except BrokenStreamError as error:  # a damaged file in an archive
+            rest = _Broken(error)
         self.compression: Compression | None = compression_of(start)
-        self._stream = decompressed(_Chained(start, self._raw), self.compression)
+        self._stream = decompressed(_Chained(start, rest), self.compression)
         self.head: bytes | None = None
 
     @property
@@ -330,27 +368,77 @@ def is_file_source(source: Any) -> bool:
     return isinstance(source, (str, Path)) or hasattr(source, "read")
 
 
-def inputs_of(source: Any) -> list[Input]:
+def inputs_of(source: Any, table: str | None = None, query: str | None = None) -> list[Input]:
     """Return the inputs of a source.
 
     Parameters
     ----------
-    source : path, glob, folder, "-", binary file, or list of paths
+    source : path, glob, folder, "-", binary file, address of a database, or list of paths
         In a folder: the files with a known extension or, if there are none, all files except those
-        whose names start with ``.`` or ``_``. Files of folders and globs are sorted by name.
+        whose names start with ``.`` or ``_``. Files of folders and globs are sorted by name. A zip
+        archive stands for the table in it.
+    table : str, optional
+        File in a zip archive, sheet of a workbook or table of a database.
+    query : str, optional
+        Query whose result is read from a database.
     """
+    if table is not None and query is not None:
+        raise ValueError("table and query exclude each other: a query names its tables itself.")
+    return [one for each in _found(source) for one in _opened_archive(each, table, query)]
+
+
+def _opened_archive(source: Input, table: str | None, query: str | None) -> list[Input]:
+    """Return the tables of a zip archive; any other input itself."""
+    if source.once is None and source.address is None and source.start() == b"PK\x03\x04":
+        from separable.data.io.archives import archive_inputs
+
+        inside = archive_inputs(source, table)
+        if inside is not None:
+            return [replace(one, query=query) for one in inside]
+    return [replace(source, table=table, query=query)]
+
+
+def _found(source: Any) -> list[Input]:
+    """Return the files of a source as they are."""
     if isinstance(source, (list, tuple)):
-        return [one for each in source for one in inputs_of(each)]
+        return [one for each in source for one in _found(each)]
     if isinstance(source, str) and source == "-":
         return [Input.of_stream(standard_input, "standard input", closes=False)]
     if not isinstance(source, (str, Path)):
         return [_of_file_object(source)]
+    if isinstance(source, str) and _ADDRESS.match(source):
+        return [_of_address(source)]
     path = Path(source)
     if path.is_dir():
         return _of_folder(path)
     if not path.exists() and glob.has_magic(str(source)):
         return _of_glob(str(source))
     return [_of_path(path)]
+
+
+def _of_address(address: str) -> Input:
+    """Return the input of a database server; raise for an address of the web."""
+    scheme, _, rest = address.partition("://")
+    if scheme.lower() in ("postgres", "postgresql"):
+        account, at, place = rest.rpartition("@")
+        name = f"{scheme}://{account.partition(':')[0]}{at}{place.partition('?')[0]}"
+        return Input(name, _no_bytes, format="postgres", address=address)
+    if scheme.lower() == "file":
+        raise TableError(f"{address}: a URL. Name the file by its path: /{rest.lstrip('/')}.")
+    shown = address.partition("?")[0]
+    if scheme.lower() in ("http", "https", "ftp"):
+        raise TableError(
+            f"{shown}: a URL, which is not read directly. Download it first (curl -LO "
+            f"{shlex.quote(address)}) and name the file."
+        )
+    raise TableError(
+        f"{shown}: an address, which is not read directly. Copy the file to this computer first "
+        "and name it. Databases: postgresql://user@host/database, or a file of SQLite or DuckDB."
+    )
+
+
+def _no_bytes() -> Readable:
+    raise TableError("A database server has no bytes to read.")
 
 
 def standard_input() -> Any:
@@ -396,7 +484,10 @@ def _of_folder(path: Path) -> list[Input]:
     files = sorted(p for p in path.iterdir() if p.is_file() and p.name[0] not in "._")
     if not files:
         raise TableError(f"{path}: the folder has no files to read. Name another, or a file.")
-    named = [file for file in files if format_by_name(file.name) is not None] or files
+    known = [file for file in files if format_by_name(file.name) is not None]
+    # a workbook, a database or a JSON document beside files of rows describes them
+    rows = [file for file in known if format_by_name(file.name) in _ROW_FORMATS]
+    named = [file for file in rows if file.suffix != ".json"] or known or files
     others = tuple(file.name for file in files if file not in named)
     first, *rest = map(_of_path, named)
     return [replace(first, passed_over=others), *rest]

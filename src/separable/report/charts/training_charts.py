@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.model.linear_model import LinearModel
 from separable.report.charts.chart import (
     Figure,
     Key,
@@ -35,7 +37,7 @@ from separable.report.page.wording import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.model.explain.top_weights import WeightGroup
+    from separable.model.explain.top_weights import TopWeights, WeightGroup
     from separable.model.kinds import Model
     from separable.report.contents import Data, RegularizationCurve, Tried
     from separable.select.curves.learning_results import LearningCurve
@@ -346,7 +348,9 @@ def _forecast_cells(curve: LearningCurve) -> list[tuple[str, ...]]:
     ]
 
 
-def weights(model: Model, common: Sequence[Any] = ()) -> tuple[list[Figure], Table | None]:
+def weights(
+    model: Model, common: Sequence[Any] = (), spread: Sequence[float] = ()
+) -> tuple[list[Figure], Table | None]:
     """Return the largest weights of a model, one chart per score, and a table for many scores.
 
     Parameters
@@ -354,19 +358,29 @@ def weights(model: Model, common: Sequence[Any] = ()) -> tuple[list[Figure], Tab
     model : LinearModel or VotedModel
     common : sequence
         The classes, most common first. If there are many, only the first are drawn.
+    spread : sequence of float, optional
+        Standard deviation of each feature: weights times these, the effects, are drawn instead.
     """
     together = model.n_scores > 1
-    groups = model.top_weights(TOGETHER if together else ALONE).groups
+    groups = _ranked(model, TOGETHER if together else ALONE, spread).groups
     pairs = [(groups[k], groups[k + 1]) for k in range(0, len(groups), 2)]
     rank = {label: k for k, label in enumerate(common)}
     order = sorted(range(len(pairs)), key=lambda k: rank.get(pairs[k][0].label, len(rank)))
-    drawn = [_bars(k, *pairs[k], model) for k in sorted(order[:SCORES])]
-    table = _table([up for up, _ in pairs]) if len(pairs) > SCORES else None
+    what = "effect" if len(spread) == model.n_features else "weight"
+    drawn = [_bars(k, *pairs[k], model, what) for k in sorted(order[:SCORES])]
+    table = _table([up for up, _ in pairs], what) if len(pairs) > SCORES else None
     return [each for each in drawn if each is not None], table
 
 
-def _table(groups: list[WeightGroup]) -> Table:
-    """Return the features with the largest weights of each class, one line each."""
+def _ranked(model: Model, n: int, spread: Sequence[float]) -> TopWeights:
+    """Return the n largest weights or effects of each score."""
+    if not isinstance(model, LinearModel) or len(spread) != model.n_features:
+        return model.top_weights(n)
+    return replace(model, weights=model.weights * np.asarray(spread)).top_weights(n)
+
+
+def _table(groups: list[WeightGroup], what: str) -> Table:
+    """Return the features with the largest weights or effects of each class, one line each."""
     rows = [
         (
             shortened(group.label, 40),
@@ -377,10 +391,10 @@ def _table(groups: list[WeightGroup]) -> Table:
         for group in groups[:LINES]
     ]
     left = len(groups) - len(rows)
-    return Table(("class", "largest weights"), tuple(rows), 2, f"{left} more." if left else "")
+    return Table(("class", f"largest {what}s"), tuple(rows), 2, f"{left} more." if left else "")
 
 
-def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | None:
+def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model, what: str) -> Figure | None:
     alt = altair()
     both = _seen([*up.weights, *reversed(down.weights)])
     if not both:
@@ -394,10 +408,10 @@ def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | 
     axis = alt.Axis(tickCount=5, format=number_format([w for _, w in both]))
     base = alt.Chart(data_of(values)).encode(
         y=alt.Y("f:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
-        x=alt.X("w:Q", title="weight", axis=axis),
+        x=alt.X("w:Q", title=what, axis=axis),
         tooltip=[
             alt.Tooltip("f:N", title="feature"),
-            alt.Tooltip("w:Q", title="weight", format="+.4~g"),
+            alt.Tooltip("w:Q", title=what, format="+.4~g"),
         ],
     )
     by_sign = alt.condition("datum.s", alt.value("var(--c2)"), alt.value("var(--c1)"))
@@ -408,7 +422,7 @@ def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | 
         "",
         specification(bars, 22 * len(values)),
         Table(
-            ("feature", "weight"),
+            ("feature", what),
             tuple((n, number(w)) for n, (_, w) in zip(names, both, strict=True)),
         ),
         (Key(_towards(up), "var(--c2)", "bar"), Key(_towards(down), "var(--c1)", "bar")),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from separable.model.metrics.evaluation import Evaluation
-    from separable.report.contents import Data, HardRow, Mark, Standing, Tried
+    from separable.report.contents import Column, Data, HardRow, Mark, Standing, Tried
 
 
 __all__ = ["OPEN", "by_class", "cards", "columns", "figures", "parameters", "standings"]
@@ -151,7 +151,7 @@ def columns(data: Data) -> Table:
         (
             shortened(each.name),
             each.role,
-            shortened(each.about, 160) if each.about not in (None, each.role) else "",
+            _contents(each, data.typical),
             NONE if not each.missing else count(each.missing),
         )
         for each in data.columns[:COLUMNS]
@@ -159,6 +159,17 @@ def columns(data: Data) -> Table:
     left = len(data.columns) - len(rows)
     more = f"{plural(left, 'more column')}." if left else ""
     return Table(("column", "used as", "contents", "missing"), tuple(rows), 3, more)
+
+
+def _contents(column: Column, typical: Mapping[str, Any]) -> str:
+    """Return remarks about a column, with its median or its most common level."""
+    about = shortened(column.about, 160) if column.about not in ("", column.role) else ""
+    value = typical.get(column.name)
+    if value is None:
+        return about
+    is_median = column.role in ("number", "date")
+    usual = number(value) if isinstance(value, float) else shortened(value, 40)
+    return ", ".join(filter(None, [about, f"{'median' if is_median else 'mostly'} {usual}"]))
 
 
 @dataclass(frozen=True)

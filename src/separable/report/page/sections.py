@@ -198,18 +198,22 @@ def _number_curves(contents: Contents, measured: Measured) -> list[Figure]:
 
 def _features(contents: Contents) -> dict[str, Any]:
     model = contents.model
-    drawn, table = weights(model, [label for label, _ in contents.data.target_counts])
-    text = _about_weights(model)
+    common = [label for label, _ in contents.data.target_counts]
+    drawn, table = weights(model, common, contents.data.spread)
+    text = _about_weights(model, bool(contents.data.spread))
     if not drawn:
         text = f"All weights of {plural(model.n_features, 'feature')} are 0."
     return {"weights": drawn, "weights_text": text, "weights_table": table}
 
 
-def _about_weights(model: Model) -> str:
+def _about_weights(model: Model, effects: bool) -> str:
     features = plural(model.n_features, "feature")
-    meaning = (
-        "A weight is the change per unit of the feature after scaling and encoding. The largest "
-        "weights are drawn."
+    meaning = "A weight is the change per unit of the feature after scaling and encoding. "
+    meaning += (
+        "An effect is the weight times the standard deviation of the feature in the training rows: "
+        "a rare level has a small one. The largest effects are drawn."
+        if effects
+        else "The largest weights are drawn."
     )
     if isinstance(model, VotedModel):
         return (
@@ -321,6 +325,7 @@ def _data(contents: Contents) -> dict[str, Any]:
     return {
         "about_data": _about_data(contents),
         "columns": report_tables.columns(data),
+        "typical": bool(data.typical),
         "target_chart": target_figure(data),
         "notes": _lines(contents.notes),
     }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.dataset import Dataset
+    from separable.data.io.sources import Input
     from separable.data.reading_report import Progress
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
@@ -59,8 +60,9 @@ class Source:
 
     def __init__(self, data: str, reading: ReadingOptions, index_base: Any = "auto") -> None:
         self.data, self.index_base = data, index_base
-        self.inputs = inputs_of(data)
         self._options = reading.for_read()
+        selection = (self._options.pop("table", None), self._options.pop("query", None))
+        self.inputs = inputs_of(data, *selection)
         self.format: str = self._options.pop("format", None) or formats_of(self.inputs)
         self.notes: list[Message | str] = []
         self.report: Any = None
@@ -85,10 +87,14 @@ class Source:
             {
                 "name": Path(one.name).name,
                 "bytes": one.size,
-                "start": hashlib.sha256(one.head()).hexdigest()[:16] if one.again else None,
+                "start": self._start_of(one),
             }
             for one in self.inputs
         ]
+
+    def _start_of(self, one: Input) -> str | None:
+        has_bytes = one.again and one.address is None
+        return hashlib.sha256(one.head()).hexdigest()[:16] if has_bytes else None
 
     def chunks(
         self, column_types: Mapping[str, ColumnType] | None = None, n_features: int | None = None

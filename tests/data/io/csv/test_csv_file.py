@@ -286,10 +286,8 @@ def test_invalid_utf8(write, content, line, column, offset):
 
 
 def test_other_formats_are_named(write):
-    with pytest.raises(
-        TableError, match=r"data\.csv is a zip archive or a workbook.*export the sheet"
-    ):
-        read(write(b"PK\x03\x04...."))
+    with pytest.raises(TableError, match=r"data\.csv is a PDF.*export the table as CSV"):
+        read(write(b"%PDF-1.7"))
 
 
 def test_a_header_that_begins_like_another_format_is_still_read():

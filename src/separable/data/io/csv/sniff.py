@@ -48,6 +48,7 @@ __all__ = [
     "CsvLayout",
     "CsvOptions",
     "Sample",
+    "column_names",
     "sniff_csv",
     "without_comments",
 ]
@@ -187,7 +188,7 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
     header = options.header
     if header is None:
         header = _has_header(cells, plans, body, options)
-    names = _names(sample.name, cells, options) if header else _numbered(width)
+    names = column_names(sample.name, cells, options) if header else _numbered(width)
     if not header:
         body = trimmed
         plans = _guesses(body.columns, decimal, options.missing)
@@ -423,7 +424,8 @@ def _recurring(cells: list[str], body: pa.Table) -> tuple[int, int]:
     return recur, fail
 
 
-def _names(where: str, cells: list[str], options: CsvOptions) -> tuple[str, ...]:
+def column_names(where: str, cells: list[str], options: CsvOptions) -> tuple[str, ...]:
+    """Return the names in a header; raise if one occurs twice."""
     names = [cell.strip().strip("\ufeff") for cell in cells]
     twice = [name for name, count in Counter(names).items() if name and count > 1]
     if twice:

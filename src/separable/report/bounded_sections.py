@@ -1,7 +1,12 @@
-"""Sections with a time limit: separability of the classes on a sample of rows, learning curve."""
+"""Sections with a work limit: separability of the classes on a sample of rows, learning curve.
+
+Work is counted in stored values times classes, not in seconds: the same rows give the same page on
+every machine.
+"""
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 import warnings
@@ -28,36 +33,30 @@ __all__ = [
 ]
 
 
-#: Rows of the first sample, and the factor between samples. The first sample is smaller, but has
-#: at least FEWEST rows, if classes times values exceed WORK.
-FIRST_SAMPLE, TIMES = 1000, 2
-FEWEST, WORK = 200, 2_000_000
+#: Maximum classes x rows x values per row for a verdict; two classes count as one. About 2 s.
+VERDICT_WORK = 600_000
 
-#: Maximum classes x rows x columns of the smallest sample: more than two classes are compared in
-#: pairs.
-PAIRS = 1e8
-
-#: Time limit in seconds for the next sample; work grows at worst with the square of the rows.
-SECONDS = 5.0
-
-#: With more rows and columns than BY_PASSES, separability is decided by passes over the rows;
-#: with at most NUMBERS values these take a few seconds.
-BY_PASSES, NUMBERS = 1500, 1_000_000
+#: Rows of a first sample, which often shows that classes overlap; and the fewest rows worth a
+#: verdict.
+FIRST_SAMPLE, FEWEST = 1000, 200
 
 NUMBERS_PREDICTED = "The task is regression; separability is a property of classes."
 
-#: Rows of a first curve, which measures the cost per row.
-FIRST_ROWS = 500
+#: Maximum classes x rows x values per row, over all fits of a curve; two classes and a number count
+#: as one. About 2 s.
+CURVE_WORK = 5_000_000
 
-#: Repetitions and sizes: the first plan that fits the time limit is used.
+#: Repetitions and sizes, None for doubling sizes; the first plan that allows this many rows, or
+#: all, is used. The sizes of a curve add up to about TOTAL times the rows.
 PLANS: tuple[tuple[int, int | None], ...] = ((5, None), (3, 5), (2, 4))
-#: Number of sizes by default, and the smallest fraction of rows if a plan gives the number.
-USUAL_SIZES, SMALLEST = 9, 0.05
+ENOUGH_ROWS, TOTAL = 1000, 1.5
+#: Smallest fraction of rows if a plan gives the number of sizes.
+SMALLEST = 0.05
+
+#: Fewest rows of a curve, and the seconds after which a first fit ends it.
+FEWEST_ROWS, SLOW_FIT = 100, 1.0
 
 TOO_LONG = "It would take too long: each fit of this learner to these columns is slow."
-
-#: The time of a fit grows at most with this power of the rows.
-POWER = 1.25
 
 #: Minimum number of sizes of a curve.
 SIZES = 3
@@ -94,54 +93,48 @@ def separability_of(
     classes = len(np.unique(labels))
     if classes < 2:
         return Absent("The rows are all of one class."), ""
-    filled = min(d, FEWEST * _numbers(whole))
-    if classes > 2 and classes * min(n, FEWEST) * filled > PAIRS:
+    most = _most_rows(whole, classes)
+    if most < min(n, FEWEST):
         return Absent(
             f"{classes} classes with {d} columns would take too long here. Use "
             "separable.geometry.separability(X, y) in Python."
         ), ""
     names = None if feature_names is None or d > len(feature_names) else feature_names
     order = np.random.default_rng(seed).permutation(n)
-    verdict, used = _verdict_in_time(whole, labels, order, names)
+    verdict, used = _bounded_verdict(whole, labels, order, names, most)
     if isinstance(verdict, Absent):
         return verdict, ""
     return verdict, _separability_note(verdict, used, n, d, of_what)
 
 
-def _verdict_in_time(
-    whole: Rows, labels: NDArray[Any], order: NDArray[np.int64], names: Sequence[str] | None
+def _bounded_verdict(
+    whole: Rows,
+    labels: NDArray[Any],
+    order: NDArray[np.int64],
+    names: Sequence[str] | None,
+    most: int,
 ) -> tuple[Verdict | Absent, int]:
-    """Decide growing samples until one overlaps, all rows are used or time is up."""
+    """Decide a first sample and, unless its classes overlap, the largest one."""
     n = whole.n_rows
-    most = _most_rows(whole)
-    used, expected = min(_first_rows(whole, len(np.unique(labels))), most), 0.0
     result: Verdict | Absent = Absent("No random sample of the rows had two classes.")
-    start = time.monotonic()
-    while True:
-        begun = time.monotonic()
+    sizes = [most] if most <= 2 * FIRST_SAMPLE else [FIRST_SAMPLE, most]
+    for used in sizes:
         chosen = np.arange(n) if used == n else np.sort(order[:used])
         if len(np.unique(labels[chosen])) == len(np.unique(labels)) or used == most:
             result = _verdict(whole, labels, chosen, names)
-        seconds = time.monotonic() - begun
-        larger = min(TIMES * used, most)
-        expected = seconds * (larger / used) ** 2
-        over = not isinstance(result, Absent) and result.kind == "overlap"
-        if over or used == most or begun - start + seconds + expected > SECONDS:
-            return result, used
-        used = larger
+        if not isinstance(result, Absent) and result.kind == "overlap":
+            break
+    return result, used
 
 
-def _first_rows(whole: Rows, classes: int) -> int:
-    """Return the size of the first sample."""
-    return int(min(FIRST_SAMPLE, max(FEWEST, WORK / (classes * _numbers(whole)))))
+def _most_rows(whole: Rows, classes: int) -> int:
+    """Return the size of the largest sample within the work limit."""
+    return int(min(whole.n_rows, VERDICT_WORK / (_lanes(classes) * _numbers(whole))))
 
 
-def _most_rows(whole: Rows) -> int:
-    """Return the size of the largest sample that is fast enough."""
-    n, d = whole.shape
-    if min(n, d) <= BY_PASSES:
-        return n
-    return int(min(n, max(BY_PASSES, NUMBERS / _numbers(whole))))
+def _lanes(classes: int) -> int:
+    """Return how many scores are learned together."""
+    return 1 if classes <= 2 else classes
 
 
 def _numbers(whole: Rows) -> float:
@@ -192,14 +185,13 @@ def learning_curve_of(
     X: Any,
     y: NDArray[Any],
     *,
-    seconds: float = 5.0,
     is_classifier: bool,
     weight: NDArray[np.float64] | None = None,
     groups: NDArray[Any] | None = None,
     seed: int = 0,
     how: str = "",
 ) -> tuple[LearningCurve | Absent, str]:
-    """Return a learning curve within a time limit, and a description of its rows.
+    """Return a learning curve within a work limit, and a description of its rows.
 
     Parameters
     ----------
@@ -207,8 +199,6 @@ def learning_curve_of(
         Unfitted, with its parameters.
     X : array or sparse matrix, shape (n, d)
     y : ndarray, shape (n,)
-    seconds : float, default 5
-        Time limit; if all rows take longer, a random sample is used.
     is_classifier : bool
         Whether y holds classes; samples are then stratified.
     weight : ndarray, shape (n,), optional
@@ -227,9 +217,10 @@ def learning_curve_of(
     given = _Given(estimator, X, y, is_classifier, weight, groups, seed)
     n = len(y)
     try:
-        if not given.planned(min(FIRST_ROWS, n), seconds):
+        used = given.affordable_rows()
+        if used < min(n, FEWEST_ROWS) or given.is_slow(min(used, FIRST_SAMPLE)):
             return Absent(TOO_LONG), ""
-        curve, used = _curve_in_time(given, n, seconds)
+        curve = given.curve(used)
     except Exception as error:  # too few rows, or a failed fit
         reason = " ".join(str(error).split()) or type(error).__name__
         return Absent(f"There is no learning curve of these rows. {reason}"), ""
@@ -238,28 +229,10 @@ def learning_curve_of(
     return curve, _curve_note(used, n, how, groups)
 
 
-def _curve_in_time(given: _Given, n: int, seconds: float) -> tuple[LearningCurve, int]:
-    """Return the curve of as many rows as the time allows, and their number."""
-    over = time.monotonic() + seconds
-    used, larger = 0, min(FIRST_ROWS, n)
-    while larger > used:
-        begun, used = time.monotonic(), larger
-        curve = given.curve(used)
-        now = time.monotonic()
-        larger = _affordable(used, n, (over - now) / max(now - begun, 1e-3))
-    return curve, used
-
-
-def _affordable(used: int, n: int, times: float) -> int:
-    """Return how many rows a fit can use in ``times`` the time of the rows used."""
-    if times <= 1 or used == n:
-        return used
-    rows = used * times ** (1 / POWER)
-    if rows >= n:
-        return n
-    # a round number, so that it seldom depends on the machine
-    unit = int(10 ** math.floor(math.log10(rows)))
-    return max(used, min(n, next(k for k in (7, 5, 3, 2, 1) if k * unit <= rows) * unit))
+def _round(rows: float) -> int:
+    """Return a round number of rows, at most this many."""
+    unit = int(10 ** math.floor(math.log10(max(rows, 1.0))))
+    return next(k for k in (7, 5, 3, 2, 1) if k * unit <= max(rows, 1.0)) * unit
 
 
 def _curve_note(used: int, n: int, how: str, groups: Any) -> str:
@@ -290,22 +263,27 @@ class _Given:
         self.weight, self.groups, self.seed = weight, groups, seed
         self.repeats, self.n_sizes = PLANS[0]
 
-    def planned(self, rows: int, seconds: float) -> bool:
-        """Choose repetitions and sizes by the time of one fit; False if no plan is fast enough."""
-        from separable.estimator import clone
+    def affordable_rows(self) -> int:
+        """Choose repetitions and sizes, and return the rows that fit the work limit."""
+        n = len(self.y)
+        lanes = _lanes(len(np.unique(self.y))) if self.is_classifier else 1
+        values = self.X.nnz if hasattr(self.X, "nnz") else self.X.size
+        work = TOTAL * 0.7 * lanes * max(1.0, values / n)  # of one repetition, per row
+        for self.repeats, self.n_sizes in PLANS:
+            rows = CURVE_WORK / (self.repeats * work)
+            if rows >= min(n, ENOUGH_ROWS):
+                break
+        return n if rows >= n else _round(rows)
 
+    def is_slow(self, rows: int) -> bool:
+        """Return whether a fit to few rows takes far longer than the limit is made for."""
         part = self._part(rows)
         given = {} if self.weight is None else {"sample_weight": self.weight[part]}
-        begun = time.monotonic()
+        begun = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            clone(self.estimator).fit(self.X[part], self.y[part], **given).predict(self.X[part])
-        took = time.monotonic() - begun
-        for repeats, n_sizes in PLANS:
-            if repeats * (n_sizes or USUAL_SIZES) * took <= seconds:
-                self.repeats, self.n_sizes = repeats, n_sizes
-                return True
-        return False
+            copy.deepcopy(self.estimator).fit(self.X[part], self.y[part], **given)
+        return time.process_time() - begun > SLOW_FIT
 
     def curve(self, rows: int) -> LearningCurve:
         """Return the curve of a sample of this size."""
