@@ -17,7 +17,7 @@ from separable.cli.options.options import (
     threads_option,
 )
 from separable.cli.training.learners import AUTO, LEARNERS, names_of
-from separable.data.ingest.conversions.guessing import HOW
+from separable.data.ingest.conversions.convention_names import HOW
 from separable.model.metrics.metric_registry import METRICS
 
 if TYPE_CHECKING:
