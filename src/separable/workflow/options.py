@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from separable.data.ingest.conversions.guessing import HOW
+from separable.data.ingest.conversions.convention_names import HOW
 from separable.errors import Option, OptionError
 from separable.workflow.learners import AUTO, LEARNERS
 

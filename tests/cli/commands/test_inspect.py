@@ -32,7 +32,7 @@ def test_text(separable, penguins_model):
     assert (result.code, result.err) == (0, "")
     for part in (
         "a linear model of ",
-        "format       separable 1, written by version ",
+        "format       separable 2, written by version ",
         "classes      3: Adelie, Chinstrap, Gentoo\n",
         "encoder      table\n",
         "SHA-256      matches\n",

@@ -11,7 +11,7 @@ import click
 
 from separable.cli.options.command import heading
 from separable.cli.options.options import reading_options, seed_option, threads_option
-from separable.data.ingest.conversions.guessing import HOW
+from separable.data.ingest.conversions.convention_names import HOW
 from separable.model.metrics.metric_registry import METRICS
 from separable.workflow.learners import AUTO, LEARNERS, names_of
 from separable.workflow.options import (

@@ -17,6 +17,7 @@ import numpy as np
 from separable.data.arrow_arrays import bits, mask, strings
 from separable.data.columns import Categories, Columns
 from separable.data.ingest.conversions.applying import convert, texts_read, written_as
+from separable.data.ingest.conversions.convention_names import HOW
 from separable.data.ingest.conversions.conversion import (
     MAX_LENGTH,
     MISSING_WORDS,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     Given: TypeAlias = Conversion | Mapping[str, Any] | str | None
 
 __all__ = [
-    "HOW",
     "ConversionGuess",
     "Given",
     "converted_columns",
@@ -67,15 +67,6 @@ MIN_NUMBERS = 3
 
 #: Longest unit that is named as one of several.
 LONGEST_UNIT = 8
-
-#: Conversions by the words of the command line.
-HOW: dict[str, dict[str, Any] | None] = {
-    "day-first": {"kind": "date", "order": "dmy"},
-    "month-first": {"kind": "date", "order": "mdy"},
-    "decimal-comma": {"kind": "number", "decimal": ","},
-    "decimal-point": {"kind": "number", "decimal": "."},
-    "text": None,
-}
 
 CURRENCIES = (
     "US$", "A$", "C$", "CA$", "AU$", "NZ$", "HK$", "S$", "R$", "$", "€", "£", "¥", "₹", "₽", "₺",
