@@ -1,7 +1,7 @@
 """SQLite databases to Arrow tables.
 
-SQLite stores a type with each value, not with each column. One pass in SQL counts the types of all
-values of a column before rows are read, so a chunk has the same types as the whole table.
+SQLite stores a type with each value, not with each column. Queries list the types of all values of
+a column before rows are read, so a chunk has the same types as the whole table.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SqliteFiles"]
 
-#: Columns whose types are counted in one query; SQLite limits the values of a result.
-_COLUMNS = 100
+#: Columns whose types are listed in one query: more have too many combinations with nulls.
+_COLUMNS = 8
 
 #: float64 represents all integers up to this one.
 _EXACT = 2**53
@@ -175,31 +175,33 @@ def _types(
     declared: dict[str, str],
 ) -> tuple[int, dict[str, set[type]]]:
     """Return the number of rows, and the types of the values of each column."""
-    n_rows, types = 0, {}
+    (n_rows,) = connection.execute(f"SELECT count(*) FROM {selection}").fetchone()
+    types: dict[str, set[type]] = {}
     for start in range(0, len(names), _COLUMNS):
         block = given[start : start + _COLUMNS]
-        counts = ", ".join(_COUNTS.format(column=_quoted(column)) for column in block)
-        row = connection.execute(f"SELECT count(*), {counts} FROM {selection}").fetchone()
-        n_rows = row[0]
-        for k, name in enumerate(names[start : start + _COLUMNS]):
-            whole, real, text, blob, low, high = row[1 + 6 * k : 7 + 6 * k]
-            here: set[type] = set()
-            here |= {int} if whole else set()
-            here |= {float} if real else set()
-            here |= {str} if text else set()
-            here |= {bytes} if blob else set()
-            if whole and max(high, -low) > _EXACT:
-                here |= {str}  # digits that float64 would lose
-            if here == {int} and declared.get(block[k], "").startswith("BOOL"):
-                here = {bool} if low >= 0 and high <= 1 else here
-            types[name] = here
+        kinds = ", ".join(f"typeof({_quoted(column)})" for column in block)
+        rows = connection.execute(f"SELECT DISTINCT {kinds} FROM {selection}").fetchall()
+        columns = zip(*rows, strict=True) if rows else [()] * len(block)
+        for name, here in zip(names[start : start + _COLUMNS], columns, strict=True):
+            types[name] = {_STORED[kind] for kind in here if kind in _STORED}
+    for name, column in zip(names, given, strict=True):
+        if int in types[name]:
+            low, high = connection.execute(
+                f"SELECT {_RANGE.format(column=_quoted(column))} FROM {selection}"
+            ).fetchone()
+            is_boolean = declared.get(column, "").startswith("BOOL") and low >= 0 and high <= 1
+            if max(high, -low) > _EXACT:
+                types[name].add(str)  # digits that float64 would lose
+            elif is_boolean and types[name] == {int}:
+                types[name] = {bool}
     return n_rows, types
 
 
-#: Counts of the types of a column, and the range of its integers.
-_COUNTS = (
-    "sum(typeof({column}) = 'integer'), sum(typeof({column}) = 'real'), "
-    "sum(typeof({column}) = 'text'), sum(typeof({column}) = 'blob'), "
+#: Python types of the storage classes; null is missing.
+_STORED: dict[str, type] = {"integer": int, "real": float, "text": str, "blob": bytes}
+
+#: The range of the integers of a column.
+_RANGE = (
     "min(CASE typeof({column}) WHEN 'integer' THEN {column} END), "
     "max(CASE typeof({column}) WHEN 'integer' THEN {column} END)"
 )
