@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,15 +22,20 @@ struct BoundRows {
     std::int64_t n_rows;
     std::int64_t n_features;
 
-    // The rows with duplicate columns, empty if there are none; computed once.
+    // The rows with duplicate columns, empty if there are none; computed once, by any thread.
     const std::vector<bool>& repeats() const {
-        if (!repeats_)
-            repeats_ = std::visit(
+        std::call_once(repeats_->once, [this] {
+            repeats_->rows = std::visit(
                 [](const auto& each) { return separable::rows_that_repeat(each); }, rows);
-        return *repeats_;
+        });
+        return repeats_->rows;
     }
 
    private:
-    mutable std::optional<std::vector<bool>> repeats_;
+    struct Repeats {
+        std::once_flag once;
+        std::vector<bool> rows;
+    };
+    std::shared_ptr<Repeats> repeats_ = std::make_shared<Repeats>();
     std::shared_ptr<const void> owner_;  // of the memory
 };
