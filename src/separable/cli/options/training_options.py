@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -81,7 +81,6 @@ class ProblemOptions:
     positive: str | None
     settings: tuple[str, ...]
     columns: dict[str, list[str]]
-    conversions: dict[str, str]
     group: str | None
     time: str | None
     weight: str | None
@@ -90,6 +89,7 @@ class ProblemOptions:
     seed: int
     threads: int
     reading: ReadingOptions
+    conversions: dict[str, str] = field(default_factory=dict)
 
     @property
     def apart(self) -> dict[str, str]:
