@@ -66,6 +66,7 @@ class TableStream(RowStream):
         self._types: dict[str, ColumnType] = {}
         for kind in ("number", "category", "boolean", "date"):
             self._types |= dict.fromkeys(wanted.columns.get(kind, ()), kind)
+        self._types |= dict.fromkeys(wanted.conversions, "category")
         if encoder is not None:
             encoder.set_params(n_jobs=wanted.threads)
             self._types |= encoder.column_types
@@ -125,6 +126,7 @@ class TableStream(RowStream):
             kind: [name for name in names if name not in apart] or None
             for kind, names in self.wanted.columns.items()
         }
+        chosen["conversions"] = self.wanted.conversions or None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             encoder = self._encoder(table, chosen)

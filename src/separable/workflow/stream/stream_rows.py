@@ -186,6 +186,7 @@ class Wanted:
     counts: bool = False
     learner: str | None = None
     threads: int = 1
+    conversions: dict[str, str] = field(default_factory=dict)
 
 
 class RowStream(ABC):
