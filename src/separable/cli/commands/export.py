@@ -10,10 +10,10 @@ import click
 from separable.cli.io.output import check_output, json_bytes, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import (
+    export_reading_options,
     json_option,
     load_trusted,
     patterns_option,
-    reading_options,
     talk_options,
 )
 from separable.cli.render.messages import say
@@ -54,7 +54,7 @@ NAMES = ("onnx", "sql", "c", "js", "python")
     click.option("-o", "--output", metavar="FILE", help="Output file.  [default: standard output]"),
 )
 @json_option("Print a JSON summary of the file of -o.")
-@reading_options
+@export_reading_options
 @patterns_option
 @talk_options
 def export(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEBUG",
     "ReadingOptions",
+    "export_reading_options",
     "json_option",
     "labelled_rows_options",
     "load_trusted",
@@ -122,8 +123,6 @@ def threads_option(command: F) -> F:
 
 
 _READING = (
-    click.option("--table", "--sheet", metavar="NAME",
-                 help="Table of a database, sheet of a workbook, or file in a zip archive."),
     click.option("--query", metavar="SQL", help="Read the result of a query of a database."),
     click.option("--format", metavar="KIND",
                  type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw", "excel", "sqlite",
@@ -146,16 +145,30 @@ _READING = (
 )  # fmt: skip
 
 
-def reading_options(command: F) -> F:
+def export_reading_options(command: F) -> F:
+    """Add the options for reading a file to a command with a ``--table`` of its own."""
+    return reading_options(command, has_own_table=True)
+
+
+def reading_options(command: F, *, has_own_table: bool = False) -> F:
     """Add the options for reading a file; the command gets them as ``reading``."""
 
     @wraps(command)
     def with_reading(*args: Any, **options: Any) -> Any:
-        given = {each.name: options.pop(each.name) for each in fields(ReadingOptions)}
+        names = [each.name for each in fields(ReadingOptions) if each.name != "table"]
+        given = {name: options.pop(name) for name in names}
+        given["table"] = options.pop("source_table")
         return command(*args, reading=ReadingOptions(**given), **options)
 
     decorated: Any = with_reading
-    result: F = heading(READING, *_READING)(decorated)
+    flags = ("--sheet",) if has_own_table else ("--table", "--sheet")
+    choice = click.option(
+        *flags,
+        "source_table",
+        metavar="NAME",
+        help="Table of a database, sheet of a workbook, or file in a zip archive.",
+    )
+    result: F = heading(READING, choice, *_READING)(decorated)
     return result
 
 
