@@ -8,6 +8,7 @@ import pytest
 import separable
 from separable.datasets import PENGUINS
 from separable.model.words import shortened
+from separable.workflow import separability
 
 
 @pytest.fixture
@@ -108,10 +109,40 @@ def test_a_model_that_is_no_better_than_the_constant_says_so_first(rng):
     n = 300
     noise = {"x": rng.normal(size=n).tolist(), "y": rng.integers(0, 2, n).tolist()}
     run = separable.train(noise, "y")
-    assert run.summary().startswith("No better than always ")
-    assert any(str(each).startswith("No better than always") for each in run.warnings)
+    assert " than always " in run.summary().splitlines()[0]
+    assert run.useless in run.warnings
     number = {"x": rng.normal(size=n).tolist(), "y": rng.normal(size=n).tolist()}
-    assert separable.train(number, "y", model="ridge").summary().startswith("No better than alw")
+    assert " than always the mean" in separable.train(number, "y", model="ridge").summary()
     good = separable.train(str(PENGUINS), "species", model="lda")
     assert good.useless is None
-    assert "No better" not in good.summary()
+    assert "than always" not in good.summary()
+
+
+def test_one_line_on_separability(rng):
+    good = separable.train(str(PENGUINS), "species", model="logistic-regression")
+    assert "linearly separable" in good.separability
+    assert f"  {good.separability}" in good.summary()
+    overlap = separable.train(str(PENGUINS), "sex", model="lda")
+    assert overlap.separability == "the classes overlap: no linear model divides all rows"
+    n = 1500
+    x = rng.normal(size=n)
+    large = {"x": x.tolist(), "y": (x + rng.normal(size=n) > 0).tolist()}
+    assert "sample of 1000 rows" in separable.train(large, "y", model="lda").separability
+    assert separable.train(str(PENGUINS), "body_mass_g", model="ridge").separability == ""
+
+
+def test_separability_of_a_table(rng):
+    result = separability(str(PENGUINS), "species", columns={"drop": ["island", "sex"]})
+    assert result.verdict.kind in ("separable", "overlap")
+    assert result.verify()
+    x = np.arange(10.0)
+    table = {"x": x.tolist(), "y": (x > 4.5).tolist()}
+    apart = separability(table, "y")
+    assert apart.verdict.separable
+    assert apart.verify()
+    assert repr(apart).startswith("The table: 10 rows, 1 feature\nseparable: ")
+    mixed = separability({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "b", "a", "b"]}, "y")
+    assert not mixed.verdict.separable
+    assert mixed.verify()
+    with pytest.raises(ValueError, match="no column 'z'"):
+        separability(table, "z")

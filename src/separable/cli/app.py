@@ -36,6 +36,7 @@ COMMANDS = {
     "compare": "separable.cli.commands.compare:compare",
     "path": "separable.cli.commands.path:path",
     "check": "separable.cli.commands.check:check",
+    "separability": "separable.cli.commands.separability:separability",
     "inspect": "separable.cli.commands.inspect:inspect",
     "export": "separable.cli.commands.export:export",
     "report": "separable.cli.commands.report:report",

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from separable._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from separable.workflow.table_separability import separability
     from separable.workflow.training import train
     from separable.workflow.training_run import TrainingRun
 
-__all__ = ["TrainingRun", "train"]
+__all__ = ["TrainingRun", "separability", "train"]
 
 #: The module of each public name.
 _HOMES = {
     "TrainingRun": "separable.workflow.training_run",
+    "separability": "separable.workflow.table_separability",
     "train": "separable.workflow.training",
 }
 

@@ -82,8 +82,9 @@ def constant_warning(figures: Evaluation) -> Message | None:
     if gain > (figures.standard_errors.get(name) or 0.0):
         return None
     always = shown(figures.constant if figures.task == "classification" else "the mean", 24)
+    how = "No better" if gain <= 0 else "By less than a standard error better"
     return Message(
-        f"No better than always {always}: {METRICS[name].text} {figure(name, value)} on the test "
+        f"{how} than always {always}: {METRICS[name].text} {figure(name, value)} on the test "
         f"rows, {figure(name, constant)} for the constant. The columns may not tell, or not in a "
         "linear way: look at ",
         by_spelling("separable.data.check", "separable check"),

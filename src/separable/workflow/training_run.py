@@ -134,6 +134,8 @@ class TrainingRun:
         features.
     useless : Message or None
         A warning that the model is no better than the best constant, if it is not.
+    separability : str
+        One line on the linear separability of the classes; empty if it is not decided quickly.
     """
 
     problem: Problem
@@ -148,6 +150,7 @@ class TrainingRun:
     seconds: float
     importance: Importance | None = None
     useless: Message | None = None
+    separability: str = ""
 
     @property
     def leaderboard(self) -> Leaderboard | None:

@@ -99,6 +99,7 @@ def training_dict(training: TrainingRun, spelling: Spelling) -> dict[str, Any]:
         "chosen": {"name": comparison.candidate.name, "params": dict(comparison.params)},
         "held_out": None if training.held_out is None else training.held_out.figures.to_dict(),
         **training.trained.values,
+        "separability": training.separability or None,
         "evidence": {key: value for key, value in model.evidence.items() if key != "train"},
         "importance": None
         if training.importance is None
@@ -182,7 +183,8 @@ def _importance_text(run: TrainingRun) -> list[str]:
 
 def _levels_text(run: TrainingRun, importance: Importance, column: str) -> str:
     """Return the weights of a column: of its levels or words, those that contribute most."""
-    names, weights = run.encoder.feature_names, run.model.weights[0]
+    model: Any = run.model
+    names, weights = run.encoder.feature_names, model.weights[0]
     top = importance.top_features(0, LEVELS_SHOWN, importance.indices[column])
     if len(importance.indices[column]) == 1 or names[top[0]] == column:
         return f"weight {weights[top[0]]:+.3g}"
@@ -194,8 +196,8 @@ def _levels_text(run: TrainingRun, importance: Importance, column: str) -> str:
 
 def _classes_text(run: TrainingRun, importance: Importance) -> list[str]:
     """Return the most important features of the two largest classes."""
-    classes, model = run.model.classes, run.model
-    assert classes is not None
+    model: Any = run.model
+    classes = model.classes
     values, counts = np.unique(run.problem.target.values, return_counts=True)
     rows = dict(zip(values.tolist(), counts.tolist(), strict=True))
     labels = classes.tolist()
@@ -383,6 +385,8 @@ def _model_text(training: TrainingRun, *, brief: bool = False) -> str:
     ]
     if chosen:
         lines.append(f"  {', '.join(chosen)}")
+    if training.separability:
+        lines.append(f"  {training.separability}")
     if "relative_gap" in evidence:
         lines.append(f"  {_certificate(model)}")
     if "epochs" in evidence:

@@ -28,6 +28,7 @@ RUNS = {
     "compare": ("compare", PENGUINS, *SPECIES, "--model", "lda", "--model", "perceptron"),
     "path": ("path", PENGUINS, *SPECIES, "--model", "logistic-regression", "--folds", "2"),
     "check": ("check", PENGUINS, *SPECIES),
+    "separability": ("separability", PENGUINS, *SPECIES),
     "inspect": ("inspect", "MODEL"),
     "export": ("export", "MODEL", "--to", "python", "-o", "OUT"),
     "report": ("report", "MODEL", "-o", "OUT"),

@@ -103,8 +103,8 @@ def test_the_next_command_reads_the_file_the_same_way(tmp_path, monkeypatch, cap
     assert f" {typed}\n" in told(capsys, "check", "rows.csv", "--target", "c2", *given)
     train = ["train", "rows.csv", "--target", "c2", "--category", "c1", "--model", "lda", *given]
     out = told(capsys, *train)
-    assert f"  separable predict rows.safetensors rows.csv {typed}\n" in out
-    assert f"  separable explain rows.safetensors rows.csv --row 1 {typed}\n" in out
+    assert f"  separable predict rows.safetensors NEW.csv {typed}  # " in out
+    assert f"  separable evaluate rows.safetensors NEW.csv {typed}  # " in out
 
 
 def test_values_inside_values(tmp_path, monkeypatch, capsys):
