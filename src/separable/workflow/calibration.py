@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.fitting.metric_scorer import MetricScorer
+    from separable.fitting.scorers import MetricScorer
     from separable.select.leaderboard import Standing
     from separable.typing import Floats
     from separable.workflow.holdout_splits import Folds
@@ -120,9 +120,9 @@ def _out_of_fold(
     import warnings
 
     from separable.estimator import clone
-    from separable.fitting.fit_warnings import Notices
-    from separable.fitting.folds import read_folds
+    from separable.fitting.fold_fits import Notices
     from separable.fitting.predictions import spread
+    from separable.fitting.splits import read_folds
     from separable.select.cross_validation import read_problem, validate
 
     if len(cv) < 2:

@@ -301,7 +301,7 @@ class _Training:
             counts=estimator is not None and adds_counts(estimator),
             learner=self.learner,
             threads=options.threads,
-            conversions=options.conversions,
+            conversions=dict(options.conversions),
         )
 
     def _new(self, name: str) -> Any:
