@@ -20,7 +20,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format house bench bench-everyday bench-main-job pictures sanitize system chart-library stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format house bench bench-everyday bench-main-job pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -106,13 +106,6 @@ system: ## Debian packages that tests can use (as root)
 	      > /dev/null 2>&1 && echo "system: installed $$package" \
 	      || echo "system: apt-get could not install $$package, which is skipped"; fi; \
 	done
-
-chart-library: $(VENV)/installed ## bundle the library that draws the charts of a report again
-	@$(PY) -m pip install -q vl-convert-python
-	@$(PY) -c 'import pathlib, vl_convert, zlib; \
-	  bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"); \
-	  packed = zlib.compress(f"(() => {{{bundle}}})();".encode(), 9); \
-	  pathlib.Path("src/separable/report/templates/charts.js.zlib").write_bytes(packed)'
 
 stub: $(VENV)/installed ## write the type stubs of the compiled core again
 	@$(PY) -m nanobind.stubgen -q -o $(CORE)/portable.pyi -m separable._core.portable

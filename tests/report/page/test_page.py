@@ -486,3 +486,27 @@ def test_names_are_clean_short_and_distinct():
     assert shortened("\u05e9\u05dc") == "\u2068\u05e9\u05dc\u2069"
     assert distinct(["a" * 50, "a" * 51, "b"], 9) == ["aaaa…aaaa", "aaaa…aaaa (2)", "b"]
     assert plural(1, "class", "classes") == "1 class"
+
+
+def test_the_chart_library_is_bundled_once_for_a_user(tmp_path, monkeypatch):
+    import vl_convert
+
+    from separable.report.page import page
+
+    calls, bundled = [], page.chart_library()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda text: calls.append(text) or "code")
+    library = page._compressed_library.__wrapped__
+    first = library()
+    assert zlib.decompress(first) == b"(() => {code})();"
+    assert library() == first
+    assert len(calls) == 1
+    (kept,) = (tmp_path / "separable").iterdir()
+    kept.write_bytes(b"damaged")
+    assert library() == first
+    assert len(calls) == 2
+    kept.unlink()
+    (tmp_path / "separable").rmdir()
+    (tmp_path / "separable").write_text("a file in the place of the folder")
+    assert library() == first
+    assert bundled.startswith("(() => {")

@@ -5,20 +5,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import zlib
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from separable.errors import require_packages
+from separable.model.files.atomic import write_atomically
 from separable.report.contents import Absent
 from separable.report.page.sections import gather
 from separable.report.page.wording import LEVEL
 from separable.report.what_if import DATA_ID, FORM_ID, what_if
 
 if TYPE_CHECKING:
-    import os
-
     from separable.report.contents import Contents
     from separable.report.what_if import WhatIf
 
@@ -32,7 +35,7 @@ SCRIPT_ID = "what-if-script"
 TOO_LARGE = "The what-if form would make this page too large."
 
 #: The optional packages of a page: import name and name on the package index.
-NEEDED = {"jinja2": "jinja2", "altair": "altair"}
+NEEDED = {"jinja2": "jinja2", "altair": "altair", "vl_convert": "vl-convert-python"}
 
 
 def render(contents: Contents, *, title: str | None = None) -> str:
@@ -135,9 +138,28 @@ def packed_library() -> str:
     return base64.b64encode(_compressed_library()).decode()
 
 
+@cache
 def _compressed_library() -> bytes:
-    """Return the file that ``make chart-library`` writes: bundling takes seconds."""
-    return (files("separable.report") / "templates" / "charts.js.zlib").read_bytes()
+    """Return the script, compressed; the cache folder of the user keeps it (bundling is slow)."""
+    kept = cache_folder() / f"charts-{version('vl-convert-python')}.js.zlib"
+    with suppress(OSError, zlib.error):
+        library = kept.read_bytes()
+        zlib.decompress(library)
+        return library
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    library = zlib.compress(f"(() => {{{bundle}}})();".encode(), 9)
+    with suppress(OSError):  # a folder that cannot be written costs seconds the next time
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(kept, library)
+    return library
+
+
+def cache_folder() -> Path:
+    """Return the folder of files that can be made again, by the XDG base directories."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".cache") / "separable"
 
 
 def packed(text: str) -> str:
