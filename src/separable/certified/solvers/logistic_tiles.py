@@ -44,9 +44,10 @@ DENSE_IS_FASTER, MAX_SPREAD_CELLS = 8, 1 << 26
 SCATTERED_COLUMNS = 1000
 #: Maximum columns of dense rows.
 MAX_DENSE_COLUMNS = 2000
-#: Sparse columns with a full preconditioner; the others are scaled only.
-FULL_COLUMNS = 256
-#: A fit begins with one of so many tiles, if that leaves so many rows for each weight.
+#: Up to this many sparse columns have a full preconditioner. Of more, the heaviest have one and the
+#: others are scaled only.
+FULL_COLUMNS, HEAVIEST_COLUMNS = 512, 256
+#: A fit begins with every 8th tile if that leaves at least 20 rows per weight.
 SAMPLE_STEP, ROWS_PER_WEIGHT = 8, 20
 #: Steps that L-BFGS remembers, and the values of a column that pay for one.
 MIN_MEMORY, MAX_MEMORY, PASS_PER_MEMORY = 5, 20, 16
@@ -262,7 +263,7 @@ class LogisticTiles:
         if not self.is_sparse:
             return None
         squares = self.problem.x.squared_norms(np.ones(self.problem.rows.n_rows), centred=True)
-        most = np.argsort(-squares, kind="stable")[: min(m, FULL_COLUMNS)]
+        most = np.argsort(-squares, kind="stable")[: m if m <= FULL_COLUMNS else HEAVIEST_COLUMNS]
         return np.sort(most).astype(np.int32)
 
     @cached_property
