@@ -252,9 +252,9 @@ def test_several_scores():
     assert set(mine.scorer_) == set(peer.scorer_)
     assert mine.score(X, y) == peer.score(X, y)
     found = search(LogisticRegression(), {"C": CS}, X, y, scoring=scoring, refit=False)
-    with pytest.raises(AttributeError, match="refit has to name the one that decides"):
+    with pytest.raises(AttributeError, match="refit must name the one that selects"):
         _ = found.best_params_
-    with pytest.raises(ValueError, match=r"refit must be one of \['acc', 'mcc'\], or False"):
+    with pytest.raises(ValueError, match=r"one of \['acc', 'mcc'\], or False"):
         search(LogisticRegression(), {"C": CS}, X, y, scoring=scoring)
 
 

@@ -65,13 +65,15 @@ class CellError(TableError):
         Its row, counted from 0.
     *problem : str or Option
         Problem and remedy.
+    value : object, optional
+        The value.
     """
 
     column: str
     row: int
 
-    def __init__(self, column: str, row: int, *problem: Part) -> None:
-        super().__init__(*problem, column=column, row=row)
+    def __init__(self, column: str, row: int, *problem: Part, value: Any = None) -> None:
+        super().__init__(*problem, column=column, row=row, value=value)
 
 
 class NotANumberError(TableError):

@@ -273,7 +273,7 @@ def test_a_converted_column_is_told_and_can_be_kept(separable):
     result = separable(*args, "--convert", "when=day-first", "--convert", "price=text")
     assert result.code == 0
     assert "dates such as 31.1.2024 or 31/1/24: 48 converted" in result.out
-    assert "price  category  12 levels" in result.out
+    assert "category  price (12 levels)" in result.out
     wrong = separable(*args, "--convert", "when=tomorrow")
     assert wrong.code == 2
     assert "is not COL=HOW" in wrong.err

@@ -134,7 +134,7 @@ def test_tables_of_databases_archives_and_workbooks(tmp_path, monkeypatch, capsy
     for file in ("birds.db", "birds.zip", "birds.xlsx"):
         given = [file, "--table", "penguins"]
         out = told(capsys, "train", *given, *train)
-        assert f"  separable predict m.safetensors {file} --table penguins\n" in out
+        assert f"  separable predict m.safetensors NEW{file[5:]} --table penguins" in out
         assert told(capsys, "predict", "m.safetensors", *given) == expected
         assert "Adelie" in told(capsys, "explain", "m.safetensors", *given, "--row", "3")
         assert "accuracy" in told(capsys, "evaluate", "m.safetensors", *given)

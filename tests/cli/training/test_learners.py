@@ -62,9 +62,10 @@ def test_who_takes_part_in_auto():
     for names in (table, texts):
         assert not {"voted-perceptron", "batch-perceptron", "perceptron"} & set(names)
     assert learners_of("regression", facts(classes=0))[0] == "ridge"
-    assert "ridge" not in learners_of("regression", facts(classes=0, features=5000))
+    assert "ridge" in learners_of("regression", facts(classes=0, features=5000))
+    assert "bayesian-regression" not in learners_of("regression", facts(classes=0, features=5000))
     assert learners_of("regression", facts(classes=0))[1] == "lasso"
-    assert "lasso" not in learners_of("regression", facts(classes=0, features=5000))
+    assert "lasso" not in learners_of("regression", facts(classes=0, features=50_000))
     assert "elastic-net" not in learners_of("regression", facts(classes=0))
 
 

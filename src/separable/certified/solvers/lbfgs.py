@@ -41,6 +41,9 @@ __all__ = ["LbfgsSolver"]
 
 #: The relative gap of a goal to rounding.
 TINY_TOL = 1e-14
+#: Relative gap at which L-BFGS stops on them. The error of a score is the square root of a gap, so
+#: a gap of 1e-14 would leave seven digits; rounding hides what is smaller in a certificate.
+TINY_GAP = 1e-18
 #: Distances from the optimum at which a lane of a search stops: relative to its null loss, and to
 #: its objective, which keeps weights of large C from stopping early.
 SEARCH_TOLS, TINY_SEARCH_TOLS = (1e-5, 3e-4), (1e-14, 1e-14)
@@ -109,7 +112,7 @@ class LbfgsSolver:
             self._tiled.float64,
             batch,
             (0.0, 0.0),
-            FIRST_GAP * wanted,
+            FIRST_GAP * (TINY_GAP if goal.to_rounding else wanted),
             min(before_newton, most),
             stop,
             1 if batch.weights.any() else self._tiled.sample_step,

@@ -13,6 +13,7 @@ from separable.data.checks.dominant_values import dominant_in
 from separable.data.columns import Categories, Numbers, stacked
 from separable.data.ingest.dates import Dates, booleans_from
 from separable.data.table import CellError, is_number
+from separable.errors import Option
 from separable.features.encoding_report import ColumnReport
 from separable.features.row_assembly import NumberSlot, Slot
 
@@ -317,11 +318,15 @@ def _parse(name: str, column: Categories) -> NDArray[np.float64]:
     bad = np.isin(column.codes, np.flatnonzero(~np.array(readable, dtype=np.bool_)))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
+        level = column.levels[column.codes[row]]
         raise CellError(
             name,
             row,
-            f"{column.levels[column.codes[row]]!r} is not a number. Correct it, leave it empty if "
-            "it is missing, or train with the column as a category.",
+            f"{level!r} is not a number. Correct it, leave it empty if it is missing, or train "
+            "with the column as a category: ",
+            Option("category", name),
+            ".",
+            value=level,
         )
     by_code = [float(t) if ok else np.nan for t, ok in zip(column.levels, readable, strict=True)]
     return np.array([*by_code, np.nan])[column.codes]  # -1 selects the NaN at the end

@@ -20,6 +20,7 @@ from separable.data.ingest.conversions.duration_texts import durations_of_texts
 from separable.data.ingest.conversions.number_texts import numbers_of_texts
 from separable.data.ingest.dates import Dates
 from separable.data.table import CellError
+from separable.errors import Option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,12 +96,16 @@ def _refuse_unread(
         return
     row = int(rows[0])
     more = f" (and {len(rows) - 1} more of such values)" if len(rows) > 1 else ""
+    level = column.levels[column.codes[row]]
     raise CellError(
         name,
         row,
-        f"{column.levels[column.codes[row]]!r} is not {_NOUNS[type(conversion)]} "
+        f"{level!r} is not {_NOUNS[type(conversion)]} "
         f"{written_as(conversion)}{more}. Correct it, leave it empty if it is missing, or train "
-        "with the column as a category.",
+        "with the column as a category: ",
+        Option("category", name),
+        ".",
+        value=level,
     )
 
 
