@@ -13,6 +13,7 @@ from separable.data.io.compression import BrokenStreamError, Stream
 from separable.data.io.formats import format_by_name
 from separable.data.io.sources import Input
 from separable.data.table import TableError, did_you_mean, list_names
+from separable.errors import Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,8 +93,9 @@ def choice_error(name: str, kind: str, choices: Sequence[str]) -> TableError:
     choices : sequence of str
     """
     return TableError(
-        f"{name}: has {len(choices)} {kind}s: {list_names(choices, 10)}. Choose one: "
-        f"table={choices[0]!r}."
+        f"{name}: has {len(choices)} {kind}s: {list_names(choices, 10)}. Choose one: ",
+        Option("table", choices[0]),
+        ".",
     )
 
 

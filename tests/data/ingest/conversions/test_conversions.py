@@ -187,6 +187,7 @@ def test_a_guess_says_what_it_read(name):
 KEPT = {
     "units": (["12 kg", "13 lb", "9 kg"], "'kg' (2), 'lb' (1)"),
     "watts": (["5 mW", "5 MW", "7 mW"], "different units"),
+    "numbered levels": (["1. Yes", "2. No", "3. Unsure"], ""),
     "zip codes": (["01234", "12345", "n/a"], ""),
     "phones": (["0171 234567", "0172 234567"], ""),
     "long ids": (["1234567890123456789", "n/a", "1234567890123456788", "12"], ""),

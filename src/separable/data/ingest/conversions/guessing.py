@@ -412,6 +412,8 @@ def _mixed_units(names: Mapping[str, int], groups: list[tuple[str, ...]]) -> Con
     """Return the refusal of several units, if they are units and not other words."""
     if len(groups) > 6 or any(len(name) > LONGEST_UNIT or " " in name for name in names):
         return None
+    if max(names.values()) == 1:  # one text each: '1. Yes' and '2. No' are numbered levels
+        return None
     listed = ", ".join(f"{group[0]!r} ({sum(names[n] for n in group)})" for group in groups)
     return ConversionGuess(None, f"numbers with different units: {listed}")
 
