@@ -206,62 +206,47 @@ class Estimator:
         return request
 
 
-class ClassifierMixin:
-    """Methods of classifiers."""
+class _PredictorMixin:
+    """Tags and score of estimators that predict."""
 
-    _estimator_type = "classifier"
+    _estimator_type: str
+    _metric: str
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # a mixin stands before Estimator
-        tags.estimator_type = "classifier"
-        tags.classifier_tags = import_module("sklearn.utils").ClassifierTags()
+        kind = tags.estimator_type = self._estimator_type
+        made = getattr(import_module("sklearn.utils"), f"{kind.capitalize()}Tags")()
+        setattr(tags, f"{kind}_tags", made)
         tags.target_tags.required = True
         return tags
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of the predictions.
+        """Return the accuracy of a classifier, or the R2 of a regressor.
 
         Parameters
         ----------
         X : array-like
             Rows.
         y : array-like
-            True classes.
+            True classes, or values.
         sample_weight : array-like, optional
             Weights of the rows.
         """
-        metrics = import_module("sklearn.metrics")
+        metric = getattr(import_module("sklearn.metrics"), self._metric)
         predicted = self.predict(X)  # type: ignore[attr-defined]
-        return float(metrics.accuracy_score(y, predicted, sample_weight=sample_weight))
+        return float(metric(y, predicted, sample_weight=sample_weight))
 
 
-class RegressorMixin:
-    """Methods of regressors."""
+class ClassifierMixin(_PredictorMixin):
+    """Tags and score of classifiers."""
 
-    _estimator_type = "regressor"
+    _estimator_type, _metric = "classifier", "accuracy_score"
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # a mixin stands before Estimator
-        tags.estimator_type = "regressor"
-        tags.regressor_tags = import_module("sklearn.utils").RegressorTags()
-        tags.target_tags.required = True
-        return tags
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination, R2.
+class RegressorMixin(_PredictorMixin):
+    """Tags and score of regressors."""
 
-        Parameters
-        ----------
-        X : array-like
-            Rows.
-        y : array-like
-            True values.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        """
-        metrics = import_module("sklearn.metrics")
-        predicted = self.predict(X)  # type: ignore[attr-defined]
-        return float(metrics.r2_score(y, predicted, sample_weight=sample_weight))
+    _estimator_type, _metric = "regressor", "r2_score"
 
 
 # ---------------------------------------------------------------------- functions

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import separable
-from separable.fitting.base import LinearEstimator, inherit_parameter_docs
+from separable.fitting.base import LinearEstimator, inherit_docs
 
 ESTIMATORS = [
     each
@@ -52,7 +52,7 @@ def test_nearest_base_class_describes_a_parameter():
         def __init__(self, tol=3, other=None):
             del tol, other
 
-    inherit_parameter_docs(Learner)
+    inherit_docs(Learner)
     assert (
         Learner.__doc__ == "A learner.\n\nParameters\n----------\ntol : int, default 3\n    Near."
     )

@@ -164,7 +164,7 @@ class FoldModels(FoldPath):
         del position
         joint = self.fitted.solution.width > 1
         given = TrainingData(
-            self.data.rows, self.data.target, None, self.classes, RowMask(0), joint
+            self.data.rows, self.data.target, self.classes, None, RowMask(0), joint
         )
         learner._check_parameters()
         learner._remember_columns(X)

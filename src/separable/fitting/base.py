@@ -1,8 +1,9 @@
 """Base class of all learners: parameters and their documentation, columns, the fitted model.
 
-A class documents the parameters that it adds or changes. The other parameters of its constructor
-are described by the nearest base class that documents them, and defaults are read off the
-signature. `help` shows all of them, in the order of the signature.
+A class documents the parameters and attributes that it adds or changes. The other parameters of its
+constructor are described by the nearest base class that documents them, and defaults are read off
+the signature. `help` shows all of them, in the order of the signature. Attributes are inherited in
+the same way.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse, la
 from separable.estimator import ClassifierMixin, Estimator, available_if
 from separable.fitting.targets import RowWeights
 from separable.model.parameters import Requirement, check_parameters
+from separable.model.predict.probability import model_log_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Ineffective",
     "LinearEstimator",
-    "inherit_parameter_docs",
+    "inherit_docs",
     "one_or_list",
     "warn_of_ineffective",
 ]
@@ -85,36 +87,53 @@ def _defaults(kind: Any) -> dict[str, Any]:
     return {name: each.default for name, each in inspect.signature(kind).parameters.items()}
 
 
-_TITLE = "Parameters"
-
-
-def inherit_parameter_docs(cls: type) -> None:
-    """Rewrite the Parameters section of a class docstring: an entry for each parameter."""
+def inherit_docs(cls: type) -> None:
+    """Rewrite the Parameters and Attributes of a class docstring: with those of its bases."""
     if cls.__doc__ is None or "__init__" not in cls.__dict__:  # python -OO, or a base class
         return
-    before, _, after = _split(cls.__doc__)
-    known = {name: entry for base in reversed(cls.__mro__) for name, entry in _entries(base)}
+    parameters = {
+        name: entry
+        for base in reversed(cls.__mro__)
+        for name, entry in _entries(base, "Parameters")
+    }
     section: list[str] = []
     for parameter in inspect.signature(cls).parameters.values():
-        if parameter.name in known:
-            head, *text = known[parameter.name]
+        if parameter.name in parameters:
+            head, *text = parameters[parameter.name]
             section += [head.split(", default ")[0] + _default(parameter), *text]
-    if section:
-        section = [_TITLE, "-" * len(_TITLE), *section]
-    parts = ["\n".join(part) for part in (before, section, after) if part]
+    before, _, after = _split(cls.__doc__, "Parameters")
+    _, _, rest = _split("\n".join(after), "Attributes")
+    known = [line for entry in _attributes(cls).values() for line in entry]
+    sections = _titled("Parameters", section), _titled("Attributes", known)
+    parts = ["\n".join(part) for part in (before, *sections, rest) if part]
     cls.__doc__ = "\n\n".join(parts)
 
 
-def _entries(cls: type) -> list[tuple[str, list[str]]]:
+def _attributes(cls: type) -> dict[str, list[str]]:
+    """Return the entries of a class, then those of its bases that name none of its attributes."""
+    known: dict[str, list[str]] = {}
+    for base in reversed(cls.__mro__):
+        own = dict(_entries(base, "Attributes"))
+        names = {name for each in own for name in each.split(", ")}
+        rest = {each: text for each, text in known.items() if not names & set(each.split(", "))}
+        known = own | rest
+    return known
+
+
+def _titled(title: str, lines: list[str]) -> list[str]:
+    return [title, "-" * len(title), *lines] if lines else []
+
+
+def _entries(cls: type, title: str) -> list[tuple[str, list[str]]]:
     doc = cls.__dict__.get("__doc__")
-    return [] if doc is None else _split(doc)[1]
+    return [] if doc is None else _split(doc, title)[1]
 
 
-def _split(doc: str) -> tuple[list[str], list[tuple[str, list[str]]], list[str]]:
-    """Return the lines before the Parameters section, its entries, and the lines after it."""
+def _split(doc: str, title: str) -> tuple[list[str], list[tuple[str, list[str]]], list[str]]:
+    """Return the lines before a section, its entries, and the lines after it."""
     lines = inspect.cleandoc(doc).split("\n")
     heads = [k - 1 for k, line in enumerate(lines) if line and set(line) == {"-"}]
-    first = next((k for k in heads if lines[k] == _TITLE), None)
+    first = next((k for k in heads if lines[k] == title), None)
     if first is None:
         end = heads[0] if heads else len(lines)
         return _stripped(lines[:end]), [], _stripped(lines[end:])
@@ -146,6 +165,10 @@ def _is_classifier(learner: Any) -> bool:
     return isinstance(learner, ClassifierMixin)
 
 
+def _has_probabilities(learner: Any) -> bool:
+    return bool(learner._has_probabilities())
+
+
 class LinearEstimator(Estimator):
     """A learner that ends in a ``LinearModel``.
 
@@ -168,7 +191,7 @@ class LinearEstimator(Estimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        inherit_parameter_docs(cls)
+        inherit_docs(cls)
 
     # ------------------------------------------------------------------ what a learner says
 
@@ -184,6 +207,10 @@ class LinearEstimator(Estimator):
     def _link(self) -> Link:
         """Return what a score means."""
         return "score" if _is_classifier(self) else "identity"
+
+    def _has_probabilities(self) -> bool:
+        """Return whether there are probabilities, or raise an AttributeError that says why not."""
+        return _is_classifier(self) and self._link() in ("logistic", "softmax")
 
     # ------------------------------------------------------------------ the model
 
@@ -211,6 +238,16 @@ class LinearEstimator(Estimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row, by the sign or the largest score; or w.x + b."""
         return self._weights_only().predict(self._check_rows(X))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, (n, K)."""
+        return self._weights_only().predict_proba(self._check_rows(X))
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
     @property
     def intercept_(self) -> NDArray[np.float64]:

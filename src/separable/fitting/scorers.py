@@ -147,10 +147,9 @@ def _default(estimator: Any) -> str | None:
         estimator = estimator.steps[-1][1]
     score = getattr(type(estimator), "score", None)
     for mixins in (estimators, sys.modules.get("sklearn.base", estimators)):
-        if score is mixins.ClassifierMixin.score:
-            return "accuracy"
-        if score is mixins.RegressorMixin.score:
-            return "r2"
+        for mixin, name in ((mixins.ClassifierMixin, "accuracy"), (mixins.RegressorMixin, "r2")):
+            if score is mixin.score and isinstance(estimator, mixin):
+                return name
     return None
 
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.data.row_operations import indicator_rows
-from separable.estimator import ClassifierMixin, available_if
+from separable.estimator import ClassifierMixin
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
 from separable.model.parameters import Requirement
-from separable.model.predict.probability import model_log_probabilities
 from separable.model.predict.scores import linear_scores
 from separable.moments.base import AnySums, MomentEstimator
 from separable.moments.regression.rank_warning import RankWarning
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 __all__ = ["PRIORS", "MomentClassifier", "class_priors", "without_lone_classes"]
-
-
-def _has_probabilities(learner: MomentClassifier[Any]) -> bool:
-    return learner._link() == "softmax"
 
 
 class MomentClassifier(ClassifierMixin, MomentEstimator[AnySums]):
@@ -128,16 +123,6 @@ class MomentClassifier(ClassifierMixin, MomentEstimator[AnySums]):
 
     def _link(self) -> Link:
         return "softmax"
-
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class by Bayes' rule, (n, K)."""
-        return self._weights_only().predict_proba(self._check_rows(X))
-
-    @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log-probabilities, (n, K), accurate also where a probability underflows."""
-        return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
 
 def without_lone_classes(

@@ -4,31 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from separable.estimator import ClassifierMixin, available_if
+from separable.estimator import ClassifierMixin
 from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
-from separable.model.predict.probability import model_log_probabilities
 from separable.online.base import partial_fit_classes
 from separable.online.base_sgd import LOSSES, SGDBase
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from separable.model.linear_model import Link
 
 __all__ = ["SGDClassifier"]
 
 #: Losses for which sigma(score) is a probability.
 PROBABILISTIC = ("log_loss", "sigmoid_mse")
-
-
-def _has_probabilities(learner: SGDClassifier) -> bool:
-    if learner.loss not in PROBABILISTIC:
-        raise AttributeError(
-            f"probability estimates are not available for loss={learner.loss!r}: its scores are "
-            "not log-odds. Use loss='log_loss', or decision_function."
-        )
-    return True
 
 
 class SGDClassifier(ClassifierMixin, SGDBase):
@@ -123,15 +110,13 @@ class SGDClassifier(ClassifierMixin, SGDBase):
         self.warm_start = warm_start
         self.average = average
 
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return class probabilities, (n, K): sigma(score), normalized to sum to 1."""
-        return self._weights_only().predict_proba(self._finite_rows(X))
-
-    @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log-probabilities, (n, K), accurate also where a probability underflows."""
-        return model_log_probabilities(self._weights_only(), self.decision_function(X))
+    def _has_probabilities(self) -> bool:
+        if self.loss not in PROBABILISTIC:
+            raise AttributeError(
+                f"probability estimates are not available for loss={self.loss!r}: its scores are "
+                "not log-odds. Use loss='log_loss', or decision_function."
+            )
+        return True
 
     def _link(self) -> Link:
         return "logistic" if self._as_learned("loss") in PROBABILISTIC else "score"

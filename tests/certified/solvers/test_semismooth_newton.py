@@ -19,7 +19,7 @@ from sklearn.svm import SVC, SVR
 from separable.certified.preparation import prepare
 from separable.certified.problem import Lane
 from separable.certified.solvers.options import SolverOptions
-from separable.certified.solvers.policy import solver_of, solvers_for
+from separable.certified.solvers.policy import rule_of, solver_of
 from separable.data.rows import as_rows
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
 from separable.losses.hinge import Hinge
@@ -184,9 +184,9 @@ def test_callback_stops():
 def test_policy():
     few, many = np.eye(30), sp.eye_array(2100, format="csr")
     y = np.resize([1.0, -1.0], 2100)
-    assert solvers_for(Case(few, y[:30], None, 1.0, True, False).problem())[0] == (
+    assert rule_of(Case(few, y[:30], None, 1.0, True, False).problem()).solvers[0] == (
         "semismooth_newton"
     )
     wide = Case(many, y, None, 1.0, True, False).problem()
-    assert solvers_for(wide)[0] == "dual_cd"
-    assert solvers_for(wide, "interior_point") == ("interior_point",)
+    assert rule_of(wide).solvers[0] == "dual_cd"
+    assert rule_of(wide, "interior_point").solvers == ("interior_point",)

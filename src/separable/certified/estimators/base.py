@@ -21,11 +21,7 @@ from separable.certified.estimators.lost_columns import (
     first_remedy,
     lost_columns,
 )
-from separable.certified.estimators.training_data import (
-    read_classes,
-    read_numbers,
-    training_rows,
-)
+from separable.certified.estimators.training_data import read_data, training_rows
 from separable.certified.number_range import check_objective
 from separable.certified.preparation import SQUARED, level_target, prepare
 from separable.certified.problem import Lane, Problem
@@ -33,7 +29,7 @@ from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import Learns, solver_of
 from separable.certified.solvers.solved import Start
 from separable.data.rows import column_names
-from separable.estimator import check_is_fitted, check_random_state, is_classifier
+from separable.estimator import check_is_fitted, check_random_state
 from separable.fitting.base import LinearEstimator, one_or_list
 from separable.fitting.separation_error import naming_columns
 from separable.model.linear_model import LinearModel
@@ -99,6 +95,25 @@ class CertifiedEstimator(LinearEstimator):
     callback : callable or None
         Called with the number of a pass and the relative gap so far; returning ``True`` stops the
         fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        The fitted model, for prediction, explanation and saving.
+    certificate_ : Certificate
+        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
+        objective below ``dual``. With an l2 penalty ``distance`` bounds how far the weights are
+        from the optimal ones. Of all models together; ``certificates_`` has one each.
+    coef_, intercept_, classes_ : ndarray
+        Attributes of the model; ``classes_`` of classifiers only.
+    dual_coef_ : ndarray, shape (k, n)
+        The dual point that proves the certificate, with the sign of the target.
+    n_iter_ : int
+        Passes over the rows, the most of any model.
+    mean_, scale_ : ndarray
+        With ``standardize=True``: of the columns (``mean_`` of dense ones).
+    evidence_ : dict
+        The certificate's numbers, ``passes`` and ``engine``.
     """
 
     C: float
@@ -187,10 +202,7 @@ class CertifiedEstimator(LinearEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         """Check rows, target and weights."""
-        name = type(self).__name__
-        if is_classifier(self):
-            return read_classes(X, y, sample_weight, self._class_weight, name)
-        return read_numbers(X, y, sample_weight, name)
+        return read_data(X, y, sample_weight, self._class_weight, self)
 
     def check_data(self, data: FoldData) -> None:
         """Refuse rows that cannot be learned from; see `separable.fitting.fold_fits`."""

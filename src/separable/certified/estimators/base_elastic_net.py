@@ -75,6 +75,15 @@ class PenalisedSquares(RegressorMixin, CertifiedEstimator):
         The requested relative gap. None: 1e-6. Small problems are always solved to rounding.
     max_iter : int
         Maximum number of passes over the columns.
+
+    Attributes
+    ----------
+    dual_gap_ : float
+        The gap of the certificate.
+    n_iter_ : int
+        Passes over the columns.
+    evidence_ : dict
+        The certificate's numbers, ``passes``, ``engine`` and ``nonzeros``.
     """
 
     alpha: float

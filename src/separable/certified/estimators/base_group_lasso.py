@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.certified.estimators.base import CertifiedEstimator
-from separable.certified.estimators.block_path import (
-    BLOCK_PARAMETERS,
-    BlockPathSolver,
-    fit_blocks,
-    penalty_units,
-    tol_of,
-)
-from separable.certified.preparation import PLAIN
+from separable.certified.estimators.block_path import BLOCK_PARAMETERS, BlockLearner
 from separable.certified.solvers.block_penalty.block_cd import BlockDescent
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted
@@ -24,6 +16,7 @@ from separable.model.parameters import ParameterError, Requirement
 from separable.penalties.group import GroupPenalty
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Self
 
     from numpy.typing import NDArray
@@ -33,8 +26,7 @@ if TYPE_CHECKING:
     from separable.certified.estimators.training_data import TrainingData
     from separable.certified.problem import Problem
     from separable.features.base import Encoder
-    from separable.fitting.fold_fits import FoldData, PathSolver
-    from separable.fitting.splits import Split
+    from separable.fitting.fold_fits import FoldData
     from separable.typing import Floats
 
 
@@ -158,26 +150,19 @@ def _called(columns: NDArray[Any], names: Sequence[str] | None) -> list[Any]:
     return numbers if names is None else [names[j] for j in numbers]
 
 
-class GroupLearner(CertifiedEstimator):
+class GroupLearner(BlockLearner):
     """A learner of the mean loss and alpha sum_g sqrt(p_g) |w_g|, for groups of p_g columns.
 
-    Parameters
+    Attributes
     ----------
-    alpha : float
-        Multiplier of the penalty.
-    tol : float or None
-        The requested relative gap, 1e-6 by default. Small problems are always solved to rounding.
-    max_iter : int
-        Maximum number of passes over the columns.
-    callback : callable or None
-        Called with the number of a round and the relative gap so far; returning ``True`` stops the
-        fit.
+    groups_ : Groups
+        ``group``, the number of each column's group, and their ``names``.
+    kept_groups_, dropped_groups_ : list
+        The names of groups with weights in any model, and of those that left all of them.
     """
 
-    alpha: float
     groups: Any
 
-    _most_exponent = PLAIN  # the penalty takes the unit: nobody needs its square
     _requirements: ClassVar[dict[str, Requirement]] = {**BLOCK_PARAMETERS, "groups": GROUPS}
 
     def group_by(self, encoder: Encoder) -> Self:
@@ -205,37 +190,13 @@ class GroupLearner(CertifiedEstimator):
             copy._sources = self._sources
         return copy
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric data frame of shape (n, d)
-        y : array-like of shape (n,)
-            The class, or the number, of each row.
-        sample_weight : array-like of shape (n,), optional
-            Weight k is the row k times; 0 is no row.
-
-        Returns
-        -------
-        self
-        """
+    def _fit_data(self, data: FoldData, X: Any, evidence: Mapping[str, Any] | None = None) -> Self:
         self._names_given = column_names(X)
-        return super().fit(X, y, sample_weight)
-
-    def _shares_folds(self) -> bool:
-        return False
-
-    def path_solver(self, data: FoldData, splits: Sequence[Split]) -> PathSolver:
-        """Return the solver of many alphas; see `separable.fitting.fold_fits`."""
-        return BlockPathSolver(self, data, splits)
-
-    def _learn(self, training: TrainingData) -> Fitted:
-        return self._learn_path(training, np.array([float(self.alpha)]))[0]
+        return super()._fit_data(data, X, evidence)
 
     def _learn_path(self, training: TrainingData, alphas: Floats) -> list[Fitted]:
         self._found = self._read_groups(training.rows.n_features)
-        return fit_blocks(self, training, alphas)
+        return super()._learn_path(training, alphas)
 
     def _read_groups(self, n_columns: int) -> Groups:
         sources, names = getattr(self, "_sources", None), getattr(self, "_names_given", None)
@@ -243,26 +204,15 @@ class GroupLearner(CertifiedEstimator):
 
     def _group_penalty(self, problem: Problem) -> GroupPenalty:
         """Return the penalty; all columns have the same unit."""
-        groups, unit = self._read_groups(problem.rows.n_features), penalty_units(self, problem)[0]
+        groups, unit = self._read_groups(problem.rows.n_features), self._penalty_units(problem)[0]
         return GroupPenalty(groups.group, float(unit) * np.sqrt(groups.sizes))
 
     def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
         return 1.0 / self._group_penalty(problem).dual_scaling(correlation)
 
     def _block_solver(self, problem: Problem) -> BlockSolver:
-        descent = BlockDescent(
-            problem,
-            self._group_penalty(problem),
-            tol=tol_of(self),
-            max_iter=int(self.max_iter),
-            callback=self.callback,
-        )
+        descent = BlockDescent(problem, self._group_penalty(problem), **self._how())
         return lambda lane, start: (*descent.solve(lane, start), "descent")
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes over the columns, the most of any model."""
-        return max(1, int(super().n_iter_))
 
     # ------------------------------------------------------------------ groups
 

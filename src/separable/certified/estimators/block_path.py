@@ -1,35 +1,37 @@
-"""Paths of learners with a block-separable penalty: alphas from the largest on, warm-started."""
+"""Base class of learners with a block-separable penalty: alphas from the largest on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import correlation_at
 from separable.certified.duality.published import publish
-from separable.certified.estimators.base import SOLVER_PARAMETERS
+from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.estimators.fitted import Fitted
 from separable.certified.fold_lanes import FoldModels, LaneSolver
 from separable.certified.number_range import lost_penalty
+from separable.certified.preparation import PLAIN
+from separable.certified.solvers.options import TOL
 from separable.linalg.blas import one_blas_thread
 from separable.model.parameters import POSITIVE, Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from separable.certified.estimators.training_data import TrainingData
     from separable.certified.problem import Lane, Problem
+    from separable.fitting.fold_fits import FoldData, PathSolver
+    from separable.fitting.splits import Split
     from separable.typing import Floats
 
     BlockSolver = Callable[[Lane, Floats | None], tuple[CertifiedSolution, int, str]]
 
-__all__ = ["BLOCK_PARAMETERS", "BlockPathSolver", "fit_blocks", "penalty_units", "tol_of"]
+__all__ = ["BLOCK_PARAMETERS", "BlockLearner", "BlockPathSolver"]
 
-#: The requested relative gap by default.
-TOL = 1e-6
 #: What the parameters of these learners must be: nothing is random here, and there is one thread.
 BLOCK_PARAMETERS: dict[str, Requirement] = {
     "alpha": Requirement(
@@ -44,68 +46,116 @@ BLOCK_PARAMETERS: dict[str, Requirement] = {
 }
 
 
-def tol_of(learner: Any) -> float:
-    """Return the requested relative gap."""
-    return TOL if learner.tol is None else float(learner.tol)
+class BlockLearner(CertifiedEstimator):
+    """A learner of the mean loss and alpha times a penalty over blocks of weights.
 
+    Parameters
+    ----------
+    alpha : float
+        Multiplier of the penalty.
+    tol : float or None
+        The requested relative gap, 1e-6 by default. Small problems are always solved to rounding.
+    max_iter : int
+        Maximum number of passes over the columns.
+    callback : callable or None
+        Called with the number of a round and the relative gap so far; returning ``True`` stops the
+        fit.
 
-def penalty_units(learner: Any, problem: Problem) -> Floats:
-    """Return the size of the penalised weight of each column where the problem's is 1."""
-    scale = problem.columns.scale
-    if learner.standardize or scale is None:
-        return np.ones(problem.rows.n_features)
-    return scale
-
-
-def fit_blocks(learner: Any, training: TrainingData, alphas: Floats) -> list[Fitted]:
-    """Return the models of each alpha, learned from the largest on, each from the last.
-
-    ``learner._block_solver(problem)`` returns a function that solves a lane: solution, passes and
-    solver name. The objective is penalty(w) + C times the sum of weighted losses.
+    Attributes
+    ----------
+    n_iter_ : int
+        Passes over the columns, the most of any model.
     """
-    problem = replace(learner._problem(training), value=1.0)
-    starts = _last_weights(learner, problem, training)
-    found: dict[int, Fitted] = {}
-    with one_blas_thread(), np.errstate(over="ignore", under="ignore"):
-        solver: BlockSolver = learner._block_solver(problem)
-        for place in np.argsort(-alphas, kind="stable").tolist():
-            alpha = float(alphas[place])
-            lanes = [problem.alpha_lane(alpha, each) for each in training.models]
-            solved = [solver(*pair) for pair in zip(lanes, starts, strict=True)]
-            starts = [one.weights[:, 0] for one, _, _ in solved]
-            whole = CertifiedSolution.side_by_side([one.times(alpha) for one, _, _ in solved])
-            is_done = learner.standardize or all(one.converged for one in whole.certificates)
-            inside = CertifiedSolution.side_by_side([one for one, _, _ in solved])
-            found[place] = Fitted(
-                problem,
-                whole,
-                publish(problem, lanes, inside, alpha=alpha, is_blocks=True),
-                np.array([passes for _, passes, _ in solved]),
-                [name for _, _, name in solved],
-                doubt="" if is_done else lost_penalty(problem, alpha),
-            )
-    return [found[place] for place in range(len(alphas))]
 
+    alpha: float
 
-def _last_weights(learner: Any, problem: Problem, training: TrainingData) -> list[Floats | None]:
-    """Return where a warm start goes on from: the weights of the last fit."""
-    none: list[Floats | None] = [None] * len(training.models)
-    if not learner.warm_start or not learner.__sklearn_is_fitted__():
-        return none
-    last, d = learner._weights_only().weights, training.rows.n_features
-    if last.shape != (len(training.models), d):
-        return none
-    weights, _ = problem.columns.seen(last.T, np.zeros(len(last)))
-    return [np.ascontiguousarray(one) for one in weights.T]
+    _most_exponent = PLAIN  # the penalty takes the unit: nobody needs its square
+    _requirements: ClassVar[dict[str, Requirement]] = BLOCK_PARAMETERS
+
+    def _block_solver(self, problem: Problem) -> BlockSolver:
+        """Return the solver of a lane from a start: solution, passes and name of the solver."""
+        raise NotImplementedError
+
+    def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
+        """Return the smallest alpha with all weights 0."""
+        raise NotImplementedError
+
+    def _shares_folds(self) -> bool:
+        return False
+
+    def path_solver(self, data: FoldData, splits: Sequence[Split]) -> PathSolver:
+        """Return the solver of many alphas; see `separable.fitting.fold_fits`."""
+        return BlockPathSolver(self, data, splits)
+
+    def _how(self) -> dict[str, Any]:
+        """Return the options of the solvers."""
+        tol = TOL if self.tol is None else float(self.tol)
+        return {"tol": tol, "max_iter": int(self.max_iter), "callback": self.callback}
+
+    def _penalty_units(self, problem: Problem) -> Floats:
+        """Return the size of the penalised weight of each column where the problem's is 1."""
+        scale = problem.columns.scale
+        if self.standardize or scale is None:
+            return np.ones(problem.rows.n_features)
+        return scale
+
+    def _learn(self, training: TrainingData) -> Fitted:
+        return self._learn_path(training, np.array([float(self.alpha)]))[0]
+
+    def _learn_path(self, training: TrainingData, alphas: Floats) -> list[Fitted]:
+        """Return the models of each alpha, learned from the largest on, each from the last.
+
+        The objective is penalty(w) + C times the sum of weighted losses.
+        """
+        problem = replace(self._problem(training), value=1.0)
+        starts = self._last_weights(problem, training)
+        found: dict[int, Fitted] = {}
+        with one_blas_thread(), np.errstate(over="ignore", under="ignore"):
+            solver = self._block_solver(problem)
+            for index in np.argsort(-alphas, kind="stable").tolist():
+                alpha = float(alphas[index])
+                lanes = [problem.alpha_lane(alpha, each) for each in training.models]
+                solved = [solver(*pair) for pair in zip(lanes, starts, strict=True)]
+                starts = [one.weights[:, 0] for one, _, _ in solved]
+                inside = CertifiedSolution.side_by_side([one for one, _, _ in solved])
+                whole = inside.times(alpha)
+                is_done = self.standardize or all(one.converged for one in whole.certificates)
+                found[index] = Fitted(
+                    problem,
+                    whole,
+                    publish(problem, lanes, inside, alpha=alpha, is_blocks=True),
+                    np.array([passes for _, passes, _ in solved]),
+                    [name for _, _, name in solved],
+                    doubt="" if is_done else lost_penalty(problem, alpha),
+                )
+        return [found[index] for index in range(len(alphas))]
+
+    def _last_weights(self, problem: Problem, training: TrainingData) -> list[Floats | None]:
+        """Return where a warm start goes on from: the weights of the last fit."""
+        none: list[Floats | None] = [None] * len(training.models)
+        if not self.warm_start or not self.__sklearn_is_fitted__():
+            return none
+        last, d = self._weights_only().weights, training.rows.n_features
+        if last.shape != (len(training.models), d):
+            return none
+        weights, _ = problem.columns.seen(last.T, np.zeros(len(last)))
+        return [np.ascontiguousarray(one) for one in weights.T]
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the columns, the most of any model."""
+        return max(1, int(super().n_iter_))
 
 
 @dataclass(frozen=True)
 class BlockPathSolver(LaneSolver):
     """Solver of many alphas from all rows; a `PathSolver`."""
 
+    learner: BlockLearner
+
     def largest(self) -> float:
         """Return alpha_max, the smallest alpha with all weights 0."""
-        learner: Any = self.learner
+        learner = self.learner
         training = learner._training_data(self.data)
         problem = replace(learner._problem(training), value=1.0)
         none = np.zeros(problem.rows.n_features)
@@ -128,5 +178,5 @@ class BlockPathSolver(LaneSolver):
         training = self.learner._training_data(self.data)
         codes = [] if training.classes is None else [*range(len(training.classes))]
         data = replace(self.data, classes=training.classes)
-        for index, fitted in enumerate(self.learner._learn_path(training, values)):  # type: ignore[attr-defined]
+        for index, fitted in enumerate(self.learner._learn_path(training, values)):
             yield FoldModels.of(self.learner, data, 0, index, fitted, codes, training.models)

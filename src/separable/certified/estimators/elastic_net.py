@@ -27,26 +27,6 @@ class ElasticNet(PenalisedSquares):
     l1_ratio : float
         From 0, the l2 penalty alone, to 1, that of ``Lasso``.
 
-    Attributes
-    ----------
-    model_ : LinearModel
-        The fitted model, for prediction, explanation and saving.
-    certificate_ : Certificate
-        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
-        objective below ``dual``. ``distance`` bounds how far the weights are from the optimal ones.
-    coef_, intercept_ : ndarray
-        Attributes of the model, (d,) and (1,).
-    dual_coef_ : ndarray, shape (1, n)
-        The dual point that proves the certificate.
-    dual_gap_ : float
-        The gap of the certificate.
-    n_iter_ : int
-        Passes over the columns.
-    mean_, scale_ : ndarray
-        With ``standardize=True``: of the columns (``mean_`` of dense ones).
-    evidence_ : dict
-        The certificate's numbers, ``passes``, ``engine`` and ``nonzeros``.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

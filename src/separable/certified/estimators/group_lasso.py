@@ -31,28 +31,6 @@ class GroupLasso(RegressorMixin, GroupLearner):
         became, so that a category enters or leaves whole; an encoder has to say it, which
         ``TableRegressor`` sees to. None: each column is alone.
 
-    Attributes
-    ----------
-    model_ : LinearModel
-        The fitted model, for prediction, explanation and saving.
-    certificate_ : Certificate
-        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
-        objective below ``dual``.
-    coef_, intercept_ : ndarray
-        Attributes of the model, (d,) and (1,).
-    groups_ : Groups
-        ``group``, the number of each column's group, and their ``names``.
-    kept_groups_, dropped_groups_ : list
-        The names of groups with weights, and of those that left.
-    dual_coef_ : ndarray, shape (1, n)
-        The dual point that proves the certificate.
-    n_iter_ : int
-        Passes over the columns.
-    mean_, scale_ : ndarray
-        With ``standardize=True``: of the columns (``mean_`` of dense ones).
-    evidence_ : dict
-        The certificate's numbers, ``passes`` and ``engine``.
-
     Examples
     --------
     >>> import numpy as np

@@ -8,13 +8,9 @@ from separable.certified.estimators.base_group_lasso import GroupLearner
 from separable.estimator import ClassifierMixin
 from separable.losses.logistic import Logistic
 from separable.model.parameters import CLASS_WEIGHT, Requirement
-from separable.model.predict.probability import model_log_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from separable.losses.base import Loss
     from separable.model.linear_model import Link
@@ -34,28 +30,6 @@ class GroupLassoClassifier(ClassifierMixin, GroupLearner):
     ----------
     groups : None, "columns", array-like or list of lists
         Which columns go together, as in `GroupLasso`.
-
-    Attributes
-    ----------
-    model_ : LinearModel
-        The fitted model, for prediction, explanation and saving.
-    certificate_ : Certificate
-        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
-        objective below ``dual``. Of all models together; ``certificates_`` has one each.
-    coef_, intercept_, classes_ : ndarray
-        Attributes of the model.
-    groups_ : Groups
-        ``group``, the number of each column's group, and their ``names``.
-    kept_groups_, dropped_groups_ : list
-        The names of groups with weights in any model, and of those that left all of them.
-    dual_coef_ : ndarray, shape (k, n)
-        The dual point that proves the certificate.
-    n_iter_ : int
-        Passes over the columns, the most of any model.
-    mean_, scale_ : ndarray
-        With ``standardize=True``: of the columns (``mean_`` of dense ones).
-    evidence_ : dict
-        The certificate's numbers, ``passes`` and ``engine``.
 
     Examples
     --------
@@ -103,11 +77,3 @@ class GroupLassoClassifier(ClassifierMixin, GroupLearner):
 
     def _link(self) -> Link:
         return "logistic"
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, (n, K)."""
-        return self._weights_only().predict_proba(self._check_rows(X))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        return model_log_probabilities(self._weights_only(), self.decision_function(X))

@@ -29,24 +29,9 @@ class Lasso(PenalisedSquares):
 
     Attributes
     ----------
-    model_ : LinearModel
-        The fitted model, for prediction, explanation and saving.
-    certificate_ : Certificate
-        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
-        objective below ``dual``.
-    coef_, intercept_ : ndarray
-        Attributes of the model, (d,) and (1,).
     dual_coef_ : ndarray, shape (1, n)
         The dual point that proves the certificate: its products with the columns are at most
         alpha.
-    dual_gap_ : float
-        The gap of the certificate.
-    n_iter_ : int
-        Passes over the columns.
-    mean_, scale_ : ndarray
-        With ``standardize=True``: of the columns (``mean_`` of dense ones).
-    evidence_ : dict
-        The certificate's numbers, ``passes``, ``engine`` and ``nonzeros``.
 
     Examples
     --------

@@ -11,17 +11,14 @@ from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
 from separable.certified.solvers.policy import solver_of
-from separable.estimator import ClassifierMixin, available_if
+from separable.estimator import ClassifierMixin
 from separable.losses.hinge import Hinge
 from separable.losses.squared_hinge import SquaredHinge
 from separable.model.parameters import BOOL, CLASS_WEIGHT, POSITIVE, Requirement, one_of
-from separable.model.predict.probability import model_log_probabilities
 from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
     from separable.certified.estimators.fitted import Fitted
     from separable.certified.estimators.training_data import TrainingData
@@ -50,16 +47,6 @@ def check_penalty(learner: Any, penalty: str, loss: str) -> None:
         )
 
 
-def _is_calibrated(learner: LinearSVM) -> bool:
-    if not learner.probability:
-        raise AttributeError(
-            "probability estimates are not available: the scores of an SVM are no log-odds. Use "
-            "LinearSVM(probability=True), which calibrates them on held-out folds, "
-            "LogisticRegression, or decision_function."
-        )
-    return True
-
-
 class LinearSVM(ClassifierMixin, CertifiedEstimator):
     """Linear support vector machine with a certificate of suboptimality.
 
@@ -78,30 +65,14 @@ class LinearSVM(ClassifierMixin, CertifiedEstimator):
         What weights cost; "l1" goes with ``loss="squared_hinge"``.
     probability : bool
         Calibrate the scores, so that there is ``predict_proba``: five more models learn without
-        a fifth of the rows each, and a sigmoid is fitted to their scores of these.
+        a fifth of the rows each, and a sigmoid is fitted to their scores of these. With three or
+        more classes the sigmoids are divided by their sum. With two, a probability above 1/2 is
+        not always the class of a score above 0.
     tol : float or None
         The requested relative gap. None: 1e-6, and up to 20 000 numbers times classes to rounding.
     random_state : int, RandomState or None
         The order of rows in passes, and the folds. The weights depend on it only within the
         certificate.
-
-    Attributes
-    ----------
-    model_ : LinearModel
-        The fitted model, for prediction, explanation and saving.
-    certificate_ : Certificate
-        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
-        objective below ``dual``. Of all models together; ``certificates_`` has one each.
-    coef_, intercept_, classes_ : ndarray
-        Attributes of the model.
-    dual_coef_ : ndarray, shape (k, n)
-        The dual point that proves the certificate, with the sign of the target.
-    n_iter_ : int
-        Passes over the rows, the most of any model.
-    mean_, scale_ : ndarray
-        With ``standardize=True``: of the columns (``mean_`` of dense ones).
-    evidence_ : dict
-        The certificate's numbers, ``passes`` and ``engine``.
 
     Examples
     --------
@@ -175,19 +146,14 @@ class LinearSVM(ClassifierMixin, CertifiedEstimator):
 
     # ------------------------------------------------------------------ probabilities
 
-    @available_if(_is_calibrated)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, (n, K), by the sigmoid of held-out scores.
-
-        Three or more classes: the sigmoids divided by their sum. With two classes a probability
-        above 1/2 is not always the class of a score above 0.
-        """
-        return self._weights_only().predict_proba(self._check_rows(X))
-
-    @available_if(_is_calibrated)
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        return model_log_probabilities(self._weights_only(), self.decision_function(X))
+    def _has_probabilities(self) -> bool:
+        if not self.probability:
+            raise AttributeError(
+                "probability estimates are not available: the scores of an SVM are no log-odds. "
+                "Use LinearSVM(probability=True), which calibrates them on held-out folds, "
+                "LogisticRegression, or decision_function."
+            )
+        return True
 
     def _fit_lanes(self, solver: Learns, training: TrainingData, regularization: float) -> Fitted:
         """Learn all models, and beside them those that calibrate."""

@@ -33,24 +33,6 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):
     tol : float or None
         The requested relative gap. None: 1e-6, and up to 20 000 numbers to rounding.
 
-    Attributes
-    ----------
-    model_ : LinearModel
-        The fitted model, for prediction, explanation and saving.
-    certificate_ : Certificate
-        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
-        objective below ``dual``.
-    coef_, intercept_ : ndarray
-        Attributes of the model, (d,) and (1,).
-    dual_coef_ : ndarray, shape (1, n)
-        The dual point that proves the certificate, with the sign of the error.
-    n_iter_ : int
-        Passes over the rows.
-    mean_, scale_ : ndarray
-        With ``standardize=True``: of the columns (``mean_`` of dense ones).
-    evidence_ : dict
-        The certificate's numbers, ``passes`` and ``engine``.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -21,7 +21,6 @@ from separable.model.parameters import (
     Requirement,
     one_of,
 )
-from separable.model.predict.probability import model_log_probabilities
 from separable.model.words import feature_name
 from separable.penalties.elastic_net import ElasticNetPenalty
 
@@ -77,12 +76,6 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
 
     Attributes
     ----------
-    model_ : LinearModel
-        The fitted model, for prediction, explanation and saving.
-    certificate_ : Certificate
-        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
-        objective below ``dual``. Of all models together; ``certificates_`` has one each, which is
-        one where classes are learned jointly.
     coef_, intercept_, classes_ : ndarray
         Attributes of the model. The intercepts of classes learned jointly have the sum 0.
     dual_coef_ : ndarray, shape (k, n)
@@ -90,10 +83,6 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
         together C c_i (1 - p_i) for the class of row i, -C c_i p_i for others.
     n_iter_ : ndarray
         Passes over the rows, of each model.
-    mean_, scale_ : ndarray
-        With ``standardize=True``: of the columns (``mean_`` of dense ones).
-    evidence_ : dict
-        The certificate's numbers, ``passes`` and ``engine``.
 
     Examples
     --------
@@ -173,14 +162,6 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
 
     def _link_of(self, classes: NDArray[Any] | None) -> Link:
         return "logistic" if classes is None or len(classes) == 2 else self._link()
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, (n, K)."""
-        return self._weights_only().predict_proba(self._check_rows(X))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
     def _penalty(self) -> ElasticNetPenalty:
         return ElasticNetPenalty(float(self.l1_ratio))

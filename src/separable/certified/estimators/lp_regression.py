@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.certified.duality.gap import evaluate
-from separable.certified.estimators.base import CertifiedEstimator
-from separable.certified.estimators.block_path import (
-    BLOCK_PARAMETERS,
-    BlockPathSolver,
-    fit_blocks,
-    penalty_units,
-    tol_of,
-)
-from separable.certified.preparation import PLAIN
+from separable.certified.estimators.block_path import BLOCK_PARAMETERS, BlockLearner
 from separable.certified.solvers.block_penalty.accelerated_gradient import accelerated
 from separable.certified.solvers.block_penalty.block_cd import MAX_FULL_COLUMNS_SMOOTH, BlockDescent
 from separable.certified.solvers.block_penalty.nonconvex import LocalCertificate, LocalSearch
@@ -38,9 +30,8 @@ if TYPE_CHECKING:
     from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.estimators.block_path import BlockSolver
     from separable.certified.estimators.fitted import Fitted
-    from separable.certified.estimators.training_data import TrainingData
     from separable.certified.problem import Lane, Problem
-    from separable.fitting.fold_fits import FoldData, FoldFit, PathSolver
+    from separable.fitting.fold_fits import FoldFit
     from separable.fitting.splits import Split
     from separable.losses.base import Loss
     from separable.typing import Floats
@@ -85,7 +76,7 @@ def exponent_of(p: Any) -> float | None:
     return POWERS.get(str(power_of(p)))
 
 
-class LpRegression(RegressorMixin, CertifiedEstimator):
+class LpRegression(RegressorMixin, BlockLearner):
     """Least squares with an lp penalty: p = 0 counts the weights, p = inf bounds them.
 
     Minimises (1/2W) sum_i c_i (y_i - w.x_i - b)^2 + alpha sum_j |w_j|^p, with c_i the weight of a
@@ -102,8 +93,6 @@ class LpRegression(RegressorMixin, CertifiedEstimator):
     ----------
     p : {0, 1/2, 2/3, 1, 4/3, 3/2, 2, inf}
         The power; as a number, or as text such as "2/3".
-    alpha : float
-        Multiplier of the penalty.
     tol : float or None
         The requested relative gap, 1e-6 by default; with p < 1 the share of the objective that a
         change of one weight may still take away. Small problems are always solved to rounding.
@@ -117,22 +106,12 @@ class LpRegression(RegressorMixin, CertifiedEstimator):
 
     Attributes
     ----------
-    model_ : LinearModel
-        The fitted model, for prediction, explanation and saving.
     certificate_ : Certificate
         ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``, ``is_local``: where it is
         not local, no weights have an objective below ``dual``. Where it is, ``claim`` says in words
         what is known, and ``left`` how much one weight alone could still take away.
-    coef_, intercept_ : ndarray
-        Attributes of the model, (d,) and (1,).
     dual_coef_ : ndarray, shape (1, n)
         The dual point that proves the certificate; 0 with p < 1.
-    n_iter_ : int
-        Passes over the columns.
-    mean_, scale_ : ndarray
-        With ``standardize=True``: of the columns (``mean_`` of dense ones).
-    evidence_ : dict
-        The certificate's numbers, ``passes`` and ``engine``.
 
     Examples
     --------
@@ -148,7 +127,6 @@ class LpRegression(RegressorMixin, CertifiedEstimator):
     inf 10 False
     """
 
-    _most_exponent = PLAIN  # the penalty takes the unit: nobody needs its square
     _requirements: ClassVar[dict[str, Requirement]] = {
         "p": Requirement(
             "one of 0, 1/2, 2/3, 1, 4/3, 3/2, 2 and inf, as a number or as text; others have no "
@@ -193,28 +171,10 @@ class LpRegression(RegressorMixin, CertifiedEstimator):
             return None
         return super().growing_fits(problem, splits)
 
-    def _shares_folds(self) -> bool:
-        return False
-
-    def path_solver(self, data: FoldData, splits: Sequence[Split]) -> PathSolver:
-        """Return the solver of many alphas; see `separable.fitting.fold_fits`."""
-        return BlockPathSolver(self, data, splits)
-
-    def _learn(self, training: TrainingData) -> Fitted:
-        return self._learn_path(training, np.array([float(self.alpha)]))[0]
-
-    def _learn_path(self, training: TrainingData, alphas: Floats) -> list[Fitted]:
-        return fit_blocks(self, training, alphas)
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes over the columns."""
-        return max(1, int(super().n_iter_))
-
     # ------------------------------------------------------------------ solvers
 
     def _block_solver(self, problem: Problem) -> BlockSolver:
-        units, power = penalty_units(self, problem), str(power_of(self.p))
+        units, power = self._penalty_units(problem), str(power_of(self.p))
         many = problem.rows.n_features > MAX_FULL_COLUMNS_SMOOTH
         if power == "inf":
             most = MaxPenalty(float(units[0]))  # the same of all columns
@@ -240,10 +200,10 @@ class LpRegression(RegressorMixin, CertifiedEstimator):
     def _penalty_levels(self, problem: Problem, power: float) -> Floats:
         """Return what the penalty of each weight costs in the problem's units."""
         with np.errstate(over="ignore", under="ignore"):
-            lam: Floats = penalty_units(self, problem) ** power
+            lam: Floats = self._penalty_units(problem) ** power
         least, most = lam.min(initial=1.0), lam.max(initial=1.0)
         if not (least >= SMALLEST_PENALTY and most <= 1 / SMALLEST_PENALTY):
-            size = 1.0 / float(penalty_units(self, problem)[0])
+            size = 1.0 / float(self._penalty_units(problem)[0])
             raise ValueError(
                 f"Columns of X of size {size:.0e} with p={self.p!r} make the penalty of their "
                 "weights less than float64 can hold. Divide the columns by their size, or use "
@@ -252,7 +212,7 @@ class LpRegression(RegressorMixin, CertifiedEstimator):
         return lam
 
     def _alpha_of(self, problem: Problem, correlation: Floats) -> float:
-        power, units = power_of(self.p), penalty_units(self, problem)
+        power, units = power_of(self.p), self._penalty_units(problem)
         if power == "inf":
             return float(np.abs(correlation).sum() / units[0])
         if power != "1":
@@ -261,9 +221,6 @@ class LpRegression(RegressorMixin, CertifiedEstimator):
                 "the alphas as a list."
             )
         return 1.0 / LpPenalty("1", units).dual_scaling(correlation)
-
-    def _how(self) -> dict[str, Any]:
-        return {"tol": tol_of(self), "max_iter": int(self.max_iter), "callback": self.callback}
 
     def _accelerated(
         self, problem: Problem, penalty: Any, lane: Lane, start: Floats | None
@@ -280,7 +237,7 @@ class LpRegression(RegressorMixin, CertifiedEstimator):
         best: CertifiedSolution | None = None
         for number in range(1 + REFINED):
             point = evaluate(problem, lane, penalty, u)
-            found = point.certified(problem, lane, penalty, tol_of(self))
+            found = point.certified(problem, lane, penalty, self._how()["tol"])
             gap = found.certificates[0].relative_gap
             if best is not None and not found.is_better_than(best):
                 break

@@ -11,6 +11,7 @@ from separable.certified.number_range import LARGEST_CELL, check_cells, check_ta
 from separable.certified.preparation import without_duplicates
 from separable.certified.problem import TOGETHER
 from separable.data.rows import as_rows, largest_magnitude
+from separable.estimator import is_classifier
 from separable.fitting.fold_fits import FoldData
 from separable.fitting.targets import (
     check_class_weight,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from separable.losses.base import Loss
     from separable.typing import Floats
 
-__all__ = ["RowMask", "TrainingData", "read_classes", "read_numbers", "training_rows"]
+__all__ = ["RowMask", "TrainingData", "read_data", "training_rows"]
 
 
 @dataclass(frozen=True)
@@ -60,28 +61,17 @@ class RowMask:
 
 
 @dataclass(frozen=True)
-class TrainingData:
+class TrainingData(FoldData):
     """The training rows, all of positive weight, with targets and weights.
 
     Parameters
     ----------
-    rows : Rows
-        Finite, without duplicates.
-    target : ndarray, shape (n,)
-        int32: the number of the class; float64: the number to predict.
-    weight : ndarray, shape (n,), or None
-    classes : ndarray or None
-        Sorted; None in regression.
     given : RowMask
         Which rows of those given these are.
     is_joint : bool, default False
         Whether all classes are learned jointly, where they are more than two.
     """
 
-    rows: Rows
-    target: NDArray[np.int32] | Floats
-    weight: Floats | None
-    classes: NDArray[Any] | None
     given: RowMask
     is_joint: bool = False
 
@@ -104,22 +94,17 @@ class TrainingData:
         return len(self.classes) if joint and self.classes is not None else 2
 
 
-def read_classes(X: Any, y: Any, sample_weight: Any, class_weight: Any, name: str) -> FoldData:
-    """Check the rows, classes and weights of a classifier."""
-    rows = _read_rows(X)
-    labels = check_labels(y, rows.n_rows, name)
-    classes = np.unique(labels)
-    check_class_weight(class_weight, classes)
-    weight = None if sample_weight is None else check_sample_weight(sample_weight, labels)
-    return FoldData(rows, find_classes(labels, classes), classes, weight)
-
-
-def read_numbers(X: Any, y: Any, sample_weight: Any, name: str) -> FoldData:
-    """Check the rows, targets and weights of a regressor."""
-    rows = _read_rows(X)
-    numbers = check_numbers(y, rows.n_rows, name)
-    weight = None if sample_weight is None else check_sample_weight(sample_weight, numbers)
-    return FoldData(rows, numbers, None, weight)
+def read_data(X: Any, y: Any, sample_weight: Any, class_weight: Any, learner: Any) -> FoldData:
+    """Check the rows, classes or numbers, and weights of a learner."""
+    rows, name, classes = _read_rows(X), type(learner).__name__, None
+    if is_classifier(learner):
+        y = check_labels(y, rows.n_rows, name)
+        classes = np.unique(y)
+        check_class_weight(class_weight, classes)
+    else:
+        y = check_numbers(y, rows.n_rows, name)
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, y)
+    return FoldData(rows, y if classes is None else find_classes(y, classes), classes, weight)
 
 
 def training_rows(data: FoldData, class_weight: Any, loss: Loss, *, is_joint: bool) -> TrainingData:
@@ -139,7 +124,7 @@ def training_rows(data: FoldData, class_weight: Any, loss: Loss, *, is_joint: bo
         if classes is not None:
             present, codes = np.unique(target, return_inverse=True)
             classes, target = classes[present], codes.astype(np.int32)
-    return TrainingData(rows, target, weight, classes, given, is_joint)
+    return TrainingData(rows, target, classes, weight, given, is_joint)
 
 
 def _read_rows(X: Any) -> Rows:

@@ -314,8 +314,8 @@ class AlphaSolver(LaneSolver):
         training = TrainingData(
             self.data.rows.take(train),
             self.data.target[train],
-            None if weight is None else weight[train],
             None,
+            None if weight is None else weight[train],
             RowMask(len(train)),
         )
         return self.learner._problem(training)

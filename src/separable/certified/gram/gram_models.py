@@ -14,8 +14,8 @@ from separable.certified.duality.published import publish
 from separable.certified.gram.gram_problem import Limits
 from separable.certified.number_range import inverse_scales
 from separable.certified.problem import Columns
-from separable.certified.solvers.driver import TOL
 from separable.certified.solvers.l1_driver import MAX_INTERIOR_STEPS, MIN_ITER_FOR_FALLBACK
+from separable.certified.solvers.options import TOL
 from separable.certified.solvers.parallel import Cancellation
 from separable.certified.solvers.policy import solver_of
 from separable.certified.solvers.solved import Start

@@ -16,6 +16,7 @@ from separable.certified.solvers.incumbent import Incumbents, better
 from separable.certified.solvers.interior_point_solver import InteriorPointSolver
 from separable.certified.solvers.lbfgs import LbfgsSolver
 from separable.certified.solvers.newton import NewtonSolver
+from separable.certified.solvers.options import TOL
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.certified.solvers.semismooth_newton import SemismoothNewtonSolver
 from separable.certified.solvers.solved import Goal, Solved, Start
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
     from separable.certified.solvers.options import SolverOptions
     from separable.certified.solvers.solved import Solver
 
-__all__ = ["TOL", "Driver", "IncumbentDriver", "Learns"]
+__all__ = ["Driver", "Learns"]
 
-#: The default relative gap.
-TOL = 1e-6
 #: A smaller tol asks for all digits that there are.
 ROUNDING_TOL = 1e-14
 #: Weights with a larger relative gap are no warm start for the next solver.
@@ -51,34 +50,6 @@ class Learns(Protocol):
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
         """Yield the models of all lanes in batches; the order depends on the lanes only."""
-
-
-@dataclass(frozen=True)
-class IncumbentDriver:
-    """A solver whose results are replaced where a better point is known (`Incumbents`).
-
-    Parameters
-    ----------
-    solver : Learns
-    """
-
-    solver: Learns
-
-    @property
-    def problem(self) -> Problem:
-        """The problem to solve."""
-        return self.solver.problem
-
-    @property
-    def solver_options(self) -> SolverOptions:
-        """Tolerance, iteration limit and callback."""
-        return self.solver.solver_options
-
-    def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
-        """Yield the models of all lanes in batches; the order depends on the lanes only."""
-        known = Incumbents(self.problem, lanes, start)
-        for solved in self.solver.solve(lanes, start):
-            yield known.improve(solved)
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.solvers.coordinate_descent import ROUNDING, TIGHTEN, CoordinatePath
+from separable.certified.solvers.incumbent import Incumbents
 from separable.certified.solvers.interior_point.l1_interior import PenalizedColumns, interior_points
-from separable.certified.solvers.options import SolverOptions
+from separable.certified.solvers.options import TOL, SolverOptions
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.certified.solvers.softmax_coordinate_descent import SoftmaxPath
-from separable.certified.solvers.solved import Solved
+from separable.certified.solvers.solved import Solved, chains
 from separable.linalg.blas import one_blas_thread
 
 if TYPE_CHECKING:
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["L1Solver", "sweeps_before_fallback"]
 
-#: The default tol.
-TOL = 1e-6
 #: Without at least this max_iter there is no fallback.
 MIN_ITER_FOR_FALLBACK = 100
 #: Maximum steps of the interior point, and sweeps after it, which set small weights to 0.
@@ -96,37 +96,32 @@ class L1Solver:
                     "C=inf, no penalty, has no l1 part to learn with. Choose a finite C, such as "
                     "1e6, or l1_ratio=0."
                 )
-        chains = list(_chains(lanes))
-        end = Cancellation()
-        if self.solver_options.n_jobs > 1 and len(chains) > 1:
-            _ = self._coordinates.columns
+        paths, end, n_jobs = chains(lanes), Cancellation(), self.solver_options.n_jobs
+        known = Incumbents(self.problem, lanes, start)
+        learn = partial(self._learn, lanes, start, end)
         with one_blas_thread():
-            if self.solver_options.n_jobs == 1 or len(chains) == 1:
-                for chain in chains:
-                    yield from self._learn(lanes, start, end, chain)
-                return
-            learn = partial(self._learned, lanes, start, end)
-            for part in parallel_map(chains, learn, self.solver_options.n_jobs, end):
-                yield from part
-
-    def _learned(
-        self, lanes: Sequence[Lane], start: Start | None, end: Cancellation, chain: list[int]
-    ) -> list[Solved]:
-        return list(self._learn(lanes, start, end, chain))
+            if n_jobs == 1 or len(paths) == 1:
+                batches = chain.from_iterable(map(learn, paths))
+            else:
+                _ = self._coordinates.columns
+                parts = parallel_map(paths, lambda path: list(learn(path)), n_jobs, end)
+                batches = chain.from_iterable(parts)
+            for solved in batches:
+                yield known.improve(solved)
 
     def _learn(
-        self, lanes: Sequence[Lane], start: Start | None, end: Cancellation, chain: list[int]
+        self, lanes: Sequence[Lane], start: Start | None, end: Cancellation, indices: list[int]
     ) -> Iterator[Solved]:
         """Solve a path, slice by slice."""
-        own = [lanes[k] for k in chain]
-        path = self._coordinates.path(own, self._first_weights(start, chain[0]), end)
+        own = [lanes[k] for k in indices]
+        path = self._coordinates.path(own, self._first_weights(start, indices[0]), end)
         first = 0
         for found, sweeps in path:
             part = slice(first, first + len(sweeps))
             first += len(sweeps)
             solution, solvers = self._fall_back(own[part], found, sweeps, end)
             sweeps = np.clip(sweeps, 1, self.solver_options.max_iter)
-            yield Solved(chain[part], solution, sweeps, solvers)
+            yield Solved(indices[part], solution, sweeps, solvers)
 
     def _first_weights(self, start: Start | None, k: int) -> Floats:
         """Return the first weights of a path, (d, 1) or (d, K)."""
@@ -269,11 +264,3 @@ def sweeps_before_fallback(rows: Rows, max_iter: int, n_classes: int = 2) -> int
     if not suits or max_iter <= MIN_ITER_FOR_FALLBACK:
         return max_iter
     return max_iter - min(MAX_INTERIOR_STEPS, max_iter // 2)
-
-
-def _chains(lanes: Sequence[Lane]) -> Iterator[list[int]]:
-    """Yield the lane indices of each class and fold, from small to large C."""
-    chains: dict[tuple[int, int], list[int]] = {}
-    for k in sorted(range(len(lanes)), key=lambda k: (lanes[k].C, k)):
-        chains.setdefault((lanes[k].target, lanes[k].fold), []).append(k)
-    yield from chains.values()

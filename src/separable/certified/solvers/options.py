@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "TOL",
     "InteriorPointOptions",
     "KktOptions",
     "NewtonOptions",
@@ -16,6 +17,9 @@ __all__ = [
     "SemismoothNewtonOptions",
     "SolverOptions",
 ]
+
+#: The default relative gap.
+TOL = 1e-6
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from separable.certified.solvers.driver import Driver, IncumbentDriver, Learns
+from separable.certified.solvers.driver import Driver, Learns
 from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.logistic_tiles import is_scattered, is_worth_spreading
 from separable.losses.base import is_smooth
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from separable.certified.problem import Problem
     from separable.certified.solvers.options import SolverOptions
 
-__all__ = ["POLICY", "Learns", "Rule", "rule_of", "solver_of", "solvers_for"]
+__all__ = ["POLICY", "Learns", "Rule", "rule_of", "solver_of"]
 
 #: Work budget of a model in a search over regression, in passes times non-zeros: about ten seconds
 #: for 50 models. No other solver takes over from passes that it ends. At least this many passes are
@@ -89,15 +89,10 @@ def rule_of(problem: Problem, force: str | None = None) -> Rule:
     )
 
 
-def solvers_for(problem: Problem, force: str | None = None) -> tuple[str, ...]:
-    """Return the solvers of a problem with an l2 penalty, in order."""
-    return rule_of(problem, force).solvers
-
-
 def solver_of(problem: Problem, solver_options: SolverOptions) -> Learns:
     """Return the solver for a problem."""
     if not problem.penalty.is_smooth or problem.loss.is_quadratic:
-        return IncumbentDriver(L1Solver(problem, solver_options))
+        return L1Solver(problem, solver_options)
     rule = rule_of(problem, solver_options.force)
     passes = int(max(MIN_PASSES, SEARCH_WORK // max(1, problem.rows.values.size)))
     is_searched = problem.is_regression and not solver_options.certified

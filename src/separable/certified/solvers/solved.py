@@ -136,10 +136,11 @@ class Solver(Protocol):
         """Solve a batch of lanes."""
 
 
-def chains(lanes: Sequence[Lane], chosen: list[int]) -> list[list[int]]:
-    """Return the lanes of each class and fold, from small to large C."""
+def chains(lanes: Sequence[Lane], chosen: list[int] | None = None) -> list[list[int]]:
+    """Return the lanes of each class and fold, from small to large C; of all or of some."""
     paths: dict[tuple[int, int], list[int]] = {}
-    for k in sorted(chosen, key=lambda k: (lanes[k].C, k)):
+    some = range(len(lanes)) if chosen is None else chosen
+    for k in sorted(some, key=lambda k: (lanes[k].C, k)):
         paths.setdefault((lanes[k].target, lanes[k].fold), []).append(k)
     return list(paths.values())
 

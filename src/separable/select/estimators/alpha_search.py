@@ -60,6 +60,34 @@ class AlphaSearch(RegressorMixin, RegularizationSearch):
     callback : callable or None
         Called with the number of a pass and the relative gap so far, for each model; returning
         ``True`` stops the search.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The alpha that was chosen.
+    best_score_ : float
+        Its mean score.
+    alphas_ : ndarray of shape (S,), or (R, S) for R values of l1_ratio
+    mse_path_ : ndarray of shape (S, F) or (R, S, F)
+        The mean squared error of each fold.
+    scores_ : ndarray of shape (F, S) or (F, R, S)
+        Of each fold and alpha; the larger the better.
+    cv_results_ : dict
+        ``alpha``, ``l1_ratio``, ``mean_score``, ``standard_error``, one number each, and
+        ``fold_scores``, (R S, F).
+    certificates_path_ : ndarray of Certificate, shape (F, S) or (F, R, S)
+        Of each fold and alpha.
+    coefs_paths_ : ndarray of shape (F, S, d + 1) or (F, R, S, d + 1)
+        Weights, then intercepts; up to 10 million numbers.
+    n_iter_ : ndarray of shape (F, S) or (F, R, S)
+        Passes over the columns.
+    model_, certificate_, dual_gap_, coef_, intercept_
+        Of the last fit, as in the learner without search.
+    evidence_ : dict
+        Those of the last fit, and ``alpha``, ``l1_ratio``, ``best_score``, ``standard_error``,
+        ``scoring``, ``validation``, ``at_edge`` (whether the best alpha is the "smallest" or the
+        "largest" that was tried; of alphas that were given a ``GridEdgeWarning`` too), and
+        ``search``: how many models there were, how many converged, and the worst gap.
     """
 
     alphas: Any

@@ -64,6 +64,32 @@ class CSearch(ClassifierMixin, RegularizationSearch):
     callback : callable or None
         Called with the number of a pass and the relative gap so far, for each block of models;
         returning ``True`` stops that block.
+
+    Attributes
+    ----------
+    C_ : float
+        The C that was chosen.
+    best_score_ : float
+        Its mean score.
+    Cs_ : ndarray of shape (S,)
+    scores_ : ndarray of shape (F, S)
+        Of each fold and C; the larger the better.
+    cv_results_ : dict
+        ``C``, ``mean_score``, ``standard_error``, one number a C, and ``fold_scores``, (S, F).
+    certificates_path_ : ndarray of Certificate, shape (F, S, 1) or (F, S, k)
+        With ``tol``: of each fold, C and model, one for classes learned together; None for a class
+        that a fold has not learned.
+    coefs_paths_ : ndarray of shape (F, S, k, d + 1)
+        Weights, then intercepts; up to 10 million numbers.
+    n_iter_ : ndarray of shape (F, S)
+        Passes over the rows.
+    model_, certificate_, certificates_, coef_, intercept_, classes_
+        Of the last fit, as in the learner without search.
+    evidence_ : dict
+        Those of the last fit, and ``C``, ``best_score``, ``standard_error``, ``scoring``,
+        ``validation``, ``at_edge`` (whether the best C is the "smallest" or the "largest" that was
+        tried: a ``GridEdgeWarning`` too), and ``search``: how many models there were, and with
+        ``tol`` how many converged, and the worst gap.
     """
 
     Cs: Any

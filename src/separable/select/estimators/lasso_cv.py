@@ -31,34 +31,6 @@ class LassoCV(AlphaSearch):
     tol : float or None
         Requested relative duality gap, as in ``Lasso``.
 
-    Attributes
-    ----------
-    alpha_ : float
-        The alpha that was chosen.
-    best_score_ : float
-        Its mean score.
-    alphas_ : ndarray of shape (S,)
-    mse_path_ : ndarray of shape (S, F)
-        The mean squared error of each fold.
-    scores_ : ndarray of shape (F, S)
-        Of each fold and alpha; the larger the better.
-    cv_results_ : dict
-        ``alpha``, ``l1_ratio`` (1), ``mean_score``, ``standard_error``, one number an alpha, and
-        ``fold_scores``, (S, F).
-    certificates_path_ : ndarray of Certificate, shape (F, S)
-        Of each fold and alpha.
-    coefs_paths_ : ndarray of shape (F, S, d + 1)
-        Weights, then intercepts; up to 10 million numbers.
-    n_iter_ : ndarray of shape (F, S)
-        Passes over the columns.
-    model_, certificate_, dual_gap_, coef_, intercept_
-        Of the last fit, as in ``Lasso``.
-    evidence_ : dict
-        Those of ``Lasso``, and ``alpha``, ``l1_ratio``, ``best_score``, ``standard_error``,
-        ``scoring``, ``validation``, ``at_edge`` (whether the best alpha is the "smallest" or the
-        "largest" that was tried; of alphas that were given a ``GridEdgeWarning`` too), and
-        ``search``: how many models there were, how many converged, and the worst gap.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -39,15 +39,6 @@ class LinearSVMCV(CSearch):
     tol : float or None
         Requested relative duality gap. None: 1e-4 in the search; in the last fit as ``LinearSVM``.
 
-    Attributes
-    ----------
-    C_, best_score_, Cs_, scores_, cv_results_, certificates_path_, coefs_paths_, n_iter_
-        As in ``LogisticRegressionCV``.
-    model_, certificate_, certificates_, coef_, intercept_, classes_
-        Of the last fit, as in ``LinearSVM``.
-    evidence_ : dict
-        As in ``LogisticRegressionCV``.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

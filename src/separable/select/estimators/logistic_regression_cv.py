@@ -11,7 +11,7 @@ from separable.certified.estimators.logistic_regression import (
     LogisticRegression,
     refuse_no_penalty,
 )
-from separable.model.predict.probability import model_log_probabilities, probabilities
+from separable.model.predict.probability import probabilities
 from separable.select.estimators.base_search import L1_RATIOS
 from separable.select.estimators.c_search import C_SEARCH_PARAMETERS, CSearch, values_of_C
 
@@ -56,33 +56,10 @@ class LogisticRegressionCV(CSearch):
 
     Attributes
     ----------
-    C_ : float
-        The C that was chosen.
     l1_ratio_ : float
         The selected or given l1_ratio.
     l1_ratios_ : ndarray
         All that were tried.
-    best_score_ : float
-        Its mean score.
-    Cs_ : ndarray of shape (S,)
-    scores_ : ndarray of shape (F, S)
-        Of each fold and C; the larger the better.
-    cv_results_ : dict
-        ``C``, ``mean_score``, ``standard_error``, one number a C, and ``fold_scores``, (S, F).
-    certificates_path_ : ndarray of Certificate, shape (F, S, 1) or (F, S, k)
-        With ``tol``: of each fold, C and model, one for classes learned together; None for a class
-        that a fold has not learned.
-    coefs_paths_ : ndarray of shape (F, S, k, d + 1)
-        Weights, then intercepts; up to 10 million numbers.
-    n_iter_ : ndarray of shape (F, S)
-        Passes over the rows.
-    model_, certificate_, certificates_, coef_, intercept_, classes_
-        Of the last fit, as in ``LogisticRegression``.
-    evidence_ : dict
-        Those of ``LogisticRegression``, and ``C``, ``best_score``, ``standard_error``, ``scoring``,
-        ``validation``, ``at_edge`` (whether the best C is the "smallest" or the "largest" that was
-        tried: a ``GridEdgeWarning`` too), and ``search``: how many models there were, and with
-        ``tol`` how many converged, and the worst gap.
 
     Examples
     --------
@@ -187,11 +164,3 @@ class LogisticRegressionCV(CSearch):
     def l1_ratio_(self) -> float:
         """The selected l1_ratio."""
         return self._searched().ratio
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, (n, K)."""
-        return self._weights_only().predict_proba(self._check_rows(X))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        return model_log_probabilities(self._weights_only(), self.decision_function(X))

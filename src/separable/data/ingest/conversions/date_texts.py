@@ -57,7 +57,6 @@ _FIELDS = (
     "half",
     "zone",
 )
-_DAY_MICROSECONDS = 86_400_000_000
 
 
 def _extracted(texts: Any, pattern: str) -> dict[str, Any]:
