@@ -130,6 +130,18 @@ def require_columns(names: Iterable[str], present: Iterable[str], where: str) ->
             )
 
 
+def in_first_row(table: Any, names: Iterable[str]) -> bool:
+    """Return whether names are no columns but in the first row: the file has two header lines.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    names : iterable of str
+    """
+    first = [str(value).strip() for row in table.slice(0, 1).to_pylist() for value in row.values()]
+    return any(name not in table.column_names and name in first for name in names)
+
+
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """Return a clause with similar names, or an empty text."""
     by_lower = {candidate.lower(): candidate for candidate in candidates}

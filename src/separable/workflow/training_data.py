@@ -10,7 +10,13 @@ import numpy as np
 from separable.data.arrow_arrays import is_text
 from separable.data.columns import Categories, as_columns
 from separable.data.ingest.conversions.guessing import guess_conversion
-from separable.data.table import CellError, NotANumberError, TableError, require_columns
+from separable.data.table import (
+    CellError,
+    NotANumberError,
+    TableError,
+    in_first_row,
+    require_columns,
+)
 from separable.errors import Message, Option, OptionError, by_spelling
 from separable.features.table.category_column import categories_of
 from separable.features.table.table_encoder import TableEncoder
@@ -267,6 +273,14 @@ def _read(
 def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
     """Refuse unknown columns, and columns with two roles."""
     present = table.column_names
+    if in_first_row(table, [options.target]):
+        skipped = options.reading.skip_rows + 1
+        raise TableError(
+            f"{where} has no column {options.target!r}, but its first row has that name: the names "
+            "are in the second of two header lines. Skip the first: ",
+            Option("skip_rows", skipped),
+            ".",
+        )
     for names in ([options.target], options.apart.values(), *options.columns.values()):
         require_columns(names, present, where)
     for option, name in options.apart.items():

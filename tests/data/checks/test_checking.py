@@ -344,6 +344,16 @@ def test_an_outlier_that_dominates():
     assert not check(clean() | {"income": np.exp(RNG.normal(10, 1, N))}, "bought")
 
 
+def test_a_row_of_totals_is_named():
+    months = [f"m{k}" for k in range(40)]
+    (found,) = (
+        f for f in check({"m": [*months, "Total"], "x": [*range(40), 780]}) if f.kind == "totals"
+    )
+    assert (found.columns, found.rows) == (("m",), (40,))
+    assert "Remove that row" in found.text
+    assert not [f for f in check({"m": ["Total", "part"] * 20}) if f.kind == "totals"]
+
+
 def test_numbers_but_for_a_few_values():
     values = [str(v) for v in RNG.integers(0, 1000, N)]
     values[30], values[31] = "oops", "1-5"

@@ -18,13 +18,27 @@ from separable.data.ingest.conversions.conversion import (
     DateConversion,
     NumberConversion,
 )
+from separable.data.ingest.conversions.unread_texts import ONE_UNIT, ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from separable.data.checks.table_view import TableView
 
-__all__ = ["not_converted", "several_labels", "typos", "unsure_conversions", "words_as_missing"]
+__all__ = [
+    "not_converted",
+    "several_labels",
+    "totals",
+    "typos",
+    "unsure_conversions",
+    "words_as_missing",
+]
+
+#: Words that head a row of totals, in lower case.
+TOTALS = {
+    "total", "totals", "grand total", "subtotal", "sum", "summe", "gesamt", "gesamtsumme", "somme",
+    "total général",
+}  # fmt: skip
 
 #: Separators of labels in one cell.
 SEPARATORS = (";", "|", ",")
@@ -35,25 +49,25 @@ MIN_SEPARATED, MAX_LABELS = 0.1, 100
 #: A likely typo has at most this many rows, and its likely meaning this many times as many.
 MAX_TYPO_ROWS, TYPO_RATIO = 3, 20
 
+#: As many levels as this are used well as a category, although they look like numbers or dates.
+FEW_LEVELS = 20
+
 #: Shortest label that is compared, and the most classes.
 MIN_LETTERS, MAX_CLASSES = 4, 2000
 
 
 def not_converted(view: TableView) -> Iterator[Finding]:
     """Find columns of numbers or dates that the texts alone do not let convert."""
+    levels = {name: len(column.levels) for name, column in view.of_type(Categories)}
     for name, guess in view.guesses.items():
         if guess.conversion is not None:
             continue
-        is_date = guess.reason.startswith("dates")
-        remedy = (
-            "Say which comes first, or write them as 2024-01-31."
-            if is_date
-            else "Convert them to one unit in the file, or write the unit in a column of its own."
-        )
-        options = {"convert": (f"{name}=day-first",)} if is_date else {}
+        options = {"convert": (f"{name}=day-first",)} if guess.remedy == ORDER else {}
+        decides = guess.remedy in (ORDER, ONE_UNIT)
+        few = not decides and levels.get(name, 0) <= FEW_LEVELS
         yield Finding(
-            "not converted", "warning", (name,), (),
-            f"{quoted(name)} holds {guess.reason}. It stays text. {remedy}",
+            "not converted", "note" if few else "warning", (name,), (),
+            f"{quoted(name)} holds {guess.reason}. It stays text. {guess.remedy}",
             options,
         )  # fmt: skip
 
@@ -90,6 +104,27 @@ def words_as_missing(view: TableView) -> Iterator[Finding]:
                 "them as levels, use the column as a category.",
                 {"category": (name,)},
             )  # fmt: skip
+
+
+def totals(view: TableView) -> Iterator[Finding]:
+    """Find a row of totals below the others."""
+    texts = {
+        name: [word for word, count in guess.missing.items() if count == 1]
+        for name, guess in view.guesses.items()
+    }
+    for name, column in view.of_type(Categories):
+        last = column.codes[-1]
+        if last >= 0 and (column.codes == last).sum() == 1:
+            texts[name] = [column.levels[last]]
+    for name, words in texts.items():
+        word = next((each for each in words if each.strip(" :").lower() in TOTALS), None)
+        if word is not None:
+            yield Finding(
+                "totals", "warning", (name,), (view.n_rows - 1,),
+                f"{quoted(name)} has the value {quoted(word)}, which heads a row of totals, not of "
+                "data. Remove that row from the file.",
+            )  # fmt: skip
+            return
 
 
 def _values(count: int) -> str:

@@ -35,6 +35,7 @@ MISSING_WORDS = (
     "", "-", "--", "---", ".", "...", "?", "??", "n/a", "na", "n.a.", "#n/a", "#na", "nan", "none",
     "null", "nil", "(null)", "missing", "unknown", "not available", "not applicable", "tbd",
     "k.a.", "keine angabe", "unbekannt", "#value!", "#ref!", "#div/0!", "#num!", "#name?", "nat",
+    "entfällt", "fehlt", "n.d.", "sans objet", "non renseigné",
 )  # fmt: skip
 
 #: Characters that are equal to an ASCII character in numbers and dates.
@@ -44,6 +45,7 @@ SAME = {
     "\u2009": " ",  # thin space
     "\u202f": " ",  # narrow no-break space
     "\u2212": "-",  # minus sign
+    "\u2013": "-",  # en dash
     "\u2019": "'",  # apostrophe
 }
 
@@ -62,13 +64,14 @@ class NumberConversion(_Record, frozen=True, tag="number"):
     """Numbers as people write them: ``$1,133.98``, ``1.234,50 EUR``, ``(1,200)``, ``38.4%``.
 
     The number is that before the unit: ``38.4%`` is 38.4 and ``12 kg`` is 12. Parentheses and a
-    sign at the end mean minus.
+    sign at the end mean minus; a dash after the decimal mark, as in ``CHF 12.-``, means no cents.
 
     Parameters
     ----------
     decimal : {".", ","}
     group : {"", ",", ".", " ", "'"}
-        Mark between groups of three digits; it may be left out.
+        Mark between groups of three digits; it may be left out. Commas may also stand as in India,
+        ``1,20,000``.
     units : tuple of str
         Spellings of the one unit or currency of the column, before or after the number; it may be
         left out, except a percent sign.

@@ -39,7 +39,8 @@ _YEAR_LAST = (
     rf"(?P<year>[0-9]{{4}}|[0-9]{{2}}){_TIME}"
 )
 _DAY_NAME_YEAR = (
-    r"^(?P<a>[0-9]{1,2})[ .-]{1,2}(?P<name>[A-Za-z]{3,9})[., -]{1,2}(?P<year>[0-9]{4})" + _TIME
+    r"^(?P<a>[0-9]{1,2})[ .-]{1,2}(?P<name>[A-Za-z]{3,9})[., -]{1,2}"
+    rf"(?P<year>[0-9]{{4}}|[0-9]{{2}}){_TIME}"
 )
 _NAME_DAY_YEAR = rf"^(?P<name>[A-Za-z]{{3,9}})\.? (?P<a>[0-9]{{1,2}}),? (?P<year>[0-9]{{4}}){_TIME}"
 
@@ -151,7 +152,7 @@ def _of_form(
         second = _integers(parts["b"])
         day, month = (first, second) if order == "dmy" else (second, first)
         read &= bits(compute.equal(parts["sep"], parts["sep2"]), 1)
-    if order in ("dmy", "mdy"):
+    if order != "ymd":
         short = flat(compute.utf8_length(parts["year"]), np.int32) == 2
         year = np.where(short, year + np.where(year < PIVOT, 2000, 1900), year)
     read &= (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)

@@ -8,7 +8,7 @@ why.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -32,8 +32,10 @@ from separable.data.ingest.conversions.conversion import (
     normalized,
     text_scalar,
 )
+from separable.data.ingest.conversions.conversion_guess import ConversionGuess
 from separable.data.ingest.conversions.date_texts import day_and_month
 from separable.data.ingest.conversions.number_texts import core_pattern, grouped_by_points
+from separable.data.ingest.conversions.unread_texts import ONE_UNIT, ORDER, unread_texts
 from separable.data.ingest.dates import ISO_DATE
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ _CASELESS = {"kg", "km", "cm", "lb", "lbs", "hrs", "min", "eur", "usd", "gbp", "
 _BEFORE = "|".join(re.escape(each) for each in sorted(CURRENCIES, key=len, reverse=True))
 _PARTS = (
     rf"^(?P<open>\(?) *[+-]? *(?P<before>(?:{_BEFORE})?) *[+-]? *"
-    r"(?P<core>[0-9][0-9., ']*|[.,][0-9]+)(?P<power>(?:[eE][+-]?[0-9]+)?) *"
+    r"(?P<core>[0-9][0-9., ']*(?:[.,]-{1,2})?|[.,][0-9]+)(?P<power>(?:[eE][+-]?[0-9]+)?) *"
     r"(?P<after>(?:[^0-9\s.,()+\-;:'\"/][^0-9(),;:\"+\-]{0,24})?)(?P<sign>[+-]?) *\)?$"
 )
 
@@ -93,36 +95,6 @@ def _has_digit(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class ConversionGuess:
-    """Guessed conversion of a column.
-
-    Parameters
-    ----------
-    conversion : Conversion or None
-        None: the column stays text, for the reason given.
-    reason : str
-        What was decided, and why.
-    converted : int
-        Values that were converted.
-    missing : dict of str to int
-        Texts that count as missing, with the number of values.
-    sure : bool
-        Whether the texts alone decide; if not, the reason says how it was decided.
-    """
-
-    conversion: Conversion | None
-    reason: str
-    converted: int = 0
-    missing: dict[str, int] = field(default_factory=dict)
-    sure: bool = True
-
-    @property
-    def kind(self) -> str:
-        """Type of the converted column."""
-        return "date" if isinstance(self.conversion, DateConversion) else "number"
-
-
-@dataclass(frozen=True)
 class _Texts:
     """Distinct texts of a column."""
 
@@ -130,6 +102,10 @@ class _Texts:
     texts: Any
     counts: NDArray[np.int64]
     missing: NDArray[np.bool_]
+
+    def fields(self) -> tuple[Any, ...]:
+        """Return raw texts, normalized texts, counts and which are missing."""
+        return self.raw, self.texts, self.counts, self.missing
 
     def first(self) -> _Texts:
         """Return the first texts that are not missing."""
@@ -251,6 +227,9 @@ def guess_conversion(
         if guess is not None and guess.conversion is not None:
             return guess
         refused = refused or guess
+    if refused is None and kind is None:
+        first = unread_texts(*texts.first().fields())
+        return first and unread_texts(*texts.fields())
     return refused
 
 
@@ -338,7 +317,9 @@ def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> Conversio
     cores = cores.filter(mask(matched))
     if not forced and _are_codes(cores):
         return None
-    marks, note = _marks(cores, given, currency=any(unit in CURRENCIES for unit in units))
+    powers = _part(parts, "power").any()
+    currency = any(unit in CURRENCIES for unit in units)
+    marks, note = _marks(cores, given, currency=currency, powers=bool(powers))
     if marks is None:
         return None
     extra = tuple(given.get("missing", ()))
@@ -346,19 +327,10 @@ def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> Conversio
     guess = _told(conversion, texts, "", sure=not note, forced=forced)
     if guess is None or guess.conversion is None:
         return None
-    odd_signs = bits(
-        compute.not_equal(
-            compute.fill_null(compute.struct_field(parts, "open"), text_scalar("")), text_scalar("")
-        ),
-        1,
-    )
-    signed = bits(
-        compute.not_equal(
-            compute.fill_null(compute.struct_field(parts, "sign"), text_scalar("")), text_scalar("")
-        ),
-        1,
-    )
-    decorated = bool(units) or marks[1] != "" or marks[0] == "," or odd_signs.any() or signed.any()
+    signed = _part(parts, "open").any() or _part(parts, "sign").any()
+    others = (raw for raw, lost in zip(texts.raw, texts.missing, strict=True) if not lost)
+    odd = signed or not all(map(str.isascii, others))  # such as another minus sign
+    decorated = bool(units) or marks[1] != "" or marks[0] == "," or odd
     few = len(cores) < MIN_NUMBERS and not forced
     if not decorated and not given and (not guess.missing or few):
         return None
@@ -415,7 +387,7 @@ def _mixed_units(names: Mapping[str, int], groups: list[tuple[str, ...]]) -> Con
     if max(names.values()) == 1:  # one text each: '1. Yes' and '2. No' are numbered levels
         return None
     listed = ", ".join(f"{group[0]!r} ({sum(names[n] for n in group)})" for group in groups)
-    return ConversionGuess(None, f"numbers with different units: {listed}")
+    return ConversionGuess(None, f"numbers with different units: {listed}", remedy=ONE_UNIT)
 
 
 def _are_codes(cores: Any) -> bool:
@@ -425,8 +397,16 @@ def _are_codes(cores: Any) -> bool:
     return bool(compute.any(compute.match_substring_regex(cores, r"^0[0-9]|^[0-9]{16,}$")).as_py())
 
 
+def _part(parts: Any, name: str) -> NDArray[np.bool_]:
+    """Return which matched texts have a part."""
+    compute = arrow_compute()
+
+    field = compute.fill_null(compute.struct_field(parts, name), text_scalar(""))
+    return bits(compute.not_equal(field, text_scalar("")), 1)
+
+
 def _marks(
-    cores: Any, given: Mapping[str, Any], *, currency: bool
+    cores: Any, given: Mapping[str, Any], *, currency: bool, powers: bool
 ) -> tuple[tuple[Any, str] | None, str]:
     """Return the decimal and the thousands mark, and a remark if the texts leave a choice."""
     compute = arrow_compute()
@@ -449,7 +429,9 @@ def _marks(
     if best < MIN_READ and not given:
         return None, ""
     fits = [marks for marks, share in fraction.items() if share >= max(min(best, MIN_READ), 1e-9)]
-    if (".", "") in fits and "decimal" not in given and grouped_by_points(cores, currency):
+    if powers:  # 4,691E+02 has a decimal comma
+        fits = [marks for marks in fits if not marks[1]] or fits
+    elif (".", "") in fits and "decimal" not in given and grouped_by_points(cores, currency):
         return (",", "."), ", with '.' before three digits as a thousands mark"
     if (".", ",") in fits and (",", "") in fits and (".", "") not in fits:
         return (".", ","), ", with ',' before three digits as a thousands mark"
@@ -464,7 +446,7 @@ def _dates(texts: _Texts, given: Mapping[str, Any], forced: bool) -> ConversionG
     if not forced and not _mostly(
         texts.first(),
         r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}|^[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}"
-        r"|^[0-9]{1,2}[ .-]{1,2}[A-Za-z]{3,9}[., -]{1,2}[0-9]{4}",
+        r"|^[0-9]{1,2}[ .-]{1,2}[A-Za-z]{3,9}[., -]{1,2}[0-9]{2}",
     ):
         return None
     order: Any = given.get("order")
@@ -500,10 +482,10 @@ def _if_dates(texts: _Texts, note: str) -> ConversionGuess | None:
     for order in orders:
         read = _told(DateConversion(order, True, True), texts, "", forced=False)
         if read is not None:
-            return ConversionGuess(None, note)
+            return ConversionGuess(None, note, remedy=ORDER)
     first, _, _ = day_and_month(texts.texts)
     known = (first >= 0) | texts.missing
-    return ConversionGuess(None, note) if known.mean() >= MIN_READ else None
+    return ConversionGuess(None, note, remedy=ORDER) if known.mean() >= MIN_READ else None
 
 
 def _order(texts: _Texts) -> tuple[str | None, str]:

@@ -56,8 +56,11 @@ def _matches(texts: Any, pattern: str) -> NDArray[np.bool_]:
 def core_pattern(decimal: str, group: str) -> str:
     """Return the pattern of the digits of a number, without sign, unit and exponent."""
     d, g = re.escape(decimal), re.escape(group)
-    whole = rf"(?:[1-9][0-9]{{0,2}}(?:{g}[0-9]{{3}})+|[0-9]+)" if group else "[0-9]+"
-    return rf"(?:{whole}(?:{d}[0-9]*)?|{d}[0-9]+)"
+    whole = rf"[1-9][0-9]{{0,2}}(?:{g}[0-9]{{3}})+|[0-9]+" if group else "[0-9]+"
+    if group == ",":  # India: lakhs and crores
+        whole = f"[1-9][0-9]?(?:,[0-9]{{2}})+,[0-9]{{3}}|{whole}"
+    whole = f"(?:{whole})"
+    return rf"(?:{whole}(?:{d}(?:-{{1,2}}|[0-9]*))?|{d}[0-9]+)"  # 12.- has no cents
 
 
 def number_pattern(conversion: NumberConversion) -> str:
@@ -111,7 +114,7 @@ def numbers_of_texts(
     read = is_there("core") & (opened == closed) & (signs <= 1) & (has_unit <= 1)
     if "%" in conversion.units:  # 0.38 beside 38% would be another scale
         read &= has_unit == 1
-    core = part("core")
+    core = compute.replace_substring(part("core"), "-", "")
     if conversion.group:
         core = compute.replace_substring(core, conversion.group, "")
     if conversion.decimal == ",":

@@ -71,9 +71,17 @@ class CsvFiles(TableFiles):
                 self.start_again()
         table = pa.concat_tables(tables)
         if not table.num_rows:
-            raise TableError(f"{self.where}: only a header line, no rows. Add the data below it.")
+            raise self._without_rows(tables[0].column_names)
         self.report.rows = table.num_rows
         return table
+
+    def _without_rows(self, names: list[str]) -> TableError:
+        if names and names[0].lower().startswith(("<!doctype", "<html", "<?xml")):
+            return TableError(
+                f"{self.where}: a web page or XML, not a table. Download the file itself, or save "
+                "the table as CSV."
+            )
+        return TableError(f"{self.where}: only a header line, no rows. Add the data below it.")
 
     def _whole(self, source: Input) -> tuple[Utf8Text, bytes]:
         """Return the text of a file."""
@@ -166,7 +174,7 @@ class CsvFiles(TableFiles):
                     self.report_progress(opened.bytes_read)
                     yield table
         if not self.report.rows:
-            raise TableError(f"{self.where}: only a header line, no rows. Add the data below it.")
+            raise self._without_rows(list(self.columns or []))
 
     def _blocks(
         self, stream: _Buffered, layout: CsvLayout, text: Utf8Text, size: int

@@ -146,22 +146,22 @@ typedef struct {
 
 /* Copies a text with ASCII spaces, minus signs and apostrophes, trimmed; 0 if it is too long. */
 static int normalized(const model_value *value, char *out, size_t room) {
-    static const char *const odd[] = {"\t", "\302\240", "\342\200\211", "\342\200\257", "\342\210\222", "\342\200\231"};
-    static const char same[] = "    -'";
+    static const char *const odd[] = {"\t", "\302\240", "\342\200\211", "\342\200\257", "\342\210\222", "\342\200\223", "\342\200\231"};
+    static const char same[] = "    --'";
     size_t at = 0, n = 0, k;
     while (at < value->size) {
-        for (k = 0; k < 6; ++k) {
+        for (k = 0; k < 7; ++k) {
             size_t size = strlen(odd[k]);
             if (value->size - at >= size && memcmp(value->text + at, odd[k], size) == 0) break;
         }
         if (value->text[at] == 0) return 0;
         if (n == 0 && (k < 4 || value->text[at] == ' ')) {
-            at += k < 6 ? strlen(odd[k]) : 1;
+            at += k < 7 ? strlen(odd[k]) : 1;
             continue;
         }
         if (n + 1 >= room) return 0;
-        out[n++] = k < 6 ? same[k] : value->text[at];
-        at += k < 6 ? strlen(odd[k]) : 1;
+        out[n++] = k < 7 ? same[k] : value->text[at];
+        at += k < 7 ? strlen(odd[k]) : 1;
     }
     while (n > 0 && out[n - 1] == ' ') --n;
     out[n] = 0;
@@ -208,6 +208,17 @@ static void unit_at(const conversion *rules, const char **at, int *units) {
     }
 }
 
+/* Reads the lakhs and crores of India, 1,20,000: groups of two digits, then one of three. */
+static void indian_groups(const char **from, char *core, size_t *n, int *whole) {
+    const char *at = *from;
+    int pairs = 0;
+    while (*at == ',' && is_digit(at[1]) && is_digit(at[2]) && at[3] == ',') at += 3, ++pairs;
+    if (pairs == 0 || !is_digit(at[1]) || !is_digit(at[2]) || !is_digit(at[3]) || is_digit(at[4])) return;
+    for (at += 4; *from < at; ++*from)
+        if (**from != ',') core[(*n)++] = **from;
+    *whole = 99; /* no more groups */
+}
+
 static int read_number_text(const conversion *rules, const char *text, double *number) {
     char core[300];
     const char *at = text;
@@ -221,6 +232,7 @@ static int read_number_text(const conversion *rules, const char *text, double *n
     if (is_digit(*at)) {
         int first = *at != '0';
         for (; is_digit(*at); ++at, ++whole) core[n++] = *at;
+        if (first && whole <= 2 && rules->group == ',') indian_groups(&at, core, &n, &whole);
         while (first && whole <= 3 && rules->group && *at == rules->group && is_digit(at[1]) && is_digit(at[2]) &&
                is_digit(at[3])) {
             memcpy(core + n, at + 1, 3);
@@ -231,6 +243,7 @@ static int read_number_text(const conversion *rules, const char *text, double *n
     if (*at == rules->decimal) {
         core[n++] = '.';
         for (++at; is_digit(*at); ++at, ++part) core[n++] = *at;
+        if (whole && part == 0 && *at == '-') at += 1 + (at[1] == '-'); /* 12.- has no cents */
     }
     if (whole + part == 0) return 0;
     if (*at == 'e' || *at == 'E') {
@@ -351,6 +364,7 @@ static void day_at(const conversion *rules, const char **from, long *year, long 
     start = at;
     second = some_digits(&at, 4);
     *year = at - start == 4 ? second : -1;
+    if (at - start == 2) *year = second + (second < 69 ? 2000 : 1900);
     *from = at;
 }
 

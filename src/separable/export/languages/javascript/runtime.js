@@ -235,7 +235,7 @@ const separableModel = (() => {
 
   // section converted, for converted
 
-  const SAME = { "\t": " ", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2212": "-", "\u2019": "'" };
+  const SAME = { "\t": " ", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2212": "-", "\u2013": "-", "\u2019": "'" };
 
   // Converts a text as people write it to a number or an ISO date, then encodes it.
   function converted(step, value, cells) {
@@ -263,7 +263,8 @@ const separableModel = (() => {
     const units = (part.before !== "") + (part.after !== "");
     const signs = part.open + part.first + part.second + part.last;
     if (units > 1 || (rules.needs_unit && units === 0) || signs.length > 1) return null;
-    const core = rules.group ? part.core.split(rules.group).join("") : part.core;
+    const digits = part.core.replace(/-/g, ""); // 12.- has no cents
+    const core = rules.group ? digits.split(rules.group).join("") : digits;
     const number = Number(core.replace(rules.decimal, ".") + part.power);
     return signs === "(" || signs === "-" ? -number : number;
   }

@@ -240,7 +240,7 @@ def _date(step, value, cells):
 # section converted, for converted
 
 
-_SAME = str.maketrans("\t\u00a0\u2009\u202f\u2212\u2019", "    -'")
+_SAME = str.maketrans("\t\u00a0\u2009\u202f\u2212\u2013\u2019", "    --'")
 
 
 def _converted(step, value, cells):
@@ -277,7 +277,8 @@ def _number_text(rules, text):
     signs = part["open"] + part["first"] + part["second"] + part["last"]
     if len(signs) > 1:
         return None
-    core = part["core"].replace(rules["group"], "") if rules["group"] else part["core"]
+    core = part["core"].replace("-", "")  # 12.- has no cents
+    core = core.replace(rules["group"], "") if rules["group"] else core
     number = float(core.replace(rules["decimal"], ".") + part["power"])
     return -number if signs in ("(", "-") else number
 

@@ -30,6 +30,8 @@ _DIGITS = "'0123456789'"
 _SEPARATORS = "('.', '/', '-')"
 #: Stands for the unit; no text may have it.
 _UNIT = "|"
+#: Stands for the dash in place of cents; no text may have it.
+_DASH = ";"
 
 
 def refuse_conversions(plan: Plan) -> None:
@@ -91,6 +93,9 @@ def _count(letter: str, text: str) -> str:
 def _number(conversion: NumberConversion, at: int) -> list[list[str]]:
     x, z, core = f"x{at}", f"n{at}_z", f"n{at}_core"
     inner = f"CASE WHEN {x} LIKE '(%)' THEN TRIM(SUBSTR({x}, 2, LENGTH({x}) - 2)) ELSE {x} END"
+    for dashes in ("--", "-"):  # 12.- has no cents
+        mark = conversion.decimal
+        inner = f"REPLACE({inner}, {literal(mark + dashes)}, {literal(mark + _DASH)})"
     for unit in sorted(conversion.units, key=len, reverse=True):
         inner = f"REPLACE({inner}, {literal(unit)}, '{_UNIT}')"
     paren = f"CASE WHEN {x} LIKE '(%)' THEN 1 ELSE 0 END"
@@ -101,6 +106,7 @@ def _number(conversion: NumberConversion, at: int) -> list[list[str]]:
     joined = f"REPLACE({z}, ' ', '')"
     wanted = [
         f"{x} NOT LIKE '%{_UNIT}%'",
+        f"{x} NOT LIKE '%{_DASH}%'",
         f"{core} NOT LIKE '%{_UNIT}%'",
         f"{signs} <= 1",
         f"{units} {'=' if '%' in conversion.units else '<='} 1",
@@ -124,7 +130,7 @@ def _number(conversion: NumberConversion, at: int) -> list[list[str]]:
     value = f"CAST(n{at}_plain AS DOUBLE PRECISION)"
     return [
         [f"{inner} AS {z}"],
-        [f"TRIM({z}, '+-{_UNIT} ') AS {core}"],
+        [f"TRIM({z}, '+-{_DASH}{_UNIT} ') AS {core}"],
         [
             f"{plain} AS n{at}_plain",
             f"CASE WHEN {' AND '.join(wanted)} THEN 1 ELSE 0 END AS n{at}_good",
@@ -148,8 +154,21 @@ def _grouped(core: str, conversion: NumberConversion) -> str:
                 f"{core} LIKE {literal(text)}" for text in (shape, f"{shape}{conversion.decimal}%")
             )
             shapes.append(f"({_count(g, core)} = {k} AND ({like}))")
+    if g == ",":
+        shapes += _indian_shapes(core, conversion.decimal)
     none = f"{core} NOT LIKE {literal(f'%{g}%')}"
     return f"({none} OR ({core} NOT LIKE '0%' AND ({' OR '.join(shapes)})))"
+
+
+def _indian_shapes(core: str, decimal: str) -> list[str]:
+    """Return tests of groups as in India, 1,20,000: two digits each, then three."""
+    return [
+        f"({_count(',', core)} = {k + 1} AND ({core} LIKE '{shape}' "
+        f"OR {core} LIKE '{shape}{decimal}%'))"
+        for k in range(1, MOST_GROUPS)
+        for shape in ("_,", "__,")
+        for shape in (f"{shape}{'__,' * k}___",)
+    ]
 
 
 def _date(conversion: DateConversion, at: int) -> list[list[str]]:
