@@ -32,6 +32,9 @@ Spelling: TypeAlias = Literal["python", "train", "command"]
 #: Options of `separable.data.read` with another name elsewhere.
 _RENAMED = {("on_error", "skip"): ("skip_bad_lines", True)}
 
+#: Options with named numbers, which a command has in one word: fp=1,fn=20.
+_JOINED = ("cost", "class_weight")
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -80,6 +83,9 @@ class Option:
             return f"--{name}" if self.value else f"--no-{name}"
         if self.value is None or self.value is ...:
             return f"--{name}"
+        if isinstance(self.value, dict) and self.name in _JOINED:
+            joined = ",".join(_setting(*one) for one in self.value.items())
+            return f"--{name} {shlex.quote(joined)}"
         if isinstance(self.value, dict):
             return " ".join(f"--{name} {shlex.quote(_setting(*one))}" for one in self.value.items())
         values = self.value if isinstance(self.value, (list, tuple)) else [self.value]

@@ -24,6 +24,7 @@ from separable.model.arrays import (
     read_only,
 )
 from separable.model.files.json_values import JSON, plain
+from separable.model.predict.decision import check_decision, score_threshold
 from separable.model.predict.inputs import (
     WeightColumns,
     class_of_scores,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from separable.model.explain.top_weights import TopWeights
     from separable.model.files.training_rows import TrainingRows
     from separable.model.metrics.evaluation import Evaluation
+    from separable.model.predict.decision import Decision
 
 __all__ = ["Family", "LinearModel", "Link", "TrainingState"]
 
@@ -82,9 +84,9 @@ class TrainingState:
 class LinearModel:
     """A linear model, score(x) = w.x + b: one score for two classes, one per class for more.
 
-    Two classes: a score > 0 is ``classes[1]``. More: the class with the largest score, the first in
-    a tie. One class, possible at the start of a stream: always that class. No classes: the scores
-    are the predicted numbers.
+    Two classes: a score > 0 is ``classes[1]``, unless a decision threshold says otherwise. More:
+    the class with the largest score, the first in a tie. One class, possible at the start of a
+    stream: always that class. No classes: the scores are the predicted numbers.
 
     Parameters
     ----------
@@ -120,6 +122,8 @@ class LinearModel:
         classes and the link "score", whose scores are not probabilities by themselves.
     training_rows : TrainingRows, optional
         Hashes of the training rows. None: not recorded.
+    decision : Decision, optional
+        Threshold on the probability of one of two classes, which `predict` applies. None: 0.5.
 
     Examples
     --------
@@ -145,6 +149,7 @@ class LinearModel:
     threshold: float | None = None
     calibration: NDArray[np.float64] | None = None
     training_rows: TrainingRows | None = None
+    decision: Decision | None = None
 
     def __post_init__(self) -> None:
         weights = checked_numbers(self.weights, "weights", ndim=2)
@@ -164,6 +169,7 @@ class LinearModel:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        check_decision(self)
 
     def __reduce__(self) -> tuple[Any, ...]:  # through the constructor: arrays stay read-only
         return LinearModel, tuple(getattr(self, each.name) for each in fields(self))
@@ -213,7 +219,7 @@ class LinearModel:
         """
         scores = self._scores(X)
         if self.classes is not None:
-            return classes_of(scores, self.classes)
+            return classes_of(scores, self.classes, self.score_threshold)
         return scores[:, 0] if len(self.weights) == 1 else scores
 
     def predict_one(self, record: Mapping[str, Any]) -> Any:
@@ -241,7 +247,7 @@ class LinearModel:
         if scores is None:
             scores = self._scores([record])[0].tolist()
         if columns.classes is not None:
-            return class_of_scores(scores, columns.classes)
+            return class_of_scores(scores, columns.classes, self.score_threshold)
         return scores[0] if len(scores) == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -393,6 +399,11 @@ class LinearModel:
         if rows.indptr is None or rows.indices is None:
             return weights[indices], intercepts
         return weights[np.repeat(indices, np.diff(rows.indptr)), rows.indices], intercepts
+
+    @cached_property
+    def score_threshold(self) -> float:
+        """Score above which the second of two classes is predicted; 0 without a decision."""
+        return score_threshold(self)
 
     @cached_property
     def _columns(self) -> WeightColumns:

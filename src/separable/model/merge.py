@@ -56,6 +56,7 @@ def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None)
         raise ValueError(f"This {first.learner} model cannot be merged. {REFUSALS[first.family]}")
     for number, model in enumerate(models[1:], start=2):
         _check_same(first, model, number)
+    _refuse_decision(models)
     if any(model.calibration is not None for model in models):
         raise ValueError(
             "Models with a calibration cannot be merged: it was measured for the scores of one "
@@ -78,6 +79,14 @@ def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None)
         state=None,
         training_rows=_training_rows(models),
     )
+
+
+def _refuse_decision(models: Sequence[LinearModel]) -> None:
+    if any(model.decision is not None for model in models):
+        raise ValueError(
+            "Models with a decision threshold cannot be merged: it was chosen for one model, not "
+            "for an average. Merge replace(model, decision=None) and choose it for the result."
+        )
 
 
 def _training_rows(models: Sequence[LinearModel]) -> TrainingRows | None:

@@ -298,7 +298,7 @@ const separableWhatIf = (() => {
 
   function scoreSentence(model, { score, k }) {
     if (model.CLASSES === null) return [];
-    if (model.CLASSES.length === 2) return [`Score ${signed(score)}; above 0 is `, data(model.CLASSES[1]), "."];
+    if (model.CLASSES.length === 2) return [`Score ${signed(score)}; above ${shown(model.MODEL.score_threshold)} is `, data(model.CLASSES[1]), "."];
     return [`Score ${signed(score)} for `, data(model.CLASSES[k]), "; the class with the largest score is predicted."];
   }
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
     from separable.workflow.holdout_splits import Folds
 
-__all__ = ["Calibrated", "calibrated_standing", "sigmoids_of"]
+__all__ = ["Calibrated", "calibrated_standing", "finite_scores", "out_of_fold", "sigmoids_of"]
 
 
 #: Relative precision of the log loss of a calibration.
@@ -84,7 +84,8 @@ def calibrated_standing(
     start = perf_counter()
     tried = [{key: value} for key, values in grid.items() for value in values] or [{}]
     try:
-        folds = _out_of_fold(estimator, tried, X, y, cv, scorer.classes, weight)
+        known = out_of_fold(estimator, tried, X, y, cv, scorer.classes, weight)
+        folds = [[finite_scores(fold.scores) for fold in each] for each in known]
         scores = np.array([_scores(each, y, cv, scorer, weight) for each in folds]).T
         index = best_parameters(scorer.sign * scores.mean(axis=0), grid)
     except Exception as error:  # whatever it is, the other learners go on
@@ -107,7 +108,7 @@ def calibrated_standing(
     return Calibrated(standing, pairs)
 
 
-def _out_of_fold(
+def out_of_fold(
     estimator: Any,
     tried: list[dict[str, float]],
     X: Any,
@@ -115,8 +116,8 @@ def _out_of_fold(
     cv: Folds,
     classes: NDArray[Any] | None,
     weight: Floats | None,
-) -> list[list[Floats]]:
-    """Return the scores of held-out rows, shape (n, k), for each parameter and fold."""
+) -> list[list[Predictions]]:
+    """Return the predictions of held-out rows for each parameter and fold."""
     import warnings
 
     from separable.estimator import clone
@@ -126,7 +127,7 @@ def _out_of_fold(
     from separable.select.cross_validation import read_problem, validate
 
     if len(cv) < 2:
-        raise ValueError("Calibration needs two folds or more.")
+        raise ValueError("Out-of-fold predictions need two folds or more.")
     problem, _ = read_problem(estimator, X, y, weight, None)
     candidates = [clone(estimator).set_params(**each) for each in tried]
     given = (problem.X, problem.y, None, problem.n_rows)
@@ -134,12 +135,10 @@ def _out_of_fold(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = validate(problem, candidates, splits, Notices(), [], None)
-    return [
-        [_finite(spread(fold.predictions, classes).scores) for fold in folds] for folds in result
-    ]
+    return [[spread(fold.predictions, classes) for fold in folds] for folds in result]
 
 
-def _finite(scores: Floats | None) -> Floats:
+def finite_scores(scores: Floats | None) -> Floats:
     """Return scores of shape (n, k); a class that a fold does not know is the least likely."""
     if scores is None:
         raise ValueError("The learner gives neither probabilities nor scores.")

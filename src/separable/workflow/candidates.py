@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from separable.data.table import did_you_mean
 from separable.errors import Option, OptionError, by_spelling
-from separable.workflow.learners import LEARNERS, learners_of, new_learner
+from separable.workflow.decisions import left_out_note
+from separable.workflow.learners import LEARNERS, has_class_weight, learners_of, new_learner
+from separable.workflow.progress import note
 from separable.workflow.training_data import adds_counts
 
 if TYPE_CHECKING:
@@ -135,6 +137,10 @@ def candidates_for(
     names = list(options.models)
     if not names:
         suited = learners_of(task, facts)
+        if options.class_weight is not None:
+            message = left_out_note([name for name in suited if not has_class_weight(name)])
+            if message is not None:
+                note(message)
         names = [name for name in suited if set(settings) <= set(_parameters(name))]
     if not names:
         raise OptionError(

@@ -50,7 +50,8 @@ def data_warnings(problem: Problem) -> list[Message]:
     return [
         Message(each.text, *_in_brackets(remedies_of(each)))
         for each in result
-        if each.severity == "warning" or each.kind in MATTER
+        if (each.severity == "warning" or each.kind in MATTER)
+        and not (each.kind == "imbalance" and (options.cost or options.threshold))
     ]
 
 

@@ -17,6 +17,7 @@ from separable.workflow.candidates import (
     candidates_for,
     checked_settings,
 )
+from separable.workflow.decisions import DecisionRequest, class_weight_of, coded_class_weight
 from separable.workflow.holdout_splits import folds_of, part_of
 from separable.workflow.input_tables import naming_file
 from separable.workflow.learners import LEARNERS
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.metrics.metric_registry import Metric
+    from separable.model.predict.decision import Decision
     from separable.select.leaderboard import Leaderboard, Standing
     from separable.typing import Floats
     from separable.workflow.holdout_splits import Folds
@@ -127,6 +129,8 @@ class Comparison:
     calibration : ndarray, shape (k, 2), or None
         Slopes and offsets that turn the scores of the chosen learner into probabilities, if it has
         none of its own.
+    decision : Decision or None
+        The requested decision threshold.
     """
 
     score: Scoring
@@ -136,6 +140,7 @@ class Comparison:
     rows: int
     of_rows: int
     calibration: Floats | None = None
+    decision: Decision | None = None
 
     def board_dict(self) -> dict[str, Any] | None:
         """Return the leaderboard as JSON values."""
@@ -158,7 +163,9 @@ def compare_candidates(
     so held-out figures, for which it has not, are the ones to trust.
     """
     options, chosen = problem.options, encoded.chosen
-    score, settings = Scoring.of(problem, alone=by_metric_alone), checked_settings(options)
+    score = Scoring.of(problem, alone=by_metric_alone)
+    request = DecisionRequest.of(problem, score.positive)
+    settings = {**checked_settings(options), **class_weight_of(problem)}
     facts = facts_of(problem, *_any_rows(encoded, options))
     candidates = candidates_for(problem.task, facts, options, settings)
     detail(f"Comparing {', '.join(each.name for each in candidates)} ({facts})")
@@ -168,12 +175,20 @@ def compare_candidates(
     part = part_of(problem, chosen, most, options.seed)
     folds = folds_of(problem, chosen[part], options.folds, options.seed)
     if folds is None:
-        return Comparison(score, candidates[0], {}, None, 0, len(chosen))
+        one = candidates[0]
+        rule = None if request is None else request.without_folds(one.learner(), len(chosen))
+        return Comparison(score, one, {}, None, 0, len(chosen), decision=rule)
     board, calibrations = _board(problem, encoded, candidates, score, part, folds)
     taken = board.preferred([each.name for each in candidates])
     candidate = next(each for each in candidates if each.name == taken.name)
-    pairs = calibrations.get(taken.name)
-    return Comparison(score, candidate, taken.params, board, len(part), len(chosen), pairs)
+    pairs, rule = calibrations.get(taken.name), None
+    if request is not None:
+        matrix, made = _estimators(problem, encoded, [candidate], part)
+        estimator = made[candidate.name][0].set_params(**taken.params)
+        y, weight = _coded(problem, chosen[part], score)[0], problem.weight_of(chosen[part])
+        with step("Choosing the threshold"):
+            rule, pairs = request.decide(estimator, matrix, y, folds, weight, pairs)
+    return Comparison(score, candidate, taken.params, board, len(part), len(chosen), pairs, rule)
 
 
 def compare_all_rows(
@@ -235,10 +250,7 @@ def _board(
             alike = [each for each in candidates if each.counts == counts]
             if not alike:
                 continue
-            rows = _rows(problem, encoded, alike)
-            matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
-            encoder, _ = encoded(counts=counts)
-            estimators = {each.name: (each.for_comparing(encoder), each.grid) for each in alike}
+            matrix, estimators = _estimators(problem, encoded, alike, part)
             scored = {}
             if score.metric.needs == "probabilities":
                 scored = {
@@ -255,6 +267,24 @@ def _board(
     ordered = [standings[each.name] for each in candidates]
     board = Leaderboard.of(ordered, score.metric.name, score.metric.greater_is_better)
     return board, calibrations
+
+
+def _estimators(
+    problem: Problem, encoded: Encoded, alike: list[Candidate], part: Rows
+) -> tuple[Any, dict[str, tuple[Any, Mapping[str, Any]]]]:
+    """Return the compared rows as some candidates want them, and their estimators and grids."""
+    rows = _rows(problem, encoded, alike)
+    matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
+    encoder, _ = encoded(counts=alike[0].counts)
+    classes = np.unique(problem.target.values[encoded.chosen[part]])
+    made = {
+        each.name: (
+            each.for_comparing(encoder, **coded_class_weight(each.given, classes)),
+            each.grid,
+        )
+        for each in alike
+    }
+    return matrix, made
 
 
 def _has_scores(name: str, candidate: tuple[Any, Any]) -> bool:

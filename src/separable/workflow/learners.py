@@ -359,6 +359,13 @@ def new_learner(name: str, seed: int = 0, threads: int = 1, **given: Any) -> Any
     return learner(**{**known, **entry.given, **given})
 
 
+def has_class_weight(name: str) -> bool:
+    """Return whether a learner has class weights."""
+    import inspect
+
+    return "class_weight" in inspect.signature(LEARNERS[name].load()).parameters
+
+
 def names_of(task: Task) -> list[str]:
     """Return the names of the learners of a task, sorted."""
     return sorted(name for name, learner in LEARNERS.items() if learner.task == task)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from separable.data.ingest.conversions.convention_names import HOW
 from separable.errors import Option, OptionError
+from separable.model.predict.decision import THRESHOLD_METRICS
 from separable.workflow.learners import AUTO, LEARNERS
 
 if TYPE_CHECKING:
@@ -23,8 +25,11 @@ __all__ = [
     "ReadingOptions",
     "StreamOptions",
     "all_threads",
+    "checked_class_weight",
     "checked_conversions",
+    "checked_cost",
     "checked_models",
+    "checked_threshold",
     "command_line",
     "data_name",
     "file_name",
@@ -33,6 +38,9 @@ __all__ = [
 
 #: Types that the user can give to columns; each is an option and a parameter of `TableEncoder`.
 COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
+
+#: Class weights that make all classes equal.
+BALANCED = "balanced"
 
 #: Default fraction of rows to hold out.
 TEST_SIZE = 0.25
@@ -125,6 +133,11 @@ class ProblemOptions:
     folds, seed, threads : int
     compare_rows : int or None
     reading : ReadingOptions
+    cost : dict of str to float, or None
+        Costs of mistakes, by kind ("fp", "fn") or by class.
+    threshold : float, str or None
+        Decision threshold, or the metric that chooses it.
+    class_weight : str, dict of str to float, or None
     """
 
     target: str
@@ -145,6 +158,9 @@ class ProblemOptions:
     seed: int = 0
     threads: int = 1
     reading: ReadingOptions = AS_IT_LOOKS
+    cost: dict[str, float] | None = None
+    threshold: float | str | None = None
+    class_weight: str | dict[str, float] | None = None
 
     @property
     def apart(self) -> dict[str, str]:
@@ -156,10 +172,11 @@ class ProblemOptions:
         """Return the options that differ from their defaults and affect the result."""
         plain = ("target", "task", "models", "settings")
         others = ("metric", "positive", "group", "time", "folds", "compare_rows", "seed")
+        decisions = ("cost", "threshold", "class_weight")
         columns = [Option(kind, name) for kind in COLUMN_KINDS for name in self.columns[kind]]
         columns += [Option("convert", {name: how}) for name, how in self.conversions.items()]
         weight = _given(self, ("weight",))
-        first, last = _given(self, plain), _given(self, others)
+        first, last = _given(self, plain), _given(self, (*others, *decisions))
         return [*first, *columns, *weight, *last, *self.reading.given()]
 
 
@@ -265,6 +282,90 @@ def checked_models(names: Iterable[str]) -> tuple[str, ...]:
             Option("model", known), f": name learners that predict the same: {listed}."
         )
     return known
+
+
+def checked_cost(given: str | Mapping[Any, Any] | None) -> dict[str, float] | None:
+    """Return the costs by kind of mistake or by class: {"fp": 1, "fn": 20}."""
+    if given is None:
+        return None
+    costs = _named_numbers("cost", given, "fp=1,fn=20")
+    if len(costs) != 2:
+        raise OptionError(
+            Option("cost", costs),
+            ": give two costs, of false positives and of false negatives (fp=1,fn=20), or one for "
+            "each of the two classes.",
+        )
+    if not any(costs.values()):
+        raise OptionError(Option("cost", costs), ": both are 0. Give one that is larger.")
+    return costs
+
+
+def checked_threshold(given: Any) -> float | str | None:
+    """Return a probability between 0 and 1, or a metric to maximize."""
+    if given is None or given in THRESHOLD_METRICS:
+        return given  # type: ignore[no-any-return]
+    try:
+        value = math.nan if isinstance(given, bool) else float(given)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0 < value < 1:
+        raise OptionError(
+            Option("threshold", given),
+            ": give a probability between 0 and 1, or a metric to maximize: "
+            f"{', '.join(THRESHOLD_METRICS)}.",
+        )
+    return value
+
+
+def checked_class_weight(given: str | Mapping[Any, Any] | None) -> str | dict[str, float] | None:
+    """Return "balanced", or the weights of classes by name."""
+    if given is None or given == BALANCED:
+        return given
+    return _named_numbers("class_weight", given, "balanced, or yes=10,no=1")
+
+
+def _named_numbers(option: str, given: str | Mapping[Any, Any], example: str) -> dict[str, float]:
+    pairs = _split(option, given, example) if isinstance(given, str) else list(given.items())
+    result: dict[str, float] = {}
+    for name, text in pairs:
+        try:
+            value = math.nan if isinstance(text, bool) else float(text)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not 0 <= value < math.inf:
+            raise OptionError(
+                Option(option, {str(name): text}),
+                f": {text!r} is not a finite number >= 0. For example: {example}.",
+            )
+        if str(name) in result:
+            raise OptionError(Option(option, {str(name): text}), f": {name!r} is given twice.")
+        result[str(name)] = int(value) if value.is_integer() else value
+    return result
+
+
+def _split(option: str, text: str, example: str) -> list[tuple[str, str]]:
+    """Split ``a=1,b=2``; a name may have commas, a number has none."""
+    pairs, begun = [], ""
+    for part in text.split(","):
+        name, equals, value = f"{begun}{part}".rpartition("=")
+        if equals and name and _is_number(value):
+            pairs.append((name.strip(), value.strip()))
+            begun = ""
+        else:
+            begun = f"{begun}{part},"
+    if begun:
+        raise OptionError(
+            Option(option, text), f": write NAME=NUMBER, separated by commas: {example}."
+        )
+    return pairs
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _unknown(name: str) -> str:

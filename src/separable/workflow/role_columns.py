@@ -110,6 +110,11 @@ def class_labels(classes: NDArray[Any], texts: list[str]) -> NDArray[Any]:
 
 def positive_class(classes: NDArray[Any], given: str) -> Any:
     """Return the class named by --positive."""
+    return class_named(classes, given, Option("positive", given))
+
+
+def class_named(classes: NDArray[Any], given: str, option: Option) -> Any:
+    """Return the class that an option names."""
     from separable.data.table import did_you_mean, list_names
 
     labels = classes.tolist()
@@ -118,8 +123,9 @@ def positive_class(classes: NDArray[Any], given: str) -> Any:
         return labels[labels.index(label)]
     texts = [str(each) for each in labels]
     raise OptionError(
-        Option("positive", given),
-        f": there is no such class{did_you_mean(given, texts)}. There are {list_names(texts, 10)}.",
+        option,
+        f": there is no class {given!r}{did_you_mean(given, texts)}. There are "
+        f"{list_names(texts, 10)}.",
     )
 
 

@@ -29,8 +29,11 @@ from separable.workflow.options import (
     ReadingOptions,
     StreamOptions,
     all_threads,
+    checked_class_weight,
     checked_conversions,
+    checked_cost,
     checked_models,
+    checked_threshold,
     command_line,
     data_name,
     file_name,
@@ -88,6 +91,9 @@ def train(
     weight: str | None = None,
     metric: str | None = None,
     positive: Any = None,
+    cost: str | Mapping[Any, float] | None = None,
+    threshold: float | str | None = None,
+    class_weight: str | Mapping[Any, float] | None = None,
     group: str | None = None,
     time: str | None = None,
     folds: int = 5,
@@ -150,6 +156,15 @@ def train(
     positive : object, optional
         Positive class for precision, recall, f1, roc_auc and average_precision; by default the
         rarer of two.
+    cost : str or mapping, optional
+        Costs of mistakes for two classes: ``{"fp": 1, "fn": 20}``, or of mistaking a row of each
+        class, ``{"no": 1, "yes": 20}``. The threshold of the least cost is chosen on out-of-fold
+        probabilities.
+    threshold : float or str, optional
+        The positive class is predicted where its probability is above it; or the metric that
+        chooses it: "accuracy", "balanced_accuracy", "f1" or "mcc". 0.5 by default.
+    class_weight : "balanced" or mapping, optional
+        Weights of classes in training. Learners without class weights are not compared.
     group : str, optional
         Column of groups that are held out as a whole.
     time : str, optional
@@ -222,6 +237,9 @@ def train(
             task=_choice("task", task, ("classification", "regression")),
             metric=metric,
             positive=None if positive is None else str(positive),
+            cost=checked_cost(cost),
+            threshold=checked_threshold(threshold),
+            class_weight=checked_class_weight(class_weight),
             settings=dict(set or {}),
             columns={kind: list(_names(columns[kind])) for kind in COLUMN_KINDS},
             conversions=checked_conversions(convert or {}),
@@ -512,6 +530,9 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
     if comparison.calibration is not None:
         assert isinstance(model, LinearModel)
         model = replace(model, calibration=comparison.calibration)
+    if comparison.decision is not None:
+        assert isinstance(model, LinearModel)
+        model = replace(model, decision=comparison.decision)
     return _Fitted(encoder, model, model.predict(rows), tuple(filter(None, messages)))
 
 

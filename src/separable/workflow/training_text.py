@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import PurePath
 from textwrap import fill
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.table import missing_counts
+from separable.errors import Message, Option
 from separable.model.explain.top_weights import TopWeights
 from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation_text, figure, is_fraction
 from separable.model.metrics.metric_registry import METRICS
+from separable.model.predict.decision import decision_text
 from separable.model.words import column_lines, counted, number, shortened, shown, table
 from separable.workflow.options import file_name
 
@@ -76,6 +79,9 @@ LEARNERS_SHOWN, COLUMNS_SHOWN, LEVELS_SHOWN, CLASSES_SHOWN, FEATURES_SHOWN = 4, 
 #: Up to so many columns are named with remarks, and up to so many by name; others are counted.
 NOTED_COLUMNS, NAMED_COLUMNS, DROPPED_SHOWN = 8, 15, 4
 
+#: A class that is predicted for fewer than this fraction of its rows is hardly predicted.
+RARELY_PREDICTED = 0.5
+
 #: Maximum characters of the reason why a learner failed.
 REASON = 100
 
@@ -98,6 +104,7 @@ def training_dict(training: TrainingRun, spelling: Spelling) -> dict[str, Any]:
         "leaderboard": comparison.board_dict(),
         "chosen": {"name": comparison.candidate.name, "params": dict(comparison.params)},
         "held_out": None if training.held_out is None else training.held_out.figures.to_dict(),
+        "decision": None if comparison.decision is None else asdict(comparison.decision),
         **training.trained.values,
         "separability": training.separability or None,
         "evidence": {key: value for key, value in model.evidence.items() if key != "train"},
@@ -139,13 +146,15 @@ def training_text(run: TrainingRun, *, verbose: bool = False) -> str:
     board = [] if run.comparison.board is None else [board_text(run.comparison, marked=True)]
     if verbose:
         weights = weights_text(run.model)
-        sections = [_columns_text(run), *board, choice_text(run.comparison), _held_out_text(run)]
+        choice = "\n".join([choice_text(run.comparison), *_threshold_text(run)])
+        sections = [_columns_text(run), *board, choice, _held_out_text(run)]
         sections += [_model_text(run), *_importance_text(run), weights]
         return "\n\n".join(sections)
     if board:
-        board = [f"{_brief_board(run.comparison)}\n{_brief_choice(run.comparison)}"]
+        board = [_brief_board(run.comparison), _brief_choice(run.comparison)]
     else:
         board = [choice_text(run.comparison)]
+    board = ["\n".join([*board, *_threshold_text(run)])]
     sections = [] if run.useless is None else [fill(run.useless.spelled(_spelling(run)), 100)]
     sections += [_brief_columns(run), *board, _held_out_text(run, brief=True)]
     sections += [
@@ -246,7 +255,36 @@ def _held_out_text(training: TrainingRun, *, brief: bool = False) -> str:
     if brief and figures.correct is not None:
         right = f" {figures.correct} right; always {shown(figures.constant, 24)}: "
         right += f"{figures.constant_correct}"
-    return f"{training.held_out.how}:{right}\n{evaluation_text(figures, brief=brief)}"
+    text = f"{training.held_out.how}:{right}\n{evaluation_text(figures, brief=brief)}"
+    advice = _threshold_advice(training)
+    return f"{text}\n  {advice}" if advice else text
+
+
+def _threshold_advice(run: TrainingRun) -> str:
+    """Return that the rare class is hardly predicted at 0.5, with the options that change it."""
+    assert run.held_out is not None
+    result = run.held_out.figures
+    if run.comparison.decision is not None or result.positive is None:
+        return ""
+    rare = next(each for each in result.classes if each.label == result.positive)
+    if rare.predicted >= RARELY_PREDICTED * rare.rows or not isinstance(run.model, LinearModel):
+        return ""
+    return Message(
+        f"At the threshold 0.5, {shown(rare.label, 24)} is predicted for {rare.predicted} rows; "
+        f"{rare.rows} are. Other thresholds: ",
+        Option("cost", {"fp": 1, "fn": 20}),
+        ", ",
+        Option("threshold", "f1"),
+        ".",
+    ).spelled(_spelling(run))
+
+
+def _threshold_text(run: TrainingRun) -> list[str]:
+    """Return the decision threshold and its expected cost, if there is one."""
+    decision = run.comparison.decision
+    if decision is None:
+        return []
+    return [f"Threshold: {decision_text(decision, run.model.classes)}."]
 
 
 def _columns(training: TrainingRun) -> list[dict[str, Any]]:

@@ -132,6 +132,7 @@ def _measured(
     from separable.model.files.training_rows import SeenRows
     from separable.model.metrics.evaluation import evaluation
     from separable.model.metrics.metric_registry import predictions_from
+    from separable.model.predict.decision import decision_text
 
     rows, target = rows_with_targets(model, data, target, weight, column, reading)
     targets, scores, weights, reports, missing = [], [], [], [], 0
@@ -157,6 +158,9 @@ def _measured(
     whole_seen = SeenRows.joined(seen) if seen else None
     _note_training(model, whole_seen, weight)
     description = {"data": file_name(data), "learner": model.learner, "target": target}
+    if model.decision is not None:
+        assert model.classes is not None
+        description["threshold"] = decision_text(model.decision, model.classes)
     in_training = None if whole_seen is None else whole_seen.seen
     return result, {
         **description,
@@ -187,7 +191,8 @@ def _title(description: dict[str, Any]) -> str:
     left_out = f", {counted(missing, 'row')} without it left out" if missing else ""
     weight = f", each row with the weight {description['weight']}" if description["weight"] else ""
     target = target_named(description["target"])
-    return f"{description['learner']} on {description['data']}, {target}{weight}{left_out}:"
+    rule = f"\n  {description['threshold']}" if description.get("threshold") else ""
+    return f"{description['learner']} on {description['data']}, {target}{weight}{left_out}:{rule}"
 
 
 #: The metrics that each option takes.

@@ -92,6 +92,9 @@ def _facts(inspection: Inspection) -> Iterator[tuple[str, str]]:
     for name in ("family", "link", "binarize"):
         if fields.get(name) is not None:
             yield name, shown(fields[name])
+    if isinstance(fields.get("decision"), dict):
+        known = {name: each for name, each in fields["decision"].items() if each is not None}
+        yield "decision", shown(", ".join(f"{n} {_plain(v)}" for n, v in known.items()), 2 * WIDEST)
     if inspection.n_classes is not None:
         yield "classes", _first(inspection.n_classes, inspection.classes)
     if inspection.n_features is not None:

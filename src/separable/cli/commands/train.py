@@ -10,7 +10,12 @@ import click
 from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
-from separable.cli.options.training_options import TESTING, problem_options, stream_options
+from separable.cli.options.training_options import (
+    TESTING,
+    decision_options,
+    problem_options,
+    stream_options,
+)
 from separable.cli.render.messages import say, verbosity
 from separable.workflow.options import TEST_SIZE
 
@@ -39,6 +44,7 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
 )
 @click.argument("data", metavar="DATA")
 @problem_options
+@decision_options
 @heading(
     TESTING,
     click.option("--test", metavar="FILE", help="Test on this file, and train on all of DATA."),

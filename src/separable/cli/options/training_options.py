@@ -13,13 +13,17 @@ from separable.cli.options.command import heading
 from separable.cli.options.options import reading_options, seed_option, threads_option
 from separable.data.ingest.conversions.convention_names import HOW
 from separable.model.metrics.metric_registry import METRICS
+from separable.model.predict.decision import THRESHOLD_METRICS
 from separable.workflow.learners import AUTO, LEARNERS, names_of
 from separable.workflow.options import (
     COLUMN_KINDS,
     Every,
     ProblemOptions,
     StreamOptions,
+    checked_class_weight,
+    checked_cost,
     checked_models,
+    checked_threshold,
 )
 
 if TYPE_CHECKING:
@@ -29,13 +33,23 @@ if TYPE_CHECKING:
 else:
     _Choice = click.Choice  # click 8.1 has no type parameters
 
-__all__ = ["TESTING", "convert_option", "only", "problem_options", "stream_options"]
+__all__ = [
+    "DECISIONS",
+    "TESTING",
+    "class_weight_option",
+    "convert_option",
+    "decision_options",
+    "only",
+    "problem_options",
+    "stream_options",
+]
 
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
 #: Headings of these options.
 LEARNING, LEARNING_FROM, TESTING = "Task and learners", "Features", "Evaluation"
+DECISIONS = "Decisions"
 
 
 def only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:  # noqa: ARG001
@@ -143,6 +157,50 @@ convert_option = click.option(
     help=f"How a text column is converted: {', '.join(HOW)}.  [default: guessed]",
 )
 
+
+def _joined(check: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return the callback of an option with named numbers, which may be repeated."""
+
+    def callback(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> Any:  # noqa: ARG001
+        return check(",".join(values) if values else None)
+
+    return callback
+
+
+def _threshold(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> Any:
+    return checked_threshold(only(ctx, param, values))
+
+
+class_weight_option = click.option(
+    "--class-weight",
+    multiple=True,
+    callback=_joined(checked_class_weight),
+    metavar="CLASS=W,...",
+    help="Weights of classes in training, or balanced. Learners without them are left out.",
+)
+
+#: Options of `train` alone.
+decision_options = heading(
+    DECISIONS,
+    click.option(
+        "--cost",
+        multiple=True,
+        callback=_joined(checked_cost),
+        metavar="fp=X,fn=Y",
+        help="Costs of false positives and false negatives, or of mistaking a row of each class: "
+        "chooses the threshold of the least cost on out-of-fold probabilities.",
+    ),
+    click.option(
+        "--threshold",
+        multiple=True,
+        callback=_threshold,
+        metavar="P|METRIC",
+        help="Predict the positive class above this probability, or above the one that maximizes "
+        f"{', '.join(THRESHOLD_METRICS)}.  [default: 0.5]",
+    ),
+    class_weight_option,
+)
+
 _OPTIONS = {
     LEARNING: (
         click.option(
@@ -240,7 +298,7 @@ def problem_options(command: F) -> F:
     def with_problem(*args: Any, **others: Any) -> Any:
         columns = {kind: list(others.pop(kind)) for kind in COLUMN_KINDS}
         own = [each.name for each in fields(ProblemOptions) if each.name != "columns"]
-        given = {name: others.pop(name) for name in own}
+        given = {name: others.pop(name) for name in own if name in others}
         return command(*args, options=ProblemOptions(columns=columns, **given), **others)
 
     decorated: Any = reading_options(threads_option(seed_option(with_problem)))

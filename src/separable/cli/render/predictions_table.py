@@ -80,7 +80,7 @@ def prediction_table(
         columns = _named("prediction", range(scores.shape[1]), scores)
     else:
         labels = model.classes.tolist()
-        codes = number_array(_class_codes(scores, len(labels)))
+        codes = number_array(_class_codes(model, scores))
         columns = {"prediction": _label_array(model.classes).take(codes)}
         columns |= _named("score", labels, scores)
         chances = model_probabilities(model, scores) if probabilities else None
@@ -101,12 +101,13 @@ def _label_array(classes: NDArray[Any]) -> Any:
     return mask(classes) if classes.dtype.kind == "b" else number_array(classes)
 
 
-def _class_codes(scores: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
+def _class_codes(model: Model, scores: NDArray[np.float64]) -> NDArray[Any]:
     import numpy as np
 
     from separable.model.predict.probability import classes_of
 
-    return classes_of(scores, np.arange(n_classes))
+    assert model.classes is not None
+    return classes_of(scores, np.arange(len(model.classes)), model.score_threshold)
 
 
 def _named(what: str, labels: Iterable[Any], values: NDArray[np.float64]) -> dict[str, Any]:

@@ -63,8 +63,11 @@ def imbalance(view: TableView) -> Iterator[Finding]:
             "imbalance", "note", (target.name,), (),
             f"{fraction:.1%} of the rows are {label}: always predicting it is as accurate. "
             "Compare models by a metric that is sensitive to the rare class, such as "
-            "balanced_accuracy, average_precision or mcc.",
-            {"metric": ("balanced_accuracy",)},
+            "balanced_accuracy, average_precision or mcc."
+            + " A lower threshold finds more of it." * (len(target.labels) == 2),
+            {"metric": ("balanced_accuracy",)}
+            if len(target.labels) > 2
+            else {"threshold": ("f1",)},
         )  # fmt: skip
 
 

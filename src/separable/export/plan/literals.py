@@ -49,6 +49,7 @@ def described(plan: Plan) -> dict[str, Any]:
         "takes": plan.takes,
         "steps": [_step(step) for step in plan.steps],
         "threshold": plan.threshold,
+        "score_threshold": plan.score_threshold,
         "probabilities": plan.probabilities,
         "calibration": plan.calibration,
         "base": plan.base,

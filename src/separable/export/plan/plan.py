@@ -246,6 +246,8 @@ class Plan:
     classes : tuple or None
     probabilities : {"logistic", "softmax"} or None
     calibration : tuple of (slope, offset), or None
+    score_threshold : float
+        Score above which the second of two classes is predicted.
     threshold : float or None
         Binarization: values above it become 1, others 0.
     """
@@ -259,6 +261,7 @@ class Plan:
     probabilities: Literal["logistic", "softmax"] | None
     calibration: tuple[tuple[float, float], ...] | None
     threshold: float | None
+    score_threshold: float = 0.0
 
     @property
     def title(self) -> str:

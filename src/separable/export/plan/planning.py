@@ -86,6 +86,7 @@ def plan_of(model: Any) -> Plan:
         probabilities=_probabilities(model),
         calibration=_calibration(model),
         threshold=model.threshold,
+        score_threshold=model.score_threshold,
     )
 
 

@@ -117,7 +117,7 @@ def _vector(model: LinearModel, plan: Plan, row: Any) -> Vector:
     class_probabilities = model_probabilities(model, scores)
     values = scores[0].tolist()
     if model.classes is not None:
-        prediction = classes_of(scores, model.classes)[0].item()
+        prediction = classes_of(scores, model.classes, model.score_threshold)[0].item()
     else:
         prediction = values[0] if len(values) == 1 else values
     return Vector(

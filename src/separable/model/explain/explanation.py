@@ -177,7 +177,7 @@ class Explanation:
         """Predicted class of each row, or the numbers in regression."""
         if self.model.classes is None:
             return self.scores
-        return classes_of(self.all_scores, self.model.classes)
+        return classes_of(self.all_scores, self.model.classes, self.model.score_threshold)
 
     def contributions(self, label: Any = None) -> Rows:
         """Return the contributions w_j x_j to one score per row, in the format of the data.

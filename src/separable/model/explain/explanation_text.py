@@ -68,7 +68,7 @@ def headline(explanation: Explanation, terms: Terms) -> str:
     if len(model.classes) == 1:
         rule = " (the only class met so far)"
     elif len(model.classes) == 2:
-        rule = f" (> 0 is {shown(terms.label)})"
+        rule = f" (> {number(model.score_threshold)} is {shown(terms.label)})"
     predicted, score = shown(terms.predicted), signed(terms.score)
     return f"{shown(model.learner)} predicts {predicted}: score {score}{rule}"
 

@@ -30,7 +30,7 @@ MAX_LISTED = 10
 #: Fields of the document that are reported unchanged.
 FIELDS = (
     *("format", "format_version", "separable_version", "learner", "family", "link"),
-    *("parameters", "binarize", "evidence"),
+    *("parameters", "binarize", "decision", "evidence"),
 )
 
 

@@ -31,6 +31,7 @@ from separable.model.files.container import (
 from separable.model.files.json_values import JSON, pack, plain, unpack
 from separable.model.files.training_rows import TrainingRows
 from separable.model.linear_model import Family, LinearModel, Link, TrainingState
+from separable.model.predict.decision import Costs, Decision
 from separable.model.voted.voted_model import VotedModel
 from separable.model.voted.voters import VOTED, voted_model_parts, voted_parts
 
@@ -94,6 +95,7 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
         state=None if state is None else dict(state.values),
         voted=_voted_record(model),
         binarize=model.threshold,
+        decision=_decision_record(model),
     )
     try:
         chunks = container_chunks(document.to_json(), tensors)
@@ -177,6 +179,7 @@ def _model_from_bytes(data: bytes) -> Model:
         link=document.link,
         threshold=document.binarize,
         calibration=_numbers(own, "calibration") if "calibration" in own else None,
+        decision=_decision(document.decision),
         **common,
     )
 
@@ -184,11 +187,28 @@ def _model_from_bytes(data: bytes) -> Model:
 def _voted_model(document: Document, own: dict[str, Any], common: dict[str, Any]) -> VotedModel:
     if document.link != VotedModel.link:
         raise ValueError(f"its link must be {VotedModel.link!r} for votes, not {document.link!r}.")
+    if document.decision is not None:
+        raise ValueError("it has a decision threshold, and votes are not probabilities.")
     assert document.voted is not None
     mistaken, voters = voted_model_parts(
         own, document.voted.n_features, document.voted.fit_intercept
     )
     return VotedModel(mistaken=mistaken, voters=voters, **common)
+
+
+def _decision_record(model: Model) -> DecisionRecord | None:
+    decision = model.decision
+    if decision is None:
+        return None
+    costs = None if decision.costs is None else CostsRecord(**vars(decision.costs))
+    return DecisionRecord(**{**vars(decision), "costs": costs})
+
+
+def _decision(record: DecisionRecord | None) -> Decision | None:
+    if record is None:
+        return None
+    costs = None if record.costs is None else Costs(**msgspec.structs.asdict(record.costs))
+    return Decision(**{**msgspec.structs.asdict(record), "costs": costs})
 
 
 def _voted_record(model: Model) -> VotedRecord | None:
@@ -311,12 +331,32 @@ class VotedRecord(msgspec.Struct, forbid_unknown_fields=True):
     fit_intercept: bool
 
 
+class CostsRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """Costs of mistakes; see ``Costs``."""
+
+    false_positive: float
+    false_negative: float
+
+
+class DecisionRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """Decision threshold of two classes; see ``Decision``."""
+
+    positive: int
+    threshold: float
+    chosen_by: str
+    costs: CostsRecord | None
+    expected: float | None
+    standard_error: float | None
+    at_half: float | None
+    rows: int
+
+
 class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Everything of a model except tensors; ``voted`` is set for a ``VotedModel``.
 
-    ``decision`` (threshold and costs), ``column_statistics`` (ranges, and mean and variance of the
-    contributions) and ``test_rows`` are names of fields to come. A file that has one of them says
-    more than this version can honour, so it is refused.
+    ``column_statistics`` (ranges, and mean and variance of the contributions) and ``test_rows`` are
+    names of fields to come. A file that has one of them says more than this version can honour, so
+    it is refused.
     """
 
     format: str = FORMAT
@@ -331,7 +371,7 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     state: dict[str, Any] | None
     voted: VotedRecord | None = None
     binarize: float | None = None
-    decision: None = None
+    decision: DecisionRecord | None = None
     column_statistics: None = None
     test_rows: None = None
 

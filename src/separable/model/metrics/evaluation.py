@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,17 @@ if TYPE_CHECKING:
 
     from separable.model.metrics.metric_case import NumberCase
     from separable.model.metrics.metric_registry import Task
+    from separable.model.predict.decision import Decision
 
-__all__ = ["ClassFigures", "Evaluation", "evaluation", "evaluation_text", "figure", "is_fraction"]
+__all__ = [
+    "ClassFigures",
+    "Evaluation",
+    "MeanCost",
+    "evaluation",
+    "evaluation_text",
+    "figure",
+    "is_fraction",
+]
 
 #: Metrics shown, if defined; the others are in ``figures``.
 OF_ONE_CLASS = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc", "log_loss")
@@ -31,6 +40,9 @@ OF_NUMBERS = ("r2", "rmse", "mae", "median_ae")
 
 #: Metrics of a positive class.
 POSITIVE = {"precision", "recall", "f1"}
+
+#: Begins the note on classes that are never predicted.
+NEVER = "Never predicted"
 
 #: Maximum classes of a confusion matrix, and maximum lines otherwise.
 MAX_TABLE_CLASSES = 8
@@ -50,7 +62,8 @@ def evaluation_text(evaluation: Evaluation, *, brief: bool = False) -> str:
             if len(evaluation.classes) <= MAX_TABLE_CLASSES
             else _by_class(evaluation)
         )
-    parts += [f"  {note}" for note in evaluation.notes]
+    two = brief and evaluation.positive is not None  # their confusion matrix says it
+    parts += [f"  {note}" for note in evaluation.notes if not (two and note.startswith(NEVER))]
     return "\n".join(parts)
 
 
@@ -67,6 +80,11 @@ def _figures_table(evaluation: Evaluation, *, brief: bool) -> str:
             lines.append(
                 (_called(evaluation, name), _with_error(evaluation, name), figure(name, beside))
             )
+    cost = evaluation.cost
+    if cost is not None:
+        name = f"cost (fp {number(cost.false_positive)}, fn {number(cost.false_negative)})"
+        own = f"{number(cost.mean)} +- {cost.standard_error:.2g}"
+        lines.append((name, own, number(cost.constant)))
     right = ""
     if evaluation.correct is not None and not brief:
         right = (
@@ -184,6 +202,27 @@ class ClassFigures:
     f1: float | None
 
 
+@dataclass(frozen=True)
+class MeanCost:
+    """Mean cost of a row.
+
+    Parameters
+    ----------
+    false_positive, false_negative : float
+        The costs of the mistakes.
+    mean, standard_error : float
+        Of the predictions; the standard error over the rows.
+    constant : float
+        Mean cost of the constant prediction.
+    """
+
+    false_positive: float
+    false_negative: float
+    mean: float
+    standard_error: float
+    constant: float
+
+
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """All defined metrics of predictions, with those of a constant prediction.
@@ -215,6 +254,8 @@ class Evaluation:
         Classes of the model, then unknown labels.
     confusion : ndarray of int64, shape (k, k), or None
         Confusion matrix: true classes (first axis) by predicted classes (second axis).
+    cost : MeanCost or None
+        Mean cost of a row, if the model has costs of mistakes.
     """
 
     task: Task
@@ -230,6 +271,7 @@ class Evaluation:
     positive: Any = None
     classes: tuple[ClassFigures, ...] = field(default=(), repr=False)
     confusion: NDArray[np.int64] | None = field(default=None, repr=False)
+    cost: MeanCost | None = None
 
     def __str__(self) -> str:
         return self.text()
@@ -263,6 +305,8 @@ class Evaluation:
                 for each in self.classes
             ]
             values["confusion"] = None if self.confusion is None else self.confusion.tolist()
+        if self.cost is not None:
+            values["cost"] = asdict(self.cost)
         return values
 
     @classmethod
@@ -298,6 +342,7 @@ class Evaluation:
                 for each in values.get("classes", ())
             ),
             confusion=None if confusion is None else np.array(confusion, dtype=np.int64),
+            cost=MeanCost(**values["cost"]) if values.get("cost") else None,
         )
 
 
@@ -356,6 +401,24 @@ def evaluation(
         left_out=left_out,
         constant=constant,
         **(_of_classes(case, beside) if isinstance(case, ClassCase) else {}),
+        cost=_mean_cost(predictions.decision, case, beside),
+    )
+
+
+def _mean_cost(
+    decision: Decision | None, case: ClassCase | NumberCase, beside: ClassCase | NumberCase
+) -> MeanCost | None:
+    if decision is None or decision.costs is None:
+        return None
+    fractions = case.weight / case.weight.sum()
+    own, other = (decision.cost_of_rows(each.y_true, each.predicted) for each in (case, beside))
+    mean = float(fractions @ own)
+    return MeanCost(
+        decision.costs.false_positive,
+        decision.costs.false_negative,
+        mean,
+        float(np.linalg.norm(fractions * (own - mean))),
+        float(fractions @ other),
     )
 
 
@@ -443,7 +506,7 @@ def _notes(case: ClassCase, classes: list[ClassFigures]) -> list[str]:
             "predicted wrongly, with probability 0."
         )
     if never:
-        notes.append(f"Never predicted, so of precision 0: {_listed(never)}.")
+        notes.append(f"{NEVER}, so of precision 0: {_listed(never)}.")
     if absent:
         means = ", so left out of means over classes" if case.positive is None else ""
         notes.append(f"No row is of this class{means}: {_listed(absent)}.")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from separable.model.kinds import Model
     from separable.model.metrics.metric_case import ClassCase, NumberCase
+    from separable.model.predict.decision import Decision
     from separable.typing import Indices
 
 __all__ = [
@@ -53,12 +54,15 @@ class Predictions:
         One per class.
     classes : ndarray, shape (k,), optional
         Sorted labels. None: the predictions are numbers.
+    decision : Decision, optional
+        Threshold of the predicted classes, with the costs of mistakes.
     """
 
     predicted: NDArray[Any]
     scores: NDArray[np.float64] | None = None
     probabilities: NDArray[np.float64] | None = None
     classes: NDArray[Any] | None = None
+    decision: Decision | None = None
 
     @property
     def task(self) -> Task:
@@ -72,6 +76,7 @@ class Predictions:
             None if self.scores is None else self.scores[rows],
             None if self.probabilities is None else self.probabilities[rows],
             self.classes,
+            self.decision,
         )
 
 
@@ -99,7 +104,8 @@ def predictions_from(model: Model, scores: NDArray[np.float64]) -> Predictions:
         return Predictions(scores)
     square = scores.reshape(-1, model.n_scores)
     chances = model_probabilities(model, square)
-    return Predictions(classes_of(square, model.classes), scores, chances, model.classes)
+    predicted = classes_of(square, model.classes, model.score_threshold)
+    return Predictions(predicted, scores, chances, model.classes, model.decision)
 
 
 @dataclass(frozen=True)

@@ -157,8 +157,8 @@ def record_scores(model: LinearModel, record: Any, columns: WeightColumns) -> li
     return scores if all(map(math.isfinite, scores)) else None
 
 
-def class_of_scores(scores: list[float], classes: list[Any]) -> Any:
-    """Return the class of scores: of two, > 0 is the second; else the first largest."""
+def class_of_scores(scores: list[float], classes: list[Any], threshold: float = 0.0) -> Any:
+    """Return the class of scores: of two, the second above the threshold; else the largest."""
     if len(classes) <= 2:
-        return classes[scores[0] > 0] if len(classes) == 2 else classes[0]
+        return classes[scores[0] > threshold] if len(classes) == 2 else classes[0]
     return classes[scores.index(max(scores))]

@@ -31,16 +31,18 @@ __all__ = [
 ]
 
 
-def classes_of(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
+def classes_of(
+    scores: NDArray[np.float64], classes: NDArray[Any], threshold: float = 0.0
+) -> NDArray[Any]:
     """Return the class of each row of ``scores``, shape (n, k).
 
-    One class: always that one. Two: ``classes[1]`` if the score is > 0. More: the largest score,
-    the first in a tie.
+    One class: always that one. Two: ``classes[1]`` if the score is above the threshold. More: the
+    largest score, the first in a tie.
     """
     if len(classes) == 1:
         chosen = np.zeros(len(scores), dtype=np.intp)
     elif len(classes) == 2:
-        is_second = scores[:, 0] > 0
+        is_second = scores[:, 0] > threshold
         if classes.dtype.kind != "U":  # texts are not copied one by one
             return np.asarray(np.where(is_second, classes[1], classes[0]))
         chosen = is_second.astype(np.intp)

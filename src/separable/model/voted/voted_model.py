@@ -97,6 +97,8 @@ class VotedModel:
     #: A vote is a score, not a probability.
     link: ClassVar[Link] = "score"
     threshold: ClassVar[None] = None
+    decision: ClassVar[None] = None
+    score_threshold: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         classes = checked_classes(self.classes)

@@ -71,6 +71,11 @@ def figures(evaluation: Evaluation) -> Table:
         for name in names
         if name in evaluation.figures
     ]
+    cost = evaluation.cost
+    if cost is not None:
+        name = f"mean cost (fp {number(cost.false_positive)}, fn {number(cost.false_negative)})"
+        error = f"{cost.standard_error:.2g}"
+        rows.append((name, number(cost.mean), error, number(cost.constant)))
     return Table(("", "the model", "standard error", "best constant"), tuple(rows))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.model.metrics.metric_case import case_of
+from separable.model.predict.decision import decision_text
 from separable.model.voted.voted_model import VotedModel
 from separable.plot.displays.ranking_curves import checked
 from separable.report.charts import (
@@ -144,11 +145,18 @@ def _good(contents: Contents) -> dict[str, Any]:
         return {"figures": None, "by_class": None, "how": "", "figure_notes": []}
     result = measured.figures
     return {
-        "how": _sentence(measured.how),
+        "how": " ".join([_sentence(measured.how), *_threshold(contents.model)]),
         "figures": report_tables.figures(result),
         "figure_notes": _lines(result.notes),
         "by_class": report_tables.by_class(result) if result.task == "classification" else None,
     }
+
+
+def _threshold(model: Model) -> list[str]:
+    if model.decision is None:
+        return []
+    assert model.classes is not None
+    return [f"Decision threshold: {decision_text(model.decision, model.classes)}."]
 
 
 def _mistakes(contents: Contents) -> dict[str, Any]:

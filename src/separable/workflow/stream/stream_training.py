@@ -57,7 +57,10 @@ __all__ = ["StreamRun", "train_stream"]
 #: Without a model.
 DEFAULTS: dict[Task, str] = {"classification": "sgd-classifier", "regression": "sgd-regressor"}
 #: Options of a comparison, which a stream does not make.
-NOT_TAKEN = ("metric", "positive", "group", "time", "folds", "compare_rows")
+NOT_TAKEN = (
+    *("metric", "positive", "group", "time", "folds", "compare_rows"),
+    *("cost", "threshold", "class_weight"),
+)
 
 
 @dataclass(frozen=True, repr=False)

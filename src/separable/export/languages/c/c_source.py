@@ -90,6 +90,7 @@ def _constants(plan: Plan) -> str:
     lines = [
         f"#define HAS_THRESHOLD {int(plan.threshold is not None)}",
         f"#define THRESHOLD {float(plan.threshold or 0.0)!r}",
+        f"#define SCORE_THRESHOLD {plan.score_threshold!r}",
         f"#define N_PLACES {len(plan.weights)}",
         f"static const double BASE[{k}] = {_braced(map(repr, plan.base))};",
         f"static const double WEIGHTS[][{k}] = {weights};",

@@ -74,6 +74,7 @@ static int is_missing(const model_value *value) {
 
 #define HAS_THRESHOLD 0
 #define THRESHOLD 0.0
+#define SCORE_THRESHOLD 0.0
 #define IS_LOGISTIC 1
 #define N_PLACES 6
 static const double BASE[1] = {0.0};
@@ -788,7 +789,7 @@ int model_predict(const model_cell *row, int *place) {
     double scores[MODEL_N_SCORES];
     int k, problem = model_scores(row, scores);
     if (problem) return problem;
-    *place = MODEL_N_CLASSES == 2 && scores[0] > 0;
+    *place = MODEL_N_CLASSES == 2 && scores[0] > SCORE_THRESHOLD;
     for (k = 1; k < MODEL_N_SCORES; ++k)
         if (scores[k] > scores[*place]) *place = k;
     return 0;

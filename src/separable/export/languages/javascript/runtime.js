@@ -51,6 +51,7 @@ const separableModel = (() => {
       },
     ],
     threshold: null,
+    score_threshold: 0,
     probabilities: "logistic",
     calibration: null,
     base: [0],
@@ -575,7 +576,7 @@ const separableModel = (() => {
   function predict(row) {
     const values = scores(row);
     if (CLASSES === null) return values.length === 1 ? values[0] : values;
-    if (CLASSES.length === 2) return CLASSES[values[0] > 0 ? 1 : 0];
+    if (CLASSES.length === 2) return CLASSES[values[0] > MODEL.score_threshold ? 1 : 0];
     let best = 0;
     values.forEach((value, k) => {
       if (value > values[best]) best = k;

@@ -401,7 +401,7 @@ def _index(plan: Plan, scores: str, nodes: Nodes) -> str:
     if plan.n_scores > 1:
         return nodes("ArgMax", scores, axis=1, keepdims=0)
     assert plan.classes is not None
-    bound = 0.0 if len(plan.classes) == 2 else np.inf
+    bound = plan.score_threshold if len(plan.classes) == 2 else np.inf
     above = nodes("Greater", scores, nodes.numbers(bound))
     column = nodes("Squeeze", above, nodes.integers([1]))
     return nodes("Cast", column, to=nodes.type_of(np.dtype(np.int64)))

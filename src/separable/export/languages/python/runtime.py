@@ -57,6 +57,7 @@ MODEL: dict[str, Any] = {
         },
     ],
     "threshold": None,
+    "score_threshold": 0.0,
     "probabilities": "logistic",
     "calibration": None,
     "base": [0.0],
@@ -565,7 +566,7 @@ def predict(row):
     if CLASSES is None:
         return values[0] if len(values) == 1 else values
     if len(CLASSES) == 2:
-        return CLASSES[values[0] > 0]
+        return CLASSES[values[0] > MODEL["score_threshold"]]
     return CLASSES[values.index(max(values))]
 
 

@@ -214,7 +214,8 @@ def prediction(plan: Plan) -> str:
         return f"CASE WHEN s0 IS NULL THEN NULL ELSE {literal(plan.classes[0])} END"
     if len(plan.classes) == 2:
         no, yes = map(literal, plan.classes)
-        return f"CASE WHEN s0 > 0 THEN {yes} WHEN s0 <= 0 THEN {no} END"
+        above = number(plan.score_threshold) if plan.score_threshold else "0"
+        return f"CASE WHEN s0 > {above} THEN {yes} WHEN s0 <= {above} THEN {no} END"
     cases = " ".join(f"WHEN {at} THEN {literal(label)}" for at, label in enumerate(plan.classes))
     return f"CASE best {cases} END"
 
