@@ -30,6 +30,7 @@ from separable import (
 from separable.estimator import Estimator
 from separable.features.base import Transformer
 from separable.model.linear_model import TrainingState
+from separable.model.predict.decision import Costs, Decision
 
 if TYPE_CHECKING:
     from separable.model.kinds import Model
@@ -243,6 +244,10 @@ PLAIN: dict[str, Callable[[], Specimen]] = {
     "names": lambda: _plain(feature_names=["é", "", "日本 \n\x00 x"]),
     "calibrated": lambda: _plain(calibration=[[1.5, -0.25]]),
     "threshold": lambda: _plain(threshold=1.5),
+    "decision": lambda: _plain(
+        calibration=[[1.5, -0.25]],
+        decision=Decision(0, 0.0625, "cost", Costs(1, 15), 0.5, 0.125, 0.75, rows=40),
+    ),
     "one class": lambda: _plain(classes=["only"]),
     "softmax": lambda: _plain(
         weights=np.eye(3) - 0.5, intercept=[0, 0.5, 1], classes=[1, 2, 3], link="softmax"

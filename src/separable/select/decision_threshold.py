@@ -189,7 +189,7 @@ def decision_of(
     Decision
         Of equally good thresholds the nearest to that of exact probabilities, fp / (fp + fn), or
         for a metric to 0.5. The expected cost or metric is cross-validated: the threshold of each
-        fold is chosen on the other folds.
+        fold is chosen on the other folds, if there are any.
     """
     metric = threshold if isinstance(threshold, str) else None
     by = metric or (GIVEN if threshold is not None else LEAST_COST)
@@ -222,6 +222,8 @@ def _cross_validated(
     """Return the predictions of each fold by the threshold of the other folds."""
     if given is not None:
         return data.predicted(given)
+    if len(data.folds) < 2:
+        return data.predicted(_best_threshold(data, objective))
     thresholds = np.empty(len(data.weight))
     for fold in data.folds:
         others = np.setdiff1d(np.arange(len(data.weight)), fold)
