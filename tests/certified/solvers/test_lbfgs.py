@@ -6,7 +6,10 @@ import scipy.sparse as sp
 
 from separable import LogisticRegression, LogisticRegressionCV
 from separable._core import native
+from separable.certified.problem import TOGETHER, Columns, Lane, Problem
+from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles
 from separable.data.rows import as_rows, core_rows
+from separable.losses.logistic import Logistic
 from tests.certified.engine_problems import use_solvers
 from tests.long_cases import first
 
@@ -141,6 +144,30 @@ def test_a_lane_has_the_same_bits_alone_and_among_others(kind, is_float32):
     together = solve([0, 1, 2, -1])
     for k, held_out in enumerate([0, 1, 2, -1]):
         np.testing.assert_array_equal(together[k], solve([held_out])[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("shape", [(600, 40), (400, 257), (30, 90)])
+def test_scores_of_a_lane_do_not_depend_on_its_neighbours(shape, K, kind):
+    """A product with the weights of a whole batch sums in an order that its width decides."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=shape), rng.integers(K, size=shape[0]).astype(np.int32)
+    rows, fold = as_rows(sp.csr_array(X) if kind == "sparse" else X), y % 2 + y // 2
+    classes = {"n_classes": K} if K > 2 else {}
+    made = Problem(rows, Logistic(), y, None, fold.astype(np.int32), True, Columns(), **classes)
+    lanes = [Lane(1.0, TOGETHER if K > 2 else 1, fold=-1) for _ in range(7)]
+    tiles = LogisticTiles(made)
+    batch = Batch.of(made, lanes, tiles.size)
+    batch.weights[:] = rng.normal(size=batch.weights.shape)
+    weights, intercept, scores = tiles.scores(batch)
+    width = scores.shape[1] // len(lanes)
+    for k in range(len(lanes)):
+        own = slice(k * width, (k + 1) * width)
+        alone = tiles.scores(batch.take(k))
+        np.testing.assert_array_equal(weights[:, own], alone[0])
+        np.testing.assert_array_equal(intercept[own], alone[1])
+        np.testing.assert_array_equal(scores[:, own], alone[2])
 
 
 @pytest.mark.kernel

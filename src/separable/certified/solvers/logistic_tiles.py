@@ -147,15 +147,15 @@ class LogisticTiles:
 
     def scores(self, batch: Batch) -> tuple[Floats, Floats, Floats]:
         """Return weights, intercepts and scores in the problem's columns; absent classes: -inf."""
-        u, b, present = batch.columns(self.width)
+        parts = [self._scores_of(batch.take(at)) for at in range(len(batch.lanes))]
+        weights, b, scores = zip(*parts, strict=True)
+        return np.hstack(weights), np.concatenate(b), np.hstack(scores)
+
+    def _scores_of(self, lane: Batch) -> tuple[Floats, Floats, Floats]:
+        """Return those of one lane: BLAS sums columns of a wider array in another order."""
+        u, b, present = lane.columns(self.width)
         weights = np.ascontiguousarray(u if self._space is None else self._space.expand(u))
-        width, x = self.width, self.problem.x
-        scores = np.hstack(  # lane by lane: BLAS sums columns of a wider array in another order
-            [
-                x.matvec(np.ascontiguousarray(weights[:, at : at + width]))
-                for at in range(0, weights.shape[1], width)
-            ]
-        )
+        scores = self.problem.x.matvec(weights)
         if self._space is not None:  # its columns are centred elsewhere
             b = b + (self._space.take(np.arange(1)) @ u - scores[:1])[0]
         if self._shift is not None:
