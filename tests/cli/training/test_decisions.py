@@ -78,3 +78,13 @@ def test_compare_takes_class_weights_and_no_costs(separable):
     given = ("compare", PENGUINS, "--target", "sex")
     assert "lda" not in separable(*given, "--class-weight", "balanced").out
     assert separable(*given, "--cost", "fp=1,fn=2").code == 2
+
+
+@pytest.mark.parametrize("model", ["linear-gaussian-nb", "averaged-perceptron"])
+def test_an_update_says_what_becomes_of_the_threshold(separable, model):
+    given = ("--target", "sex", "--model", model, "--threshold", "0.2", "-o", "m")
+    separable("train", PENGUINS, *given)
+    result = separable("update", "m", PENGUINS, "-o", "new")
+    kept = model == "linear-gaussian-nb"
+    assert ("threshold is kept" if kept else "threshold is dropped") in result.err
+    assert (load("new").decision == load("m").decision) == kept

@@ -130,7 +130,23 @@ class _Update:
         total = {} if rows is None else {"rows": rows + self.summary["rows"]}
         model = stream_model(learner, self.summary["rows"])
         record = {**self.trained, **total, "updates": updates}
-        return replace(model, evidence={**model.evidence, "train": record})
+        return self._decided(replace(model, evidence={**model.evidence, "train": record}))
+
+    def _decided(self, model: Model) -> Model:
+        """Return the model with the decision threshold it had, if it still has probabilities."""
+        from separable.model.linear_model import LinearModel
+
+        decision = self.model.decision
+        if decision is None or not isinstance(model, LinearModel):
+            return model
+        if model.link == "score":
+            note(
+                "The decision threshold is dropped: it needs the calibration of the old scores. "
+                "Retrain on all rows to choose it again."
+            )
+            return model
+        note("The decision threshold is kept; it was chosen before the update.")
+        return replace(model, decision=decision)
 
     def _on_batches(self, batches: Sequence[Batch]) -> None:
         """Predict rows with the model before the update."""
