@@ -122,5 +122,7 @@ def written_as(conversion: Conversion) -> str:
         return f"such as '{example}{' ' * bool(after) if after != '%' else ''}{after}'"
     if isinstance(conversion, DateConversion):
         orders = {"ymd": "2024-01-31", "dmy": "31.1.2024 or 31/1/24", "mdy": "1/31/2024 or 1/31/24"}
+        if conversion.month_names:
+            orders["ymd"] = "31 Jan 2024"
         return f"such as {orders[conversion.order]}"
     return "such as 14:30" + " or 1h 30m" * conversion.words
