@@ -22,12 +22,14 @@ from separable.features.table.number_column import numbers_of
 from separable.model.words import number, shown
 from separable.workflow.input_tables import naming_file
 from separable.workflow.role_columns import class_labels
+from separable.workflow.target_texts import with_converted_target
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from separable.data.columns import Columns
+    from separable.data.ingest.conversions.conversion import Conversion
     from separable.data.table import ColumnType
     from separable.workflow.learners import Task
 
@@ -91,15 +93,21 @@ class Target(ABC):
         Their indices in the table.
     missing : int
         Number of rows without a target.
+    conversion : Conversion or None
+        How the texts of the column were converted to numbers.
+    reason : str
+        What the conversion reads, with counts.
     """
 
     values: NDArray[Any]
     rows: Rows
     missing: int
+    conversion: Conversion | None = None
+    reason: str = ""
 
     task: ClassVar[Task]
 
-    #: The type with which the column is read, and a hint for errors.
+    #: The type with which the column is read if it needs no conversion, and a hint for errors.
     column_type: ClassVar[ColumnType]
     remedy: ClassVar[Message] = Message()
 
@@ -373,6 +381,7 @@ class Numbers(Target):
 
     def read_true_values(self, table: pa.Table, name: str, where: str) -> Self:
         """Return the numbers of another table; see `Target.read_true_values`."""
+        table = with_converted_target(table, name, self.conversion, where)
         result = self._of(table, name, where)
         refuse_empty(f"{where}: the target column {name!r}", len(result.values))
         return result
@@ -386,7 +395,8 @@ class Numbers(Target):
         low, high, mean = (float(f(self.values)) for f in (np.min, np.max, np.mean))
         return Finding(
             {"target_values": {"minimum": low, "maximum": high, "mean": mean}},
-            f"{number(low)} to {number(high)}, mean {number(mean)}",
+            f"{number(low)} to {number(high)}, mean {number(mean)}"
+            f"{f'; {self.reason}' if self.reason else ''}",
         )
 
     def split(self, test_size: float, seed: int) -> tuple[Rows, Rows]:

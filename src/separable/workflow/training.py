@@ -565,7 +565,7 @@ def _scored_table(problem: Problem, fitted: _Fitted, test: Any) -> tuple[ScoredR
     options, where = problem.options, file_name(test)
     types: dict[str, Any] = {
         **fitted.encoder.column_types,
-        options.target: problem.target.column_type,
+        options.target: "category" if problem.target.conversion else problem.target.column_type,
     }
     if options.weight is not None:
         types[options.weight] = "number"

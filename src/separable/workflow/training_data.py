@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import is_text
-from separable.data.columns import Categories, as_columns
+from separable.data.columns import as_columns
 from separable.data.ingest.conversions.guessing import guess_conversion
 from separable.data.table import (
     CellError,
@@ -29,6 +29,11 @@ from separable.workflow.options import file_name
 from separable.workflow.progress import step
 from separable.workflow.role_columns import groups_of, refuse_no_weight, times_of, weights_of
 from separable.workflow.target import TARGETS, QuantityError
+from separable.workflow.target_texts import (
+    target_guess,
+    with_converted_target,
+    without_missing_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,27 +145,56 @@ def read_problem(data: Any, options: ProblemOptions) -> Problem:
     table = _read(data, options, kind, types)
     where = file_name(data)
     _require(options, table, where)
+    table, target, notes = _read_target(data, table, options, task, types)
     options = _set_target_apart(options)
-    try:
-        sure = task is not None or options.target in types
-        target = kind.read(table, options.target, where, types.get(options.target), sure=sure)
-    except QuantityError:
-        if sure:
-            raise
-        table = _with_numbers(table, options.target)
-        target = TARGETS["regression"].read(table, options.target, where)
     features = table.drop_columns([options.target, *dict.fromkeys(options.apart.values())])
     _refuse_no_columns(features, options, where)
     with naming_file(data):
         conversions = _conversions(features, options)
     problem = Problem(data, options, table, features, target, None, None, None, (), conversions)
-    return _with_row_columns(problem, [] if task else _notes_on_task(problem))
+    return _with_row_columns(problem, [*([] if task else _notes_on_task(problem)), *notes])
+
+
+def _read_target(
+    data: Any,
+    table: pa.Table,
+    options: ProblemOptions,
+    task: Task | None,
+    types: dict[str, ColumnType],
+) -> tuple[pa.Table, Target, list[Message]]:
+    """Return the table with its target converted, the target, and notes on it."""
+    name, where, classes = options.target, file_name(data), TARGETS["classification"]
+    is_category = name in options.columns["category"]
+    sure = task is not None or is_category or name in options.columns["number"]
+    numbers, guess = TARGETS["regression"], None
+    if task == "regression" or (name in options.conversions and task is None) or not sure:
+        with naming_file(data):
+            is_sure = task == "regression"
+            guess = target_guess(table, name, options.conversions, where, sure=is_sure)
+    if task == "regression" or guess is not None:
+        conversion = None if guess is None else guess.conversion
+        table = with_converted_target(table, name, conversion, data, numbers.remedy)
+        target = numbers.read(table, name, where, "category" if is_category else None)
+        if guess is not None:
+            target = replace(target, conversion=conversion, reason=guess.reason)
+        return table, target, []
+    table, remark = without_missing_words(table, name)
+    notes = [Message(remark)] if remark else []
+    try:
+        given = types.get(name) if name not in options.conversions else "category"
+        return table, classes.read(table, name, where, given, sure=sure), notes
+    except QuantityError:
+        if sure:
+            raise
+        table = with_converted_target(table, name, None, data, numbers.remedy)
+        return table, numbers.read(table, name, where), notes
 
 
 def _conversions(features: pa.Table, options: ProblemOptions) -> dict[str, Given]:
     """Return the conversions of text columns, guessed from all rows: a split may hide some."""
-    require_columns(options.conversions, features.column_names, "The table")
-    columns, given = as_columns(features), dict(options.conversions)
+    given = {name: how for name, how in options.conversions.items() if name != options.target}
+    require_columns(given, features.column_names, "The table")
+    columns = as_columns(features)
     kinds = {name: kind for kind, names in options.columns.items() for name in names}
     made: dict[str, Given] = {}
     for name in columns.names:
@@ -260,14 +294,18 @@ def _read(
     data: Any, options: ProblemOptions, kind: type[Target], types: dict[str, ColumnType]
 ) -> pa.Table:
     target = options.target
+    as_text: dict[str, ColumnType] = {**types, target: "category"}
+    if (isinstance(data, str) and data == "-") or target in options.conversions:
+        return table_of(data, as_text, options.reading)
     try:
         return table_of(data, {**types, target: kind.column_type}, options.reading)
     except NotANumberError as error:
+        if error.column == target:
+            return table_of(data, as_text, options.reading)
         remedy = Message("Or use it as a category: ", Option("category", error.column), ".")
         if error.column == options.weight:
             remedy = Message(Option("weight", error.column), ": weights are numbers.")
-        advice = kind.remedy if error.column == target else remedy
-        raise error.with_problem(*error.args, " ", advice) from None
+        raise error.with_problem(*error.args, " ", remedy) from None
 
 
 def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
@@ -286,17 +324,6 @@ def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
     for option, name in options.apart.items():
         if name == options.target:
             raise OptionError(Option(option, name), ": it is the target. Name another column.")
-
-
-def _with_numbers(table: pa.Table, name: str) -> pa.Table:
-    """Return a table with a column of numeric texts converted to numbers."""
-    import pyarrow as pa
-
-    column = as_columns(table.select([name]))[name]
-    assert isinstance(column, Categories)
-    values = np.append([float(level) for level in column.levels], np.nan)[column.codes]
-    index = table.column_names.index(name)
-    return table.set_column(index, name, pa.array(values, from_pandas=True))
 
 
 def _set_target_apart(options: ProblemOptions) -> ProblemOptions:

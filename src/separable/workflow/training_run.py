@@ -10,6 +10,7 @@ from separable.data.table import missing_counts
 from separable.model.metrics.metric_registry import METRICS
 from separable.workflow import typical
 from separable.workflow.options import data_name
+from separable.workflow.target_texts import conversion_record
 from separable.workflow.training_record import (
     Absent,
     Data,
@@ -242,6 +243,7 @@ def run_record(run: TrainingRun, constant: Any, command: str) -> dict[str, Any]:
     return {
         "task": problem.task,
         "target": options.target,
+        **conversion_record(problem.target.conversion),
         "data": data_name(problem.data),
         "rows": len(problem),
         "metric": score.metric.name,

@@ -10,6 +10,7 @@ import numpy as np
 from separable.workflow.input_tables import naming_file
 from separable.workflow.options import file_name
 from separable.workflow.role_columns import class_labels, positive_class, weights_of
+from separable.workflow.target_texts import as_numbers, recorded_conversion
 from separable.workflow.training_record import trained_on
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def true_targets_of(
     is_present : ndarray of bool
         Mask of the rows with a target.
     """
-    from separable.data.columns import Categories, as_columns
+    from separable.data.columns import Categories, Numbers, as_columns
 
     if target is None:
         labels = np.full(part.rows.n_rows, np.nan) if part.labels is None else part.labels
@@ -61,6 +62,10 @@ def true_targets_of(
         return labels[mask], mask
     assert part.table is not None
     column = as_columns(part.table.select([target]))[target]
+    if isinstance(column, Categories) and model.classes is None:
+        rows = range(part.first_row, part.first_row + part.table.num_rows)
+        with naming_file(None, rows):
+            column = Numbers(as_numbers(target, column, recorded_conversion(trained_on(model))))
     if isinstance(column, Categories):
         mask = column.codes >= 0
         assert model.classes is not None
@@ -117,7 +122,8 @@ def rows_with_targets(
             raise click.UsageError(
                 "The model does not name its target column. Name it with --target."
             )
-        besides[target] = "number" if model.classes is None else "category"
+        plain = model.classes is None and recorded_conversion(trained_on(model)) is None
+        besides[target] = "number" if plain else "category"
     elif target is not None:
         raise click.UsageError(
             f"--target {target}: each line of {source.kind} text begins with its target. Leave the "

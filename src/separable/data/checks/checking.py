@@ -17,9 +17,11 @@ from separable.data.checks import (
 from separable.data.checks.duplicate_rows import duplicates_between
 from separable.data.checks.findings import Finding, Findings
 from separable.data.checks.table_view import TableView, target_of
-from separable.data.columns import as_columns
+from separable.data.columns import Categories, as_columns
 from separable.data.dataset import column_name
 from separable.data.ingest.conversions.guessing import converted_columns, guess_conversions
+from separable.data.ingest.conversions.target_conversion import guess_target
+from separable.data.ingest.dates import typed_column
 from separable.data.ingest.in_memory import table_or_rows
 from separable.data.io.sources import is_file_source
 from separable.data.rows import Rows
@@ -28,7 +30,7 @@ from separable.data.table import TableError, require_columns
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from separable.data.ingest.conversions.guessing import Given
+    from separable.data.ingest.conversions.guessing import ConversionGuess, Given
 
 __all__ = ["Finding", "Findings", "check", "duplicates_between"]
 
@@ -128,7 +130,7 @@ def check(
     left_out = {name, *apart, *drop}
     converted = [each for each in columns.names if each not in {*left_out, *asked}]
     guesses = guess_conversions(columns, conversions, converted)
-    columns = converted_columns(columns, guesses)
+    columns = converted_columns(columns, {**guesses, **_target_guess(columns, name, task, asked)})
     split = {"group": group, "time": time}
     view = TableView(
         columns,
@@ -141,6 +143,19 @@ def check(
     with np.errstate(over="ignore", invalid="ignore"):  # infinite and very large values
         findings = [finding for each in CHECKS for finding in each(view)] if view.n_rows else []
     return Findings(findings, view.n_rows, len(view.sample))
+
+
+def _target_guess(
+    columns: Any, name: str | None, task: str | None, asked: Sequence[str]
+) -> dict[str, ConversionGuess]:
+    """Return the conversion of a target such as ``$1,200`` to numbers, if it has one."""
+    if name is None or task == "classification" or name in asked:
+        return {}
+    column = typed_column(columns, name)
+    if not isinstance(column, Categories):
+        return {}
+    guess = guess_target(name, column, {}, sure=False)
+    return {} if guess is None or guess.conversion is None else {name: guess}
 
 
 def _table(data: Any) -> Any:

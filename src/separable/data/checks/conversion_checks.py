@@ -47,7 +47,7 @@ SEPARATORS = (";", "|", ",")
 MIN_SEPARATED, MAX_LABELS = 0.1, 100
 
 #: A likely typo has at most this many rows, and its likely meaning this many times as many.
-MAX_TYPO_ROWS, TYPO_RATIO = 3, 20
+MAX_TYPO_ROWS, TYPO_RATIO = 3, 8
 
 #: As many levels as this are used well as a category, although they look like numbers or dates.
 FEW_LEVELS = 20

@@ -426,7 +426,7 @@ def _marks(
     if not fraction:
         return None, ""
     best = max(fraction.values())
-    if best < MIN_READ and not given:
+    if best == 0 or (best < MIN_READ and not given):
         return None, ""
     fits = [marks for marks, share in fraction.items() if share >= max(min(best, MIN_READ), 1e-9)]
     if powers:  # 4,691E+02 has a decimal comma
