@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.fitting.fold_fits import PathSolver
+    from separable.select.estimators.base_search import AnyValue
     from separable.select.estimators.search_table import SearchTable
     from separable.typing import Floats
 
@@ -127,9 +128,9 @@ class AlphaSearch(RegressorMixin, RegularizationSearch):
 
     # ------------------------------------------------------------------ results
 
-    def _without_ratios(self, values: NDArray[Any], axis: int) -> Any:
-        """Return values of all l1_ratios; without that axis if there is one l1_ratio."""
-        return values.take(0, axis=axis) if len(self._searched().ratios) == 1 else values
+    def _by_fold(self, values: NDArray[AnyValue]) -> NDArray[AnyValue]:
+        """Return values by fold, l1_ratio and alpha; without the second if there is one."""
+        return values[:, 0] if len(self._searched().ratios) == 1 else values
 
     @property
     def alpha_(self) -> float:
@@ -147,22 +148,9 @@ class AlphaSearch(RegressorMixin, RegularizationSearch):
         return alphas[0] if alphas.ndim == 2 and len(alphas) == 1 else alphas
 
     @property
-    def scores_(self) -> Floats:
-        """The score of each fold and alpha, (F, S) or (F, R, S); the larger the better."""
-        scores: Floats = self._without_ratios(self._searched().scores, 1)
-        return scores
-
-    @property
     def mse_path_(self) -> Floats:
         """The mean squared error of each alpha and fold, (S, F) or (R, S, F)."""
-        errors: Floats = self._without_ratios(np.moveaxis(self._searched().errors, 0, -1), 0)
-        return errors
-
-    @property
-    def n_iter_(self) -> NDArray[np.int64]:
-        """Passes over the columns, of each fold and alpha, (F, S) or (F, R, S)."""
-        steps: NDArray[np.int64] = self._without_ratios(self._searched().n_iter, 1)
-        return steps
+        return np.moveaxis(self._by_fold(self._searched().errors), 0, -1)
 
     @property
     def dual_coef_(self) -> Floats:
@@ -187,14 +175,12 @@ class AlphaSearch(RegressorMixin, RegularizationSearch):
     @property
     def certificates_path_(self) -> NDArray[np.object_]:
         """The certificate of each fold and alpha, (F, S) or (F, R, S)."""
-        result: NDArray[np.object_] = self._without_ratios(self._searched().certificates[..., 0], 1)
-        return result
+        return self._by_fold(self._searched().certificates[..., 0])
 
     @property
     def coefs_paths_(self) -> Floats:
         """Weights of each fold and alpha, then the intercept, (F, S, d + 1) or (F, R, S, d + 1)."""
-        paths: Floats = self._without_ratios(self._paths()[..., 0, :], 1)
-        return paths
+        return self._by_fold(self._paths()[..., 0, :])
 
     @property
     def dual_gap_(self) -> float:

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -38,7 +38,10 @@ from separable.select.estimators import search_table
 from separable.select.estimators.search_table import SearchTable
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from separable.certified.duality.certificate import Certificate
+    from separable.certified.estimators.base import CertifiedEstimator
     from separable.fitting.fold_fits import FoldData, FoldPath, PathSolver
     from separable.fitting.scorers import Scorer
     from separable.fitting.splits import Split
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
 
 
 __all__ = ["L1_RATIOS", "SEARCH_PARAMETERS", "RegularizationSearch", "grid_requirement"]
+
+AnyValue = TypeVar("AnyValue", bound=np.generic)
 
 #: The relative gap of models of the search without ``tol``, if they need no certificate.
 SEARCH_TOL = 1e-4
@@ -116,6 +121,9 @@ class RegularizationSearch(LinearEstimator):
     random_state: Any
     refit: bool = True
 
+    #: The class of the learner, and the l1_ratios to try, or the parameter that has them.
+    _kind: ClassVar[Any]
+    _ratios: ClassVar[str | float] = 0.0
     #: The parameter that is selected, and what to try instead if models do not converge.
     _regularization: ClassVar[str]
     _milder: ClassVar[str]
@@ -123,17 +131,21 @@ class RegularizationSearch(LinearEstimator):
     _default_scoring: ClassVar[str]
 
     _table: SearchTable
-    _best: Any
+    _best: CertifiedEstimator | None
 
     # ------------------------------------------------------------------ what a learner says
 
     def _learner(self, l1_ratio: float) -> Any:
-        """Return the learner with these parameters."""
-        raise NotImplementedError
+        """Return the learner with the parameters of this one."""
+        own = {**self.get_params(deep=False), "l1_ratio": l1_ratio}
+        names = self._kind().get_params(deep=False)
+        return self._kind(**{name: own[name] for name in names if name in own})
 
     def _l1_ratios(self) -> Floats:
         """Return every l1_ratio to try."""
-        return np.zeros(1)
+        ratios: Any = self._ratios
+        given = getattr(self, ratios) if isinstance(ratios, str) else ratios
+        return np.atleast_1d(np.asarray(given, dtype=np.float64))
 
     def _grid(self, solver: PathSolver, ratios: Floats) -> Floats:
         """Return the values of C or alpha to try with each l1_ratio, (R, S)."""
@@ -147,10 +159,9 @@ class RegularizationSearch(LinearEstimator):
         """Return whether a selected value at the edge of the grid is worth a warning."""
         raise NotImplementedError
 
-    def _copy_of(self, kind: Any, **given: Any) -> Any:
-        """Return a learner of a class with the parameters of this one, but for those given."""
-        own, names = self.get_params(deep=False), kind().get_params(deep=False)
-        return kind(**{**{name: own[name] for name in names if name in own}, **given})
+    def _by_fold(self, values: NDArray[AnyValue]) -> NDArray[AnyValue]:
+        """Return values by fold, l1_ratio and C or alpha in the shape of results."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------------ searching
 
@@ -187,9 +198,9 @@ class RegularizationSearch(LinearEstimator):
             row, column = table.chosen
             best = solver.beside(self._learner(table.ratio))
             evidence = self._evidence(table)
-            self._best = best.refit(table.values[row, : column + 1], X, evidence)
+            fitted = self._best = best.refit(table.values[row, : column + 1], X, evidence)
             self._model = replace(
-                self._best.model_,
+                fitted.model_,
                 learner=type(self).__name__,
                 parameters=self._plain_parameters(),
             )
@@ -353,37 +364,44 @@ class RegularizationSearch(LinearEstimator):
         return paths
 
     @property
+    def scores_(self) -> Floats:
+        """The score of each fold and value; the larger the better."""
+        return self._by_fold(self._searched().scores)
+
+    @property
+    def n_iter_(self) -> NDArray[np.int64]:
+        """Passes of each fold and value: the most of any class."""
+        return self._by_fold(self._searched().n_iter)
+
+    @property
     def certificate_(self) -> Certificate:
         """How far from the optimum the last fit is, at most; of all models together."""
-        certificate: Certificate = self._fitted().certificate_
-        return certificate
+        return self._fitted().certificate_
 
     @property
     def certificates_(self) -> list[Certificate]:
         """The certificate of each model of the last fit."""
-        certificates: list[Certificate] = self._fitted().certificates_
-        return certificates
+        return self._fitted().certificates_
 
     @property
     def mean_(self) -> Floats:
         """The mean of each dense column, with ``standardize=True`` and an intercept."""
-        mean: Floats = self._fitted().mean_
-        return mean
+        return self._fitted().mean_
 
     @property
     def scale_(self) -> Floats:
         """The standard deviation of each column, with ``standardize=True``; 0: constant."""
-        scale: Floats = self._fitted().scale_
-        return scale
+        return self._fitted().scale_
 
     @property
     def model_(self) -> LinearModel:
         """The fitted model, for prediction, explanation and saving."""
         return self._weights_only()
 
-    def _fitted(self) -> Any:
+    def _fitted(self) -> CertifiedEstimator:
         """Return the learner that was fitted to all rows."""
         self._weights_only()
+        assert self._best is not None
         return self._best
 
     def _weights_only(self) -> LinearModel:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.fitting.fold_fits import PathSolver
+    from separable.select.estimators.base_search import AnyValue
     from separable.select.estimators.search_table import SearchTable
     from separable.typing import Floats
 
@@ -128,9 +129,10 @@ class CSearch(ClassifierMixin, RegularizationSearch):
 
     # ------------------------------------------------------------------ results
 
-    def _selected(self, values: Any) -> Any:
-        """Return values of all l1_ratios, axis 1, for the selected one."""
-        return values[:, self._searched().chosen[0]]
+    def _by_fold(self, values: NDArray[AnyValue]) -> NDArray[AnyValue]:
+        """Return values of the selected l1_ratio, by fold and C."""
+        selected: NDArray[AnyValue] = values[:, self._searched().chosen[0]]
+        return selected
 
     @property
     def C_(self) -> float:  # noqa: N802 - scikit-learn's word
@@ -144,12 +146,6 @@ class CSearch(ClassifierMixin, RegularizationSearch):
         return values
 
     @property
-    def scores_(self) -> Floats:
-        """The score of each fold and C, (F, S); the larger the better."""
-        scores: Floats = self._selected(self._searched().scores)
-        return scores
-
-    @property
     def cv_results_(self) -> dict[str, Floats]:
         """The score of each C, with its standard error."""
         table = self._searched()
@@ -160,12 +156,6 @@ class CSearch(ClassifierMixin, RegularizationSearch):
             "standard_error": table.standard_error[row],
             "fold_scores": table.scores[:, row].T,
         }
-
-    @property
-    def n_iter_(self) -> NDArray[np.int64]:
-        """Passes over the rows, of each fold and C, (F, S): the most of any class."""
-        n_iter: NDArray[np.int64] = self._selected(self._searched().n_iter)
-        return n_iter
 
     @property
     def certificates_path_(self) -> NDArray[np.object_]:
@@ -182,11 +172,9 @@ class CSearch(ClassifierMixin, RegularizationSearch):
     @property
     def coefs_paths_(self) -> Floats:
         """The weights of each fold, C and class, and its intercept, (F, S, k, d + 1)."""
-        paths: Floats = self._selected(self._paths())
-        return paths
+        return self._by_fold(self._paths())
 
     @property
     def dual_coef_(self) -> Floats:
         """The dual point that proves the certificate of the last fit, (k, n)."""
-        dual: Floats = self._fitted().dual_coef_
-        return dual
+        return self._fitted().dual_coef_

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from separable.certified.estimators.elastic_net import ElasticNet
 from separable.select.estimators.alpha_search import ALPHA_SEARCH_PARAMETERS, AlphaSearch
 from separable.select.estimators.base_search import L1_RATIOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
     from separable.model.parameters import Requirement
 
@@ -56,6 +52,7 @@ class ElasticNetCV(AlphaSearch):
     (True, 8)
     """
 
+    _kind, _ratios = ElasticNet, "l1_ratio"
     _requirements: ClassVar[dict[str, Requirement]] = {
         "l1_ratio": L1_RATIOS,
         **ALPHA_SEARCH_PARAMETERS,
@@ -98,10 +95,3 @@ class ElasticNetCV(AlphaSearch):
     def l1_ratio_(self) -> float:
         """The l1_ratio that was chosen."""
         return self._searched().ratio
-
-    def _l1_ratios(self) -> NDArray[np.float64]:
-        return np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
-
-    def _learner(self, l1_ratio: float) -> ElasticNet:
-        made: ElasticNet = self._copy_of(ElasticNet, l1_ratio=l1_ratio)
-        return made

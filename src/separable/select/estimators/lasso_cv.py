@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from separable.certified.estimators.lasso import Lasso
 from separable.select.estimators.alpha_search import AlphaSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
 
 __all__ = ["LassoCV"]
 
@@ -42,6 +39,8 @@ class LassoCV(AlphaSearch):
     >>> search.certificate_.converged, search.evidence_["nonzeros"]
     (True, 8)
     """
+
+    _kind, _ratios = Lasso, 1.0
 
     def __init__(
         self,
@@ -73,11 +72,3 @@ class LassoCV(AlphaSearch):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callback = callback
-
-    def _learner(self, l1_ratio: float) -> Lasso:
-        del l1_ratio
-        made: Lasso = self._copy_of(Lasso)
-        return made
-
-    def _l1_ratios(self) -> NDArray[np.float64]:
-        return np.ones(1)

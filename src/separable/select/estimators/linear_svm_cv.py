@@ -49,6 +49,7 @@ class LinearSVMCV(CSearch):
     (0.1, 0.977)
     """
 
+    _kind = LinearSVM
     _default_scoring = "accuracy"
     _requirements: ClassVar[dict[str, Requirement]] = {
         **C_SEARCH_PARAMETERS,
@@ -95,11 +96,6 @@ class LinearSVMCV(CSearch):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_penalty(self, self.penalty, self.loss)
-
-    def _learner(self, l1_ratio: float) -> LinearSVM:
-        del l1_ratio
-        made: LinearSVM = self._copy_of(LinearSVM)
-        return made
 
     def _default_scores(self, models: FoldPath, data: FoldData, split: Split) -> list[float]:
         """Return the fraction of held-out rows that are right."""

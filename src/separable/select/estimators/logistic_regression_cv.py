@@ -110,6 +110,7 @@ class LogisticRegressionCV(CSearch):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    _kind, _ratios = LogisticRegression, "l1_ratios"
     _default_scoring = "neg_log_loss"
     _requirements: ClassVar[dict[str, Requirement]] = {
         **C_SEARCH_PARAMETERS,
@@ -120,13 +121,6 @@ class LogisticRegressionCV(CSearch):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         refuse_no_penalty(self, values_of_C(self.Cs), self.l1_ratios)
-
-    def _learner(self, l1_ratio: float) -> LogisticRegression:
-        made: LogisticRegression = self._copy_of(LogisticRegression, l1_ratio=l1_ratio)
-        return made
-
-    def _l1_ratios(self) -> NDArray[np.float64]:
-        return np.atleast_1d(np.asarray(self.l1_ratios, dtype=np.float64))
 
     def _link(self) -> Link:
         return "softmax" if self.multi_class == "multinomial" else "logistic"
