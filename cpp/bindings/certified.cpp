@@ -59,6 +59,23 @@ void bind_certified(nb::module_& m) {
           nb::arg("fit_intercept"),
           "The best intercepts and the sums of losses, dual values and gaps, by lane; see "
           "certified/row_terms.hpp.");
+    nb::class_<GapModel>(m, "GapModel",
+                         "Penalty, loss and the sizes of rows; see "
+                         "certified/gap_bounds.hpp.")
+        .def(nb::init<bool, bool, bool, double, double, double, double, double>(),
+             nb::arg("is_joint"), nb::arg("is_penalised"), nb::arg("has_logarithms"),
+             nb::arg("curvature"), nb::arg("l1"), nb::arg("l2"), nb::arg("length"),
+             nb::arg("largest"));
+    m.def("add_errors", &gaps_with_errors, nb::arg("model"), nb::arg("targets"), nb::arg("plain"),
+          nb::arg("primal"), nb::arg("more"), nb::arg("unbalanced"), nb::arg("errors"),
+          "Gaps with what errors may add, by lane; see certified/gap_bounds.hpp.");
+    m.def("bound_gaps", &bounds_of_gaps, nb::arg("model"), nb::arg("targets"), nb::arg("z"),
+          nb::arg("scores"), nb::arg("w"), nb::arg("u"), nb::arg("intercepts"), nb::arg("extent"),
+          nb::arg("terms"), nb::arg("fit_intercept"), nb::arg("gap"), nb::arg("primal"),
+          "Gaps with bounds on rounding, and changes of the primal, by lane; see "
+          "certified/gap_bounds.hpp.");
+    m.def("centred_intercepts", &intercepts_about, nb::arg("shift"), nb::arg("w"), nb::arg("b"),
+          nb::arg("level"), "b + shift.w - level of each model, rounded once.");
     m.def("row_sizes", &sizes_of_rows, nb::arg("z"), nb::arg("scores"),
           "The largest finite score, sum |z| and |sum z|, by lane; see certified/row_terms.hpp.");
     m.def(

@@ -10,6 +10,7 @@
 #include "kernels/weights.hpp"
 #include "separable/certified/dual_descent.hpp"
 #include "separable/certified/dual_loss.hpp"
+#include "separable/certified/gap_bounds.hpp"
 #include "separable/certified/lane_targets.hpp"
 #include "separable/certified/row_products.hpp"
 #include "separable/certified/row_terms.hpp"
@@ -270,6 +271,65 @@ std::tuple<Numbers, Numbers, Numbers, Numbers> terms_of_rows(const LaneTargets& 
     RowTerms terms = row_terms(*loss, targets.rows(), targets.plan(), targets.n_rows(), stride,
                                z.data(), scores.data(), b);
     return {std::move(b), std::move(terms.loss), std::move(terms.dual), std::move(terms.gap)};
+}
+
+Numbers gaps_with_errors(const GapModel& model, const LaneTargets& targets, Const<double> plain,
+                         Const<double> primal, Const<double> more, Const<double> unbalanced,
+                         ConstTable<double> errors) {
+    const std::size_t lanes = targets.C.size();
+    check(plain.size() == lanes && primal.size() == lanes && more.size() == lanes &&
+              unbalanced.size() == lanes && errors.shape(0) == lanes && errors.shape(1) == 6,
+          "gaps and errors do not fit");
+    ReleasedGil no_gil;
+    const Numbers costs = total_costs(targets.rows(), targets.plan(), targets.n_rows());
+    Numbers gaps(lanes);
+    for (std::size_t l = 0; l < lanes; ++l) {
+        const double* e = errors.data() + 6 * l;
+        gaps[l] =
+            add_errors(model, targets.n_rows(), costs[l], plain.data()[l], primal.data()[l],
+                       more.data()[l], unbalanced.data()[l], {e[0], e[1], e[2], e[3], e[4], e[5]});
+    }
+    return gaps;
+}
+
+std::pair<Numbers, Numbers> bounds_of_gaps(const GapModel& model, const LaneTargets& targets,
+                                           ConstTable<double> z, ConstTable<double> scores,
+                                           ConstTable<double> w, ConstTable<double> u,
+                                           ConstTable<double> intercepts, Const<double> extent,
+                                           std::int64_t terms, bool fit_intercept,
+                                           Const<double> gap, Const<double> primal) {
+    const std::size_t lanes = targets.C.size(), models = z.shape(1);
+    targets.check_table(z);
+    targets.check_table(scores);
+    check(lanes > 0 && models % lanes == 0 && (model.is_joint || models == lanes) &&
+              scores.shape(1) == models && w.shape(1) == models && u.shape(1) == models &&
+              w.shape(0) == extent.size() && u.shape(0) == extent.size() &&
+              intercepts.shape(0) == 3 && intercepts.shape(1) == models && gap.size() == lanes &&
+              primal.size() == lanes,
+          "models, dual points and scores do not fit");
+    ReleasedGil no_gil;
+    const double* b = intercepts.data();
+    const PublishedModels published{static_cast<std::int64_t>(extent.size()),
+                                    static_cast<std::int64_t>(models),
+                                    w.data(),
+                                    u.data(),
+                                    b,
+                                    b + models,
+                                    b + 2 * models,
+                                    extent.data(),
+                                    static_cast<double>(terms),
+                                    fit_intercept};
+    return bound_gaps(model, *make_tile_loss(targets.loss, targets.eps), targets.rows(),
+                      targets.plan(), targets.n_rows(), z.data(), scores.data(), published,
+                      gap.data(), primal.data());
+}
+
+Numbers intercepts_about(Const<double> shift, ConstTable<double> w, Const<double> b, double level) {
+    check(shift.size() == w.shape(0) && b.size() == w.shape(1), "weights do not fit");
+    ReleasedGil no_gil;
+    return centred_intercepts(static_cast<std::int64_t>(w.shape(0)),
+                              static_cast<std::int64_t>(w.shape(1)), shift.data(), w.data(),
+                              b.data(), level);
 }
 
 std::tuple<Numbers, Numbers, Numbers> sizes_of_rows(ConstTable<double> z,

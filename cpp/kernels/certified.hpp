@@ -10,6 +10,7 @@
 
 #include "kernels/rows.hpp"
 #include "kernels/views.hpp"
+#include "separable/certified/gap_model.hpp"
 #include "separable/certified/lane_targets.hpp"
 
 namespace kernels::certified {
@@ -78,6 +79,19 @@ std::tuple<Numbers, Numbers, Numbers, Numbers> terms_of_rows(const LaneTargets& 
                                                              ConstTable<double> z,
                                                              ConstTable<double> scores,
                                                              bool fit_intercept);
+
+Numbers gaps_with_errors(const GapModel& model, const LaneTargets& targets, Const<double> plain,
+                         Const<double> primal, Const<double> more, Const<double> unbalanced,
+                         ConstTable<double> errors);
+
+std::pair<Numbers, Numbers> bounds_of_gaps(const GapModel& model, const LaneTargets& targets,
+                                           ConstTable<double> z, ConstTable<double> scores,
+                                           ConstTable<double> w, ConstTable<double> u,
+                                           ConstTable<double> intercepts, Const<double> extent,
+                                           std::int64_t terms, bool fit_intercept,
+                                           Const<double> gap, Const<double> primal);
+
+Numbers intercepts_about(Const<double> shift, ConstTable<double> w, Const<double> b, double level);
 
 std::tuple<Numbers, Numbers, Numbers> sizes_of_rows(ConstTable<double> z,
                                                     ConstTable<double> scores);

@@ -355,6 +355,22 @@ def row_terms(targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(sh
     The best intercepts and the sums of losses, dual values and gaps, by lane; see certified/row_terms.hpp.
     """
 
+class GapModel:
+    """Penalty, loss and the sizes of rows; see certified/gap_bounds.hpp."""
+
+    def __init__(self, is_joint: bool, is_penalised: bool, has_logarithms: bool, curvature: float, l1: float, l2: float, length: float, largest: float) -> None: ...
+
+def add_errors(model: GapModel, targets: LaneTargets, plain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], primal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], more: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unbalanced: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], errors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> list[float]:
+    """Gaps with what errors may add, by lane; see certified/gap_bounds.hpp."""
+
+def bound_gaps(model: GapModel, targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], extent: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], terms: int, fit_intercept: bool, gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], primal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[float], list[float]]:
+    """
+    Gaps with bounds on rounding, and changes of the primal, by lane; see certified/gap_bounds.hpp.
+    """
+
+def centred_intercepts(shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], level: float) -> list[float]:
+    """b + shift.w - level of each model, rounded once."""
+
 def row_sizes(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[list[float], list[float], list[float]]:
     """
     The largest finite score, sum |z| and |sum z|, by lane; see certified/row_terms.hpp.

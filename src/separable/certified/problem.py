@@ -103,12 +103,16 @@ class Columns:
         >>> columns.raw(*columns.seen(np.array([[2.0]]), np.array([1.0])))
         (array([[2.]]), array([1.]))
         """
-        u = w
-        if self.scale is not None:
-            scale = self.scale[:, None]
-            u = np.divide(w, scale, out=np.zeros_like(w), where=scale > 0)
+        u = self.seen_weights(w)
         b = b - self.level if self.level else b
         return u, b if self.shift is None else b + self.shift @ w
+
+    def seen_weights(self, w: Floats) -> Floats:
+        """Return u for given raw weights, shape (d, k)."""
+        if self.scale is None:
+            return w
+        scale = self.scale[:, None]
+        return np.divide(w, scale, out=np.zeros_like(w), where=scale > 0)
 
 
 @dataclass(frozen=True)

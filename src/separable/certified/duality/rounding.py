@@ -15,7 +15,6 @@ error e takes sqrt(FY) to at most sqrt(FY) + e sqrt(L / 2).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -43,11 +42,6 @@ UNIT = 2.0**-53
 UNIT_TWICE = 2.0**-102
 #: Rounded operations of a score beside its sum of products: shift, scale, intercept, target.
 EXTRA_STEPS = 8
-#: Rounded operations of a compensated sum of any length.
-COMPENSATED = 4
-#: A row's logarithms are a series, without cancellation, if its gap is below its variance times
-#: the inverse of this.
-SERIES_RATIO = 1e7
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ class _Errors:
 
     Parameters
     ----------
-    score : ndarray, shape (k,) or (n, k)
+    score : ndarray, shape (n, k)
         Of scores.
     vector, largest : ndarray, shape (k,)
         Of v: the length of its error, and the largest of any column.
@@ -174,55 +168,61 @@ class LaneRows:
             As computed in float64.
         """
         problem, size = self.problem, self.problem.size
-        u = problem.columns.seen(w, b)[0]
-        lengths = self._masked(np.sqrt(np.einsum("jk,jk->k", u, u)).reshape(self.intercept.shape))
-        inside = centred_intercepts(problem, w, b, self.level(w, b)).reshape(self.intercept.shape)
-        moved = np.abs(self._masked(inside) - self.wanted).max(axis=1)
+        inside = centred_intercepts(problem, w, b, self.level(w, b))
         n, k, m = self.s.shape
-        largest, mass, imbalance = (
-            np.reshape(each, (k, m))
-            for each in native.row_sizes(self.z.reshape(n, k * m), self.s.reshape(n, k * m))
+        w = np.ascontiguousarray(w)
+        bound, moved = native.bound_gaps(
+            self.model,
+            self.targets,
+            self.z.reshape(n, k * m),
+            self.s.reshape(n, k * m),
+            w,
+            np.ascontiguousarray(problem.columns.seen_weights(w)),
+            np.array([inside, self.wanted.ravel(), self.intercept.ravel()]),
+            size.extent,
+            size.terms,
+            problem.fit_intercept,
+            gap,
+            primal,
         )
-        largest, mass = largest.max(axis=1), mass.sum(axis=1)
-        sizes = self._masked((size.extent @ np.abs(w)).reshape(self.intercept.shape))
-        sizes = np.minimum(sizes, size.length * lengths).max(axis=1)  # of the largest products
-        error = UNIT * (size.terms + EXTRA_STEPS) * sizes + moved
-        offset = np.abs(self._masked(self.intercept)).max(axis=1)
-        error += UNIT * EXTRA_STEPS * (largest + offset)
-        if problem.is_regression:
-            error += 2 * UNIT * float(np.abs(problem.target).max(initial=0.0))
-        sums = UNIT * (problem.rows.n_rows + EXTRA_STEPS) * mass
-        imbalance = imbalance.sum(axis=1) + UNIT * COMPENSATED * mass
-        if not problem.fit_intercept:
-            imbalance = np.zeros_like(mass)
-        errors = _Errors(error, sums * size.length, sums * size.largest, imbalance, largest)
-        return self._with_errors(gap, primal, errors, lengths), error * mass
+        return np.array(bound), np.array(moved)
+
+    @cached_property
+    def model(self) -> native.GapModel:
+        """Penalty, loss and the sizes of rows, in the format of the compiled core."""
+        penalty, curvature = self.problem.column_penalty, self.curvature
+        return native.GapModel(
+            self.is_joint,
+            self.is_penalised and not self.is_blocks,
+            self.problem.loss.has_logarithms,
+            -1.0 if curvature is None else curvature,
+            penalty.l1,
+            penalty.l2,
+            self.problem.size.length,
+            self.problem.size.largest,
+        )
 
     def _with_errors(
         self, plain: Floats, primal: Floats, errors: _Errors, lengths: Floats
     ) -> Floats:
         """Return gaps with what errors may add; ``lengths`` are those of the weights."""
-        size = self.problem.size
-        gap, away = plain * (1.0 + UNIT * len(self.z)), np.zeros_like(plain)
-        more, unbalanced = np.zeros_like(plain), 2.0 * errors.imbalance
+        more, unbalanced = np.zeros((2, len(plain)))
         if not self.is_joint:
             _, more, unbalanced = self._gap_errors(self.z, errors.score, errors.imbalance)
-        gap += more
-        if self.curvature is not None:
-            score = errors.score if errors.score.ndim == 1 else errors.score.max(axis=0)
-            away = score * np.sqrt(0.5 * self.curvature * self.c.sum(axis=0))
-        if self.is_penalised and not self.is_blocks:
-            l1, l2 = self.problem.column_penalty.l1, self.problem.column_penalty.l2
-            if l2 > 0:
-                vector = errors.vector + errors.imbalance * size.length
-                vector += 2 * UNIT * l2 * np.linalg.norm(lengths, axis=1)
-                away = np.hypot(away, vector / math.sqrt(2.0 * l2))
-            else:  # the dual point has to be scaled down until |v_j| <= l1 exactly
-                gap += (errors.largest + errors.imbalance * size.largest) / l1 * primal
-        gap = (np.sqrt(gap) + away) ** 2 + unbalanced
-        if self.problem.loss.has_logarithms:
-            gap += self._logarithms(plain, primal, errors.scores_within)
-        return np.asarray(gap + 6 * UNIT * primal)
+        bounds = np.stack(
+            [
+                errors.score.max(axis=0, initial=0.0) * np.ones(len(plain)),
+                errors.vector,
+                errors.largest,
+                errors.imbalance,
+                errors.scores_within,
+                np.linalg.norm(lengths, axis=1),
+            ],
+            axis=1,
+        )
+        return np.array(
+            native.add_errors(self.model, self.targets, plain, primal, more, unbalanced, bounds)
+        )
 
     def _gap_errors(self, z: Floats, error: Floats, imbalance: Floats) -> tuple[Floats, ...]:
         """Return the sums of gaps of rows, and what errors and an imbalance may add, by lane."""
@@ -238,14 +238,6 @@ class LaneRows:
                 imbalance,
             )
         )
-
-    def _logarithms(self, gap: Floats, primal: Floats, largest: Floats) -> Floats:
-        """Return the rounding of logarithms that cancel in the gaps of rows.
-
-        Rows that are close enough have a series instead; others add to the gap by their distance.
-        """
-        apart = 1.0 if self.is_joint else np.exp(np.minimum(largest, 700.0))
-        return 32 * UNIT * np.minimum(primal, SERIES_RATIO * apart * (2.0 + 2.0 * largest) * gap)
 
     # ------------------------------------------------------------------ in twice the digits
 
@@ -403,22 +395,4 @@ def centred_intercepts(problem: Problem, w: Floats, b: Floats, level: float) -> 
     shift = problem.columns.shift
     if shift is None:
         return b - level if level else b
-    products, errors = _two_products(shift[:, None], w)
-    if not (np.isfinite(products).all() and np.isfinite(errors).all()):
-        return np.asarray(b + shift @ w - level)
-    parts = np.concatenate([b[None], products, errors]).T.tolist()
-    return np.array([math.fsum((-level, *part)) for part in parts])
-
-
-def _two_products(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return a b and its rounding error, so that their sum is exact (Dekker and Veltkamp)."""
-    product = a * b
-    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return product, error
-
-
-def _halves(a: Floats) -> tuple[Floats, Floats]:
-    scaled = 134217729.0 * a
-    high = scaled - (scaled - a)
-    return high, a - high
+    return np.array(native.centred_intercepts(shift, np.ascontiguousarray(w), b, level))
