@@ -94,14 +94,15 @@ def objective_of(learner, kind, X, y, weight):
     units = learner.scale_ if learner.standardize else np.ones(d)
     X = np.where(units > 0, X, 0.0)  # a constant column has no standardised weight
     units = np.where(units > 0, units, 1.0)
-    weights = fractions(np.ones(n) if weight is None else weight)
+    weight = np.ones(n) if weight is None else weight
     ratio = {"l1": 1.0, "lasso": 1.0, "net": 0.5, "enet": 0.5}.get(kind, 0.0)
     total = Fraction(1)
     if kind in ("lasso", "enet"):
         total = Fraction(float(learner.alpha))
+        weights = fractions(weight)
         c = [each / sum(weights) for each in weights]
     else:
-        c = [Fraction(float(learner.C)) * each for each in weights]
+        c = fractions(learner.C * weight)  # by definition float64 numbers
     loss = {"l1": "logistic", "net": "logistic", "lasso": "squared_error", "enet": "squared_error"}
     is_number = kind in ("insensitive", "lasso", "enet")
     return Objective(
