@@ -29,8 +29,11 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(compile(example, str(README), "exec"), {"__name__": "readme"})
     printed = capsys.readouterr().out
-    assert printed.startswith("['Adelie' 'Adelie' 'Adelie']\ntowards Adelie\n")
-    assert "LogisticRegressionCV predicts Adelie: score +" in printed
+    summary, predicted, explanation = printed.partition("['Adelie' 'Adelie' 'Adelie']\n")
+    assert "344 rows, 8 columns" in summary
+    assert "Columns that matter most" in summary
+    assert predicted
+    assert "LogisticRegression predicts Adelie: score +" in explanation
     assert [path.name for path in tmp_path.iterdir()] == ["penguins.safetensors"]
 
 
