@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from separable.features.dict_encoder import DictEncoder
     from separable.features.one_hot.one_hot_encoder import OneHotEncoder
     from separable.features.polynomial_encoder import PolynomialEncoder
+    from separable.features.spline.spline_encoder import SplineEncoder
     from separable.features.table.table_encoder import TableEncoder
     from separable.features.text.text_encoder import TextEncoder
     from separable.model.explain.explanation import Explanation
@@ -89,6 +90,7 @@ _HOMES = {
     "RidgeCV": "separable.select.estimators.ridge_cv",
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
+    "SplineEncoder": "separable.features.spline.spline_encoder",
     "TableClassifier": "separable.table.table_learner",
     "TableEncoder": "separable.features.table.table_encoder",
     "TableRegressor": "separable.table.table_learner",
@@ -134,6 +136,7 @@ __all__ = [
     "RidgeCV",
     "SGDClassifier",
     "SGDRegressor",
+    "SplineEncoder",
     "TableClassifier",
     "TableEncoder",
     "TableRegressor",

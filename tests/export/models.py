@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from separable import (
     OneHotEncoder,
     PolynomialEncoder,
     Ridge,
+    SplineEncoder,
     TableClassifier,
     TableEncoder,
     TextEncoder,
@@ -135,6 +137,35 @@ def polynomial(degree: int, threshold: float | None = None) -> Case:
 
 
 @cache
+def curves(
+    k: int, link: str, threshold: float | None = None, named: bool = True, **options: Any
+) -> Case:
+    """Curves of columns of every kind, with rows at the knots, between and far beyond them."""
+    rng = np.random.default_rng(8)
+    X = np.column_stack(
+        [
+            rng.normal(size=300),
+            rng.integers(0, 24, 300) + rng.random(300).round(2),
+            np.where(rng.random(300) < 0.6, 0.0, rng.exponential(1e4, 300)),
+            np.where(rng.random(300) < 0.2, np.nan, rng.integers(0, 3, 300)),
+            np.where(rng.random(300) < 0.2, np.nan, 7.0),
+            np.full(300, 1.0),
+        ]
+    )
+    names = ["a", "hour of day", "gain", "x3", "seven", "one"]
+    table: Any = dict(zip(names, X.T, strict=True)) if named else X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns without a curve
+        encoder = SplineEncoder(6, periods={names[1] if named else 1: 24}, **options).fit(table)
+    model = random_model(encoder, k, link, threshold=threshold)
+    knots = [each.knots if len(each.knots) else np.array([1.0]) for each in encoder.columns_]
+    inner = np.column_stack([each[np.arange(8) % len(each)] for each in knots])
+    far = np.array([[-50, -5, -1e9, -3, 7, 1], [50, 47.5, 1e9, 9, 8, 2], [0, 24, 0, 0, 7, 1]])
+    rows = np.vstack([X[:20], inner, far]).tolist()
+    return model, [tuple(None if v != v else v for v in row) for row in rows]
+
+
+@cache
 def typed_levels(unknown: str) -> Case:
     table = np.array(
         [["s", 1, 2.5, None], ["m", 2, 3.5, "u"], ["l", 3, -1, "v"], ["xl", 3, 1e9, "v"]],
@@ -237,4 +268,9 @@ TABLES: dict[str, Any] = {
     "polynomial": lambda: polynomial(3),
     "polynomial, threshold": lambda: polynomial(2, -0.25),
     "infrequent": infrequent,
+    "curves": lambda: curves(1, "logistic"),
+    "curves, softmax": lambda: curves(3, "softmax", named=False),
+    "curves, linear": lambda: curves(1, "identity", continuation="linear"),
+    "curves, threshold": lambda: curves(1, "score", threshold=0.25),
+    "curves, threshold below 0": lambda: curves(1, "score", threshold=-0.5, sparse_output=False),
 }

@@ -299,7 +299,7 @@ def column_names(model: Any) -> list[str]:
         return list(model.feature_names or (f"x{j}" for j in range(model.n_features)))
     if encoder.kind == "table":
         return list(dict.fromkeys(encoder.sources))
-    if encoder.kind in ("one-hot", "polynomial"):
+    if encoder.kind in ("one-hot", "polynomial", "spline"):
         named = getattr(encoder, "feature_names_in_", None)
         return (
             list(named) if named is not None else [f"x{j}" for j in range(encoder.n_features_in_)]

@@ -22,7 +22,7 @@ def test_tables(language, name, tmp_path):
 
 @EVERY
 @pytest.mark.parametrize(
-    "name", ["census, two classes", "census, calibrated", "polynomial", "numbers"]
+    "name", ["census, two classes", "census, calibrated", "polynomial", "numbers", "curves"]
 )
 def test_a_file_tests_itself(language, name, tmp_path):
     model, _ = models.TABLES[name]()

@@ -19,7 +19,7 @@ FILES = {
     language: files("separable.export.languages") / language / name
     for language, name in LANGUAGES.items()
 }
-KINDS = {"number", "category", "boolean", "date", "text", "numbers", "record"}
+KINDS = {"number", "curve", "category", "boolean", "date", "text", "numbers", "record"}
 KINDS |= {"converted", "number conversion", "date conversion", "duration conversion"}
 
 

@@ -24,6 +24,7 @@ from separable import (
     LinearModel,
     OneHotEncoder,
     PolynomialEncoder,
+    SplineEncoder,
     TableEncoder,
     TextEncoder,
 )
@@ -189,6 +190,14 @@ ENCODED: dict[str, dict[str, Fresh]] = {
         "given": lambda: (
             OneHotEncoder(categories=[["l", "s", "xl"], ["", "red", "日本"]], drop=["s", "red"]),
             {"size": ["s", "l"], "colour": ["red", "日本"]},
+        ),
+    },
+    "spline": {
+        "ages": lambda: (SplineEncoder(4), {"age": [31.5, 44.0, None, 27.0, 61.0, 18.0]}),
+        "cycle": lambda: (SplineEncoder(periods={"x1": 5}, continuation="linear"), matrix()),
+        "dense": lambda: (
+            SplineEncoder(3, sparse_output=False),
+            pd.DataFrame(matrix()[:6], columns=["a", "é", "c"]),
         ),
     },
     "polynomial": {

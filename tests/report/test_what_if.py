@@ -64,6 +64,7 @@ CASES = {
     "no encoder": lambda: models.numbers(1, True),
     "no names": models.digits,
     "polynomial": lambda: models.polynomial(3),
+    "curves": lambda: models.curves(1, "logistic"),
     "text column": models.text_column,
     "dicts": models.records,
     "hashed, colliding": hashed_collisions,

@@ -10,16 +10,25 @@ if TYPE_CHECKING:
     from separable.features.dict_encoder import DictEncoder
     from separable.features.one_hot.one_hot_encoder import OneHotEncoder
     from separable.features.polynomial_encoder import PolynomialEncoder
+    from separable.features.spline.spline_encoder import SplineEncoder
     from separable.features.table.table_encoder import TableEncoder
     from separable.features.text.text_encoder import TextEncoder
 
-__all__ = ["DictEncoder", "OneHotEncoder", "PolynomialEncoder", "TableEncoder", "TextEncoder"]
+__all__ = [
+    "DictEncoder",
+    "OneHotEncoder",
+    "PolynomialEncoder",
+    "SplineEncoder",
+    "TableEncoder",
+    "TextEncoder",
+]
 
 #: Module of each public name.
 _HOMES = {
     "DictEncoder": "separable.features.dict_encoder",
     "OneHotEncoder": "separable.features.one_hot.one_hot_encoder",
     "PolynomialEncoder": "separable.features.polynomial_encoder",
+    "SplineEncoder": "separable.features.spline.spline_encoder",
     "TableEncoder": "separable.features.table.table_encoder",
     "TextEncoder": "separable.features.text.text_encoder",
 }

@@ -40,6 +40,7 @@ ENCODERS: dict[str, str] = {
     "dict": "separable.features.dict_encoder:DictEncoder",
     "one-hot": "separable.features.one_hot.one_hot_encoder:OneHotEncoder",
     "polynomial": "separable.features.polynomial_encoder:PolynomialEncoder",
+    "spline": "separable.features.spline.spline_encoder:SplineEncoder",
     "table": "separable.features.table.table_encoder:TableEncoder",
     "text": "separable.features.text.text_encoder:TextEncoder",
 }

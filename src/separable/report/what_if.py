@@ -31,6 +31,7 @@ from separable.export.languages.javascript.js_source import model_data, scorer
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
+    CurveStep,
     DateStep,
     ExportError,
     NumbersStep,
@@ -238,12 +239,14 @@ def start_of(plan: Plan, start_row: Any = None) -> Any:
 
 
 def _field(step: Step, at: int, start: Any) -> Field:
-    assert isinstance(step, (NumberStep, BooleanStep, DateStep, CategoryStep, TextStep))
+    assert isinstance(step, (NumberStep, CurveStep, BooleanStep, DateStep, CategoryStep, TextStep))
     known = step.missing is not None
     name = step.name or ""
     if isinstance(step, NumberStep):
         blank = "missing" if known else "replaced by the mean"
         return Field(name, "number", at, start, known, blank)
+    if isinstance(step, CurveStep):
+        return Field(name, "number", at, start, known, "missing" if known else "no contribution")
     if isinstance(step, DateStep):
         timed = bool(step.cycles[2]) or (isinstance(start, str) and "T" in start)
         blank = "missing" if known else "unknown"
@@ -256,6 +259,8 @@ def _field(step: Step, at: int, start: Any) -> Field:
 def _usual(plan: Plan, step: Step) -> Any:
     if isinstance(step, NumberStep):
         return float(f"{step.mean:.6g}")
+    if isinstance(step, CurveStep):
+        return step.breaks[len(step.breaks) // 2] if step.breaks else 0.0
     if isinstance(step, CategoryStep):
         return next((level for level, column in step.levels if column >= 0), None)
     if isinstance(step, BooleanStep):
@@ -271,7 +276,7 @@ def _usable(plan: Plan, step: Step, value: Any) -> Any:
     """Return a given value if it fits its field, otherwise the default one."""
     if value is None:
         return None
-    if isinstance(step, NumberStep):
+    if isinstance(step, (NumberStep, CurveStep)):
         return float(value) if _is_number(value) else _usual(plan, step)
     if isinstance(step, DateStep):
         return _moment(value) or _usual(plan, step)
@@ -348,6 +353,8 @@ def _record_columns(step: RecordStep) -> dict[str, list[int]]:
 def _columns(step: Step) -> Iterable[int]:
     if isinstance(step, NumberStep):
         return [column for column in (step.value, step.missing) if column is not None]
+    if isinstance(step, CurveStep):
+        return dict.fromkeys(step.indices)
     if isinstance(step, CategoryStep):
         return [column for _, column in step.levels if column >= 0]
     if isinstance(step, BooleanStep):

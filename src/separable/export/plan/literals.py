@@ -19,6 +19,7 @@ from separable.data.ingest.conversions.number_texts import number_pattern
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
+    CurveStep,
     DateStep,
     NumbersStep,
     NumberStep,
@@ -90,7 +91,7 @@ def _step(step: Step) -> dict[str, Any]:
         }
     if isinstance(step, NumbersStep):
         return {"kind": step.kind, "products": step.products}
-    assert isinstance(step, (NumberStep, BooleanStep, DateStep, RecordStep))
+    assert isinstance(step, (NumberStep, CurveStep, BooleanStep, DateStep, RecordStep))
     fields = dict(vars(step))
     conversion = fields.pop("conversion", None)
     if conversion is None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BooleanStep",
     "CategoryStep",
+    "CurveStep",
     "DateStep",
     "ExportError",
     "NumberStep",
@@ -62,6 +63,38 @@ class NumberStep:
     conversion: Conversion | None = None
 
     kind = "number"
+
+
+@dataclass(frozen=True)
+class CurveStep:
+    """A number x between breaks i and i + 1 as 1 - t and t at their features.
+
+    t is (x - breaks[i]) / (breaks[i + 1] - breaks[i]).
+
+    Parameters
+    ----------
+    name : str
+        The raw column.
+    breaks : tuple of float
+        Ascending; empty if the column has no curve.
+    indices : tuple of int
+        Feature index of each break.
+    linear : bool
+        Whether the outer pieces continue; if not, t is clipped to 0 and 1.
+    period : float
+        x is taken modulo the period, from the first break on; 0: it is not.
+    missing : int or None
+        Feature index of a missing value.
+    """
+
+    name: str
+    breaks: tuple[float, ...]
+    indices: tuple[int, ...]
+    linear: bool
+    period: float
+    missing: int | None
+
+    kind = "curve"
 
 
 @dataclass(frozen=True)
@@ -226,7 +259,14 @@ class RecordStep:
 
 
 Step: TypeAlias = (
-    NumberStep | CategoryStep | BooleanStep | DateStep | TextStep | NumbersStep | RecordStep
+    NumberStep
+    | CurveStep
+    | CategoryStep
+    | BooleanStep
+    | DateStep
+    | TextStep
+    | NumbersStep
+    | RecordStep
 )
 
 

@@ -11,6 +11,7 @@ from separable.data.table import is_missing
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
+    CurveStep,
     DateStep,
     ExportError,
     NumbersStep,
@@ -26,6 +27,7 @@ from separable.features.one_hot.one_hot_encoder import OneHotEncoder
 from separable.features.polynomial_encoder import PolynomialEncoder
 from separable.features.raw_columns import names_of_columns
 from separable.features.row_assembly import DENSE_LIMIT
+from separable.features.spline.spline_encoder import SplineEncoder
 from separable.features.table.category_column import CategoryColumn
 from separable.features.table.date_column import DateColumn
 from separable.features.table.number_column import BooleanColumn, NumberColumn
@@ -108,10 +110,9 @@ def _check_threshold(model: LinearModel, takes: _Takes) -> None:
     """Refuse a threshold below 0 with sparse rows, as `predict` does."""
     if model.threshold is None or model.threshold >= 0:
         return
-    one_hot: Any = model.encoder
     sparse = (
         takes in ("text", "record")
-        or (isinstance(model.encoder, OneHotEncoder) and one_hot.sparse_output)
+        or getattr(model.encoder, "sparse_output", False)
         or (isinstance(model.encoder, TableEncoder) and model.n_features > DENSE_LIMIT)
     )
     if sparse:
@@ -135,6 +136,8 @@ def _steps(model: LinearModel) -> tuple[_Takes, tuple[Step, ...]]:
         return "columns", _one_hot_steps(encoder)
     if isinstance(encoder, PolynomialEncoder):
         return "numbers", (_polynomial_step(encoder),)
+    if isinstance(encoder, SplineEncoder):
+        return "columns", _curve_steps(encoder)
     if isinstance(encoder, DictEncoder):
         return "record", (_record_step(encoder),)
     raise ExportError(
@@ -252,6 +255,20 @@ def _polynomial_step(encoder: PolynomialEncoder) -> NumbersStep:
     names = names_of_columns(encoder)
     named = hasattr(encoder, "feature_names_in_")
     return NumbersStep(tuple(names), named, (*constant, *encoder.products()))
+
+
+def _curve_steps(encoder: SplineEncoder) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    first = 0
+    for column in encoder.columns_:
+        n = len(column.knots)
+        breaks = tuple(column.breaks.tolist())
+        indices = tuple(first + at % n for at in range(len(breaks)))
+        linear = column.linear and not column.period
+        missing = first + n if column.missing else None
+        steps.append(CurveStep(column.name, breaks, indices, linear, column.period, missing))
+        first += column.width
+    return tuple(steps)
 
 
 def _record_step(encoder: DictEncoder) -> RecordStep:

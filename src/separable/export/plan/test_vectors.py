@@ -17,6 +17,7 @@ from separable.data.table import TableError, is_missing, list_names
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
+    CurveStep,
     DateStep,
     NumbersStep,
     NumberStep,
@@ -166,6 +167,8 @@ def _samples(step: Step) -> list[Any]:
         mean, scale = step.mean, step.scale
         numbers = [mean, mean + scale, None, mean - 1.5 * scale, round(mean)]
         return numbers if step.conversion is None else _written(step.conversion, numbers)
+    if isinstance(step, CurveStep):
+        return _along(step)
     if isinstance(step, BooleanStep):
         return [True, False, None]
     if isinstance(step, DateStep):
@@ -174,6 +177,23 @@ def _samples(step: Step) -> list[Any]:
         return _levels(step)
     assert isinstance(step, TextStep)
     return _texts(step)
+
+
+def _along(step: CurveStep) -> list[Any]:
+    """Return values in the middle of a curve, at a break, between others and beyond both ends."""
+    if not step.breaks:
+        return [0.0, None, 1.0]
+    low, high, middle = step.breaks[0], step.breaks[-1], len(step.breaks) // 2
+    between = 0.25 * step.breaks[middle - 1] + 0.75 * step.breaks[middle]
+    span = high - low
+    return [
+        between,
+        step.breaks[middle],
+        None,
+        low - 0.3 * span,
+        high + 0.6 * span,
+        low + 0.1 * span,
+    ]
 
 
 def _levels(step: CategoryStep) -> list[Any]:

@@ -11,6 +11,7 @@ from separable.export.languages.language_registry import runtime
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
+    CurveStep,
     DateStep,
     ExportError,
     NumbersStep,
@@ -197,6 +198,8 @@ def _table(step: Step, at: int) -> str:
     if isinstance(step, NumberStep):
         values = [repr(step.mean), repr(step.scale), _index(step.value), _index(step.missing)]
         return f"static const number_step step_{at} = {_braced(values)};\n"
+    if isinstance(step, CurveStep):
+        return _curve(step, at)
     if isinstance(step, BooleanStep):
         values = [_index(step.true), _index(step.missing)]
         return f"static const boolean_step step_{at} = {_braced(values)};\n"
@@ -204,6 +207,22 @@ def _table(step: Step, at: int) -> str:
         return _category(step, at)
     assert isinstance(step, DateStep)
     return _date(step, at)
+
+
+def _curve(step: CurveStep, at: int) -> str:
+    values = [
+        f"breaks_{at}",
+        f"indices_{at}",
+        str(len(step.breaks)),
+        str(int(step.linear)),
+        repr(step.period),
+        _index(step.missing),
+    ]
+    return (
+        f"static const double breaks_{at}[] = {_braced(map(repr, step.breaks or (0.0,)))};\n"
+        f"static const int indices_{at}[] = {_braced(map(str, step.indices or (0,)))};\n"
+        f"static const curve_step step_{at} = {_braced(values)};\n"
+    )
 
 
 def _category(step: CategoryStep, at: int) -> str:

@@ -16,7 +16,7 @@
 #define MODEL_N_COLUMNS 2
 #define MODEL_N_CLASSES 0
 #else
-#define MODEL_N_COLUMNS 4
+#define MODEL_N_COLUMNS 5
 #define MODEL_N_CLASSES 2
 #endif
 #define MODEL_N_SCORES 1
@@ -78,12 +78,12 @@ static int is_missing(const model_value *value) {
 #define IS_LOGISTIC 1
 #define N_PLACES 6
 static const double BASE[1] = {0.0};
-static const double WEIGHTS[][1] = {{1.0}, {2.0}, {-1.0}, {0.5}, {0.25}, {0.25}};
+static const double WEIGHTS[][1] = {{1.0}, {2.0}, {-1.0}, {0.5}, {0.25}, {0.25}, {0.25}, {0.75}, {0.25}};
 #if MODEL_N_CLASSES > 0
 static const double CALIBRATION[1][2] = {{1.0, 0.0}};
 #endif
 
-// section put, for number, category, boolean, date, numbers
+// section put, for number, curve, category, boolean, date, numbers
 static int put(double *scores, int place, double value) {
     int k;
     if (!isfinite(value)) return 0;
@@ -95,7 +95,7 @@ static int put(double *scores, int place, double value) {
 // end of section
 
 #ifndef TAKES_NUMBERS
-// section number, for number
+// section number text, for number, curve
 /* Reads a decimal number; 0 if the text is none. */
 static int read_number(const char *text, size_t size, double *number) {
     char copy[512];
@@ -120,6 +120,7 @@ static int read_number(const char *text, size_t size, double *number) {
     return 1;
 }
 
+// section number, for number
 typedef struct {
     double mean, scale;
     int value, missing;
@@ -132,6 +133,42 @@ static int number_cell(const number_step *step, const model_value *value, double
     if (!isfinite(number)) return 0;
     scaled = (number - step->mean) / step->scale;
     return step->value < 0 ? 1 : put(scores, step->value, scaled);
+}
+
+// section curve, for curve
+typedef struct {
+    const double *breaks;
+    const int *indices;
+    int n_breaks, linear;
+    double period;
+    int missing;
+} curve_step;
+
+/* Interpolates between the two breaks around a value. */
+static int curve_cell(const curve_step *step, const model_value *value, double *scores) {
+    const double *breaks = step->breaks;
+    double x = value->number, t;
+    int left = 0, last = step->n_breaks - 2;
+    if (is_missing(value)) return put(scores, step->missing, 1.0);
+    if (value->kind == MODEL_TEXT && !read_number(value->text, value->size, &x)) return 0;
+    if (!isfinite(x)) return 0;
+    if (step->n_breaks == 0) return 1;
+    if (step->period > 0.0) {
+        x = fmod(x, step->period);
+        if (x < 0.0) x += step->period;
+        if (x >= step->period) x = 0.0;
+        if (x < breaks[0]) x += step->period;
+    }
+    while (left < last) {
+        int middle = (left + last + 1) / 2;
+        if (breaks[middle] <= x)
+            left = middle;
+        else
+            last = middle - 1;
+    }
+    t = (x - breaks[left]) / (breaks[left + 1] - breaks[left]);
+    if (!step->linear) t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+    return put(scores, step->indices[left], 1.0 - t) && put(scores, step->indices[left + 1], t);
 }
 
 // section converted, for converted
@@ -728,12 +765,17 @@ static const cycle_place months_3[] = {{0, 5}};
 static const date_step step_3 = {
     {18262.0, 0.0, 0.0}, {7.0, 1.0, 1.0}, {4, -1, -1}, {months_3, 0, 0}, {1, 0, 0}, -1};
 
+static const double breaks_4[] = {0.0, 10.0, 20.0};
+static const int indices_4[] = {6, 7, 8};
+static const curve_step step_4 = {breaks_4, indices_4, 3, 0, 0.0, -1};
+
 static int encode(const model_cell *row, double *scores) {
     if (!conversion_checks()) return 1;
     if (!number_cell(&step_0, row + 0, scores)) return 1;
     if (!category_cell(&step_1, row + 1, scores)) return 2;
     if (!boolean_cell(&step_2, row + 2, scores)) return 3;
     if (!date_cell(&step_3, row + 3, scores)) return 4;
+    if (!curve_cell(&step_4, row + 4, scores)) return 5;
     return 0;
 }
 #else
@@ -832,10 +874,11 @@ static const model_cell TEST_ROWS[][MODEL_N_COLUMNS] = {
     {{MODEL_NUMBER, 50.0, "", 0},
      {MODEL_TEXT, 0, "red", 3},
      {MODEL_BOOLEAN, 1, "", 0},
-     {MODEL_TEXT, 0, "2020-01-08", 10}}};
-static const double TEST_SCORES[][1] = {{1.0}};
-static const double TEST_SIZES[][1] = {{3.0}};
-static const double TEST_SHARES[][MODEL_N_CLASSES] = {{0.2689414213699951, 0.7310585786300049}};
+     {MODEL_TEXT, 0, "2020-01-08", 10},
+     {MODEL_NUMBER, 15.0, "", 0}}};
+static const double TEST_SCORES[][1] = {{1.5}};
+static const double TEST_SIZES[][1] = {{3.5}};
+static const double TEST_SHARES[][MODEL_N_CLASSES] = {{0.18242552380635635, 0.8175744761936437}};
 static const int TEST_CLASSES[] = {1};
 #endif
 

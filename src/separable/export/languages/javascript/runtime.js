@@ -5,7 +5,7 @@
 "use strict";
 
 const separableModel = (() => {
-  const COLUMNS = ["age", "colour", "member", "joined", "note"];
+  const COLUMNS = ["age", "colour", "member", "joined", "note", "hours"];
   const CLASSES = ["no", "yes"];
   const MODEL = {
     takes: "columns",
@@ -49,6 +49,15 @@ const separableModel = (() => {
         idf: null,
         missing: null,
       },
+      {
+        kind: "curve",
+        name: "hours",
+        breaks: [0, 10, 20],
+        indices: [8, 9, 10],
+        linear: false,
+        period: 0,
+        missing: null,
+      },
     ],
     threshold: null,
     score_threshold: 0,
@@ -56,7 +65,7 @@ const separableModel = (() => {
     calibration: null,
     base: [0],
     places: null,
-    weights: [[1], [2], [-1], [0.5], [0.25], [0.25], [-0.5], [1]],
+    weights: [[1], [2], [-1], [0.5], [0.25], [0.25], [-0.5], [1], [0.25], [0.75], [0.25]],
   };
   const ALPHABET = {
     word: [48, 58, 65, 91, 95, 96, 97, 123],
@@ -66,17 +75,23 @@ const separableModel = (() => {
   };
   const TESTS = [
     {
-      row: [50, "red", true, "2020-01-08", "The good film"],
-      scores: [1.5],
-      sizes: [4.5],
+      row: [50, "red", true, "2020-01-08", "The good film", 15],
+      scores: [2],
+      sizes: [5],
       prediction: "yes",
-      probabilities: [0.18242552380635635, 0.8175744761936437],
+      probabilities: [0.11920292202211755, 0.8807970779778823],
     },
-    { row: [null, null, null, null, null], scores: [0], sizes: [0], prediction: "no", probabilities: [0.5, 0.5] },
+    {
+      row: [null, null, null, null, null, null],
+      scores: [0],
+      sizes: [0],
+      prediction: "no",
+      probabilities: [0.5, 0.5],
+    },
   ];
   const PRECISION = 1e-9;
 
-  // section missing, for number, category, boolean, date, text, numbers, record
+  // section missing, for number, curve, category, boolean, date, text, numbers, record
 
   function fail(name, value, problem) {
     const shown = typeof value === "bigint" ? String(value) : JSON.stringify(value);
@@ -116,7 +131,7 @@ const separableModel = (() => {
     return fail(name, value, "is neither a text nor a number.");
   }
 
-  // section float, for number, numbers, record
+  // section float, for number, curve, numbers, record
 
   const NUMBER = /^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)$/i;
 
@@ -142,6 +157,34 @@ const separableModel = (() => {
     if (!Number.isFinite(scaled) && step.value !== null)
       fail(step.name, value, "is too far from the training values.");
     return put(cells, step.value, scaled);
+  }
+
+  // section curve, for curve
+
+  // Interpolates between the two breaks around a value.
+  function curve(step, value, cells) {
+    if (isMissing(value)) return put(cells, step.missing, 1);
+    const { breaks, indices, period } = step;
+    let x = numberOf(step.name, value);
+    if (breaks.length === 0) return undefined;
+    if (period) {
+      x %= period;
+      if (x < 0) x += period;
+      if (x >= period) x = 0;
+      if (x < breaks[0]) x += period;
+    }
+    let left = 0;
+    let last = breaks.length - 2;
+    while (left < last) {
+      const middle = (left + last + 1) >> 1;
+      if (breaks[middle] <= x) left = middle;
+      else last = middle - 1;
+    }
+    let t = (x - breaks[left]) / (breaks[left + 1] - breaks[left]);
+    if (!step.linear) t = Math.min(Math.max(t, 0), 1);
+    if (!Number.isFinite(t)) fail(step.name, value, "is too far from the training values.");
+    put(cells, indices[left], 1 - t);
+    return put(cells, indices[left + 1], t);
   }
 
   // section category, for category
@@ -612,7 +655,7 @@ const separableModel = (() => {
   // end of section
 
   const CONVERSIONS = { date: readDate, duration: readDuration, number: readNumber };
-  const STEPS = { boolean, category, converted, date, number, numbers, record, text };
+  const STEPS = { boolean, category, converted, curve, date, number, numbers, record, text };
 
   // section tables
   for (const step of MODEL.steps) {

@@ -18,6 +18,7 @@ from separable.errors import require_packages
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
+    CurveStep,
     DateStep,
     NumbersStep,
     NumberStep,
@@ -186,6 +187,9 @@ def added(plan: Plan, step: Step, value: str, nodes: Nodes) -> str:
     if isinstance(step, NumberStep):
         present = _scaled(plan, nodes, value, (step.mean, step.scale, step.value))
         return nodes("Where", missing, _filled(plan, nodes, step.missing), present)
+    if isinstance(step, CurveStep):
+        present = _curve(plan, nodes, step, value)
+        return nodes("Where", missing, _filled(plan, nodes, step.missing), present)
     if isinstance(step, BooleanStep):
         levels = ((1.0, -1 if step.true is None else step.true), (0.0, -1))
         present = _chosen(plan, nodes, value, levels, np.nan)
@@ -244,6 +248,44 @@ def _scaled(
     mean, scale, index = number
     scaled = nodes("Div", nodes("Sub", value, nodes.numbers(mean)), nodes.numbers(scale))
     return nodes("Mul", _counted(plan, nodes, scaled), nodes.numbers([plan.weights[index]]))
+
+
+def _curve(plan: Plan, nodes: Nodes, step: CurveStep, value: str) -> str:
+    """Return the contributions of a curve, from the fraction of each piece that x has passed.
+
+    A fraction is 1 below x's piece and 0 above it, so that the differences of neighbouring
+    fractions are the tents, without rounding errors.
+    """
+    if not step.breaks:
+        return nodes.numbers([[0.0] * plan.n_scores])
+    if step.period:
+        value = _in_cycle(nodes, step, value)
+    breaks = np.array(step.breaks)
+    low, gaps = nodes.numbers([breaks[:-1]]), nodes.numbers([np.diff(breaks)])
+    passed = nodes("Div", nodes("Sub", value, low), gaps)
+    bounds = np.tile([[0.0], [1.0]], len(breaks) - 1)
+    if step.linear:
+        bounds[0, 0], bounds[1, -1] = -np.inf, np.inf
+    passed = nodes(
+        "Min", nodes("Max", passed, nodes.numbers(bounds[:1])), nodes.numbers(bounds[1:])
+    )
+    features, at = np.unique(step.indices, return_inverse=True)
+    tents = np.zeros((len(breaks), len(features)))  # from fractions and a constant 1
+    np.add.at(tents, (np.arange(len(breaks)), at), 1.0)
+    differences = np.eye(len(breaks), k=1)[:-1] - np.eye(len(breaks))[:-1]
+    cells = nodes("MatMul", passed, nodes.numbers(differences @ tents))
+    cells = nodes("Add", cells, nodes.numbers(tents[:1]))
+    return nodes("MatMul", _counted(plan, nodes, cells), nodes.numbers(plan.weights[features]))
+
+
+def _in_cycle(nodes: Nodes, step: CurveStep, value: str) -> str:
+    """Return values modulo the period, from the first break on."""
+    period = nodes.numbers(step.period)
+    rest = nodes("Mod", value, period, fmod=1)
+    for bound in (0.0, step.breaks[0]):
+        is_below = nodes("Less", rest, nodes.numbers(bound))
+        rest = nodes("Where", is_below, nodes("Add", rest, period), rest)
+    return rest
 
 
 def _chosen(plan: Plan, nodes: Nodes, value: str, levels: Any, unseen: float | None) -> str:

@@ -19,6 +19,7 @@ __all__ = ["write"]
 
 _FUNCTIONS = {
     "number": "_number",
+    "curve": "_curve",
     "category": "_category",
     "boolean": "_boolean",
     "date": "_date",
@@ -80,7 +81,7 @@ def _written(value: Any) -> str:
 
 def _imports(kinds: set[str]) -> list[str]:
     needed = {"math"}
-    if kinds & {"number", "numbers", "record", "date", "text", "converted"}:
+    if kinds & {"number", "curve", "numbers", "record", "date", "text", "converted"}:
         needed.add("re")
     if "date" in kinds:
         needed.add("datetime")

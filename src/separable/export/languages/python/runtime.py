@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Any
 
-COLUMNS = ["age", "colour", "member", "joined", "note"]
+COLUMNS = ["age", "colour", "member", "joined", "note", "hours"]
 CLASSES: Any = ["no", "yes"]
 MODEL: dict[str, Any] = {
     "takes": "columns",
@@ -55,6 +55,15 @@ MODEL: dict[str, Any] = {
             "idf": None,
             "missing": None,
         },
+        {
+            "kind": "curve",
+            "name": "hours",
+            "breaks": [0.0, 10.0, 20.0],
+            "indices": [8, 9, 10],
+            "linear": False,
+            "period": 0.0,
+            "missing": None,
+        },
     ],
     "threshold": None,
     "score_threshold": 0.0,
@@ -62,18 +71,18 @@ MODEL: dict[str, Any] = {
     "calibration": None,
     "base": [0.0],
     "places": None,
-    "weights": [[1.0], [2.0], [-1.0], [0.5], [0.25], [0.25], [-0.5], [1.0]],
+    "weights": [[1.0], [2.0], [-1.0], [0.5], [0.25], [0.25], [-0.5], [1.0], [0.25], [0.75], [0.25]],
 }
 TESTS: list[dict[str, Any]] = [
     {
-        "row": [50, "red", True, "2020-01-08", "The good film"],
-        "scores": [1.5],
-        "sizes": [4.5],
+        "row": [50, "red", True, "2020-01-08", "The good film", 15],
+        "scores": [2.0],
+        "sizes": [5.0],
         "prediction": "yes",
-        "probabilities": [0.18242552380635635, 0.8175744761936437],
+        "probabilities": [0.11920292202211755, 0.8807970779778823],
     },
     {
-        "row": [None, None, None, None, None],
+        "row": [None, None, None, None, None, None],
         "scores": [0.0],
         "sizes": [0.0],
         "prediction": "no",
@@ -82,7 +91,7 @@ TESTS: list[dict[str, Any]] = [
 ]
 PRECISION = 1e-9
 
-# section missing, for number, category, boolean, date, text, numbers, record
+# section missing, for number, curve, category, boolean, date, text, numbers, record
 
 
 def _is_missing(value):
@@ -104,7 +113,7 @@ def _text(name, value):
     raise ValueError("Column %r: %.80r is neither a text nor a number." % (name, value))
 
 
-# section float, for number, numbers, record
+# section float, for number, curve, numbers, record
 
 
 _NUMBER = re.compile(
@@ -138,6 +147,33 @@ def _number(step, value, cells):
     if math.isinf(number) and step["value"] is not None:
         raise ValueError("Column %r: %r is too far from the training values." % (step["name"], value))
     _put(cells, step["value"], number)
+
+
+# section curve, for curve
+
+
+def _curve(step, value, cells):
+    """Interpolate between the two breaks around a value."""
+    if _is_missing(value):
+        _put(cells, step["missing"], 1.0)
+        return
+    x, breaks, period = _float(step["name"], value), step["breaks"], step["period"]
+    if not breaks:
+        return
+    if period:
+        x = x % period % period
+        x += period if x < breaks[0] else 0.0
+    left, last = 0, len(breaks) - 2
+    while left < last:
+        middle = (left + last + 1) // 2
+        left, last = (middle, last) if breaks[middle] <= x else (left, middle - 1)
+    t = (x - breaks[left]) / (breaks[left + 1] - breaks[left])
+    if not step["linear"]:
+        t = min(max(t, 0.0), 1.0)
+    if math.isinf(t):
+        raise ValueError("Column %r: %r is too far from the training values." % (step["name"], value))
+    _put(cells, step["indices"][left], 1.0 - t)
+    _put(cells, step["indices"][left + 1], t)
 
 
 # section category, for category
@@ -486,6 +522,7 @@ _STEPS = {
     "boolean": _boolean,
     "category": _category,
     "converted": _converted,
+    "curve": _curve,
     "date": _date,
     "number": _number,
     "numbers": _numbers,

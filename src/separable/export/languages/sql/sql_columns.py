@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from separable.export.languages.sql.sql_conversions import converted_numbers, normalized_text
@@ -11,6 +11,7 @@ from separable.export.languages.sql.sql_text import identifier, is_number, liter
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
+    CurveStep,
     DateStep,
     NumbersStep,
     NumberStep,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "curve_stages",
     "date_stages",
     "level_joins",
     "level_tables",
@@ -111,7 +113,7 @@ def scores_of(plan: Plan, tables: Mapping[int, LevelTable]) -> list[str]:
 def _stored_as(step: Step) -> str:
     if isinstance(step, CategoryStep) and step.typed and step.levels:
         return "text" if isinstance(step.levels[0][0], str) else "number"
-    return "number" if isinstance(step, NumberStep) else "text"
+    return "number" if isinstance(step, (NumberStep, CurveStep)) else "text"
 
 
 # --- dates ---
@@ -185,6 +187,74 @@ def _counted(at: int) -> Iterator[str]:
     )
 
 
+# --- curves ---
+
+
+def curve_stages(plan: Plan) -> list[list[str]]:
+    """Return the expressions of curves, stage by stage: each uses the one before.
+
+    y is the number, from the first break on if it is periodic; i the index of its piece; u its
+    fraction of the piece; t the fraction clipped to 0 and 1, unless the curve continues linearly.
+    """
+    curves = [
+        (at, step)
+        for at, step in enumerate(plan.steps)
+        if isinstance(step, CurveStep) and step.breaks
+    ]
+    if not curves:
+        return []
+    stages = (_remainder, _in_cycle, _piece, _fraction, _clipped)
+    return [[stage(at, step) for at, step in curves] for stage in stages]
+
+
+def _remainder(at: int, step: CurveStep) -> str:
+    period = number(step.period)
+    return (
+        f"c{at} - {period} * FLOOR(c{at} / {period}) AS r{at}" if step.period else f"c{at} AS r{at}"
+    )
+
+
+def _in_cycle(at: int, step: CurveStep) -> str:
+    if not step.period:
+        return f"r{at} AS y{at}"
+    period, first = number(step.period), number(step.breaks[0])
+    return f"CASE WHEN r{at} < {first} THEN r{at} + {period} ELSE r{at} END AS y{at}"
+
+
+def _piece(at: int, step: CurveStep) -> str:
+    inner = " ".join(
+        f"WHEN y{at} < {number(each)} THEN {i}" for i, each in enumerate(step.breaks[1:-1])
+    )
+    last = len(step.breaks) - 2
+    return f"CASE {inner} ELSE {last} END AS i{at}" if inner else f"0 AS i{at}"
+
+
+def _fraction(at: int, step: CurveStep) -> str:
+    pieces = " ".join(
+        f"WHEN {i} THEN (y{at} - {number(low)}) / {number(high - low)}"
+        for i, (low, high) in enumerate(pairwise(step.breaks))
+    )
+    return f"CASE i{at} {pieces} END AS u{at}"
+
+
+def _clipped(at: int, step: CurveStep) -> str:
+    if step.linear:
+        return f"u{at} AS t{at}"
+    return f"CASE WHEN u{at} < 0 THEN 0.0 WHEN u{at} > 1 THEN 1.0 ELSE u{at} END AS t{at}"
+
+
+def _curve(plan: Plan, step: CurveStep, at: int, k: int) -> str:
+    missing = added(plan, step.missing, k)
+    if not step.breaks:
+        return f"CASE WHEN c{at} IS NULL THEN {missing} ELSE 0.0 END"
+    pieces = " ".join(
+        f"WHEN {i} THEN {_weighted(plan, left, k, f'1.0 - t{at}')} "
+        f"+ {_weighted(plan, right, k, f't{at}')}"
+        for i, (left, right) in enumerate(pairwise(step.indices))
+    )
+    return f"CASE WHEN c{at} IS NULL THEN {missing} ELSE CASE i{at} {pieces} END END"
+
+
 # --- contributions ---
 
 
@@ -213,6 +283,8 @@ def _term(plan: Plan, step: Step, at: int, k: int) -> str:
             scaled = f"({c} - {number(step.mean)}) / {number(step.scale)}"
             value = _weighted(plan, step.value, k, scaled)
         return f"CASE WHEN {c} IS NULL THEN {added(plan, step.missing, k)} ELSE {value} END"
+    if isinstance(step, CurveStep):
+        return _curve(plan, step, at, k)
     if isinstance(step, BooleanStep):
         word, true = f"LOWER(TRIM({c}))", added(plan, step.true, k)
         return (

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from separable.export.languages.sql.sql_columns import (
+    curve_stages,
     date_stages,
     level_joins,
     level_tables,
@@ -108,7 +109,7 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
         stages.append((f"{prefix}_{len(stages)}", f"SELECT\n    {text}\n  FROM {source}{joins}"))
 
     add([*read_columns(plan), *kept])
-    for stage in [*conversion_stages(plan), *date_stages(plan)]:
+    for stage in [*conversion_stages(plan), *date_stages(plan), *curve_stages(plan)]:
         add(stage)
     tables = level_tables(plan, prefix)
     add(scores_of(plan, tables), level_joins(tables))

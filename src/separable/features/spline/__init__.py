@@ -1,0 +1,1 @@
+"""Piecewise linear curves of numeric columns."""
