@@ -12,7 +12,9 @@ import pytest
 
 import separable
 import separable.data
+import separable.datasets
 import separable.features
+import separable.learn
 import separable.plot
 import separable.report
 
@@ -56,7 +58,14 @@ def test_every_public_name_is_listed():
         assert sorted(package.__all__) == sorted(package._HOMES)
 
 
-PACKAGES = (separable, separable.data, separable.features, separable.plot, separable.report)
+PACKAGES = (
+    separable,
+    separable.data,
+    separable.features,
+    separable.learn,
+    separable.plot,
+    separable.report,
+)
 
 
 @pytest.mark.parametrize(

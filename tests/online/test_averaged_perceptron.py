@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separable import AveragedPerceptron
+from separable.learn import plain as reference
 from tests.online.problems import DTYPES, FORMATS, integer_problems
-from tests.reference import perceptron as reference
 
 pytestmark = [pytest.mark.native, pytest.mark.kernel]
 

@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import separable
 from separable import BatchPerceptron
+from separable.learn import plain as reference
 from tests.online.problems import DTYPES, FORMATS, integer_problems, separable_problem
-from tests.reference import batch_perceptron as reference
 
 pytestmark = [
     pytest.mark.native,
@@ -39,7 +39,7 @@ def dyadic_problems(draw, classes=2):
 @given(dyadic_problems(), st.sampled_from([1.0, 0.5, 4.0]), st.booleans())
 def test_binary_equals_reference(form, dtype, problem, eta, fit_intercept):
     X, y = problem
-    w, b, mistakes, norm = reference.batch_perceptron(
+    w, b, mistakes, norm, _ = reference.batch_perceptron(
         X, 2 * y - 1, 6, eta=eta, fit_intercept=fit_intercept
     )
     ours = BatchPerceptron(max_iter=6, eta0=eta, fit_intercept=fit_intercept)
@@ -63,7 +63,7 @@ def test_each_of_many_models_is_as_if_trained_alone(classes, form, dtype, eps):
     ours = BatchPerceptron(max_iter=40, eps=eps).fit(FORMATS[form](X.astype(dtype)), y)
     total = np.zeros(ours.n_iter_, dtype=int)
     for k in range(classes):
-        w, b, mistakes, norm = reference.batch_perceptron(
+        w, b, mistakes, norm, _ = reference.batch_perceptron(
             X, np.where(y == k, 1, -1), 40, eps=eps or 0.0
         )
         np.testing.assert_array_equal(ours.coef_[k], w)
@@ -120,7 +120,7 @@ def test_weights_of_any_kind():
     X, y = rng.normal(size=(60, 5)), rng.integers(0, 2, 60)
     weight = rng.random(60) * (rng.random(60) < 0.7)
     fitted = BatchPerceptron(max_iter=7).fit(X, y, sample_weight=weight)
-    w, b, mistakes, _ = reference.batch_perceptron(X, 2 * y - 1, 7, weights=weight)
+    w, b, mistakes, *_ = reference.batch_perceptron(X, 2 * y - 1, 7, weights=weight)
     np.testing.assert_allclose(fitted.coef_, [w], rtol=1e-12)
     np.testing.assert_allclose(fitted.intercept_, [b], rtol=1e-12)
     assert fitted.evidence_["mistakes"] == mistakes
@@ -185,7 +185,7 @@ def test_eps_stops_with_mistakes_left_and_no_warning():
     assert fitted.evidence_["training_mistakes"] > 0
     assert 0 < fitted.evidence_["delta_norm"] < 0.05
     assert fitted.evidence_["margin"] is None
-    w, _, mistakes, norm = reference.batch_perceptron(X, 2 * y - 1, 10**4, eps=0.05)
+    w, _, mistakes, norm, _ = reference.batch_perceptron(X, 2 * y - 1, 10**4, eps=0.05)
     np.testing.assert_allclose(fitted.coef_, [w], rtol=1e-9)
     assert fitted.evidence_["mistakes"] == mistakes
     assert fitted.evidence_["delta_norm"] == pytest.approx(norm)

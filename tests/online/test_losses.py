@@ -8,8 +8,9 @@ import scipy.optimize
 import scipy.special
 
 from separable._core import native
+from separable.learn.plain import LOSSES as VALUES
+from separable.learn.plain import SLOPES
 from separable.online.base_sgd import LOSSES
-from tests.reference.sgd import SLOPES, VALUES
 
 pytestmark = [
     pytest.mark.native,

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import Perceptron
+from separable.learn import plain as reference
 from separable.online import base_perceptron, runs
 from tests.online.problems import DTYPES, FORMATS, integer_problems, separable_problem
-from tests.reference import perceptron as reference
 
 pytestmark = [
     pytest.mark.native,

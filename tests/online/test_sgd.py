@@ -16,10 +16,11 @@ from sklearn.linear_model import SGDRegressor as PeerRegressor
 
 import separable
 from separable import SGDClassifier, SGDRegressor
+from separable.learn.plain import LOSSES as VALUES
+from separable.learn.plain import SLOPES, sgd
 from separable.model.parameters import ParameterError
 from separable.online.base_sgd import LOSSES
 from tests.online.problems import FORMATS
-from tests.reference.sgd import SLOPES, VALUES, sgd
 
 pytestmark = [
     pytest.mark.native,

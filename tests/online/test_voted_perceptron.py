@@ -15,10 +15,9 @@ from sklearn.base import clone
 
 import separable
 from separable import AveragedPerceptron, LinearModel, VotedModel, VotedPerceptron
+from separable.learn.plain import presentations, vote, voted_perceptron
 from tests.online.problems import DTYPES, FORMATS, integer_problems
 from tests.online.test_streams import learn, streams
-from tests.reference.perceptron import presentations
-from tests.reference.voted_perceptron import vote, voted_perceptron
 
 pytestmark = pytest.mark.native
 

@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import separable
 from separable import WidrowHoff
+from separable.learn import plain as reference
 from tests.online.problems import DTYPES, FORMATS
-from tests.reference import widrow_hoff as reference
 
 pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
@@ -45,7 +45,7 @@ def integer_problems(draw, max_rows=5):
 @given(integer_problems(), st.booleans())
 def test_equals_reference(form, problem, fit_intercept):
     X, y = problem
-    w, b, errors = reference.widrow_hoff(X, y, 2, 1 / 64, fit_intercept=fit_intercept)
+    w, b, errors, _ = reference.widrow_hoff(X, y, 2, 1 / 64, fit_intercept=fit_intercept)
     ours = WidrowHoff(
         eta0=1 / 64, shuffle=False, max_iter=2, tol=None, fit_intercept=fit_intercept
     ).fit(FORMATS[form](X), y)
@@ -60,7 +60,7 @@ def test_formats_and_types_equal_reference(form, dtype, tolerance):
     X, y = make_problem(0, noise=1)
     X[np.abs(X) < 0.5] = 0
     X = X.astype(dtype)
-    w, b, errors = reference.widrow_hoff(X.astype(float), y, 5, 0.01)
+    w, b, errors, _ = reference.widrow_hoff(X.astype(float), y, 5, 0.01)
     ours = WidrowHoff(eta0=0.01, shuffle=False, max_iter=5, tol=None).fit(FORMATS[form](X), y)
     np.testing.assert_allclose(params(ours), np.append(w, b), rtol=0, atol=tolerance)
     np.testing.assert_allclose(ours.evidence_["mean_squared_error"], errors, rtol=tolerance)
@@ -191,7 +191,7 @@ def test_weights_are_presentations(problem, data):
     count = st.integers(0, 10).map(lambda k: k / 4)
     weight = np.array(data.draw(st.lists(count, min_size=len(y), max_size=len(y))))
     weight[0] += 1
-    w, b, errors = reference.widrow_hoff(X, y, 2, 1 / 64, weights=weight)
+    w, b, errors, _ = reference.widrow_hoff(X, y, 2, 1 / 64, weights=weight)
     ours = WidrowHoff(eta0=1 / 64, shuffle=False, max_iter=2, tol=None)
     ours.fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(params(ours), np.append(w, b), rtol=0, atol=1e-13)
@@ -203,7 +203,9 @@ def test_weights_are_presentations(problem, data):
 def test_many_presentations_in_closed_form(eta, fit_intercept):
     X = np.array([[1.0, 2.0], [0.0, 0.0], [0.5, -1.0]])  # one row is 0
     y, weight = np.array([1.0, -2.0, 3.0]), np.array([1000.25, 37.0, 1.75])
-    w, b, errors = reference.widrow_hoff(X, y, 1, eta, weights=weight, fit_intercept=fit_intercept)
+    w, b, errors, _ = reference.widrow_hoff(
+        X, y, 1, eta, weights=weight, fit_intercept=fit_intercept
+    )
     ours = WidrowHoff(eta0=eta, shuffle=False, max_iter=1, fit_intercept=fit_intercept)
     ours.fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(params(ours), np.append(w, b * fit_intercept), rtol=1e-10)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.optimize
 
-from tests.reference.sgd import SLOPES
+from separable.learn.plain import SLOPES
 
 SMALL_GAIN = 0.25  # below it the first step of Newton's method is taken for the implicit slope
 
