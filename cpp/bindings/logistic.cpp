@@ -36,7 +36,8 @@ void bind_logistic(nb::module_& m) {
     nb::class_<Coordinates>(m, "Preconditioner",
                             "Coordinates w = basis u, b = intercept_scale v - centre.w in which "
                             "objectives are well conditioned. The basis is of some columns, "
-                            "diagonal of the others; None: of all columns.")
+                            "diagonal of the others; None: of all columns. A basis with a row "
+                            "for each weight and intercept of all classes is of them together.")
         .def(
             "__init__",
             [](Coordinates* self, ConstTable<double> basis, double intercept_scale,

@@ -66,12 +66,14 @@ std::vector<LogisticLane> lanes_of(Const<std::int32_t> held_out, Const<std::int3
 Preconditioner coordinates_of(const Coordinates& given, std::int64_t n_vectors, std::int64_t d) {
     const auto m = static_cast<std::int64_t>(given.basis.shape(0));
     const auto all = static_cast<std::size_t>(d);
-    check(given.basis.shape(1) == given.basis.shape(0) &&
-              (given.columns ? given.columns->size() == given.basis.shape(0) : m == d) &&
-              given.columns.has_value() == given.diagonal.has_value() &&
-              (!given.diagonal || given.diagonal->size() == all) &&
-              (!given.centre || given.centre->size() == all),
-          "columns do not fit");
+    const bool is_joint = !given.columns && !given.centre && m == n_vectors * (d + 1);
+    check(
+        given.basis.shape(1) == given.basis.shape(0) &&
+            (given.columns ? given.columns->size() == given.basis.shape(0) : m == d || is_joint) &&
+            given.columns.has_value() == given.diagonal.has_value() &&
+            (!given.diagonal || given.diagonal->size() == all) &&
+            (!given.centre || given.centre->size() == all),
+        "columns do not fit");
     for (const std::int32_t j : span_of(given.columns))
         check(j >= 0 && j < d, "columns do not fit");
     return {given.basis.data(),
@@ -81,7 +83,8 @@ Preconditioner coordinates_of(const Coordinates& given, std::int64_t n_vectors, 
             m,
             given.columns ? given.columns->data() : nullptr,
             given.diagonal ? given.diagonal->data() : nullptr,
-            given.centre ? given.centre->data() : nullptr};
+            given.centre ? given.centre->data() : nullptr,
+            is_joint};
 }
 
 template <class Tiles>

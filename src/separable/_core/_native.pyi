@@ -421,7 +421,7 @@ class LogisticExpansion:
 
 class Preconditioner:
     """
-    Coordinates w = basis u, b = intercept_scale v - centre.w in which objectives are well conditioned. The basis is of some columns, diagonal of the others; None: of all columns.
+    Coordinates w = basis u, b = intercept_scale v - centre.w in which objectives are well conditioned. The basis is of some columns, diagonal of the others; None: of all columns. A basis with a row for each weight and intercept of all classes is of them together.
     """
 
     def __init__(self, basis: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept_scale: float, columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...

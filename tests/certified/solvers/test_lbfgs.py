@@ -199,6 +199,31 @@ def test_preconditioners_of_some_columns_give_the_same_optimum():
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("kind", KINDS)
+def test_the_full_hessian_of_all_classes_saves_passes_and_keeps_the_optimum(kind):
+    X, y, weight, fold, _ = rows_of(7, n=500)
+    X *= 10.0 ** np.arange(-2, 5)
+    tiles, ends = tiles_of(X, y, weight, fold, kind=kind), []
+    code = np.arange(4, dtype=np.int32)[None, :]
+    plain = np.zeros((4, 8))
+    for basis in (np.eye(7), None):
+        if basis is None:
+            hessian = plain_softmax(1.0, X, y, np.where(fold == 1, 0.0, weight), plain, range(4))[2]
+            hessian += 1e-3 * np.eye(32)
+            basis = np.linalg.inv(np.linalg.cholesky(hessian)).T
+        weights, results = np.zeros((1, 4, 8)), np.zeros((1, 5))
+        tiles.solve(
+            1.0, np.array([1], np.int32), np.array([TOGETHER], np.int32), code,
+            native.Preconditioner(np.ascontiguousarray(basis), 0.1), np.zeros(1), 0.0, 1e-9, 5000,
+            20, 1, None, weights, results,
+        )  # fmt: skip
+        ends.append((results[0, 0], results[0, 3], results[0, 4]))
+    assert ends[1][2] == 1
+    assert ends[1][1] < 30 < ends[0][1]
+    assert ends[1][0] <= ends[0][0] * (1 + 1e-9)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_run_on_a_sample_first_saves_passes_and_keeps_the_optimum(kind):
     X, y, weight, fold, _ = rows_of(6, n=20_000)
     tiles, ends = tiles_of(X, y, weight, fold, kind=kind), []
@@ -224,6 +249,7 @@ def test_a_run_on_a_sample_first_saves_passes_and_keeps_the_optimum(kind):
         lambda: native.Preconditioner(np.eye(2), 1.0, np.array([1, 7], np.int32), np.ones(7)),
         lambda: native.Preconditioner(np.eye(2), 1.0, np.array([1, 2], np.int32)),
         lambda: native.Preconditioner(np.eye(7), 1.0, centre=np.ones(3)),
+        lambda: native.Preconditioner(np.eye(16), 1.0),
     ],
 )
 def test_preconditioners_that_do_not_fit_are_refused(made):
@@ -320,6 +346,30 @@ def check_fit(seed, *, converges=True, kind=None, **how):
 @pytest.mark.parametrize("seed", first(30, range(300)))
 def test_fits_are_within_their_gap_of_an_independent_optimum(seed):
     check_fit(seed)
+
+
+def rare_indicators(n=6000, K=4):
+    """Return standardised rows with indicators of a few rows each, most of them of one class."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 12))
+    y = (X[:, :K] + rng.gumbel(size=(n, K))).argmax(axis=1)
+    for j, count in enumerate((4, 6, 9, 15, 30, 60)):
+        X[:, 6 + j] = 0.0
+        X[rng.choice(np.flatnonzero(y == j % K), count, replace=False), 6 + j] = 1.0
+        X[rng.choice(n, count // 4, replace=False), 6 + j] = 1.0
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_rare_indicators_need_few_passes(fit_intercept):
+    X, y = rare_indicators()
+    model = LogisticRegression(C=10.0, fit_intercept=fit_intercept).fit(X, y)
+    best = tight_objective(X, y, None, 10.0, fit_intercept, np.ones(X.shape[1]))
+    certificate = model.certificate_
+    assert certificate.converged
+    assert certificate.dual <= best * (1 + 1e-9)
+    assert certificate.primal <= best * (1 + 2e-6)
+    assert max(model.evidence_["passes"]) <= 150
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

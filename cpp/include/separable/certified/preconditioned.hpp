@@ -26,18 +26,25 @@ inline void add(double t, const Vector& a, Vector& to) {
 // Vectors of a lane are n_vectors x (d + 1), the intercept last. A change of u and v moves w by
 // A du, and b by s dv - centre.dw: as if columns were centred.
 struct Preconditioner {
-    const double* A;  // m x m, of all vectors
+    const double* A;  // m x m, of each vector; is_joint: of all vectors with their intercepts
     double s;         // of the intercepts; 0: there are none
     std::int64_t n_vectors, d, m;
     const std::int32_t* columns = nullptr;  // those of A; nullptr: all, m = d
     const double* diagonal = nullptr;       // of the other columns; entries of `columns` are unused
     const double* centre = nullptr;         // of the columns; nullptr: 0
+    bool is_joint = false;                  // m = size(): no s, columns, diagonal and centre
 
     std::size_t size() const { return static_cast<std::size_t>(n_vectors * (d + 1)); }
 
     // The gradient in u is A'g, in v it is s g.
     void gradient(const double* g, double* to) const {
         const auto n = static_cast<std::size_t>(m);
+        if (is_joint) {
+            std::fill_n(to, n, 0.0);
+            for (std::size_t j = 0; j < n; ++j)
+                for (std::size_t i = 0; i < n; ++i) to[i] += g[j] * A[j * n + i];
+            return;
+        }
         for (std::int64_t c = 0; c < n_vectors; ++c, g += d + 1, to += d + 1) {
             if (columns == nullptr) {
                 std::fill_n(to, n, 0.0);
@@ -61,6 +68,10 @@ struct Preconditioner {
 
     void direction(const double* p, double* to) const {
         const auto n = static_cast<std::size_t>(m);
+        if (is_joint) {
+            for (std::size_t j = 0; j < n; ++j) to[j] = dot(A + j * n, p, n);
+            return;
+        }
         for (std::int64_t c = 0; c < n_vectors; ++c, p += d + 1, to += d + 1) {
             if (columns == nullptr) {
                 for (std::size_t j = 0; j < n; ++j) to[j] = dot(A + j * n, p, n);

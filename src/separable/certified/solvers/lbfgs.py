@@ -3,7 +3,8 @@
 Folds and classes are lanes of the same passes over the rows (``logistic_objective.hpp``,
 ``lbfgs.hpp``), in the coordinates of `logistic_tiles`. A lane that needs more passes goes on with
 Newton steps by conjugate gradients (``logistic_newton.hpp``), preconditioned with the curvature of
-each row.
+each row. One with several classes that is still far from its optimum, as with rare indicators,
+first runs L-BFGS again, preconditioned with the full Hessian of all classes.
 
 A lane stops at its duality gap, which a certificate confirms. If the goal asks for no certificate,
 as in a search, it stops at its estimated distance from the optimum, half the squared Newton
@@ -51,8 +52,12 @@ SEARCH_TOLS, TINY_SEARCH_TOLS = (1e-5, 3e-4), (1e-14, 1e-14)
 CURVATURE, JOINT_CURVATURE = 0.25, 0.15
 #: Gap to solve for, relative to the requested one.
 FIRST_GAP = 0.5
+#: A relative gap after the first passes above which the full Hessian of several classes pays,
+#: the passes after which it is updated, and passes with it in all. Newton steps continue from the
+#: last gap.
+FAR_GAP, HESSIAN_PASSES, MAX_JOINT_PASSES, MIN_JOINT_GAP = 1e-2, 20, 150, 1e-8
 #: Passes of L-BFGS before Newton's method: in a fit, binary or joint, and in a search.
-FALLBACK_PASSES, JOINT_FALLBACK_PASSES, SEARCH_FALLBACK_PASSES = 30, 60, 300
+FALLBACK_PASSES, JOINT_FALLBACK_PASSES, SEARCH_FALLBACK_PASSES = 30, 40, 300
 #: Passes of Newton's method with conjugate gradients before the next solver.
 NEWTON_PASSES = 600
 #: A Newton step is certified if its predicted decrease, relative to the value, is below this.
@@ -106,18 +111,27 @@ class LbfgsSolver:
         """Solve for a duality gap by L-BFGS; continue with Newton steps where that misses."""
         stop = _Stop(on_pass)
         wanted = min(goal.tol, TINY_TOL) if goal.to_rounding else goal.tol
+        gap = FIRST_GAP * (TINY_GAP if goal.to_rounding else wanted)
         most = goal.max_iter
         before_newton = JOINT_FALLBACK_PASSES if self._tiled.is_joint else FALLBACK_PASSES
         results = self._minimise(
             self._tiled.float64,
             batch,
             (0.0, 0.0),
-            FIRST_GAP * (TINY_GAP if goal.to_rounding else wanted),
+            gap,
             min(before_newton, most),
             stop,
             1 if batch.weights.any() else self._tiled.sample_step,
         )
         passes = results[:, 3].astype(np.int64)
+        for k in np.flatnonzero(results[:, 4] == 0).tolist():
+            left = min(most - int(passes[k]), MAX_JOINT_PASSES)
+            is_far = left > 0 and results[k, 1] > FAR_GAP * results[k, 0]
+            is_possible = self._tiled.has_joint_hessian and bool((batch.code[k] >= 0).all())
+            if is_far and is_possible and not stop.requested:
+                enough = max(0.1 * gap, MIN_JOINT_GAP)
+                results[k] = self._minimise_jointly(batch.take(k), enough, left, stop)
+                passes[k] += int(results[k, 3])
         solvers, parts = ["lbfgs"] * len(passes), []
         for k in range(len(passes)):
             one, best = batch.take(k), None
@@ -168,18 +182,22 @@ class LbfgsSolver:
         most: int,
         on_pass: OnPass,
         sample_step: int = 1,
+        coordinates: native.Preconditioner | None = None,
     ) -> Floats:
         """Run L-BFGS; return value, gap, decrement, passes and convergence of each lane."""
         problem, C = self.problem, batch.lanes[0].C / self.problem.value
         curvature = JOINT_CURVATURE if self._tiled.is_joint else CURVATURE
         total = float(problem.rows.n_rows if problem.weight is None else problem.weight.sum())
         results = np.zeros((len(batch.lanes), 5))
+        if coordinates is None:
+            is_path = gap_tol == 0
+            coordinates = self._tiled.preconditioner(rows[1], curvature * C, total, many=is_path)
         rows[0].solve(
             C,
             np.array([lane.fold for lane in batch.lanes], np.int32),
             np.array([lane.target for lane in batch.lanes], np.int32),
             batch.code,
-            self._tiled.preconditioner(rows[1], curvature * C, total, many=gap_tol == 0),
+            coordinates,
             decrement_tols[0] * C * batch.null_loss,
             decrement_tols[1],
             gap_tol,
@@ -191,6 +209,26 @@ class LbfgsSolver:
             results,
         )
         return results
+
+    def _minimise_jointly(self, batch: Batch, gap_tol: float, most: int, stop: _Stop) -> Floats:
+        """Run L-BFGS on one lane, preconditioned with the full Hessian, which is updated.
+
+        Where the curvature of a weight depends on its class and falls as rows are fitted, as for
+        rare indicators, no Hessian of all classes alike is close.
+        """
+        lane, passes = batch.lanes[0], 0
+        while True:
+            q = np.exp(log_softmax(self._tiled.scores(batch)[2])[0])
+            coordinates = self._tiled.joint_preconditioner(q, self.problem.costs(lane))
+            left = min(HESSIAN_PASSES, most - passes)
+            results = self._minimise(
+                self._tiled.float64, batch, (0.0, 0.0), gap_tol, left, stop, coordinates=coordinates
+            )
+            passes += int(results[0, 3])
+            if results[0, 4] or results[0, 3] < left or passes >= most or stop.requested:
+                end: Floats = results[0]
+                end[3] = passes
+                return end
 
     def _newton(
         self,

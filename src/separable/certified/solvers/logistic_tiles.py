@@ -37,6 +37,8 @@ __all__ = ["Batch", "Curvature", "LogisticTiles", "is_scattered", "is_worth_spre
 
 #: The preconditioner is estimated from about this many rows, and this many for each column.
 SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN = 4096, 16
+#: The least fraction of the expected sum of squares of a column for that; else from all rows.
+MIN_SAMPLED_SQUARES = 0.5
 #: Sparse rows with at least 1 / 8 of their values, one-hot tables for example, are as good as
 #: dense up to this many cells: 256 MB in float32.
 DENSE_IS_FASTER, MAX_SPREAD_CELLS = 8, 1 << 26
@@ -53,6 +55,8 @@ SAMPLE_STEP, ROWS_PER_WEIGHT = 8, 20
 MIN_MEMORY, MAX_MEMORY, PASS_PER_MEMORY = 5, 20, 16
 #: Numbers of the L-BFGS states of a batch of lanes: 256 MB.
 MAX_BATCH_NUMBERS = 1 << 25
+#: Weights and intercepts of all classes for which their full Hessian is factored.
+MAX_JOINT_WEIGHTS = 1000
 #: Sparse columns whose mean is more standard deviations than this from 0 need float64.
 MAX_MEAN = 100.0
 
@@ -132,6 +136,12 @@ class LogisticTiles:
         return SAMPLE_STEP if rows >= ROWS_PER_WEIGHT * self.width * self.size else 1
 
     @property
+    def has_joint_hessian(self) -> bool:
+        """Whether the full Hessian of all classes is small enough for a preconditioner."""
+        weights = self.width * (self.size + 1)
+        return self.is_joint and not self.is_sparse and weights <= MAX_JOINT_WEIGHTS
+
+    @property
     def most_lanes(self) -> int:
         """Lanes of a batch whose states fit the memory limit."""
         numbers = (2 * self.memory + 6) * self.width * (self.size + 1)
@@ -209,29 +219,39 @@ class LogisticTiles:
     def _fill(self, tiles: native.LogisticLanes) -> Curvature:
         """Write dense rows into tiles.
 
-        Correlations are estimated from a sample if there are many rows.
+        Correlations are estimated from a sample if there are many rows, unless the sample misses
+        values that dominate a column, as in rare indicators.
         """
         problem, m = self.problem, self.size
         step = max(1, problem.rows.n_rows // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN * m))
         gram, squares = np.zeros((m, m)), np.zeros(m)
         for start, block in self._blocks():
             tiles.set_rows(start, block)
-            weighted = block
-            if problem.weight is not None:
-                weighted = block * np.sqrt(problem.weight[start : start + len(block), None])
+            weighted = self._weighted(start, block)
             if step > 1:
                 squares += np.einsum("ij,ij->j", weighted, weighted)
                 weighted = np.ascontiguousarray(weighted[-start % step :: step])
             if len(weighted):
                 add_rows_to_scatter(gram, weighted)
+        sampled = gram.diagonal().copy()
+        if step > 1 and (sampled * step < MIN_SAMPLED_SQUARES * squares).any():
+            step, gram = 1, np.zeros((m, m))
+            for start, block in self._blocks():
+                add_rows_to_scatter(gram, self._weighted(start, block))
         fill_lower(gram)
         if step > 1:
-            sampled = gram.diagonal().copy()
             root = np.sqrt(np.divide(squares, sampled, out=np.ones(m), where=sampled > 0))
             gram *= root
             gram *= root[:, None]
             gram[np.diag_indices(m)] = squares
         return Curvature(gram)
+
+    def _weighted(self, start: int, block: Floats) -> Floats:
+        """Return a block of rows, from row ``start`` on, times the roots of their weights."""
+        weight = self.problem.weight
+        if weight is None:
+            return block
+        return block * np.sqrt(weight[start : start + len(block), None])
 
     @cached_property
     def float64(self) -> tuple[native.LogisticLanes, Curvature]:
@@ -304,6 +324,38 @@ class LogisticTiles:
             return native.Preconditioner(basis, s)
         others = 1.0 / np.sqrt(1.0 + scale * curvature.diagonal)
         return native.Preconditioner(basis, s, self._full_columns, others, self._centre)
+
+    def joint_preconditioner(self, q: Floats, c: Floats) -> native.Preconditioner:
+        """Return the coordinates of the full Hessian of all classes.
+
+        Parameters
+        ----------
+        q : ndarray, shape (n, K)
+            Probabilities of the classes.
+        c : ndarray, shape (n,)
+            Costs of the rows.
+        """
+        K, size, root = q.shape[1], self.size + 1, np.sqrt(c)
+        coupling, own = np.zeros((K * size, K * size)), np.zeros((K, size, size))
+        for start, block in self._blocks():
+            here = slice(start, start + len(block))
+            z = np.empty((len(block), size))
+            np.multiply(block, root[here, None], out=z[:, :-1])
+            z[:, -1] = root[here] if self.problem.fit_intercept else 0.0
+            add_rows_to_scatter(coupling, (q[here, :, None] * z[:, None]).reshape(len(z), -1))
+            for k in range(K):
+                add_rows_to_scatter(own[k], z * np.sqrt(q[here, k, None]))
+        hessian = -coupling
+        for k in range(K):
+            of_class = slice(k * size, (k + 1) * size)
+            hessian[of_class, of_class] += own[k]
+        fill_lower(hessian)
+        basis = inverse_root(hessian)
+        least = float(hessian.diagonal()[size - 1 :: size].min())  # of the rarest class
+        if least > 0:
+            return native.Preconditioner(basis, 1.0 / math.sqrt(least))
+        basis[size - 1 :: size] = 0.0
+        return native.Preconditioner(basis, 0.0)
 
 
 def inverse_root(gram: Floats) -> Floats:
