@@ -165,7 +165,7 @@ def _is_classifier(learner: Any) -> bool:
     return isinstance(learner, ClassifierMixin)
 
 
-def _has_probabilities(learner: Any) -> bool:
+def _check_probabilities(learner: Any) -> bool:
     return bool(learner._has_probabilities())
 
 
@@ -239,12 +239,12 @@ class LinearEstimator(Estimator):
         """Return the class of each row, by the sign or the largest score; or w.x + b."""
         return self._weights_only().predict(self._check_rows(X))
 
-    @available_if(_has_probabilities)
+    @available_if(_check_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, (n, K)."""
         return self._weights_only().predict_proba(self._check_rows(X))
 
-    @available_if(_has_probabilities)
+    @available_if(_check_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
         return model_log_probabilities(self._weights_only(), self.decision_function(X))
