@@ -293,8 +293,7 @@ def test_a_fold_without_a_class():
     fold = np.where(y == 2, 0, -1).astype(np.int32)
     fold[0] = 0
     problem = problem_of(X, y, 0.8, fold)
-    driver = solver_of(problem, SolverOptions())
-    solver = driver.solver
+    solver = solver_of(problem, SolverOptions())
     assert isinstance(solver, L1Solver)
     (solved,) = solver.solve([Lane(0.5, TOGETHER, 0)])
     found = solved.solution
