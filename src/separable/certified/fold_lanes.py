@@ -7,6 +7,7 @@ depends on its training rows. Held-out scores, weights and certificates are kept
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import column_names
-from separable.estimator import clone
+from separable.estimator import clone, convergence_warning
 from separable.fitting.fold_fits import FittedFold, FoldFit, FoldPath, fold_of
 from separable.fitting.predictions import predictions_from_scores
 from separable.fitting.separation_error import naming_columns
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FoldModels", "LaneSolver", "fold_fits", "growing_fits"]
 
-#: The relative gap of models with an l1 penalty that need no certificate, with more rows and
-#: columns than the second number.
-L1_SEARCH_TOL, FEW = 1e-4, 512
+#: The relative gap of models that need no certificate, with more rows and columns than the second
+#: number.
+SEARCH_TOL, FEW = 1e-4, 512
 
 
 def fold_fits(
@@ -69,7 +70,9 @@ def fold_fits(
     with naming_columns(column_names(problem.X)):
         for path in solver.solve(values, certified=certified):
             for position, index in enumerate(path.indices):
-                fit = partial(_fitted_fold, problem, candidates[index], path, position)
+                fit = partial(
+                    _fitted_fold, problem, candidates[index], path, position, certified=certified
+                )
                 yield FoldFit(path.fold, index, fit)
 
 
@@ -78,11 +81,17 @@ def _fitted_fold(
     candidate: CertifiedEstimator,
     path: FoldPath,
     position: int,
+    *,
+    certified: bool,
 ) -> FittedFold:
     """Return a fold with its estimator, or only with predictions if models are not certified."""
     made = candidate
-    if path.certificates[position]:
+    if certified or getattr(candidate, "probability", False):  # probabilities of the whole model
         made = path.estimator(position, clone(candidate), problem.X, warn=True)
+    elif path.n_iter[position] >= candidate.max_iter:
+        name = type(candidate).__name__
+        text = f"{name} stopped after max_iter={candidate.max_iter} passes, not converged."
+        warnings.warn(text, convergence_warning(), stacklevel=2)
     predictions = predictions_from_scores(made, path.scores(position), path.classes)
     return FittedFold(made, "lanes", predictions)
 
@@ -220,8 +229,8 @@ class LaneSolver:
             self._at([extreme])._check_parameters()
         options = self.learner._solver_options()
         if self.learner.tol is None:
-            if not (certified or self.learner._penalty().is_smooth) and tol is None:
-                tol = L1_SEARCH_TOL if min(self.data.rows.shape) > FEW else None
+            if not certified and tol is None:
+                tol = SEARCH_TOL if min(self.data.rows.shape) > FEW else None
             options = replace(options, tol=tol, certified=certified)
         lanes = FoldLanes(self.learner, self.data, self.splits, values, options, keep_weights)
         return lanes.solve()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.estimator import clone
+from separable.estimator import clone, convergence_warning
 from separable.fitting.best_candidate import best_index
 from separable.fitting.scorers import MetricScorer, metric_scorer, read_scoring
 from separable.fitting.splits import read_folds
@@ -253,6 +253,7 @@ def _standing(
         warnings=tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught)),
         test_per_train=float(np.mean([len(test) / len(train) for train, test in given["cv"]])),
         choice_scores=choice[0] if choice else None,
+        converged=not any(issubclass(each.category, convergence_warning()) for each in caught),
     )
 
 

@@ -180,6 +180,7 @@ def validate(
     number: Callable[[int, int], int] = lambda _, fold: fold,
     train_scores: bool = False,
     keep_predictions: bool = True,
+    certified: bool | None = None,
 ) -> list[list[FoldResult]]:
     """Fit, predict and score all candidates on all folds.
 
@@ -201,10 +202,14 @@ def validate(
     keep_predictions : bool, default True
         Keep the predictions. If not, and if scorers need only predictions, fits may stop when
         predictions hardly change.
+    certified : bool, optional
+        Whether fits have certificates; by default unless predictions are scored and not kept.
     """
     start, scoring = perf_counter(), 0.0
     if fits is None:
-        certified = keep_predictions or train_scores or any(each.metric is None for each in scorers)
+        if certified is None:
+            needs_estimator = train_scores or any(each.metric is None for each in scorers)
+            certified = keep_predictions or needs_estimator
         fits = fold_fits(problem, candidates, splits, certified=certified)
     result: list[list[Any]] = [[None] * len(splits) for _ in candidates]
     for fit in fits:

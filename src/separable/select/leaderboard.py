@@ -62,6 +62,8 @@ class Standing:
         Bengio (2003); NaN for the best itself and for one fold.
     choice_scores : ndarray, shape (folds, tried), or None
         Scores that selected the parameters, if they differ from ``tried_scores``.
+    converged : bool
+        False: some of its fits ended at their limit of passes.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Standing:
     test_per_train: float = math.nan
     p_value: float = math.nan
     choice_scores: Floats | None = None
+    converged: bool = True
 
     @property
     def differs(self) -> bool | None:
@@ -117,6 +120,7 @@ class Standing:
             "seconds": self.seconds,
             "fit_seconds": _known(self.fit_seconds),
             "failed": self.failed,
+            "converged": self.converged,
             "warnings": list(self.warnings),
         }
 

@@ -8,6 +8,7 @@ into the model.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -77,14 +78,16 @@ def calibrated_standing(
     weight : ndarray or None
         Sample weights, for training and metrics.
     """
-    from separable.estimator import clone
+    from separable.estimator import clone, convergence_warning
     from separable.select.comparison import best_parameters
     from separable.select.leaderboard import Standing
 
     start = perf_counter()
     tried = [{key: value} for key, values in grid.items() for value in values] or [{}]
     try:
-        known = out_of_fold(estimator, tried, X, y, cv, scorer.classes, weight)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            known = out_of_fold(estimator, tried, X, y, cv, scorer.classes, weight, certified=False)
         folds = [[finite_scores(fold.scores) for fold in each] for each in known]
         scores = np.array([_scores(each, y, cv, scorer, weight) for each in folds]).T
         index = best_parameters(scorer.sign * scores.mean(axis=0), grid)
@@ -104,6 +107,7 @@ def calibrated_standing(
         tried=tuple(tried),
         tried_scores=scores,
         test_per_train=float(np.mean([len(test) / len(train) for train, test in cv])),
+        converged=not any(issubclass(each.category, convergence_warning()) for each in caught),
     )
     return Calibrated(standing, pairs)
 
@@ -116,10 +120,10 @@ def out_of_fold(
     cv: Folds,
     classes: NDArray[Any] | None,
     weight: Floats | None,
+    *,
+    certified: bool = True,
 ) -> list[list[Predictions]]:
-    """Return the predictions of held-out rows for each parameter and fold."""
-    import warnings
-
+    """Return the predictions of held-out rows for each parameter and fold; it warns as they do."""
     from separable.estimator import clone
     from separable.fitting.fold_fits import Notices
     from separable.fitting.predictions import spread
@@ -132,9 +136,9 @@ def out_of_fold(
     candidates = [clone(estimator).set_params(**each) for each in tried]
     given = (problem.X, problem.y, None, problem.n_rows)
     splits = read_folds(cv, estimator, *given, shuffle=False, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = validate(problem, candidates, splits, Notices(), [], None)
+    notices = Notices("fit")
+    result = validate(problem, candidates, splits, notices, [], None, certified=certified)
+    notices.issue(len(candidates) * len(splits))
     return [[spread(fold.predictions, classes) for fold in folds] for folds in result]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from separable.data.table import did_you_mean
@@ -52,6 +52,8 @@ class Candidate:
     grid : mapping of str to sequence
         The values to try; empty: nothing is searched.
     seed, threads : int
+    max_passes : int or None
+        The work budget of a fit in the comparison.
     """
 
     name: str
@@ -59,11 +61,16 @@ class Candidate:
     grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     seed: int = 0
     threads: int = 1
+    max_passes: int | None = None
 
     @property
     def counts(self) -> bool:
         """Whether it adds up counts, so that numbers must not be centred."""
         return adds_counts(self.learner())
+
+    def with_budget(self, facts: Facts, rows: int) -> Candidate:
+        """Return it with a work budget for the comparison on some rows."""
+        return replace(self, max_passes=LEARNERS[self.name].passes(facts, rows))
 
     def learner(self, encoder: Encoder | None = None, **params: Any) -> Any:
         """Return the learner to be fitted, with parameters that were chosen.
@@ -82,6 +89,8 @@ class Candidate:
 
         learner = LEARNERS[self.name]
         kind = learner.load()
+        if self.max_passes is not None and "max_iter" not in self.given:
+            params = {"max_iter": self.max_passes, **params}
         has_own_rule = not issubclass(kind, CertifiedEstimator) or kind is LogisticRegression
         if has_own_rule or "tol" in self.given:  # searches know how exact it has to be
             return self.learner(encoder, **params)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -150,7 +151,9 @@ class DecisionRequest:
         """
         from separable.select.decision_threshold import OutOfFold, decision_of
 
-        parts = out_of_fold(estimator, [{}], X, codes, folds, np.arange(2), weight)[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parts = out_of_fold(estimator, [{}], X, codes, folds, np.arange(2), weight)[0]
         rows = np.concatenate([test for _, test in folds])
         weights = np.ones(len(rows)) if weight is None else weight[rows]
         if all(part.probabilities is not None for part in parts):

@@ -173,6 +173,8 @@ def compare_candidates(
         rows_to_compare(candidates, facts) if options.compare_rows is None else options.compare_rows
     )
     part = part_of(problem, chosen, most, options.seed)
+    if not options.models:
+        candidates = [each.with_budget(facts, len(part)) for each in candidates]
     folds = folds_of(problem, chosen[part], options.folds, options.seed)
     if folds is None:
         one = candidates[0]

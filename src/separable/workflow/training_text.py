@@ -465,7 +465,7 @@ def board_text(comparison: Comparison, *, marked: bool = False) -> str:
     assert board is not None
     lines = [_standing_cells(comparison, rank, each, marked) for rank, each in enumerate(board, 1)]
     whole = table([_heads(board), *filter(None, lines)], left=3)
-    return "\n".join([_title(comparison, board), whole, *_beyond_noise(board), *_failed(board)])
+    return "\n".join([_title(comparison, board), whole, *_beyond_noise(board), *_endings(board)])
 
 
 def _brief_board(comparison: Comparison) -> str:
@@ -484,7 +484,7 @@ def _brief_board(comparison: Comparison) -> str:
     less = "" if board.greater_is_better else "; lower is better"
     more = f"; {hidden} worse not shown" if hidden else ""
     title = f"Compared by {board.n_folds} folds of {of}, encoded once{less}{more}:"
-    return "\n".join([title, table(lines, left=3), *_failed(board)])
+    return "\n".join([title, table(lines, left=3), *_endings(board)])
 
 
 def _heads(board: Leaderboard) -> tuple[str, ...]:
@@ -509,12 +509,20 @@ def _standing_cells(
     )
 
 
-def _failed(board: Leaderboard) -> list[str]:
-    return [
+def _endings(board: Leaderboard) -> list[str]:
+    """Return the learners that failed, and those whose fits ended before they converged."""
+    failed = [
         f"  {each.name} failed: {shown(each.failed, REASON)}"
         for each in board
         if each.failed is not None
     ]
+    ended = ", ".join(each.name for each in board if not each.converged)
+    sentence = f"Some fits ended at their limit of passes: {ended}."
+    return [*failed, *([_indented(sentence)] if ended else [])]
+
+
+def _indented(sentence: str) -> str:
+    return fill(sentence, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _brief_choice(comparison: Comparison) -> str:
@@ -537,9 +545,7 @@ def _beyond_noise(board: Leaderboard) -> list[str]:
         return []
     apart = [each.name for each in others if each.differs]
     sentence = f"Significantly worse (5 %): {', '.join(apart) or 'none'}."
-    return [
-        fill(sentence, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-    ]
+    return [_indented(sentence)]
 
 
 def _title(comparison: Comparison, board: Leaderboard) -> str:
