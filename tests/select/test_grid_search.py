@@ -324,7 +324,7 @@ def test_one_standard_error():
     ("grid", "error", "message"),
     [
         ({"c": [1]}, ValueError, "Invalid parameter 'c' for estimator LogisticRegression"),
-        ({"C": []}, ValueError, "non-empty sequence"),
+        ({"C": []}, ValueError, "has no values"),
         ({"C": 1.0}, TypeError, "needs to be a list or a numpy array"),
         ([], ValueError, "The grid is empty"),
         ("C", TypeError, "Parameter grid"),

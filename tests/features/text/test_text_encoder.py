@@ -590,9 +590,9 @@ def parts(**options):
     ("change", "message"),
     [
         (lambda t, v: t.pop("terms"), "'terms' must be bytes"),
-        (lambda t, v: t.update(terms=t["terms"][:-1]), "offsets of 'terms' must rise"),
+        (lambda t, v: t.update(terms=t["terms"][:-1]), "offsets of 'terms' must increase"),
         (lambda t, v: t.update(terms=t["terms"] | 0x80), "not UTF-8"),
-        (lambda t, v: t["term_offsets"].__setitem__(1, 10**9), "offsets of 'terms' must rise"),
+        (lambda t, v: t["term_offsets"].__setitem__(1, 10**9), "offsets of 'terms' must increase"),
         (lambda t, v: t.update(term_offsets=np.zeros(1, np.int64)), "must increase from 0 to"),
         (lambda t, v: t.update(idf=t["idf"][:-1]), "'idf' must be an array"),
         (lambda t, v: t.update(idf=t["idf"] * np.nan), "'idf' must be an array"),

@@ -46,15 +46,20 @@ class JsonLines:
     def __init__(self, text: Utf8Text) -> None:
         self._text = text
         self.name, self.source = text.name, text.source
-        self._start = text.read(_BLOCK_BYTES)
-        while not self._start.strip() and (more := text.read(_BLOCK_BYTES)):
-            self._start += more
+        self._start, self._broken = b"", ""
+        try:
+            while not self._start.strip() and (more := text.read(_BLOCK_BYTES)):
+                self._start += more
+        except BrokenStreamError as error:  # raised by `read`, after the bytes before it
+            self._broken = str(error)
         self.is_array = self._start.removeprefix(UTF8_MARK).lstrip()[:1] == b"["
         self._depth, self._inside, self._escaped = 0, False, False
         self._ended, self._problem = False, ""
 
     def read(self, size: int) -> bytes:
         """Return up to ``size`` bytes, none at the end."""
+        if self._broken and not self._start:
+            raise BrokenStreamError(self._broken)
         size = size if not self.is_array else min(size, _BLOCK_BYTES)
         data = self._start[:size] if self._start else self._text.read(size)
         self._start = self._start[size:]
