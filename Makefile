@@ -20,7 +20,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format house bench bench-everyday bench-main-job pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn lint format house bench bench-everyday bench-main-job pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -47,11 +47,18 @@ test-all: export HYPOTHESIS_PROFILE = long
 test-all: $(VENV)/installed-all $(VENV)/extra-test ## everything, with long property and fuzz runs
 	@$(PY) -m pytest -q -n $(JOBS) --timeout 1800
 	@$(call under_lower_levels,-m native --timeout 1800,tests)
+	@$(PY) -m tests.sklearn.contract --jobs $(JOBS)
 
 test-lowest: $(VENV)/extra-test ## the tests with the lowest stated version of every dependency
 	@$(install_lowest)
 	@$(LOWEST)/bin/python -m pytest -q -n $(JOBS) -m "not long" --cases some \
 	  -W default::DeprecationWarning tests # of old versions with what they use in new ones
+
+test-sklearn: $(VENV)/extra-test ## scikit-learn's own tests with the classes of separable.sklearn
+	@$(PY) -m tests.sklearn.contract --jobs $(JOBS)
+
+smoke-sklearn: $(VENV)/extra-test ## five modules of test-sklearn, within a minute
+	@$(PY) -m tests.sklearn.contract --smoke --jobs $(JOBS)
 
 wheel: $(VENV)/installed-all ## build a wheel, install it elsewhere and run the demo with it
 	@rm -rf $(WHEEL)

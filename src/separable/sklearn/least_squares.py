@@ -1,0 +1,173 @@
+"""scikit-learn's ``LinearRegression``, ``Ridge`` and ``RidgeClassifier`` over ours."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from separable.certified.estimators.elastic_net import ElasticNet
+from separable.moments.regression.least_squares import LeastSquares
+from separable.moments.regression.ridge import Ridge as Learner
+from separable.sklearn.base import Face, quiet, weights_of
+from separable.sklearn.theirs import linear_model, validate_data
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["LinearRegression", "Ridge", "RidgeClassifier"]
+
+
+def floats(X: Any) -> Any:
+    """Return the type of the weights: that of X if it is float32 or float64."""
+    return X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+
+
+def in_shape(learner: Any, y: Any, *, fit_intercept: bool, ravel: bool) -> tuple[Any, Any]:
+    """Return weights and intercepts: (d,) and a float for y of shape (n,), else (t, d) and (t,)."""
+    coef = np.atleast_2d(learner.coef_)
+    intercept = np.asarray(learner.intercept_)
+    if y.ndim == 1 or (ravel and y.shape[1] == 1):
+        coef = coef[0]
+    if not fit_intercept:
+        return coef, 0.0
+    return coef, intercept[0] if y.ndim == 1 else intercept
+
+
+class LinearRegression(Face, linear_model.LinearRegression):
+    """Least squares with scikit-learn's parameters and attributes."""
+
+    _solver_parameters = ("copy_X", "tol", "n_jobs")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model to the rows."""
+        self._start()
+        if self.positive:
+            self._refuse("positive=True", "Use Lasso(alpha, positive=True) with a small alpha.")
+        X, y = validate_data(
+            self, X, y, accept_sparse=["csr", "csc", "coo"], y_numeric=True, multi_output=True
+        )
+        weight = weights_of(sample_weight, X)
+        learner = LeastSquares(bool(self.fit_intercept))
+        with quiet(UserWarning):  # dependent columns: as in scikit-learn, the shortest weights
+            learner.fit(X, y, weight)
+        coef, intercept = in_shape(learner, y, fit_intercept=self.fit_intercept, ravel=False)
+        self._publish(learner, coef, intercept, floats(X))
+        if not sparse.issparse(X):
+            self.rank_ = learner.rank_
+        return self
+
+
+class _RidgeFace(Face):
+    """What the two ridge faces share."""
+
+    _solver_parameters = ("copy_X", "max_iter", "tol", "solver", "random_state")
+
+    def _solve(self: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        self._check_solver(X)
+        weight = weights_of(sample_weight, X)
+        alphas = np.ravel(np.asarray(self.alpha, dtype=np.float64))
+        n_targets = 1 if y.ndim == 1 else y.shape[1]
+        if len(alphas) not in (1, n_targets):
+            raise ValueError(
+                "Number of targets and number of penalties do not correspond: "
+                f"{len(alphas)} != {n_targets}"
+            )
+        if len(alphas) == 1 and not self.positive:
+            learner = self._learner(alphas[0], X, weight).fit(X, y, weight)
+            coef, intercept = in_shape(learner, y, fit_intercept=self.fit_intercept, ravel=True)
+        else:
+            targets = y.reshape(len(y), -1).T
+            alphas = np.broadcast_to(alphas, n_targets)
+            learners = [
+                self._learner(alpha, X, weight).fit(X, target, weight)
+                for alpha, target in zip(alphas, targets, strict=True)
+            ]
+            learner = learners[0]
+            coef = np.array([each.coef_ for each in learners])
+            intercept = np.array([each.intercept_[0] for each in learners])
+            coef = coef[0] if n_targets == 1 else coef
+            intercept = intercept[0] if y.ndim == 1 else intercept
+            intercept = intercept if self.fit_intercept else 0.0
+        self._publish(learner, coef, intercept, floats(X))
+        self.n_iter_ = None
+        self.solver_ = self._solver_name(X)
+
+    def _learner(self: Any, alpha: float, X: Any, weight: Any) -> Any:
+        if not self.positive:
+            return Learner(float(alpha), bool(self.fit_intercept))
+        total = X.shape[0] if weight is None else float(weight.sum())
+        if alpha == 0:
+            self._refuse("positive=True without a penalty", "Choose an alpha above 0.")
+        fit_intercept = bool(self.fit_intercept)
+        return ElasticNet(alpha / total, l1_ratio=0.0, positive=True, fit_intercept=fit_intercept)
+
+    def _solver_name(self: Any, X: Any) -> str:
+        """Return the solver that scikit-learn would name."""
+        if self.solver != "auto":
+            return str(self.solver)
+        if self.positive:
+            return "lbfgs"
+        return "sparse_cg" if sparse.issparse(X) else "cholesky"
+
+    def _check_solver(self: Any, X: Any) -> None:
+        """Refuse what scikit-learn refuses."""
+        if self.solver == "lbfgs" and not self.positive:
+            raise ValueError(
+                "'lbfgs' solver can be used only when positive=True. Please use another solver."
+            )
+        if self.positive and self.solver not in ("auto", "lbfgs"):
+            raise ValueError(
+                f"solver='{self.solver}' does not support positive fitting. Please set the solver "
+                "to 'auto' or 'lbfgs', or set `positive=False`"
+            )
+        if (
+            self.solver == "sag"
+            and sparse.issparse(X)
+            and self.fit_intercept
+            and (self.max_iter is None and self.tol > 1e-4)
+        ):
+            warnings.warn(
+                '"sag" solver requires many iterations to fit an intercept with sparse inputs. It '
+                "is accepted and has no effect: separable solves directly.",
+                stacklevel=4,
+            )
+        sparse_solvers = ("auto", "lbfgs", "lsqr", "sag", "sparse_cg")
+        if sparse.issparse(X) and self.fit_intercept and self.solver not in sparse_solvers:
+            raise ValueError(
+                f"solver='{self.solver}' does not support fitting the intercept on sparse data. "
+                "Please set the solver to 'auto' or 'lsqr', 'sparse_cg', 'sag', 'lbfgs' or set "
+                "`fit_intercept=False`"
+            )
+
+
+class Ridge(_RidgeFace, linear_model.Ridge):
+    """Ridge regression with scikit-learn's parameters and attributes, solved directly."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model to the rows."""
+        self._start()
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=["csr", "csc", "coo"],
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+            y_numeric=True,
+        )
+        self._solve(X, y, sample_weight)
+        return self
+
+
+class RidgeClassifier(_RidgeFace, linear_model.RidgeClassifier):
+    """Ridge regression on class labels -1 and 1, with scikit-learn's parameters and attributes."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model to the rows."""
+        self._start()
+        X, y, sample_weight, Y = self._prepare_data(X, y, sample_weight, self.solver)
+        self._solve(X, Y, sample_weight)
+        return self

@@ -1,0 +1,97 @@
+"""Every name of scikit-learn that the faces use, its private helpers included.
+
+They are of type Any: the type stubs of scikit-learn's classes lack their parameters.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import sklearn
+
+__all__ = [
+    "VERSION",
+    "GridSearchCV",
+    "check_array",
+    "check_classification_targets",
+    "check_consistent_length",
+    "check_cv",
+    "check_gcv_mode",
+    "check_liblinear_options",
+    "check_logistic_solver",
+    "check_non_negative",
+    "check_partial_fit_first_call",
+    "check_sample_weight",
+    "check_scalar",
+    "column_or_1d",
+    "compute_class_weight",
+    "discriminant_analysis",
+    "linear_model",
+    "naive_bayes",
+    "resolve_dual",
+    "routed_to_scorer",
+    "routing_enabled",
+    "split_parameters",
+    "svm",
+    "validate_data",
+]
+
+#: Version of scikit-learn, to warn of what it has deprecated since.
+VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+
+linear_model: Any = import_module("sklearn.linear_model")
+svm: Any = import_module("sklearn.svm")
+discriminant_analysis: Any = import_module("sklearn.discriminant_analysis")
+naive_bayes: Any = import_module("sklearn.naive_bayes")
+
+_validation: Any = import_module("sklearn.utils.validation")
+check_array = _validation.check_array
+check_consistent_length = _validation.check_consistent_length
+check_non_negative = _validation.check_non_negative
+check_sample_weight = _validation._check_sample_weight
+check_scalar = _validation.check_scalar
+column_or_1d = _validation.column_or_1d
+validate_data = _validation.validate_data
+
+_multiclass: Any = import_module("sklearn.utils.multiclass")
+check_classification_targets = _multiclass.check_classification_targets
+check_partial_fit_first_call = _multiclass._check_partial_fit_first_call
+_class_weight: Any = import_module("sklearn.utils.class_weight")
+compute_class_weight = _class_weight.compute_class_weight
+_model_selection: Any = import_module("sklearn.model_selection")
+GridSearchCV = _model_selection.GridSearchCV
+check_cv = _model_selection.check_cv
+
+# Which combinations of solver, penalty, loss and dual scikit-learn accepts.
+_logistic: Any = import_module("sklearn.linear_model._logistic")
+check_logistic_solver = _logistic._check_solver
+_ridge: Any = import_module("sklearn.linear_model._ridge")
+check_gcv_mode = _ridge._check_gcv_mode
+_svm_classes: Any = import_module("sklearn.svm._classes")
+resolve_dual = _svm_classes._validate_dual_parameter
+_svm_base: Any = import_module("sklearn.svm._base")
+check_liblinear_options = _svm_base._get_liblinear_solver_type
+
+_requests: Any = import_module("sklearn.utils._metadata_requests")
+
+routing_enabled = _requests._routing_enabled
+
+
+def split_parameters(owner: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Return what metadata routing passes to the splitter of a search."""
+    _requests._raise_for_params(params, owner, "fit")
+    if not routing_enabled():
+        return {}
+    routed: dict[str, Any] = _requests.process_routing(owner, "fit", **params).splitter.split
+    return routed
+
+
+def routed_to_scorer(owner: Any, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Return what metadata routing, or scikit-learn without it, passes to a scorer."""
+    if sample_weight is not None:
+        params = params | {"sample_weight": sample_weight}
+    if not routing_enabled():
+        return {"sample_weight": sample_weight} if sample_weight is not None else {}
+    routed: dict[str, Any] = _requests.process_routing(owner, "fit", **params).scorer.score
+    return routed
