@@ -20,7 +20,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn lint format house bench bench-everyday bench-main-job pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn lint format house bench bench-everyday bench-curves bench-main-job pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -88,6 +88,9 @@ bench: $(VENV)/extra-bench ## measure against other libraries
 
 bench-everyday: $(VENV)/extra-test ## measure fits of small and middle tables against scikit-learn
 	@$(PY) -m benchmarks everyday everyday-raw everyday-equal everyday-predict
+
+bench-curves: $(VENV)/extra-test ## measure curves against boosted trees on ten tables
+	@$(PY) -m benchmarks curves
 
 bench-main-job: $(VENV)/extra-test ## measure `separable train` on nine files
 	@$(PY) -m benchmarks main-job

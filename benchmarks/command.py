@@ -82,6 +82,7 @@ ROWS = {
     "one-hot": ("encoders:run_one_hot", "categories, one-hot"),
     "table": ("encoders:run_table", "a table of numbers and categories"),
     "train": ("train_command:run_train", "the command, from a Parquet file to a model"),
+    "curves": ("curves:run_curves", "curves of numeric columns against boosted trees"),
     "main-job": ("main_job:run_main_job", "the command with no option, on nine files"),
 }
 

@@ -1,0 +1,195 @@
+"""Curves against boosted trees: held-out error and CPU time on ten tables.
+
+Three contenders see the same rows of each table, three quarters of it, with their defaults:
+a line for each number (`TableEncoder`), a curve for each number (`SplineEncoder`, beside the
+`TableEncoder` of the other columns), both with `RidgeCV` or `LogisticRegressionCV`, and
+scikit-learn's `HistGradientBoosting` with native categories. The error is the root mean squared
+error or the log loss of the last quarter.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.metrics import log_loss, root_mean_squared_error
+from sklearn.model_selection import train_test_split
+
+from benchmarks.datasets import MissingDataError, data_file
+from benchmarks.report import Line, Section, judge, markdown_table
+from separable import LogisticRegressionCV, RidgeCV, SplineEncoder, TableEncoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchmarks.settings import Settings
+
+    Loader = Callable[[], tuple[pd.DataFrame, Any]]
+
+__all__ = ["TABLES", "run_curves"]
+
+#: Largest ratio of our error to that of boosted trees.
+ASKED = 1.03
+#: Periods of columns, by table.
+PERIODS: dict[str, dict[str, float]] = {"bike-sharing": {"mnth": 12, "hr": 24, "weekday": 7}}
+HEADINGS = ("table", "rows", "lines", "curves", "boosted trees", "ratio", "CPU of each")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, divided into training and test rows."""
+
+    train: pd.DataFrame
+    test: pd.DataFrame
+    y_train: Any
+    y_test: Any
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the target is a number."""
+        return np.asarray(self.y_train).dtype.kind == "f"
+
+    def error(self, model: Any, X: Any) -> float:
+        """Return the error of a fitted model on encoded test rows."""
+        if self.is_regression:
+            return float(root_mean_squared_error(self.y_test, model.predict(X)))
+        return float(log_loss(self.y_test, model.predict_proba(X), labels=model.classes_))
+
+
+def run_curves(settings: Settings) -> Section:
+    """Fit and score the three contenders on every table."""
+    section, cells = Section(), []
+    for name, load in TABLES.items():
+        if settings.only not in name:
+            continue
+        try:
+            table = _split(load, settings)
+        except MissingDataError as missing:
+            print(f"Without one table: {missing}\n")
+            continue
+        figures = [_timed(fit, table, PERIODS.get(name, {})) for fit in (_lines, _curves, _trees)]
+        lines, curves, trees = (error for error, _ in figures)
+        ratio = curves / trees
+        verdict = judge(ratio, ASKED, at_most=True, judged=settings.judged)
+        section.add(
+            Line("curves", name, "error over that of boosted trees", f"{curves:.4g}",
+                 f"{trees:.4g}", ratio, "x", ASKED, True, verdict),
+            {"errors": [lines, curves, trees], "cpu": [cpu for _, cpu in figures]},
+        )  # fmt: skip
+        times = " / ".join(f"{cpu:.1f} s" for _, cpu in figures)
+        cells.append([name, str(len(table.train)), *(f"{error:.4g}" for error, _ in figures),
+                      f"{ratio:.3f}", times])  # fmt: skip
+        print(" ".join(cells[-1]))
+    print()
+    print(markdown_table(HEADINGS, cells), end="\n\n")
+    return section
+
+
+def _split(load: Loader, settings: Settings) -> Table:
+    X, y = load()
+    if settings.most_rows is not None:
+        X, y = X[: settings.most_rows], y[: settings.most_rows]
+    stratify = None if np.asarray(y).dtype.kind == "f" else y
+    return Table(*train_test_split(X, y, test_size=0.25, random_state=0, stratify=stratify))
+
+
+def _timed(
+    fit: Callable[[Table, Mapping[str, float]], float], table: Table, periods: Mapping[str, float]
+) -> tuple[float, float]:
+    """Return the error and the CPU seconds of fitting and scoring."""
+    begin = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        error = fit(table, periods)
+    return error, time.process_time() - begin
+
+
+# ---------------------------------------------------------------------- contenders
+
+
+def _lines(table: Table, _: Mapping[str, float]) -> float:
+    encoder = TableEncoder().fit(table.train)
+    return _learned(table, encoder.transform(table.train), encoder.transform(table.test))
+
+
+def _curves(table: Table, periods: Mapping[str, float]) -> float:
+    numbers = [name for name in table.train if _has_curve(table.train[name])]
+    others = [name for name in table.train if name not in numbers]
+    encoders = [(SplineEncoder(periods=periods or None), numbers)]
+    encoders += [(TableEncoder(), others)] * bool(others)
+    train, test = [], []
+    for encoder, names in encoders:
+        encoder.fit(table.train[names])
+        train.append(sp.csr_array(encoder.transform(table.train[names])))
+        test.append(sp.csr_array(encoder.transform(table.test[names])))
+    return _learned(table, sp.hstack(train, format="csr"), sp.hstack(test, format="csr"))
+
+
+def _has_curve(column: Any) -> bool:
+    return column.dtype.kind in "iuf" and column.nunique() > 2
+
+
+def _learned(table: Table, train: Any, test: Any) -> float:
+    learner = RidgeCV() if table.is_regression else LogisticRegressionCV()
+    return table.error(learner.fit(train, table.y_train), test)
+
+
+def _trees(table: Table, _: Mapping[str, float]) -> float:
+    texts = [name for name in table.train if table.train[name].dtype.kind not in "iufb"]
+    levels = {name: pd.CategoricalDtype(sorted(table.train[name].unique())) for name in texts}
+    train, test = table.train.astype(levels), table.test.astype(levels)
+    made = HistGradientBoostingRegressor if table.is_regression else HistGradientBoostingClassifier
+    return table.error(made(random_state=0).fit(train, table.y_train), test)
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def _file(
+    folder: str, name: str, *, target: int | str = -1, regression: bool = False, **options: Any
+) -> Loader:
+    def load() -> tuple[pd.DataFrame, Any]:
+        table = pd.read_csv(data_file(folder, name), **options)
+        table.columns = [str(column) for column in table.columns]
+        column = table.columns[target] if isinstance(target, int) else target
+        y = table.pop(column).to_numpy()
+        return table, y.astype(np.float64) if regression else y.astype(str)
+
+    return load
+
+
+def _bikes() -> tuple[pd.DataFrame, Any]:
+    with (
+        zipfile.ZipFile(data_file("bike-sharing", "Bike-Sharing-Dataset.zip")) as archive,
+        archive.open("hour.csv") as file,
+    ):
+        table = pd.read_csv(file).drop(columns=["instant", "dteday", "casual", "registered"])
+    return table, table.pop("cnt").to_numpy(np.float64)
+
+
+_BARE: dict[str, Any] = {"header": None}
+
+#: Loaders of the tables.
+TABLES: dict[str, Loader] = {
+    "california-housing": _file(
+        "california-housing", "cal_housing.data.gz", regression=True, **_BARE
+    ),
+    "bike-sharing": _bikes,
+    "adult": _file("adult", "adult.data.gz", skipinitialspace=True, **_BARE),
+    "bank-marketing": _file(
+        "bank-marketing", "bank-additional-full.csv.gz", sep=None, engine="python"
+    ),
+    "wine-quality": _file("wine-quality", "winequality-white.csv.gz", regression=True, **_BARE),
+    "abalone": _file("abalone", "abalone.data.gz", regression=True, **_BARE),
+    "diamonds": _file("diamonds", "diamonds.csv.gz", target="price", regression=True),
+    "higgs-7500": _file("higgs-7500", "binary.train.gz", target=0, sep="\t", **_BARE),
+    "satimage": _file("satimage", "satimage.csv.gz"),
+    "covtype": _file("covtype", "covtype.data.xz", nrows=50_000, **_BARE),
+}
