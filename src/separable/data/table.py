@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,12 +34,15 @@ __all__ = [
     "is_number",
     "list_names",
     "missing_counts",
+    "plain_number",
     "require_columns",
 ]
 
 ColumnType = Literal["number", "category", "boolean", "date"]
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.ASCII | re.I)
+
+_EXACT = 2**53  # integers up to here are exact floats
 
 #: Texts that denote a missing value, after trimming.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-")
@@ -160,6 +164,18 @@ def list_names(names: Iterable[str], limit: int = 20) -> str:
 def is_number(text: str) -> bool:
     """Return whether a text is a decimal number or infinity."""
     return _NUMBER.fullmatch(text) is not None
+
+
+def plain_number(value: Any) -> float | None:
+    """Return an int or a float as a float, None as NaN.
+
+    None: the value is of another type, or an integer that float64 may round.
+    """
+    if type(value) is float:
+        return value
+    if value is None:
+        return math.nan
+    return float(value) if type(value) is int and abs(value) <= _EXACT else None
 
 
 def headerless_hint(columns: list[str]) -> str:

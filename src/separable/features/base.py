@@ -16,6 +16,7 @@ from separable.data.rows import as_rows
 from separable.data.table import list_names
 from separable.errors import require_packages
 from separable.estimator import Estimator
+from separable.features.raw_columns import names_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +34,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["ENCODERS", "Encoder", "OutputMixin", "Transformer", "encoder_class"]
+__all__ = [
+    "ENCODERS",
+    "ColumnTransformer",
+    "Encoder",
+    "OutputMixin",
+    "Transformer",
+    "encoder_class",
+]
 
 #: Class of each kind of encoder. A new encoder is one line here.
 ENCODERS: dict[str, str] = {
@@ -245,3 +253,30 @@ class Transformer(OutputMixin, Estimator):
         tags.estimator_type = "transformer"
         tags.input_tags = import_module("sklearn.utils").InputTags(**self._input_tags)
         return tags
+
+
+class ColumnTransformer(Transformer):
+    """Base class of encoders of an array or a table, column by column.
+
+    A subclass implements ``_fitted``, which raises before `fit`, and ``_names_out``.
+    """
+
+    if TYPE_CHECKING:  # implemented by subclasses
+
+        def _fitted(self) -> Sequence[Any]: ...
+        def _names_out(self, names: Sequence[str]) -> list[str]: ...
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the output feature names.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Column names; by default those of the training data, else ``x0``, ``x1``, ...
+
+        Returns
+        -------
+        ndarray of str
+        """
+        self._fitted()
+        return np.array(self._names_out(names_of_columns(self, input_features)), dtype=object)

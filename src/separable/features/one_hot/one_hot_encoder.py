@@ -10,7 +10,7 @@ import numpy as np
 from separable.data.rows import as_rows
 from separable.data.strings import ChainedTexts, DeferredTexts, RepeatedText
 from separable.estimator import not_fitted_error
-from separable.features.base import Transformer
+from separable.features.base import ColumnTransformer
 from separable.features.one_hot.levels import (
     ColumnLevels,
     Factors,
@@ -48,7 +48,7 @@ __all__ = ["OneHotEncoder"]
 UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
 
 
-class OneHotEncoder(Transformer):
+class OneHotEncoder(ColumnTransformer):
     """Encode each categorical column as one indicator column per level.
 
     Parameters and matrix are those of scikit-learn's class of the same name. None and NaN are
@@ -234,33 +234,15 @@ class OneHotEncoder(Transformer):
         pairs = zip(names_of_columns(self), self._fitted(), strict=True)
         return ChainedTexts([RepeatedText(name, each.width) for name, each in pairs])
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the output feature names.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Column names; by default those of the training data, else ``x0``, ``x1``, ...
-
-        Returns
-        -------
-        ndarray of str
-        """
-        levels = self._fitted()
-        names = names_of_columns(self, input_features)
-        out: list[str]
-        if self.feature_name_combiner == "concat":
-            out = [
-                f"{n}_{level}"
-                for n, each in zip(names, levels, strict=True)
-                for level in each.out()
-            ]
-        else:
-            combine: Any = self.feature_name_combiner
-            out = [combine(n, v) for n, each in zip(names, levels, strict=True) for v in each.out()]
-            if not all(isinstance(name, str) for name in out):
-                raise TypeError("The callable of 'feature_name_combiner' must return texts.")
-        return np.array(out, dtype=object)
+    def _names_out(self, names: Sequence[str]) -> list[str]:
+        combine: Any = self.feature_name_combiner
+        if combine == "concat":
+            combine = "{}_{}".format
+        pairs = zip(names, self._fitted(), strict=True)
+        out = [combine(name, level) for name, each in pairs for level in each.out()]
+        if not all(isinstance(name, str) for name in out):
+            raise TypeError("The callable of 'feature_name_combiner' must return texts.")
+        return out
 
     # --- encoding ---
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.table import CellError
+from separable.data.table import CellError, plain_number
 from separable.features.spline.knots import choose_knots, knot_texts
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from separable.features.spline.value_counts import ValueCounts
 
 __all__ = ["SplineColumn", "remainders"]
-
-_EXACT = 2**53  # integers up to here are exact floats
 
 
 def remainders(values: NDArray[np.float64], period: float) -> NDArray[np.float64]:
@@ -168,12 +166,9 @@ class SplineColumn:
 
         None: the value is unusual, and `encode` must handle it.
         """
+        value = plain_number(value)
         if value is None:
-            value = math.nan
-        elif type(value) is not float:
-            if type(value) is not int or abs(value) > _EXACT:
-                return None
-            value = float(value)
+            return None
         n_knots = len(self.knots)
         if value != value:
             return [(n_knots, 1.0)] if self.missing else []

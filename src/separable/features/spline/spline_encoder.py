@@ -15,7 +15,7 @@ from separable.data.rows import Rows, is_scipy_sparse
 from separable.data.strings import ChainedTexts, RepeatedText
 from separable.data.table import list_names
 from separable.estimator import not_fitted_error
-from separable.features.base import Transformer
+from separable.features.base import ColumnTransformer
 from separable.features.raw_columns import (
     check_names_and_count,
     names_in_parts,
@@ -49,7 +49,7 @@ CONTINUATIONS = ("constant", "linear")
 MAX_KNOTS = 10_000
 
 
-class SplineEncoder(Transformer):
+class SplineEncoder(ColumnTransformer):
     """Encode each numeric column as linear B-splines, so that a linear model fits a curve to it.
 
     The features of a column are tents: 1 at a knot, 0 from the neighbouring knots on, linear in
@@ -99,7 +99,7 @@ class SplineEncoder(Transformer):
     kind: ClassVar[str] = "spline"
     #: Arrays are raw data for a model with this encoder.
     takes_matrices: ClassVar[bool] = True
-    _input_tags = {"two_d_array": True, "allow_nan": True}  # noqa: RUF012
+    _input_tags: ClassVar[dict[str, bool]] = {"two_d_array": True, "allow_nan": True}
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class SplineEncoder(Transformer):
 
     # --- learning ---
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the knots of each column.
 
         Parameters
@@ -130,27 +130,19 @@ class SplineEncoder(Transformer):
         SplineEncoder
             The fitted encoder.
         """
-        names, values = _numbers(X)
-        self._start(len(values), names)
-        self._learn(self._counts(values))
+        if self.__sklearn_is_fitted__():
+            del self.columns_
+        self.partial_fit(X, y)
         self._warn_without_curve()
         return self
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Count more rows and choose the knots again; equal to `fit` on all rows so far.
 
-        The features change with the knots: see all rows before a learner is fitted.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Arrow table or dict of columns, shape (n, columns)
-        y : ignored
-
-        Returns
-        -------
-        SplineEncoder
-            The fitted encoder.
+        The features change with the knots: see all rows before a learner is fitted. Parameters
+        and result are those of `fit`.
         """
+        del y
         names, values = _numbers(X)
         if not self.__sklearn_is_fitted__():
             self._start(len(values), names)
@@ -289,26 +281,12 @@ class SplineEncoder(Transformer):
         """Raw column of each output feature."""
         return ChainedTexts([RepeatedText(each.name, each.width) for each in self._fitted()])
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the output feature names.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Column names; by default those of the training data, else ``x0``, ``x1``, ...
-
-        Returns
-        -------
-        ndarray of str
-        """
-        columns = self._fitted()
-        names = names_of_columns(self, input_features)
-        renamed = (
+    def _names_out(self, names: Sequence[str]) -> list[str]:
+        return [
             name + text.removeprefix(each.name)
-            for name, each in zip(names, columns, strict=True)
+            for name, each in zip(names, self._fitted(), strict=True)
             for text in each.feature_names
-        )
-        return np.array(list(renamed), dtype=object)
+        ]
 
     # --- encoding ---
 

@@ -12,7 +12,7 @@ from separable._core import portable
 from separable.data.checks.dominant_values import dominant_in
 from separable.data.columns import Categories, Numbers, stacked
 from separable.data.ingest.dates import Dates, booleans_from
-from separable.data.table import CellError, is_number
+from separable.data.table import CellError, is_number, plain_number
 from separable.errors import Option
 from separable.features.encoding_report import ColumnReport
 from separable.features.row_assembly import NumberSlot, Slot
@@ -35,8 +35,6 @@ __all__ = [
     "numbers_of",
     "numbers_of_each",
 ]
-
-_EXACT = 2**53  # integers up to here are exact floats
 
 #: Minimum values to judge what is ordinary in a column.
 MIN_VALUES = 5
@@ -178,12 +176,9 @@ class NumberColumn:
 
         None: the value is unusual, and `encode` must handle it.
         """
+        value = plain_number(value)
         if value is None:
-            value = math.nan
-        elif type(value) is not float:
-            if type(value) is not int or abs(value) > _EXACT:
-                return None
-            value = float(value)
+            return None
         if value != value:
             return [(1 if self.scale else 0, 1.0)] if self.missing else []
         if not self.scale:
