@@ -44,6 +44,7 @@ FOLDERS = {
     "export": Folder("Python, JS, C, SQL, ONNX", "interfaces"),
     "table": Folder("TableClassifier, ...", "interfaces"),
     "learn": Folder("traces, plain NumPy", "interfaces"),
+    "sklearn": Folder("scikit-learn's names", "interfaces"),
     "select": Folder("cross-validation, search, path, curves, *CV", "learning"),
     "online": Folder("perceptrons, SGD", "learning"),
     "moments": Folder("ridge, LDA, Bayes", "learning"),
