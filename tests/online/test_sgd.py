@@ -514,7 +514,8 @@ def test_model_explains_and_survives_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "is_sparse", "epochs"), [(30, False, 40), (5000, False, 20), (400, True, 5)]
+    ("n_rows", "is_sparse", "epochs"),
+    [(30, False, 40), (500, False, 10), (4000, False, 3), (400, True, 5), (4000, True, 1)],
 )
 def test_default_patience_depends_on_rows(n_rows: int, is_sparse: bool, epochs: int) -> None:
     rng = np.random.default_rng(0)
@@ -522,5 +523,15 @@ def test_default_patience_depends_on_rows(n_rows: int, is_sparse: bool, epochs: 
     rows = sp.csr_array(X) if is_sparse else X
     default = SGDClassifier("log_loss").fit(rows, y)
     named = SGDClassifier("log_loss", n_iter_no_change=epochs).fit(rows, y)
+    assert default.n_iter_ == named.n_iter_ > epochs
+    np.testing.assert_array_equal(default.coef_, named.coef_)
+
+
+@pytest.mark.parametrize(("n_rows", "epochs"), [(30, 40), (500, 4), (4000, 1)])
+def test_default_patience_of_regression(n_rows: int, epochs: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n_rows, 3)), rng.standard_normal(n_rows)
+    default = SGDRegressor().fit(X, y)
+    named = SGDRegressor(n_iter_no_change=epochs).fit(X, y)
     assert default.n_iter_ == named.n_iter_ > epochs
     np.testing.assert_array_equal(default.coef_, named.coef_)

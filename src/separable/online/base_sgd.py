@@ -142,7 +142,8 @@ class SGDBase(OnlineEstimator):
         Hold out some rows, stop by the loss on them instead of the training loss, and return the
         weights with the smallest held-out loss.
     n_iter_no_change : int or None
-        See ``tol``. None: the epochs that present 100 000 dense or 2000 sparse rows, from 1 to 40.
+        See ``tol``. None: the epochs that present 5000 dense rows of classes, from 3 to 40, or
+        2000 sparse rows or rows with numbers to predict, from 1 to 40.
     average : bool or int
         Average the weights over the steps; an int: from that step on. Not available with an l1
         penalty.

@@ -126,14 +126,16 @@ def _odd_numbers(model: Any, batch: TrainingBatch, y: NDArray[Any]) -> Iterator[
     if model.classes is not None:
         return
     sizes = np.abs(y if batch.present is None else y[batch.present])
-    largest, median = sizes.max(), np.median(sizes)
+    largest = sizes.max()
     if 0 < largest < MIN_MAGNITUDE or largest > MAX_MAGNITUDE:
         yield Oddity(
             f"the numbers to predict go up to {largest:.3g}, whose square is not a number that "
             "float64 holds. Divide y by a constant.",
             0.0 if largest < MIN_MAGNITUDE else POOR_ERROR_EXTREME,
         )
-    if largest > DOMINANT_RATIO * median > 0:
+    if 2 * np.count_nonzero(sizes < largest / DOMINANT_RATIO) < len(sizes):
+        return
+    if largest > DOMINANT_RATIO * (median := np.median(sizes)) > 0:
         yield Oddity(
             f"y has the value {y[np.argmax(np.abs(y))]:.3g}, and half of its values are up to "
             f"{median:.3g} in size. Check that value, or drop its row.",

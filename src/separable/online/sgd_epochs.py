@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Epochs", "HeldOut"]
 
-#: Rows presented without progress before epochs end, if n_iter_no_change is None: dense, sparse.
-PATIENT_ROWS, PATIENT_SPARSE_ROWS = 100_000, 2000
-#: Most epochs without progress in that case.
-MAX_PATIENCE = 40
+#: Rows presented without progress before epochs end, if n_iter_no_change is None: dense rows of
+#: classes, and sparse rows or numbers to predict.
+PATIENT_ROWS, FEWER_PATIENT_ROWS = 5000, 2000
+#: Fewest epochs without progress in these two cases, and most.
+MIN_PATIENCE, LOWER_MIN_PATIENCE, MAX_PATIENCE = 3, 1, 40
 
 
 class HeldOut(NamedTuple):
@@ -123,8 +124,10 @@ class Epochs:
         """Return the number of epochs without progress that end the run."""
         if self.learner.n_iter_no_change is not None:
             return self.learner.n_iter_no_change
-        rows = PATIENT_SPARSE_ROWS if self.batch.rows.is_sparse else PATIENT_ROWS
-        return min(MAX_PATIENCE, max(1, -(-rows // self.batch.n_counted)))
+        rows, least = PATIENT_ROWS, MIN_PATIENCE
+        if self.batch.rows.is_sparse or self.state.classes is None:
+            rows, least = FEWER_PATIENT_ROWS, LOWER_MIN_PATIENCE
+        return min(MAX_PATIENCE, max(least, -(-rows // self.batch.n_counted)))
 
     def _run_one_by_one(self) -> None:
         """Apply the stopping rule after each epoch: to held-out rows, or to several blocks."""

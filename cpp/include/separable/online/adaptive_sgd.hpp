@@ -75,11 +75,13 @@ class AdaptiveDescent {
                    clock.columns) {
         make_room(n_centred(), 0);
         for (std::size_t c = 0; c < n_centred(); ++c) centred_.bring(c, at(c));
-        if (a_.u) raw_intercepts(raw_b_);
+        if (set_.known_columns) eta_ = set_.eta * clock_.y_unit(set_.regression);
+        if (a_.u) start_mean();
     }
 
     ~AdaptiveDescent() {
         for (std::size_t c = 0; c < n_centred(); ++c) centred_.put_back(c, at(c));
+        if (a_.u && set_.known_columns) add_means();
     }
 
     AdaptiveDescent(const AdaptiveDescent&) = delete;
@@ -222,6 +224,10 @@ class AdaptiveDescent {
                                      : pair(j) + width;
     }
 
+    double step_size() const {
+        return set_.known_columns ? eta_ : set_.eta * clock_.y_unit(set_.regression);
+    }
+
     bool averages() const { return a_.u && clock_.columns.rows > set_.mean_from; }
 
     void set_weight(std::int64_t j, int lane, T& w, T value) {
@@ -248,7 +254,7 @@ class AdaptiveDescent {
     }
 
     void move(const LanesLoss<Lane>& loss, const T* s, const T* y, const T* g, double fraction) {
-        const double eta = set_.eta * clock_.y_unit(set_.regression);
+        const double eta = step_size();
         T squares[width], gain[width], size[width], first[width] = {};
         for (int lane = 0; lane < width; ++lane)
             squares[lane] = static_cast<T>(fraction) * g[lane] * g[lane];
@@ -274,8 +280,17 @@ class AdaptiveDescent {
             size[lane] = gain[lane] > T(0) ? size[lane] * static_cast<T>(fraction) : T(0);
             a_.b[lane] -= static_cast<double>(size[lane]) * static_cast<double>(first[lane]);  // 7
         }
-        if (averages()) count_steps(size);
-        for (auto [strip, numbers] : in_play()) take_steps(strip.size, size, numbers);
+        if (!averages()) {
+            for (auto [strip, numbers] : in_play()) take_steps(strip.size, size, numbers);
+            return;
+        }
+        for (auto [strip, numbers] : in_play()) {
+            if (&numbers == &centred_ && set_.known_columns)
+                count_centred_steps(strip.size, size);
+            else
+                count_steps(strip, numbers, size);
+            take_steps(strip.size, size, numbers);
+        }
     }
 
     // A line of numbers at a time: P columns of one model, or one column of P.
@@ -307,16 +322,28 @@ class AdaptiveDescent {
     }
 
     // The mean follows the steps that are about to be taken.
-    void count_steps(const T* size) {
-        for (auto [strip, numbers] : in_play()) {
-            const std::int64_t* index = index_of(strip);
-            for (std::size_t k = 0; k < strip.size; ++k)
-                for (int lane = 0; lane < width; ++lane) {
-                    const std::size_t here = k * width + lane;
-                    T w = numbers.w[here];
-                    set_weight(index[k], lane, w, w - size[lane] * numbers.step[here]);
-                }
-        }
+    void count_steps(const Strip<T>& strip, const Numbers& numbers, const T* size) {
+        const std::int64_t* index = index_of(strip);
+        for (std::size_t k = 0; k < strip.size; ++k)
+            for (int lane = 0; lane < width; ++lane) {
+                const std::size_t here = k * width + lane;
+                T w = numbers.w[here];
+                set_weight(index[k], lane, w, w - size[lane] * numbers.step[here]);
+            }
+    }
+
+    // The same of the centred columns while these are known: side by side.
+    void count_centred_steps(std::size_t n, const T* size) {
+        constexpr std::size_t P = kPerLine<T>, columns = P / width;
+        const T* __restrict w = centred_.w.data();
+        const T* __restrict step = centred_.step.data();
+        double* __restrict u = centred_u_.data();
+        const double count = clock_.mean_count;
+        for (std::size_t k = 0; k < n; k += columns, w += P, step += P, u += P)
+            for (std::size_t p = 0; p < P; ++p) {
+                const T next = w[p] - size[p % width] * step[p];
+                u[p] += count * (static_cast<double>(next) - static_cast<double>(w[p]));
+            }
     }
 
     struct StripNumbers {
@@ -339,8 +366,8 @@ class AdaptiveDescent {
     }
 
     void penalise(std::int64_t j, double rate, T* w, const T* a) {
-        const double eta = set_.eta * clock_.y_unit(set_.regression);
-        const double rows = columns_.rows() - a_.last[j], unit = columns_[j].unit();
+        const double eta = step_size(), rows = columns_.rows() - a_.last[j];
+        const double unit = columns_[j].unit();
         a_.last[j] = columns_.rows();
         for (int lane = 0; lane < width; ++lane) {
             const std::int64_t at = j * width + lane;
@@ -366,9 +393,34 @@ class AdaptiveDescent {
                 raw[lane] -= columns_.mean(c) * static_cast<double>(centred_.w[c * width + lane]);
     }
 
+    // Known centres do not move, so that their part of the mean is that of the weights: it is taken
+    // off when the run ends.
+    void start_mean() {
+        if (!set_.known_columns) return raw_intercepts(raw_b_);
+        std::copy_n(a_.b, width, raw_b_);
+        centred_u_.resize(centred_.w.size());
+        for (std::size_t c = 0; c < n_centred(); ++c) {
+            const double* u = a_.u + columns_.centred_index()[c] * width;
+            u_before_.insert(u_before_.end(), u, u + width);
+        }
+    }
+
+    void add_means() {
+        for (std::size_t c = 0; c < n_centred(); ++c) {
+            double* u = a_.u + columns_.centred_index()[c] * width;
+            for (int lane = 0; lane < width; ++lane) {
+                u[lane] += centred_u_[c * width + lane];
+                a_.u_b[lane] -= columns_.mean(c) * (u[lane] - u_before_[c * width + lane]);
+            }
+        }
+    }
+
     void count_intercepts() {
         double raw[width];
-        raw_intercepts(raw);
+        if (set_.known_columns)
+            std::copy_n(a_.b, width, raw);
+        else
+            raw_intercepts(raw);
         for (int lane = 0; lane < width; ++lane) {
             a_.u_b[lane] += clock_.mean_count * (raw[lane] - raw_b_[lane]);
             raw_b_[lane] = raw[lane];
@@ -380,7 +432,10 @@ class AdaptiveDescent {
     AdaptiveClock& clock_;
     ColumnScales<T> columns_;
     NonZeros<T> row_;
-    Numbers centred_, loose_;  // those of centred columns stay here while a run goes on
+    Numbers centred_, loose_;       // those of centred columns stay here while a run goes on
+    LineVector<double> centred_u_;  // changes of u in this run, of the centred columns
+    std::vector<double> u_before_;  // their u before this run
+    double eta_ = 0;                // the step size while columns are known
     double raw_b_[width] = {};
 };
 

@@ -133,6 +133,15 @@ template <class T>
     for (std::size_t c = 0; c < n; ++c) z[c] = static_cast<T>(x[c] - mean[c]), x[c] = 0;
 }
 
+// The same of a row that has all columns: its values and 1 / unit of each column.
+template <class T>
+[[gnu::noinline]] void center_whole(std::size_t n, const T* __restrict value,
+                                    const double* __restrict inverse, const double* __restrict mean,
+                                    T* __restrict z) {
+    for (std::size_t c = 0; c < n; ++c)
+        z[c] = static_cast<T>(static_cast<double>(value[c]) * inverse[c] - mean[c]);
+}
+
 template <class T>
 class ColumnScales {
    public:
@@ -208,6 +217,14 @@ class ColumnScales {
     }
 
    private:
+    // Whether every column is centred, in its own order.
+    bool all_centred(std::size_t n_features) const {
+        if (n_centred() != n_features) return false;
+        for (std::size_t c = 0; c < n_features; ++c)
+            if (c_.index[c] != static_cast<std::int64_t>(c)) return false;
+        return true;
+    }
+
     // A column that changes no more: 1 / unit, negative for a centred one, and its rate or place.
     struct KnownColumn {
         double inverse, rate_or_place;
@@ -222,6 +239,11 @@ class ColumnScales {
             known_columns_[j] = {column.inverse, column.centred() ? column.sum : rate};
         }
         centred.size = n_centred();
+        if (all_centred(known_columns_.size())) {
+            inverse_.resize(centred.size);
+            for (std::size_t c = 0; c < centred.size; ++c)
+                inverse_[c] = std::abs(columns_[c].inverse);
+        }
         const T total = static_cast<T>(clock_.total);
         for (std::size_t c = 0; c < centred.size; ++c) {
             const double noise = kConstant * c_.mean[c];
@@ -234,6 +256,10 @@ class ColumnScales {
     // so a branch is foreseen.
     template <class Weights>
     void place_known(const NonZeros<T>& row, Weights& weights) {
+        if (!inverse_.empty() && row.size == inverse_.size()) {
+            center_whole<T>(row.size, row.value.data(), inverse_.data(), c_.mean, centred.z.data());
+            return;
+        }
         const std::int64_t* from = row.index.data();
         std::size_t n = 0;
         for (std::size_t i = 0; i < row.size; ++i) {
@@ -423,7 +449,8 @@ class ColumnScales {
     bool centres_, known_;
     ColumnClock& clock_;
     std::vector<KnownColumn> known_columns_;
-    std::vector<double> x_;  // the row's values of the centred columns; zeros between rows
+    std::vector<double> inverse_;  // 1 / unit if all columns are known and centred; else empty
+    std::vector<double> x_;        // the row's values of the centred columns; zeros between rows
     // of the row's loose columns
     LineVector<double> loose_x_, count_, squares_;
     LineVector<std::int64_t> odd_;    // not 0: it needs steps 1, 2 or 4
