@@ -22,6 +22,30 @@ void bind_certified(nb::module_& m) {
              nb::arg("loss"), nb::arg("eps"), nb::arg("label").none(), nb::arg("number").none(),
              nb::arg("weight").none(), nb::arg("fold").none(), nb::arg("class_of"),
              nb::arg("held_out"), nb::arg("C"));
+    nb::class_<RowLoss>(m, "RowLoss",
+                        "A loss of the rows of one model; see certified/row_terms.hpp.")
+        .def(nb::init<std::string, double>(), nb::arg("name"), nb::arg("eps"))
+        .def("total", &RowLoss::total, nb::arg("y"), nb::arg("s"), nb::arg("c"))
+        .def("dual_total", &RowLoss::dual_total, nb::arg("y"), nb::arg("c"), nb::arg("z"))
+        .def(
+            "gap",
+            [](const RowLoss& loss, Const<double> y, Const<double> s, Const<double> c,
+               Const<double> z) { return owned(loss.gap(y, s, c, z)); },
+            nb::arg("y"), nb::arg("s"), nb::arg("c"), nb::arg("z"))
+        .def(
+            "clip_dual",
+            [](const RowLoss& loss, Const<double> y, Const<double> c, Const<double> z) {
+                return owned(loss.clip_dual(y, c, z));
+            },
+            nb::arg("y"), nb::arg("c"), nb::arg("z"))
+        .def(
+            "derivatives",
+            [](const RowLoss& loss, Const<double> y, Const<double> s, Const<double> c) {
+                auto [first, second] = loss.derivatives(y, s, c);
+                return std::pair(owned(std::move(first)), owned(std::move(second)));
+            },
+            nb::arg("y"), nb::arg("s"), nb::arg("c"))
+        .def("best_intercept", &RowLoss::best_intercept, nb::arg("y"), nb::arg("s"), nb::arg("c"));
     m.def(
         "dual_pass", &run_pass, nb::arg("targets"), nb::arg("rows"), nb::arg("squared_norm"),
         nb::arg("rho"), nb::arg("w"), nb::arg("a"), nb::arg("t").none(), nb::arg("by_row"),

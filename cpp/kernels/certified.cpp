@@ -1,5 +1,6 @@
 #include "kernels/certified.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -66,6 +67,73 @@ LaneTargets::LaneTargets(std::string loss, double eps, std::optional<Const<std::
           "one number a lane is needed");
     check(make_tile_loss(this->loss, eps)->regression == number.has_value(),
           "the loss does not suit the target");
+}
+
+namespace {
+
+template <class... Others>
+std::size_t same_size(const Const<double>& first, const Others&... others) {
+    check(((others.size() == first.size()) && ...), "one number a row is needed");
+    return first.size();
+}
+
+double tile_sum(const Numbers& values) {
+    constexpr std::size_t kTile = 64;
+    LaneSums sums(1);
+    for (std::size_t k = 0; k < values.size(); k += kTile)
+        sums.add(values.data() + k, static_cast<std::int64_t>(std::min(kTile, values.size() - k)));
+    return sums.total[0];
+}
+
+}  // namespace
+
+RowLoss::RowLoss(const std::string& name, double eps) : loss_(make_tile_loss(name, eps)) {}
+
+double RowLoss::total(Const<double> y, Const<double> s, Const<double> c) const {
+    Numbers values(same_size(y, s, c));
+    ReleasedGil no_gil;
+    loss_->losses(values.size(), s.data(), y.data(), c.data(), values.data());
+    return tile_sum(values);
+}
+
+double RowLoss::dual_total(Const<double> y, Const<double> c, Const<double> z) const {
+    Numbers values(same_size(y, c, z));
+    ReleasedGil no_gil;
+    loss_->duals(values.size(), y.data(), c.data(), z.data(), values.data());
+    return tile_sum(values);
+}
+
+Numbers RowLoss::gap(Const<double> y, Const<double> s, Const<double> c, Const<double> z) const {
+    Numbers values(same_size(y, s, c, z));
+    ReleasedGil no_gil;
+    loss_->gaps(values.size(), s.data(), false, y.data(), c.data(), z.data(), values.data());
+    return values;
+}
+
+Numbers RowLoss::clip_dual(Const<double> y, Const<double> c, Const<double> z) const {
+    same_size(y, c, z);
+    ReleasedGil no_gil;
+    Numbers values(z.data(), z.data() + z.size());
+    loss_->project(values.size(), y.data(), c.data(), values.data());
+    return values;
+}
+
+std::pair<Numbers, Numbers> RowLoss::derivatives(Const<double> y, Const<double> s,
+                                                 Const<double> c) const {
+    check(loss_->derivative != DerivativeKind::kPiecewiseConstant, "the loss is not smooth");
+    Numbers first(same_size(y, s, c)), second(first.size());
+    ReleasedGil no_gil;
+    loss_->derivatives(first.size(), s.data(), y.data(), c.data(), first.data(), second.data());
+    return {std::move(first), std::move(second)};
+}
+
+double RowLoss::best_intercept(Const<double> y, Const<double> s, Const<double> c) const {
+    const auto n = static_cast<std::int64_t>(same_size(y, s, c));
+    ReleasedGil no_gil;
+    const std::int32_t none = -1;
+    const double unit = 1;
+    const LanePlan lane{{&none, 1}, {&none, 1}, {&unit, 1}};
+    return best_intercepts(*loss_, {{}, span_of(y), span_of(c), {}}, lane, n, 1, s.data())[0];
 }
 
 std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows& rows,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -12,6 +13,10 @@
 #include "kernels/views.hpp"
 #include "separable/certified/gap_model.hpp"
 #include "separable/certified/lane_targets.hpp"
+
+namespace separable {
+class TileLoss;
+}
 
 namespace kernels::certified {
 
@@ -49,6 +54,23 @@ struct LaneTargets {
 };
 
 using Numbers = std::vector<double>;
+
+// A loss of rows of one model: targets y, scores s, costs c and signed dual variables z.
+class RowLoss {
+   public:
+    RowLoss(const std::string& name, double eps);
+
+    double total(Const<double> y, Const<double> s, Const<double> c) const;
+    double dual_total(Const<double> y, Const<double> c, Const<double> z) const;
+    Numbers gap(Const<double> y, Const<double> s, Const<double> c, Const<double> z) const;
+    Numbers clip_dual(Const<double> y, Const<double> c, Const<double> z) const;
+    std::pair<Numbers, Numbers> derivatives(Const<double> y, Const<double> s,
+                                            Const<double> c) const;
+    double best_intercept(Const<double> y, Const<double> s, Const<double> c) const;
+
+   private:
+    std::shared_ptr<const TileLoss> loss_;
+};
 
 std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows& rows,
                                      Const<double> squared_norm, Const<double> rho, AnyWeights w,

@@ -92,6 +92,8 @@ def _fitted_fold(
         name = type(candidate).__name__
         text = f"{name} stopped after max_iter={candidate.max_iter} passes, not converged."
         warnings.warn(text, convergence_warning(), stacklevel=2)
+    else:
+        path.warn(position, problem.X)
     predictions = predictions_from_scores(made, path.scores(position), path.classes)
     return FittedFold(made, "lanes", predictions)
 

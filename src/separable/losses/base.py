@@ -1,15 +1,15 @@
 """Base classes of the losses: value, derivatives, conjugate, duality gap, best intercept.
 
 A row has a target y (a sign, or a number), a cost c and a score s; z is its signed dual variable.
-The compiled core has the same losses under the same names (``dual_loss.hpp``).
+The formulas are those of the compiled core, under the same names (``dual_loss.hpp``).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, TypeGuard
 
-import numpy as np
+from separable._core import native
 
 if TYPE_CHECKING:
     from separable.typing import Floats
@@ -18,15 +18,16 @@ __all__ = [
     "Loss",
     "SmoothLoss",
     "is_smooth",
-    "zero_crossing",
 ]
 
 
-class Loss(ABC):
+class Loss:
     """The interface that solvers and certificates use; its subclasses say what a loss can do."""
 
     #: The name of the loss in the compiled core.
     name: str
+    #: Half the width of the zone without a loss.
+    epsilon: float = 0.0
     #: The largest second derivative in the score; None if the loss is not smooth.
     curvature: ClassVar[float | None] = None
     #: Whether the second derivative is constant.
@@ -40,25 +41,30 @@ class Loss(ABC):
     #: Whether it is the log loss, which learns two classes or more jointly.
     is_multinomial: ClassVar[bool] = False
 
-    @abstractmethod
+    @property
+    def core(self) -> native.RowLoss:
+        """The loss in the compiled core."""
+        return _core(self.name, self.epsilon)
+
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return sum_i c_i loss(y_i, s_i)."""
+        return self.core.total(y, s, c)
 
-    @abstractmethod
     def dual_total(self, y: Floats, c: Floats, z: Floats) -> float:
         """Return the dual value, minus the sum of the conjugates of the rows."""
+        return self.core.dual_total(y, c, z)
 
-    @abstractmethod
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
-        """Return the Fenchel-Young gap of each row, non-negative up to rounding."""
+        """Return the Fenchel-Young gap of each row, non-negative."""
+        return self.core.gap(y, s, c, z)
 
-    @abstractmethod
     def clip_dual(self, y: Floats, c: Floats, z: Floats) -> Floats:
         """Return z clipped to the domain of the conjugate."""
+        return self.core.clip_dual(y, c, z)
 
-    @abstractmethod
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return the intercept b that minimises sum_i c_i loss(y_i, s_i + b)."""
+        return self.core.best_intercept(y, s, c)
 
 
 class SmoothLoss(Loss):
@@ -67,18 +73,16 @@ class SmoothLoss(Loss):
     #: Whether the second derivative is continuous.
     is_twice_differentiable: ClassVar[bool] = True
 
-    @abstractmethod
     def derivatives(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         """Return c times the first and second derivative in the score, for each row."""
+        return self.core.derivatives(y, s, c)
+
+
+@cache
+def _core(name: str, epsilon: float) -> native.RowLoss:
+    return native.RowLoss(name, epsilon)
 
 
 def is_smooth(loss: Loss) -> TypeGuard[SmoothLoss]:
     """Return whether a loss has a gradient."""
     return isinstance(loss, SmoothLoss)
-
-
-def zero_crossing(points: Floats, weights: Floats, start: float) -> float:
-    """Return the root of a step function: ``start`` < 0, plus each weight beyond its point."""
-    order = np.argsort(points)
-    reached = np.cumsum(weights[order]) + start >= 0
-    return float(points[order[int(np.argmax(reached))]]) if reached.any() else float(points.max())

@@ -120,6 +120,11 @@ class TileLoss {
                        const double* __restrict c, const double* __restrict z,
                        double* __restrict losses, double* __restrict duals,
                        double* __restrict gaps) const = 0;
+    // c loss(s), and the dual value of z.
+    virtual void losses(std::size_t n, const double* __restrict s, const double* __restrict y,
+                        const double* __restrict c, double* __restrict losses) const = 0;
+    virtual void duals(std::size_t n, const double* __restrict y, const double* __restrict c,
+                       const double* __restrict z, double* __restrict duals) const = 0;
     // The gaps of z and scores, or residuals y - s, which keep digits if y is large.
     virtual void gaps(std::size_t n, const double* __restrict values, bool are_residuals,
                       const double* __restrict y, const double* __restrict c,
@@ -161,6 +166,15 @@ class TileLossOf final : public TileLoss {
             const double gap = loss_.gap(s[k], y[k], c[k], a);
             gaps[k] = gap > 0 ? gap : 0.0;
         }
+    }
+    void losses(std::size_t n, const double* __restrict s, const double* __restrict y,
+                const double* __restrict c, double* __restrict losses) const override {
+        for (std::size_t k = 0; k < n; ++k) losses[k] = c[k] * loss_.loss(s[k], y[k]);
+    }
+    void duals(std::size_t n, const double* __restrict y, const double* __restrict c,
+               const double* __restrict z, double* __restrict duals) const override {
+        for (std::size_t k = 0; k < n; ++k)
+            duals[k] = loss_.dual(y[k], c[k], Loss::kRegression ? z[k] : y[k] * z[k]);
     }
     void gaps(std::size_t n, const double* __restrict values, bool are_residuals,
               const double* __restrict y, const double* __restrict c, const double* __restrict z,
@@ -247,7 +261,7 @@ inline void make_feasible(const TileLoss& loss, const RowTargets& rows, const La
 inline std::vector<double> smooth_intercepts(const TileLoss& loss, const RowTargets& rows,
                                              const LanePlan& plan, std::int64_t n_rows,
                                              std::int64_t stride, const double* scores) {
-    constexpr double kSmall = 1e-8;
+    constexpr double kSmall = 1e-8, kRounding = 4e-16;
     const int lanes = plan.size();
     std::vector<double> low(lanes, std::numeric_limits<double>::infinity()), high(lanes), b(lanes);
     for (int l = 0; l < lanes; ++l) high[l] = -low[l];
@@ -280,9 +294,9 @@ inline std::vector<double> smooth_intercepts(const TileLoss& loss, const RowTarg
             const bool inside = curvature.total[l] > 0 && low[l] < newton && newton < high[l];
             const double next = inside ? newton : 0.5 * (low[l] + high[l]);
             const double scale = std::max(std::abs(low[l]), std::abs(high[l]));
-            const bool small = inside && std::abs(next - b[l]) <= kSmall * (1 + std::abs(b[l]));
+            const bool small = inside && std::abs(next - b[l]) <= kSmall + kRounding * scale;
             if (small) b[l] = next;
-            if (gradient.total[l] == 0 || small || high[l] - low[l] <= 4e-16 * scale)
+            if (gradient.total[l] == 0 || small || high[l] - low[l] <= kRounding * scale)
                 done[l] = true, --left;
             else
                 b[l] = next;

@@ -266,7 +266,8 @@ class Steps:
         for block in parts_of(np.arange(fit.rows.n_rows), max(fit.rows.size, len(part))):
             x = fit.rows.take(block)
             s = fit.s[block, None] + x @ delta.T
-            gradient, _ = fit.loss.derivatives(fit.y[block, None], s, fit.c[block, None])
+            y, c = (np.repeat(each[block], s.shape[1]) for each in (fit.y, fit.c))
+            gradient = fit.loss.derivatives(y, s.ravel(), c)[0].reshape(s.shape)
             gradient -= self.gradient[block, None]
             if fit.changes.factor is not None:
                 gradient *= fit.changes.factor[part].T[fit.changes.label[block]]

@@ -22,6 +22,7 @@ from separable.certified.solvers.interior_point.l1_interior import (
 from separable.losses.logistic import Logistic
 from separable.losses.squared_error import SquaredError
 from separable.losses.squared_hinge import SquaredHinge
+from tests.reference import losses
 
 LOSSES = {"squared_error": SquaredError(), "log_loss": Logistic(), "squared_hinge": SquaredHinge()}
 
@@ -67,7 +68,7 @@ def test_ends_where_each_weight_is_optimal(loss, ratio, positive, shape):
         )
         w, z, seen = last[0][:, 0], last[1][:, 0], last[2]
         assert seen < 1e-13
-        b = LOSSES[loss].best_intercept(y, X @ w, c)
+        b = losses.of_name(loss).best_intercept(y, X @ w, c)
         correlation = -X.T @ (c * derivatives(loss, y, X @ w + b))
         assert violation(w, correlation, ratio, 1 - ratio, positive).max() < 1e-5
         assert not positive or w.min() >= 0
