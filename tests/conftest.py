@@ -17,6 +17,7 @@ parameters. With ``first`` the others are not even collected, which takes a thir
 from __future__ import annotations
 
 import os
+import shutil
 import zlib
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 # No deadlines: tests never time anything.
 settings.register_profile(
@@ -77,3 +79,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept.update(each if each[0].get_closest_marker("every_case") else each[:count])
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A browser without a network, or a skip where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed: make system installs it")
+    options = ["--no-sandbox"] if os.getuid() == 0 else []
+    with playwright.sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=chromium, args=options)
+        yield opened
+        opened.close()

@@ -14,6 +14,7 @@ import separable
 import separable.data
 import separable.datasets
 import separable.features
+import separable.lab
 import separable.learn
 import separable.plot
 import separable.report
@@ -62,6 +63,7 @@ PACKAGES = (
     separable,
     separable.data,
     separable.features,
+    separable.lab,
     separable.learn,
     separable.plot,
     separable.report,

@@ -40,6 +40,7 @@ FOLDERS = {
     "cli": Folder("commands, options, text output", "interfaces"),
     "workflow": Folder("train, compare, update", "interfaces"),
     "report": Folder("one self-contained HTML page", "interfaces"),
+    "lab": Folder("learning step by step, in a browser", "interfaces"),
     "plot": Folder("displays", "interfaces"),
     "export": Folder("Python, JS, C, SQL, ONNX", "interfaces"),
     "table": Folder("TableClassifier, ...", "interfaces"),

@@ -40,6 +40,7 @@ COMMANDS = {
     "inspect": "separable.cli.commands.inspect:inspect",
     "export": "separable.cli.commands.export:export",
     "report": "separable.cli.commands.report:report",
+    "lab": "separable.cli.commands.lab:lab",
     "demo": "separable.cli.commands.demo:demo",
     "completion": "separable.cli.commands.completion:completion",
 }

@@ -32,6 +32,7 @@ RUNS = {
     "inspect": ("inspect", "MODEL"),
     "export": ("export", "MODEL", "--to", "python", "-o", "OUT"),
     "report": ("report", "MODEL", "-o", "OUT"),
+    "lab": ("lab", "-o", "OUT"),
     "demo": ("demo",),
     "completion": ("completion", "bash"),
 }

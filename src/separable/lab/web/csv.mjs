@@ -1,0 +1,56 @@
+// A small CSV file as two numeric columns and a class. Nothing of it is ever run or parsed as HTML.
+
+/** Limits of a file that is dropped on the page. */
+export const MAX_BYTES = 2_000_000;
+export const MAX_ROWS = 2000;
+
+/** Split CSV into records (RFC 4180, any of , ; tab). @param {string} text @returns {string[][]} */
+export function records(text) {
+  const head = text.slice(0, text.search(/[\r\n]|$/));
+  const separator = [",", ";", "\t"].sort((a, b) => head.split(b).length - head.split(a).length)[0];
+  /** @type {string[][]} */ const rows = [];
+  let [row, cell, quoted] = [/** @type {string[]} */ ([]), "", false];
+  const endRow = () => { row.push(cell); if (row.some((c) => c !== "")) rows.push(row); [row, cell] = [[], ""]; };
+  for (let i = 0; i < text.length; i += 1) {
+    const c = text[i];
+    if (quoted) {
+      if (c !== '"') cell += c;
+      else if (text[i + 1] === '"') { cell += '"'; i += 1; } else quoted = false;
+    } else if (c === '"' && cell === "") quoted = true;
+    else if (c === separator) { row.push(cell); cell = ""; }
+    else if (c === "\n") endRow();
+    else if (c !== "\r") cell += c;
+  }
+  if (cell !== "" || row.length) endRow();
+  return rows;
+}
+
+/** @param {string} text @returns {number} */
+const number = (text) => (/^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : NaN);
+
+/** Return the data set of a file, or throw an Error with a message for the reader.
+ * @param {string} text */
+export function dataOf(text) {
+  if (text.length > MAX_BYTES) throw new Error(`The file is larger than ${MAX_BYTES / 1e6} MB. Take a sample of at most ${MAX_ROWS} rows, or use: separable train FILE --target COLUMN`);
+  const [head, ...rows] = records(text);
+  if (!head || rows.length < 2) throw new Error("The file has no rows: the first line names the columns, each line after it is a row.");
+  if (rows.length > MAX_ROWS) throw new Error(`The file has ${rows.length} rows, the lab shows at most ${MAX_ROWS}. Take a sample, or use: separable train FILE --target COLUMN`);
+  if (head.length < 3) throw new Error("The lab needs two columns of numbers and one of classes. The file has " + (head.length === 1 ? "one column." : "two columns."));
+  const numeric = head.map((_, j) => rows.filter((r) => Number.isFinite(number(r[j] ?? ""))).length >= 0.9 * rows.length);
+  const levels = head.map((_, j) => new Set(rows.map((r) => r[j] ?? "")).size);
+  let target = head.findIndex((_, j) => !numeric[j] && levels[j] > 1 && levels[j] <= 20);
+  if (target < 0) target = head.findLastIndex((_, j) => levels[j] > 1 && levels[j] <= 10);
+  if (target < 0) throw new Error("No column has between 2 and 20 classes. With one class there is nothing to learn; add rows of another class.");
+  const columns = head.map((_, j) => j).filter((j) => numeric[j] && j !== target).slice(0, 2);
+  if (columns.length < 2) throw new Error("The lab needs two columns of numbers beside the classes, and found " + (columns.length === 0 ? "none." : "one."));
+  const kept = rows.filter((r) => columns.every((j) => Number.isFinite(number(r[j] ?? ""))));
+  const classes = [...new Set(kept.map((r) => r[target] ?? ""))].sort();
+  if (classes.length < 2) throw new Error("The rows with numbers have one class only. Add rows of another class.");
+  const [negative, ...others] = classes;
+  return {
+    columns: columns.map((j) => head[j]),
+    classes: [negative, others.length === 1 ? others[0] : "any other"],
+    X: kept.map((r) => columns.map((j) => number(r[j]))),
+    y: kept.map((r) => (r[target] === negative ? -1 : 1)),
+  };
+}

@@ -1,0 +1,206 @@
+// Drawing on canvases: shading, boundaries, arrows, points, curves.
+
+/** @param {string} name a colour of the style sheet, #rrggbb */
+export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+/** A number of at most four digits. @param {number} v */
+export const format = (v) => (Number.isFinite(v) ? String(Number(v.toPrecision(4))).replace("-", "−") : "");
+
+/** Prepare a canvas for the pixels of the screen. @param {HTMLCanvasElement} canvas */
+export function frameOf(canvas) {
+  const ratio = window.devicePixelRatio || 1;
+  const { width, height } = canvas.getBoundingClientRect();
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return { context, width, height };
+}
+
+/** Maps of a box of the plane to the screen and back. @param {number[][]} box @param {number} width @param {number} height */
+export function viewOf([[x0, x1], [y0, y1]], width, height) {
+  return {
+    width, height, box: [[x0, x1], [y0, y1]],
+    to: (/** @type {number[]} */ [x, y]) => [((x - x0) / (x1 - x0)) * width, height - ((y - y0) / (y1 - y0)) * height],
+    from: (/** @type {number[]} */ [px, py]) => [x0 + (px / width) * (x1 - x0), y0 + ((height - py) / height) * (y1 - y0)],
+  };
+}
+
+/** Values on a grid of the screen. @param {any} view @param {number} cell @param {(p: number[]) => number} value */
+function gridOf(view, cell, value) {
+  const [nx, ny] = [Math.ceil(view.width / cell), Math.ceil(view.height / cell)];
+  const values = new Float64Array((nx + 1) * (ny + 1));
+  for (let j = 0; j <= ny; j += 1)
+    for (let i = 0; i <= nx; i += 1) values[j * (nx + 1) + i] = value(view.from([i * cell, j * cell]));
+  return { nx, ny, cell, values, value: (/** @type {number[]} */ p) => value(view.from(p)), at: (/** @type {number} */ i, /** @type {number} */ j) => values[j * (nx + 1) + i] };
+}
+
+/** Shade both sides of a boundary, darker where |value| is nearer to `most`.
+ * @param {CanvasRenderingContext2D} c @param {any} view @param {number} cell @param {(p: number[]) => number} value @param {number} most 0: one shade */
+export function shade(c, view, cell, value, most) {
+  const grid = gridOf(view, cell, value);
+  const small = document.createElement("canvas");
+  [small.width, small.height] = [grid.nx + 1, grid.ny + 1];
+  const context = /** @type {CanvasRenderingContext2D} */ (small.getContext("2d"));
+  const image = context.createImageData(small.width, small.height);
+  const colours = ["negative", "positive"].map((name) => [1, 3, 5].map((k) => parseInt(colour(name).slice(k, k + 2), 16)));
+  grid.values.forEach((v, k) => {
+    const alpha = v === 0 ? 0 : most > 0 ? 12 + (58 * Math.abs(v)) / most : 38;
+    image.data.set([...colours[v > 0 ? 1 : 0], alpha], 4 * k);
+  });
+  context.putImageData(image, 0, 0);
+  c.drawImage(small, -cell / 2, -cell / 2, small.width * cell, small.height * cell);
+  return grid;
+}
+
+/** The curve where values change sign (marching squares). @param {CanvasRenderingContext2D} c @param {any} grid @param {string} stroke */
+export function drawZero(c, grid, stroke) {
+  c.beginPath();
+  for (let j = 0; j < grid.ny; j += 1)
+    for (let i = 0; i < grid.nx; i += 1) {
+      const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
+      const crossings = corners.flatMap((p, k) => {
+        const q = corners[(k + 1) % 4];
+        const [a, b] = [grid.at(p[0], p[1]), grid.at(q[0], q[1])];
+        if (a > 0 === b > 0) return [];
+        return [signChange(grid.value, p.map((v) => v * grid.cell), q.map((v) => v * grid.cell))];
+      });
+      for (let k = 0; k + 1 < crossings.length; k += 2) { c.moveTo(crossings[k][0], crossings[k][1]); c.lineTo(crossings[k + 1][0], crossings[k + 1][1]); }
+    }
+  Object.assign(c, { strokeStyle: stroke, lineWidth: 2.5 });
+  c.stroke();
+}
+
+/** The point between p and q at which a value changes its sign, by bisection.
+ * @param {(p: number[]) => number} value @param {number[]} p @param {number[]} q */
+function signChange(value, p, q) {
+  let [low, high] = [p, q];
+  const positive = value(low) > 0;
+  for (let k = 0; k < 6; k += 1) {
+    const middle = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2];
+    if (value(middle) > 0 === positive) low = middle; else high = middle;
+  }
+  return low;
+}
+
+/** The line b + w1 x + w2 y = 0. @param {CanvasRenderingContext2D} c @param {any} view @param {number[]} line
+ * @param {{stroke: string, dash?: number[], width?: number}} style */
+export function drawLine(c, view, [b, w1, w2], { stroke, dash = [], width = 2.5 }) {
+  if (w1 === 0 && w2 === 0) return;
+  const [[x0, x1], [y0, y1]] = view.box;
+  const steep = Math.abs(w1) * (x1 - x0) > Math.abs(w2) * (y1 - y0);
+  const ends = steep ? [y0, y1].map((v) => [-(b + w2 * v) / w1, v]) : [x0, x1].map((v) => [v, -(b + w1 * v) / w2]);
+  c.beginPath();
+  ends.forEach((end, k) => { const [px, py] = view.to(end); if (k) c.lineTo(px, py); else c.moveTo(px, py); });
+  Object.assign(c, { strokeStyle: stroke, lineWidth: width });
+  c.setLineDash(dash);
+  c.stroke();
+  c.setLineDash([]);
+}
+
+/** @param {CanvasRenderingContext2D} c @param {number[]} from @param {number[]} to @param {string} stroke @param {number[]} dash */
+export function drawArrow(c, from, to, stroke, dash = []) {
+  const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
+  if (!(length > 0.5)) return;
+  const u = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
+  c.beginPath();
+  c.moveTo(from[0], from[1]); c.lineTo(to[0], to[1]);
+  Object.assign(c, { strokeStyle: stroke, lineWidth: 2 });
+  c.setLineDash(dash);
+  c.stroke();
+  c.setLineDash([]);
+  c.beginPath();
+  c.moveTo(to[0] - 8 * u[0] - 4 * u[1], to[1] - 8 * u[1] + 4 * u[0]);
+  c.lineTo(to[0], to[1]);
+  c.lineTo(to[0] - 8 * u[0] + 4 * u[1], to[1] - 8 * u[1] - 4 * u[0]);
+  c.stroke();
+}
+
+/** w as an arrow from the boundary, at a right angle to it in the units of the columns.
+ * @param {CanvasRenderingContext2D} c @param {any} view @param {number[]} line */
+export function drawNormal(c, view, [b, w1, w2]) {
+  const square = w1 * w1 + w2 * w2;
+  if (square === 0) return;
+  const middle = view.box.map((/** @type {number[]} */ side) => (side[0] + side[1]) / 2);
+  const shift = (b + w1 * middle[0] + w2 * middle[1]) / square;
+  const foot = [middle[0] - shift * w1, middle[1] - shift * w2];
+  const [p, q] = [view.to(foot), view.to([foot[0] + w1, foot[1] + w2])];
+  const length = Math.hypot(q[0] - p[0], q[1] - p[1]);
+  const tip = [0, 1].map((k) => p[k] + (46 * (q[k] - p[k])) / length);
+  drawArrow(c, p, tip, colour("ink"));
+  label(c, "w", tip[0] + 6, tip[1] + 4, "italic 15px serif", "ink");
+}
+
+/** @param {CanvasRenderingContext2D} c @param {string} text @param {number} x @param {number} y @param {string} font @param {string} name
+ * @param {CanvasTextAlign} align */
+export function label(c, text, x, y, font = "11px system-ui, sans-serif", name = "quiet", align = "left") {
+  Object.assign(c, { font, fillStyle: colour(name), textAlign: align });
+  c.fillText(text, x, y);
+}
+
+/** A row: a triangle for +1, a disc for -1; hollow if it is held out.
+ * @param {CanvasRenderingContext2D} c @param {number[]} p @param {number} y @param {{ring?: boolean, hollow?: boolean}} marks */
+export function drawPoint(c, [px, py], y, { ring = false, hollow = false }) {
+  c.beginPath();
+  if (y > 0) { c.moveTo(px, py - 8); c.lineTo(px + 7, py + 5); c.lineTo(px - 7, py + 5); c.closePath(); } else c.arc(px, py, 6, 0, 7);
+  const side = colour(y > 0 ? "positive" : "negative");
+  Object.assign(c, { fillStyle: hollow ? colour("page") : side, strokeStyle: hollow ? side : colour("page"), lineWidth: hollow ? 2 : 1 });
+  c.fill();
+  c.stroke();
+  if (!ring) return;
+  c.beginPath();
+  c.arc(px, py, 12, 0, 7);
+  Object.assign(c, { strokeStyle: colour("ink"), lineWidth: 2 });
+  c.stroke();
+}
+
+/** Round numbers inside an interval. @param {number} low @param {number} high */
+export function ticks(low, high) {
+  const rough = (high - low) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((k) => k * power >= rough) ?? 10);
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, k) => Number(((first + k) * step).toPrecision(12)));
+}
+
+/** @param {CanvasRenderingContext2D} c @param {any} view @param {string[]} names */
+export function drawAxes(c, view, names) {
+  const { width, height, box } = view;
+  for (const v of ticks(box[0][0], box[0][1])) { const px = view.to([v, 0])[0]; if (px > 60 && px < width - 60) label(c, format(v), px, height - 6, undefined, undefined, "center"); }
+  for (const v of ticks(box[1][0], box[1][1])) { const py = view.to([0, v])[1]; if (py > 30 && py < height - 20) label(c, format(v), 6, py + 4); }
+  label(c, clipped(names[0]), width - 6, height - 6, "bold 12px system-ui, sans-serif", "ink", "right");
+  label(c, clipped(names[1]), 6, 16, "bold 12px system-ui, sans-serif", "ink");
+}
+
+/** @param {string} name */
+export const clipped = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
+
+/** Curves over 1, 2, ..., each with a name and a colour. @param {HTMLCanvasElement} canvas
+ * @param {{name: string, values: number[], colour: string}[]} curves @param {{now?: number, x: string}} options */
+export function drawCurves(canvas, curves, { now = -1, x }) {
+  const { context: c, width, height } = frameOf(canvas);
+  const count = Math.max(...curves.map(({ values }) => values.length), 1);
+  const most = Math.max(...curves.flatMap(({ values }) => values.filter(Number.isFinite)), 1e-12);
+  const at = (/** @type {number} */ k, /** @type {number} */ v) => [34 + (k / Math.max(1, count - 1)) * (width - 46), height - 20 - (v / most) * (height - 34)];
+  Object.assign(c, { strokeStyle: colour("line"), lineWidth: 1 });
+  c.strokeRect(34, 14, width - 46, height - 34);
+  label(c, format(most), 30, 20, undefined, undefined, "right");
+  label(c, "0", 30, height - 18, undefined, undefined, "right");
+  label(c, "1", 34, height - 6);
+  label(c, String(count), width - 12, height - 6, undefined, undefined, "right");
+  label(c, x, (width + 22) / 2, height - 6, undefined, undefined, "center");
+  curves.forEach(({ name, values, colour: stroke }, index) => {
+    c.beginPath();
+    values.forEach((v, k) => { const [px, py] = at(k, v); if (k) c.lineTo(px, py); else c.moveTo(px, py); });
+    Object.assign(c, { strokeStyle: colour(stroke), lineWidth: 2 });
+    c.stroke();
+    if (values.length === 1) { c.beginPath(); c.arc(...at(0, values[0]), 3, 0, 7); c.stroke(); }
+    if (curves.length > 1) label(c, name, width - 16, 27 + 14 * index, "11px system-ui, sans-serif", stroke, "right");
+  });
+  const v = curves[0]?.values[now];
+  if (v === undefined) return;
+  c.beginPath();
+  c.arc(...at(now, v), 5, 0, 7);
+  c.fillStyle = colour("ink");
+  c.fill();
+}

@@ -1,0 +1,41 @@
+// "The same in Python": a program that computes the weights on the screen.
+import { CLOSED } from "./kernels.mjs";
+
+/** @type {Record<string, string>} */
+const CLASSES = {
+  perceptron: "Perceptron", averaged: "AveragedPerceptron", voted: "VotedPerceptron", batch: "BatchPerceptron",
+  widrow_hoff: "WidrowHoff", sgd: "SGDClassifier", least_squares: "LeastSquares", ridge: "Ridge", lda: "LDA",
+};
+
+/** @param {{spec: import("./kernels.mjs").Spec, example: string | null, X: number[][], y: number[], degree: number, at: number}} shown
+ *   `example` is the name of a built-in data set that was not edited; `X` the raw columns */
+export function pythonCode({ spec, example, X, y, degree, at }) {
+  const closed = spec.learner in CLOSED;
+  const names = degree > 1 ? ["PolynomialEncoder", CLASSES[spec.learner]] : [CLASSES[spec.learner]];
+  const imports = [`from separable import ${names.sort().join(", ")}`];
+  if (example) imports.unshift("import numpy as np");
+  if (example) imports.push("from separable.datasets import load");
+  if (!closed) imports.push("from separable.learn import trace");
+  const rows = example ? [`X, y, columns = load("${example}")`, "y = np.where(y == np.unique(y)[1], 1, -1)"] : [`X = ${JSON.stringify(X)}`, `y = ${JSON.stringify(y)}`];
+  if (degree > 1) rows.push(`X = PolynomialEncoder(${degree}).fit_transform(X)`);
+  return [...imports, "", ...rows, ...(closed ? closedLines(spec) : stepLines(spec, at))].join("\n");
+}
+
+/** @param {import("./kernels.mjs").Spec} spec */
+function closedLines(spec) {
+  return [`fitted = ${CLASSES[spec.learner]}(${spec.learner === "ridge" ? `alpha=${spec.alpha}` : ""}).fit(X, y)`, "print(fitted.intercept_, fitted.coef_)"];
+}
+
+/** @param {import("./kernels.mjs").Spec} spec @param {number} at */
+function stepLines(spec, at) {
+  const descends = ["sgd", "widrow_hoff"].includes(spec.learner);
+  const options = spec.learner === "sgd" ? [`"${spec.loss}"`, 'learning_rate="constant"'] : [];
+  if (!descends) options.push(`ties="${spec.ties}"`);
+  options.push(`eta0=${spec.eta}`, `max_iter=${spec.epochs}`);
+  if (descends) options.push("tol=None");
+  const given = spec.learner === "batch" ? [] : [`order=${spec.order ? JSON.stringify(spec.order) : '"given"'}`];
+  if (spec.start?.some((v) => v !== 0)) given.push(`start=${JSON.stringify(spec.start)}`);
+  const weights = spec.learner === "averaged" && at > 0 ? `steps.means[${at - 1}]` : `steps.weights[${at}]`;
+  return [`learner = ${CLASSES[spec.learner]}(${options.join(", ")})`, `steps = trace(${["learner", "X", "y", ...given].join(", ")})`,
+    `print(${weights})  # (b, w) after step ${at}`];
+}

@@ -1,0 +1,58 @@
+"""CSV files that are dropped on the lab: data, or a message that says what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lab.in_node import in_node
+
+READ = "given.map((text) => { try { return csv.dataOf(text); } catch (e) { return e.message; } })"
+SCRIPT = "<img src=x onerror=alert(1)>"
+
+
+def read(text):
+    return in_node(READ, [text])[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\n1\n2\n", "one column"),
+        ("a,b\n1,x\n2,y\n", "two columns"),
+        ("a,b,c\nx,y,u\nz,w,v\n", "two columns of numbers"),
+        ("a,b,c\n1,2,u\n3,4.5,u\n7.5,6,u\n", "one class"),
+        ("a,b,c\n" + "1,2,u\n" * 3000, "3000 rows"),
+        (" " * 2_000_001, "larger than 2 MB"),
+        ("", "no rows"),
+        ("a,b,c\n", "no rows"),
+        ('a,b,c\n1,2,"u\n3,4,v\n', "no rows"),
+    ],
+    ids=range(9),
+)
+def test_messages(text, message):
+    answer = read(text)
+    assert isinstance(answer, str), answer
+    assert message in answer
+
+
+def test_separators_quotes_and_missing_numbers():
+    text = '"x; 1";b;c\r\n1.5;2;"say ""no"""\r\n3;4;v\r\n' + "5;6;v\r\n" * 9 + ";7;v\r\n"
+    data = read(text)
+    assert data["columns"] == ["x; 1", "b"]
+    assert data["classes"] == ['say "no"', "v"]
+    assert len(data["X"]) == 11
+    assert data["X"][0] == [1.5, 2]
+    assert data["y"][:2] == [-1, 1]
+
+
+def test_scripts_are_text():
+    data = read(f'"{SCRIPT}",b,c\n1,2,"</script>"\n3,4,v\n5,6,v\n7,8.5,v\n')
+    assert data["classes"] == ["</script>", "v"]
+    assert data["columns"] == [SCRIPT, "b"]
+
+
+def test_of_numbers_only_the_last_column_with_few_values_is_the_class():
+    data = read("a,b,c\n1,2,0\n3,4,1\n5,6,0\n")
+    assert data["columns"] == ["a", "b"]
+    assert data["classes"] == ["0", "1"]
+    assert read("a,b,c\n1,2,u\n3,4,v\n5,6,w\n")["classes"] == ["u", "any other"]

@@ -1,0 +1,148 @@
+"""Every learner of the lab against the library on random data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from separable import (
+    LDA,
+    AveragedPerceptron,
+    BatchPerceptron,
+    LeastSquares,
+    Perceptron,
+    PolynomialEncoder,
+    Ridge,
+    SGDClassifier,
+    VotedPerceptron,
+    WidrowHoff,
+)
+from separable.lab.data import built_in
+from separable.learn import trace
+from tests.lab.in_node import in_node
+
+SGD_LOSSES = ["sigmoid_mse", "log_loss", "hinge", "squared_hinge", "squared_error", "perceptron"]
+TOLERANCE = {"rtol": 0, "atol": 1e-12}
+
+
+def problem(seed, n=25):
+    """Return random rows of two to four columns, and both classes."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2 + seed % 3)).round(3), rng.permutation(np.arange(n) % 2 * 2 - 1)
+
+
+def learners():
+    for ties in ("mistake", "negative", "positive"):
+        yield {"learner": "perceptron", "ties": ties}, Perceptron(ties=ties, max_iter=6, eta0=0.5)
+        yield {"learner": "batch", "ties": ties}, BatchPerceptron(ties=ties, max_iter=6, eta0=0.5)
+    yield {"learner": "averaged"}, AveragedPerceptron(max_iter=6, eta0=0.5)
+    yield {"learner": "voted"}, VotedPerceptron(max_iter=6, eta0=0.5)
+    yield {"learner": "widrow_hoff", "eta": 0.05}, WidrowHoff(eta0=0.05, max_iter=6, tol=None)
+    for loss in SGD_LOSSES:
+        options = {"learning_rate": "constant", "eta0": 0.1, "max_iter": 6, "tol": None}
+        yield {"learner": "sgd", "loss": loss, "eta": 0.1}, SGDClassifier(loss, **options)
+
+
+def random_runs(spec):
+    for seed in range(6):
+        X, y = problem(seed)
+        rng = np.random.default_rng(seed)
+        start = rng.normal(size=X.shape[1] + 1) * (seed > 2)
+        order = rng.permutation(len(X)).tolist()
+        settings = {"eta": 0.5, "epochs": 6, "start": start.tolist(), "order": order} | spec
+        yield {"spec": settings, "X": X.tolist(), "y": y.tolist()}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(("spec", "learner"), list(learners()), ids=lambda v: str(v)[:60])
+def test_every_step_is_the_librarys(spec, learner):
+    given = list(random_runs(spec))
+    answers = in_node(
+        "given.map(({spec, X, y}) => { const s = kernels.run(spec, X, y); const t = s.length;"
+        "return { weights: s.map((k) => k.weights), rows: s.map((k) => k.row), "
+        "mean: kernels.meanWeights(s, t), "
+        "scores: X.map(kernels.predictor(spec, s, t, s[t - 1].weights)) }; })",
+        given,
+    )
+    for each, answer in zip(given, answers, strict=True):
+        X, y, settings = np.array(each["X"]), np.array(each["y"]), each["spec"]
+        steps = trace(learner, X, y, start=settings["start"], order=settings["order"])
+        assert answer["rows"] == steps.row.tolist()
+        np.testing.assert_allclose(answer["weights"], steps.weights[1:, 0], **TOLERANCE)
+        assert steps.difference < 1e-12  # so they are the compiled learner's too
+        if steps.means is not None:
+            np.testing.assert_allclose(answer["mean"], steps.means[-1, 0], **TOLERANCE)
+        if isinstance(learner, VotedPerceptron):
+            votes = steps.fitted.decision_function(X)
+            np.testing.assert_array_equal(answer["scores"], votes)
+
+
+def test_closed_forms_are_the_librarys():
+    data = [problem(seed) for seed in range(9)]
+    answers = in_node(
+        "given.map(([X, y]) => "
+        "[kernels.ridge(X, y, 0), kernels.ridge(X, y, 2.5), kernels.lda(X, y)])",
+        [[X.tolist(), y.tolist()] for X, y in data],
+    )
+    for (X, y), answer in zip(data, answers, strict=True):
+        for learner, weights in zip((LeastSquares(), Ridge(alpha=2.5), LDA()), answer, strict=True):
+            fitted = learner.fit(X, y)
+            expected = np.append(np.ravel(fitted.intercept_), np.ravel(fitted.coef_))
+            np.testing.assert_allclose(weights, expected, **TOLERANCE)
+
+
+def test_singular_problems_have_no_unique_weights():
+    X = [[1, 2], [2, 4], [3, 6], [0, 0]]
+    assert in_node("[kernels.ridge(given, [1, 1, -1, -1], 0)]", X) == [None]
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 5])
+def test_products_are_those_of_the_encoder(degree):
+    X = np.random.default_rng(degree).normal(size=(7, 3))
+    answer = in_node(f"given.map((x) => kernels.products(x, {degree}))", X.tolist())
+    expected = PolynomialEncoder(degree).fit_transform(X)
+    np.testing.assert_allclose(answer, expected, rtol=1e-14)
+
+
+def test_permutations_are_permutations_and_depend_on_the_seed():
+    answers = in_node("given.map((seed) => kernels.permutation(50, seed))", list(range(20)))
+    assert all(sorted(each) == list(range(50)) for each in answers)
+    assert len({tuple(each) for each in answers}) == 20
+
+
+PYTHON = [
+    ({"learner": "perceptron", "ties": "negative"}, 1, "and"),
+    ({"learner": "perceptron", "ties": "mistake", "start": [1, 0, -1]}, 1, None),
+    ({"learner": "batch", "ties": "mistake"}, 2, "ring"),
+    ({"learner": "averaged", "ties": "mistake"}, 1, "penguins"),
+    ({"learner": "voted", "ties": "mistake"}, 1, None),
+    ({"learner": "widrow_hoff", "eta": 0.05}, 1, "xor"),
+    ({"learner": "sgd", "loss": "sigmoid_mse", "eta": 0.1}, 3, "clouds"),
+    ({"learner": "least_squares"}, 2, "ring"),
+    ({"learner": "ridge", "alpha": 2.5}, 1, None),
+    ({"learner": "lda"}, 1, "penguins"),
+]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(("spec", "degree", "example"), PYTHON, ids=lambda v: str(v)[:40])
+def test_the_python_code_prints_the_weights_of_the_page(spec, degree, example):
+    X, y = problem(3, 12) if example is None else (built_in()[example][k] for k in "Xy")
+    rows = {"X": np.asarray(X).tolist(), "y": np.asarray(y).tolist()}
+    settings = {"eta": 0.5, "epochs": 4, "order": None} | spec
+    given = rows | {"spec": settings, "degree": degree, "example": example}
+    answer = in_node(
+        "(() => { const { spec, X, y, degree } = given; spec.order ??= undefined;"
+        "const rows = X.map((x) => kernels.products(x, degree));"
+        "const closed = kernels.CLOSED[spec.learner]?.(spec, rows, y);"
+        "const steps = closed ? [] : kernels.run(spec, rows, y);"
+        "const at = Math.floor(steps.length / 2);"
+        "const weights = closed ?? (spec.learner === 'averaged' ? kernels.meanWeights(steps, at)"
+        " : steps[at - 1].weights);"
+        "return { weights, code: python.pythonCode({ ...given, at }) }; })()",
+        given,
+    )
+    printed: list[object] = []
+    exec(answer["code"], {"print": lambda *values: printed.extend(values)})
+    shown = np.concatenate([np.ravel(each) for each in printed])
+    np.testing.assert_allclose(answer["weights"], shown, rtol=1e-11, atol=1e-12)
