@@ -45,6 +45,15 @@ def test_a_text_target_decides_the_task():
     )
 
 
+def test_a_few_bounds_are_classes():
+    incomes = ["<=50K", ">50K"] * 100
+    run = separable.train({"rooms": ROOMS.tolist(), "income": incomes}, "income")
+    assert run.problem.task == "classification"
+    many = [f"<{value}" for value in PRICE.tolist()]
+    with pytest.raises(TableError, match="numbers with bounds"):
+        separable.train({"rooms": ROOMS.tolist(), "price": many}, "price")
+
+
 def test_missing_words_are_missing_targets():
     texts = [f"${value:,.2f}" for value in PRICE.tolist()]
     texts[5] = texts[7] = "n/a"

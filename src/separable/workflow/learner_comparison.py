@@ -197,9 +197,12 @@ def compare_all_rows(
     data: Any, options: ProblemOptions, *, by_metric_alone: bool = False
 ) -> tuple[Encoded, Comparison]:
     """Compare on all rows of a file, refused where they are too few."""
+    from separable.linalg.blas import one_blas_thread
+
     problem = read_problem(data, options)
     encoded = Encoded(problem, np.arange(len(problem)))
-    comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)
+    with one_blas_thread():
+        comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)
     if comparison.board is None:
         raise TableError(
             f"{file_name(data)}: {len(problem)} rows are too few for cross-validation: each fold "

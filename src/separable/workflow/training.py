@@ -356,7 +356,11 @@ def train_table(
     options = replace(options, models=checked_models(options.models))
     with keeping() as kept, remembering_files(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DominantValueWarning)  # the check names rows of the file
-        return _Training(data, options, test, size, start).run(kept, keep=keep)
+        training = _Training(data, options, test, size, start)
+        from separable.linalg.blas import one_blas_thread  # reading needs no SciPy
+
+        with one_blas_thread():  # folds share the cores; idle threads of BLAS spin
+            return training.run(kept, keep=keep)
 
 
 def _checked_size(test: Any, test_size: float | None) -> float:

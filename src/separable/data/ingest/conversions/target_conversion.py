@@ -53,7 +53,7 @@ def guess_target(
         if guess is None or guess.kind == "date":
             return None
         if guess.conversion is None:
-            return guess if guess.reason.startswith("numbers") else None
+            return guess if guess.reason.startswith("numbers") and _many_texts(column) else None
         if not is_quantity(converted_target(name, column, guess.conversion)):
             return None
     guess = guess_conversion(name, column, given, "number")
@@ -68,6 +68,12 @@ def is_quantity(values: NDArray[np.float64]) -> bool:
     """Return whether numbers have too many distinct values to be classes."""
     present = values[~np.isnan(values)]
     return len(np.unique(present)) > most_classes(len(present), numbers=True, sure=False)
+
+
+def _many_texts(column: Categories) -> bool:
+    """Return whether texts are too many to be classes: "<=50K" and ">50K" are two classes."""
+    n_values = int(np.count_nonzero(column.codes >= 0))
+    return len(column.levels) > most_classes(n_values, numbers=True, sure=False)
 
 
 def converted_target(name: str, column: Categories, conversion: Conversion) -> NDArray[np.float64]:
