@@ -476,7 +476,7 @@ def test_one_class_alone_is_refused_as_in_fitting():
     ("cv", "message"),
     [
         (11, "Cannot have number of splits n_splits=11 greater than the number of samples"),
-        (1, "k-fold cross-validation requires at least one train/test split"),
+        (1, "cv must be a number of folds, 2 or more, .*Got 1"),
         ([], "cv gives no folds"),
         ([([0, 1, 2], [])], "Fold 0 has no test rows"),
         ([([0, 1, 2], [3]), ([], [3])], "Fold 1 has no train rows"),
@@ -484,7 +484,7 @@ def test_one_class_alone_is_refused_as_in_fitting():
         ([([0, 1, 2], [10])], r"Fold 0 names test row 10, but rows are numbered 0 \.\.\. 9"),
         ([([0, -1], [1])], "Fold 0 names train row -1"),
         ([([0.0, 1.0], [2])], "The train rows of fold 0 are float64. Give row numbers"),
-        ("five", "Expected `?cv`? as an integer"),
+        ("five", "cv must be a number of folds, .*Got 'five'"),
     ],
 )
 def test_bad_folds(cv, message):

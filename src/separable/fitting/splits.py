@@ -108,6 +108,11 @@ def read_splits(cv: Any, estimator: Any, X: Any, y: Any, groups: Any, n_rows: in
         raise ValueError(
             f"groups must name one group a row, shape ({n_rows},). Got {np.shape(groups)}."
         )
+    if isinstance(cv, str | bool) or (isinstance(cv, Integral) and cv < 2):
+        raise ValueError(
+            "cv must be a number of folds, 2 or more, a splitter or pairs (train, test). "
+            f"Got {cv!r}."
+        )
     if groups is not None and isinstance(cv, Integral):
         cv = group_folds(np.asarray(groups), int(cv))
     if cv is None or isinstance(cv, Integral):

@@ -11,7 +11,7 @@ import numpy as np
 
 from separable.data.checks.dominant_values import DominantValueWarning
 from separable.data.columns import as_columns
-from separable.data.table import TableError, require_columns
+from separable.data.table import CellError, TableError, require_columns
 from separable.errors import InputError, Option, OptionError, by_spelling
 from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
@@ -504,7 +504,7 @@ class _Blamed(Encoded):
 
 
 def _due_to_hold_out(error: TableError, part: int, rows: int) -> TableError:
-    if part == rows:
+    if part == rows or isinstance(error, CellError):  # a wrong cell is one of the whole file
         return error
     return error.with_problem(
         *error.args,

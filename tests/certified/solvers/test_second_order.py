@@ -196,7 +196,7 @@ def test_many_rows_start_from_some(name, sparse):
     made = problem(name, X, y, sparse=sparse, centred=not sparse, fold=fold)
     solution, steps = run(made, lane(1.0, fold=2), tol=1e-6, max_iter=200, to_rounding=True)
     check(name, X, y, made, lane(1.0, fold=2), solution, tol=1e-6)
-    assert steps <= (4 if name in ("log_loss", "squared_hinge") else 60)
+    assert steps <= (4 if name in ("log_loss", "squared_hinge") else 70)
 
 
 @pytest.mark.slow

@@ -171,7 +171,7 @@ def test_numbers(separable):
         (["--fail-under", "accuracy"], 2, "expected METRIC=NUMBER, such as accuracy=0.9."),
         (["--fail-under", "accuracy=nan"], 2, "expected METRIC=NUMBER"),
         (["--fail-under", "r2=0.5"], 2, "r2 is a metric for regression, and the model does class"),
-        (["--positive", "maybe"], 2, "--positive maybe: there is no such class. There are 'no'"),
+        (["--positive", "maybe"], 2, "--positive maybe: there is no class 'maybe'. There are 'no'"),
         (["--weight", "absent"], 1, "d.csv has no column 'absent'"),
         (["--target", "absent"], 1, "d.csv has no column 'absent'"),
     ],

@@ -104,7 +104,7 @@ def test_naive_bayes_of_counts(separable):
             "--model lda has no regularization to vary. These learners have: bernoulli-nb",
         ),
         (["--model", "linear-svm", "--model", "logistic-regression"], "Name one learner"),
-        (["--model", "linear-svm", "--set", "C=1"], "--set C: path varies it. Leave it out."),
+        (["--model", "linear-svm", "--set", "C=1"], "--set C: the path varies it. Leave it out."),
         (["--model", "linear-svm", "--json", "-o", "x"], "Give one of them."),
     ],
 )

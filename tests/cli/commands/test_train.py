@@ -323,7 +323,7 @@ def test_standard_input(separable, monkeypatch):
         ("y\na\nb\n", ["--target", "y"], "data.csv: no feature columns: the target"),
         ("y\na\n\nb\n", ["--target", "y"], "no feature columns: the target 'y'"),
         (
-            "x,y\n1,\n2,a\ninf,b\n3,a\n4,b\n",
+            "x,y\n1,c\n2,a\ninf,b\n3,a\n4,b\n",
             ["--target", "y"],
             "data.csv:4:1: column 'x': infinity",
         ),
@@ -335,7 +335,7 @@ def test_standard_input(separable, monkeypatch):
         (
             "a b,y\n1,a\nq,b\n",
             ["--target", "y", "--number", "a b"],
-            "leave it empty if it is missing. Or use it as a category: --category 'a b' instead of",
+            "leave it empty if it is missing, or train with the column as a category: --category 'a b'.",
         ),
         ("x,y\n1,a\n2,b\n", ["--target", "y", "--drop", "z"], "has no column 'z'"),
         (
@@ -375,7 +375,10 @@ def test_a_missing_file_is_exit_code_1(separable):
         (["-o", "-"], "-o -: a model cannot be written to standard output. Name a file."),
         (["--drop", "y"], "cannot be dropped"),
         (["--target", "x"], "'--target': given 2 times (y, x). Give it once."),
-        (["--number", "y", "--category", "y"], "The target y is named in --number and --category."),
+        (
+            ["--number", "y", "--category", "y"],
+            "The target y is named twice, in --number y and --category y.",
+        ),
     ],
 )
 def test_wrong_usage(separable, args, message):

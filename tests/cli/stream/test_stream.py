@@ -310,7 +310,7 @@ def test_vowpal_wabbit_text(separable):
         (["--model", "voted-perceptron"], 2, "so its memory is unbounded"),
         (["--model", "ridge", "--passes", "2"], 2, "--passes 2: ridge needs only one pass"),
         (["--test-size", "0.5"], 2, "--test-size cannot be used with --stream"),
-        (["--group", "city"], 2, "--group cannot be used with --stream"),
+        (["--group", "city"], 2, "--group city cannot be used with a stream"),
         (["--every", "10"], 2, "--every needs --checkpoint FILE"),
         (["--every", "soon", "--checkpoint", "c"], 2, "neither rows (100000) nor seconds (60s)"),
         (
@@ -323,13 +323,13 @@ def test_vowpal_wabbit_text(separable):
         (["--checkpoint", "a.csv"], 2, "would overwrite the data"),
         (["--resume", "nothing"], 1, "nothing: checkpoint not found"),
         (["--weight", "city"], 1, "'city'"),
-        (["--model", "sgd-regressor"], 1, "For classification name a classifier with --model"),
-        (["--classes", "a,c"], 1, "holds 'b' in data row 1, which is not among the classes named "),
+        (["--model", "sgd-regressor"], 1, "For classification use --model sgd-classifier"),
+        (["--classes", "a,c"], 1, "holds 'b' in data row 1, which is not among the classes that "),
         (["--drop", "kind"], 2, "--drop kind: the target cannot be dropped"),
         (["--set", "eta=1", "--model", "sgd-classifier"], 2, "has no such parameter"),
         (["--model", "lda", "--model", "perceptron"], 2, "name one learner"),
-        (["--bits", "4"], 2, "--bits: no column is free text"),
-        (["--features", "4"], 2, "--features is for svmlight files"),
+        (["--bits", "4"], 2, "--bits 4: no column is free text"),
+        (["--features", "4"], 2, "--features 4: it is for svmlight files"),
     ],
 )
 def test_refused(args, code, told, separable):

@@ -97,13 +97,13 @@ def test_set_in_auto_leaves_out_who_lacks_it(separable):
             ["--set", "c=1"],
             "--set c: logistic-regression has no such parameter (did you mean 'C'?)",
         ),
-        (["--set", "C=-1"], "--set: The 'C' parameter of LogisticRegression must be"),
+        (["--set", "C=-1"], "--set C=-1: The 'C' parameter of LogisticRegression must be"),
         (["--set", "C=1", "--set", "C=2"], "--set C is given twice."),
         (["--set", "n_jobs=2"], "--set n_jobs=2: use --threads."),
         (["--set", "random_state=2"], "use --seed."),
         (
             ["--model", "ridge"],
-            "Name learners that predict the same: logistic-regression (classes)",
+            "name learners that predict the same: logistic-regression (classes)",
         ),
         (
             ["--model", "auto"],
@@ -112,7 +112,7 @@ def test_set_in_auto_leaves_out_who_lacks_it(separable):
         (["--model", "ridge-cv"], "ridge searches its regularization itself: name that."),
         (["--task", "regression"], "--task regression: logistic-regression is for classification."),
         (["--metric", "rmse"], "--metric rmse: 'rmse' is not a metric of classification."),
-        (["--positive", "Emu"], "--positive Emu: there is no such class. There are 'Adelie'"),
+        (["--positive", "Emu"], "--positive Emu: there is no class 'Emu'. There are 'Adelie'"),
         (["--folds", "1"], "--folds"),
     ],
 )

@@ -611,7 +611,7 @@ def test_missing_markers_can_be_set(write):
     ("options", "message"),
     [
         ({"on_error": "ignore"}, "'on_error' parameter must be one of 'raise', 'skip'"),
-        ({"format": "xlsx"}, "'format' parameter must be one of 'csv'"),
+        ({"format": "xls"}, "'format' parameter must be one of 'csv'"),
         ({"delimiter": ", "}, "'delimiter' parameter must be one ASCII character"),
         ({"decimal": ";"}, "'decimal' parameter must be one of"),
         ({"header": "yes"}, "'header' parameter must be one of True, False, None"),

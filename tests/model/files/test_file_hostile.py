@@ -145,8 +145,8 @@ Change = Callable[[dict[str, Any], dict[str, np.ndarray]], object]
     [
         (lambda d, t: d.update(format="other"), "its format is 'other', not 'separable'"),
         (
-            lambda d, t: d.update(format_version=2),
-            "version 2 and this separable reads up to 1. Upgrade separable",
+            lambda d, t: d.update(format_version=3),
+            "version 3 and this separable reads up to 2. Upgrade separable",
         ),
         (lambda d, t: d.update(format_version=0), "there is none below 1"),
         (lambda d, t: d.update(format_version="1"), "Expected `int`, got `str`"),

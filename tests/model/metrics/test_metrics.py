@@ -269,8 +269,8 @@ LABELS = Predictions(np.array([0, 1]), classes=np.array([0, 1]))
 @pytest.mark.parametrize(
     ("predictions", "y_true", "more", "problem"),
     [
-        (NUMBERS, [1.0, np.nan], {}, "Truth of row 1 is nan"),
-        (NUMBERS, [1.0, np.inf], {}, "Truth of row 1 is inf"),
+        (NUMBERS, [1.0, np.nan], {}, "The target of row 1 is nan"),
+        (NUMBERS, [1.0, np.inf], {}, "The target of row 1 is inf"),
         (NUMBERS, [1.0], {}, "The target has 1 rows and the predictions 2"),
         (
             NUMBERS,
@@ -278,7 +278,7 @@ LABELS = Predictions(np.array([0, 1]), classes=np.array([0, 1]))
             {},
             r"The target has shape \(2, 2\) and the predictions \(2,\)",
         ),
-        (NUMBERS, ["a", "b"], {}, "Truth must be numbers"),
+        (NUMBERS, ["a", "b"], {}, "The target must be numbers"),
         (NUMBERS, [1, 2], {"positive": 1}, "names a class, and the predictions are numbers"),
         (NUMBERS, [1, 2], {"weight": [1, -1]}, "Weight of row 1 is -1: it must be >= 0"),
         (NUMBERS, [1, 2], {"weight": [1, np.nan]}, "Weight of row 1 is nan"),

@@ -419,7 +419,7 @@ def test_one_that_is_neither_is_asked_for_its_own_score():
         ({"sizes": [5, 106]}, "A size must be from 1 to 105.*Got 106"),
         ({"groups": [1, 2]}, r"groups must name one group a row, shape \(150,\)"),
         ({"groups": [1] * 150}, "groups has only one group"),
-        ({"scoring": ["accuracy", "f1"]}, "A learning curve is of one score"),
+        ({"scoring": ["accuracy", "f1"]}, "A learning curve has one score"),
         ({"scoring": "log_loss", "estimator": LinearSVM()}, "gives no probabilities"),
         ({"y": None}, "y is None"),
         ({"y": [0] * 150}, "class"),
