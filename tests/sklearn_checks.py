@@ -35,6 +35,14 @@ def parametrize_with_checks(
 
 def _marked(case: Any, long: Sequence[BaseEstimator]) -> Any:
     values, marks = (case, ()) if isinstance(case, tuple) and len(case) == 2 else case[:2]
-    if not any(values[0] is estimator for estimator in long):
-        return case
-    return pytest.param(*values, marks=[*marks, pytest.mark.long])
+    marks = [_may_fail(mark) for mark in marks]
+    if any(values[0] is estimator for estimator in long):
+        marks.append(pytest.mark.long)
+    return pytest.param(*values, marks=marks)
+
+
+def _may_fail(mark: Any) -> Any:
+    """Return the mark of an expected failure for a check that passes on some machines."""
+    if mark.name != "xfail":
+        return mark
+    return pytest.mark.xfail(*mark.args, **{**mark.kwargs, "strict": False})

@@ -335,7 +335,7 @@ def test_standard_input(separable, monkeypatch):
         (
             "a b,y\n1,a\nq,b\n",
             ["--target", "y", "--number", "a b"],
-            "leave it empty if it is missing, or train with the column as a category: --category 'a b'.",
+            "if it is missing, or train with the column as a category: --category 'a b'.",
         ),
         ("x,y\n1,a\n2,b\n", ["--target", "y", "--drop", "z"], "has no column 'z'"),
         (
