@@ -225,7 +225,7 @@ class _Block:
         self._w = aligned_zeros((d, width), dtype)
         self._a = aligned_zeros((n, width), dtype)
         self._t: NDArray[Any] | None = None
-        if problem.loss.name == "log_loss":
+        if problem.loss.has_logarithms:
             self._t = aligned_zeros((n, width), dtype)
             self._t += START_MARGIN
         self._rho = penalty_parameter(problem, passed.squared_norm, lanes)
