@@ -131,6 +131,14 @@ def test_one_line_on_separability(rng):
     assert separable.train(str(PENGUINS), "body_mass_g", model="ridge").separability == ""
 
 
+def test_the_classes_that_overlap_are_named(rng):
+    centre = np.repeat([-9.0, 0.0, 0.5], 60)
+    label = np.repeat(["far", "left", "right"], 60)
+    table = {"x": (centre + rng.normal(size=180)).tolist(), "y": label.tolist()}
+    made = separable.train(table, "y", model="logistic-regression")
+    assert made.separability.startswith("the classes left and right overlap: no linear model")
+
+
 def test_separability_of_a_table(rng):
     result = separability(str(PENGUINS), "species", columns={"drop": ["island", "sex"]})
     assert result.verdict.kind in ("separable", "overlap")

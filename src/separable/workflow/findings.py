@@ -83,11 +83,11 @@ def constant_warning(figures: Evaluation) -> Message | None:
     if gain > (figures.standard_errors.get(name) or 0.0):
         return None
     always = shown(figures.constant if figures.task == "classification" else "the mean", 24)
-    how = "No better" if gain <= 0 else "By less than a standard error better"
+    how = "No better" if gain <= 0 else "Better by less than a standard error"
     return Message(
         f"{how} than always {always}: {METRICS[name].text} {figure(name, value)} on the test "
-        f"rows, {figure(name, constant)} for the constant. The columns may not tell, or not in a "
-        "linear way: look at ",
+        f"rows, {figure(name, constant)} for the constant. The columns may not predict the target, "
+        "or not linearly: look at ",
         by_spelling("separable.data.check", "separable check"),
         ", add columns or rows, or try products of columns (suggest_features).",
     )

@@ -29,9 +29,6 @@ __all__ = ["TableSeparability", "separability", "separability_text", "table_sepa
 #: Rows of the sample on which `separability_text` looks for overlap, and most values in it.
 SAMPLE_ROWS, SAMPLE_VALUES = 1000, 100_000
 
-#: Most classes of that sample: three or more are decided jointly.
-SAMPLE_CLASSES = 5
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableSeparability:
@@ -137,8 +134,9 @@ def table_separability(
 def separability_text(model: Model, rows: Rows, y: NDArray[Any], seed: int) -> str:
     """Return one line on the separability of training rows; empty if it is not decided quickly.
 
-    A linear model without a training error shows that the classes are separable. Otherwise a
-    random sample whose classes overlap proves that all rows do.
+    A linear model without a training error shows that the classes are separable. Otherwise the two
+    classes that it confuses most, or a random sample of them, may prove that no linear model divides
+    all rows.
 
     Parameters
     ----------
@@ -151,38 +149,52 @@ def separability_text(model: Model, rows: Rows, y: NDArray[Any], seed: int) -> s
     """
     if not isinstance(model, LinearModel) or model.classes is None or model.threshold is not None:
         return ""
-    if _separates(model, rows, y):
+    codes = np.searchsorted(model.classes, y)
+    predicted = _predicted(model, rows, codes)
+    if (predicted == codes).all():
         return "the classes are linearly separable: the model divides all rows"
-    classes, n = len(model.classes), rows.n_rows
+    pair = _most_confused(codes, predicted, len(model.classes))
+    of_pair = np.flatnonzero(np.isin(codes, pair))
     most = min(SAMPLE_ROWS, SAMPLE_VALUES // max(rows.n_features, 1))
-    if classes > SAMPLE_CLASSES or most < 2 * rows.n_features:
+    if most < 2 * rows.n_features:
         return ""  # so few rows are separable by chance
     from separable.geometry.separability import separability as decide
 
-    chosen = np.arange(n)
-    if n > most:
-        chosen = np.sort(np.random.default_rng(seed).permutation(n)[:most])
-    if len(np.unique(y[chosen])) < 2:
+    chosen = of_pair
+    if len(of_pair) > most:
+        chosen = np.sort(np.random.default_rng(seed).permutation(of_pair)[:most])
+    if len(np.unique(codes[chosen])) < 2:
         return ""
     with step("Deciding separability"):
-        verdict = decide(rows.take(chosen), y[chosen])
+        verdict = decide(rows.take(chosen), codes[chosen])
     if verdict.separable is not False:
         return ""
-    where = "" if n <= most else f" (proved by a sample of {most} rows)"
-    touch = verdict.to_dict().get("kind") == "quasi-separable"
-    if touch:
-        return f"the classes are separable only weakly: some rows lie on every boundary{where}"
-    return f"the classes overlap: no linear model divides all rows{where}"
+    several = len(model.classes) > 2
+    names = [f"{model.classes.tolist()[k]}" for k in pair]
+    classes = f"the classes {names[0]} and {names[1]}" if several else "the classes"
+    where = "" if len(chosen) == len(of_pair) else f" (proved by a sample of {most} rows)"
+    if verdict.to_dict().get("kind") != "quasi-separable":
+        return f"{classes} overlap: no linear model divides all rows{where}"
+    if where:
+        return f"{classes} are not strictly separable: no linear model divides all rows{where}"
+    return f"{classes} are separable only weakly: some rows lie on every boundary"
 
 
-def _separates(model: LinearModel, rows: Rows, y: NDArray[Any]) -> bool:
-    """Whether every row lies strictly on the side of its class."""
-    assert model.classes is not None
-    codes = np.searchsorted(model.classes, y)
+def _predicted(model: LinearModel, rows: Rows, codes: NDArray[Any]) -> NDArray[Any]:
+    """Return the code of the class of the highest score; of ties, one that is wrong."""
     scores = model.decision_function(rows)
     if scores.ndim == 1:
-        return bool((np.where(codes == 1, scores, -scores) > 0).all())
-    own = scores[np.arange(len(codes)), codes]
-    others = scores.copy()
-    others[np.arange(len(codes)), codes] = -np.inf
-    return bool((own > others.max(axis=1)).all())
+        return np.where(scores == 0, 1 - codes, scores > 0).astype(codes.dtype)
+    every = np.arange(len(codes))
+    own = scores[every, codes].copy()
+    scores[every, codes] = -np.inf
+    return np.where(own > scores.max(axis=1), codes, scores.argmax(axis=1))
+
+
+def _most_confused(codes: NDArray[Any], predicted: NDArray[Any], classes: int) -> tuple[int, int]:
+    """Return the two classes that are most often predicted for each other."""
+    counts = np.bincount(codes * classes + predicted, minlength=classes**2)
+    counts = counts.reshape(classes, classes)
+    both = np.triu(counts + counts.T, k=1)
+    first, second = np.unravel_index(int(both.argmax()), both.shape)
+    return int(first), int(second)

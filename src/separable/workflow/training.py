@@ -11,7 +11,7 @@ import numpy as np
 
 from separable.data.checks.dominant_values import DominantValueWarning
 from separable.data.columns import as_columns
-from separable.data.table import CellError, TableError, require_columns
+from separable.data.table import TableError, require_columns
 from separable.errors import InputError, Option, OptionError, by_spelling
 from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
@@ -504,7 +504,7 @@ class _Blamed(Encoded):
 
 
 def _due_to_hold_out(error: TableError, part: int, rows: int) -> TableError:
-    if part == rows or isinstance(error, CellError):  # a wrong cell is one of the whole file
+    if part == rows:
         return error
     return error.with_problem(
         *error.args,
@@ -558,6 +558,7 @@ def _scored_part(
         with naming_file(problem.data, problem.target.rows[rows]):
             encoded = fitted.encoder.encode(table)
     except TableError as error:
+        Encoded(problem, np.arange(len(problem)))()  # raises what is wrong with the whole file
         raise _due_to_hold_out(error, n_train, len(problem)) from None
     values, row_indices = problem.target.values[rows], problem.target.rows[rows]
     scored = _scored_rows(fitted, encoded, values, row_indices, problem.weight_of(rows), table)

@@ -217,10 +217,10 @@ def _classes_text(run: TrainingRun, importance: Importance) -> list[str]:
         names = shortened([run.encoder.feature_names[j] for j in top], 28)
         weights = [float(model.weights[k, j]) for j in top]
         features = list(zip(names, weights, strict=True))
-        for title, sign in ((f"towards {shown(labels[k], 24)}", 1), ("away from it", -1)):
+        for title, sign in (("towards", 1), ("away from", -1)):
             listed = ", ".join(f"{name} {w:+.3g}" for name, w in features if w * sign > 0)
             if listed:
-                lines.append(shown(f"  {title}: {listed}", 160))
+                lines.append(shown(f"  {title} {shown(labels[k], 24)}: {listed}", 160))
     return lines
 
 
