@@ -135,8 +135,8 @@ def separability_text(model: Model, rows: Rows, y: NDArray[Any], seed: int) -> s
     """Return one line on the separability of training rows; empty if it is not decided quickly.
 
     A linear model without a training error shows that the classes are separable. Otherwise the two
-    classes that it confuses most, or a random sample of them, may prove that no linear model divides
-    all rows.
+    classes that it confuses most, or a random sample of them, may prove that no linear model
+    divides all rows.
 
     Parameters
     ----------
