@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from separable.data.ingest.conversions.convention_names import HOW
@@ -167,6 +167,10 @@ class ProblemOptions:
         """The columns with another role than feature, by option."""
         result = {"group": self.group, "time": self.time, "weight": self.weight}
         return {option: name for option, name in result.items() if name is not None}
+
+    def with_columns(self, kind: str, names: Iterable[str]) -> ProblemOptions:
+        """Return the options with more columns of a kind of `COLUMN_KINDS`."""
+        return replace(self, columns={**self.columns, kind: [*self.columns[kind], *names]})
 
     def given(self) -> list[Option]:
         """Return the options that differ from their defaults and affect the result."""

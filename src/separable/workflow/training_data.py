@@ -23,6 +23,7 @@ from separable.features.table.table_encoder import TableEncoder
 from separable.fitting.separation_error import naming_columns
 from separable.model.files.training_rows import TrainingRows
 from separable.model.words import counted
+from separable.workflow.columns.row_identifiers import left_out_notes, row_identifiers
 from separable.workflow.input_tables import naming_file, table_of
 from separable.workflow.learners import LEARNERS, Facts
 from separable.workflow.options import file_name
@@ -88,6 +89,9 @@ class Problem:
         Decisions for the user.
     conversions : dict
         Conversions of text columns, decided by all rows, as `TableEncoder` takes them.
+    left_out : dict of str to str
+        Columns that number or identify the rows, with the reason; they are also among the columns
+        to drop.
     """
 
     data: Any
@@ -100,6 +104,7 @@ class Problem:
     times: NDArray[Any] | None
     notes: tuple[Message, ...]
     conversions: dict[str, Given] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.target.values)
@@ -151,8 +156,13 @@ def read_problem(data: Any, options: ProblemOptions) -> Problem:
     _refuse_no_columns(features, options, where)
     with naming_file(data):
         conversions = _conversions(features, options)
-    problem = Problem(data, options, table, features, target, None, None, None, (), conversions)
-    return _with_row_columns(problem, [*([] if task else _notes_on_task(problem)), *notes])
+    left_out = row_identifiers(features, options)
+    options = options.with_columns("drop", left_out)
+    problem = Problem(
+        data, options, table, features, target, None, None, None, (), conversions, left_out
+    )
+    notes = [*([] if task else _notes_on_task(problem)), *notes, *left_out_notes(left_out)]
+    return _with_row_columns(problem, notes)
 
 
 def _read_target(

@@ -307,7 +307,7 @@ def _columns(training: TrainingRun) -> list[dict[str, Any]]:
         elif name in apart:
             column["type"] = apart[name]
         elif name in dropped:
-            column["reason"] = dropped[name]
+            column["reason"] = problem.left_out.get(name, dropped[name])
         elif types[name] != "number":
             column["features"] = features[name]
         if name in converted:

@@ -29,9 +29,11 @@ __all__ = [
     "are_mostly_numbers",
     "codes",
     "constant_columns",
+    "counts_rows",
     "empty_columns",
     "groups",
     "identifiers",
+    "identifies_rows",
     "mixed_types",
     "mojibake",
     "numbers_rows",
@@ -294,11 +296,24 @@ def _says_more(column: Categories) -> bool:
 
 def numbers_rows(name: str, values: NDArray[np.float64]) -> bool:
     """Return whether a numeric column counts the rows, or is an identifier by name and values."""
-    if not np.all(values == np.floor(values)):  # NaN included
+    return counts_rows(values) or identifies_rows(name, values)
+
+
+def counts_rows(values: NDArray[np.float64]) -> bool:
+    """Return whether values are consecutive integers."""
+    return _are_whole(values) and bool(np.all(np.diff(values) == 1))
+
+
+def identifies_rows(name: str, values: NDArray[np.float64]) -> bool:
+    """Return whether values are distinct integers with the name of an identifier."""
+    words = words_of(name)
+    if not words & ID_WORDS or "of" in words:  # a number of inhabitants is a quantity
         return False
-    if np.all(np.diff(values) == 1):
-        return True
-    return bool(words_of(name) & ID_WORDS) and len(np.unique(values)) == len(values)
+    return _are_whole(values) and len(np.unique(values)) == len(values)
+
+
+def _are_whole(values: NDArray[np.float64]) -> bool:
+    return bool(np.all(values == np.floor(values)))  # NaN is not
 
 
 def codes(view: TableView) -> Iterator[Finding]:

@@ -1,0 +1,1 @@
+"""Decisions about single columns: which are left out, and how integers are read."""
