@@ -77,6 +77,14 @@ def test_a_text_that_cannot_be_read_is_an_error():
         separable.train(table, "price")
 
 
+@pytest.mark.parametrize("pair", [("<=50K", ">50K"), ("5 kg", "11 lb"), ("0-10", "10-20")])
+def test_few_texts_with_numbers_are_classes(pair):
+    texts = [pair[int(room > np.median(ROOMS))] for room in ROOMS.tolist()]
+    run = separable.train({"rooms": ROOMS.tolist(), "price": texts}, "price", test_size=0)
+    assert run.problem.task == "classification"
+    assert set(run.problem.target.values) == set(pair)
+
+
 def test_the_conversion_of_the_target_can_be_given():
     price = np.round(PRICE / 10, 3)  # such as 586.588
     texts = [f"{value:.3f}" for value in price.tolist()]
