@@ -210,6 +210,7 @@ KEPT = {
     "words": (["red", "green", "blue"], ""),
     "half": (["1", "2", "3", "low", "mid", "high"], ""),
     "ratio": (["94/96", "163/64"], "pairs of numbers, such as '94/96'"),
+    "sizes": (["3 \u00d7 4 cm", "12 \u00d7 5 cm"], "pairs of numbers"),
     "ranges": (["10-20", "20-30", "30+"], "ranges of numbers, such as '10-20'"),
     "bounds": ([">100", "<0.5", "3", "4.5", "17"], "numbers with bounds, such as '>100'"),
     "approximate": (["~5", "6", "7.5"], "approximate numbers, such as '~5'"),

@@ -35,7 +35,12 @@ from separable.data.ingest.conversions.conversion import (
 from separable.data.ingest.conversions.conversion_guess import ConversionGuess
 from separable.data.ingest.conversions.date_texts import day_and_month
 from separable.data.ingest.conversions.number_texts import core_pattern, grouped_by_points
-from separable.data.ingest.conversions.unread_texts import ONE_UNIT, ORDER, unread_texts
+from separable.data.ingest.conversions.unread_texts import (
+    ONE_UNIT,
+    ORDER,
+    may_be_unread,
+    unread_texts,
+)
 from separable.data.ingest.dates import ISO_DATE
 
 if TYPE_CHECKING:
@@ -228,8 +233,10 @@ def guess_conversion(
             return guess
         refused = refused or guess
     if refused is None and kind is None:
-        first = unread_texts(*texts.first().fields())
-        return first and unread_texts(*texts.fields())
+        first = texts.first()
+        if not may_be_unread(first.texts.to_pylist()) or not unread_texts(*first.fields()):
+            return None
+        return unread_texts(*texts.fields())
     return refused
 
 

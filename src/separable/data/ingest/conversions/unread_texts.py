@@ -6,6 +6,8 @@ with its remedy; as a category or as words it would be used without a word.
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +17,11 @@ from separable.data.ingest.conversions.conversion import arrow_compute
 from separable.data.ingest.conversions.conversion_guess import ConversionGuess
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-__all__ = ["ONE_UNIT", "ORDER", "unread_texts"]
+__all__ = ["ONE_UNIT", "ORDER", "may_be_unread", "unread_texts"]
 
 ONE_UNIT = "Convert them to one unit in the file, or write the unit in a column of its own."
 ORDER = "Say which comes first, or write them as 2024-01-31."
@@ -28,7 +32,7 @@ MIN_FORM, MIN_MARKED = 0.9, 0.02
 
 _N = r"(?:[1-9][0-9.,]*|0(?:[.,][0-9]+)?)"
 _PLAIN = rf"^[+-]?[$€£₹]? ?{_N}$"
-_UNIT = r"(?: ?[\p{L}%€$]+)?"
+_UNIT = r"(?: ?(?:\p{L}|[%€$])+)?"
 _MONTH = r"\p{L}{3,9}"
 _YEAR = "(?:19|20)[0-9]{2}"
 _WORDS = rf"[0-9]{{1,2}}[. -]{{1,2}}{_MONTH}[., -]{{1,2}}{_YEAR}"
@@ -63,6 +67,21 @@ FORMS = (
     ("pairs of numbers", (rf"{_N} ?[x/\x{{d7}}] ?{_N}{_UNIT}",),
      "Write each number in a column of its own."),
 )  # fmt: skip
+
+
+def may_be_unread(texts: Iterable[str]) -> bool:
+    """Return whether a text has one of the forms; a quick test of a few normalized texts.
+
+    Arrow compiles a pattern for every call, which takes longer than the search itself.
+    """
+    return any(map(_any_form().fullmatch, texts))
+
+
+@cache
+def _any_form() -> re.Pattern[str]:
+    """Return the patterns of all forms in the dialect of Python."""
+    patterns = "|".join(pattern for _, patterns, _ in FORMS for pattern in patterns)
+    return re.compile(patterns.replace(r"\p{L}", r"[^\W\d_]").replace(r"\x{d7}", "\xd7"))
 
 
 def unread_texts(
