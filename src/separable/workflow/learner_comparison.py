@@ -17,6 +17,7 @@ from separable.workflow.candidates import (
     candidates_for,
     checked_settings,
 )
+from separable.workflow.columns.integer_readings import with_integer_readings
 from separable.workflow.decisions import DecisionRequest, class_weight_of, coded_class_weight
 from separable.workflow.holdout_splits import folds_of, part_of
 from separable.workflow.input_tables import naming_file
@@ -200,6 +201,7 @@ def compare_all_rows(
     from separable.linalg.blas import one_blas_thread
 
     problem = read_problem(data, options)
+    problem = with_integer_readings(problem, np.arange(len(problem)), options)
     encoded = Encoded(problem, np.arange(len(problem)))
     with one_blas_thread():
         comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)

@@ -16,6 +16,7 @@ from separable.errors import InputError, Option, OptionError, by_spelling
 from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
+from separable.workflow.columns.integer_readings import with_integer_readings
 from separable.workflow.findings import constant_warning, data_warnings, fit_warning, shared_rows
 from separable.workflow.holdout_splits import held_out_rows, how_held_out, refuse_one_class
 from separable.workflow.importance import importance_of
@@ -386,18 +387,19 @@ class _Training:
     def __init__(
         self, data: Any, options: ProblemOptions, test: Any, test_size: float, start: float
     ) -> None:
-        self.test, self.test_size, self.start = test, test_size, start
+        self.test, self.test_size, self.start, self.options = test, test_size, start, options
         self.command = _command(data, options, test, test_size)
         self.problem = read_problem(data, options)
 
     def run(self, kept: Kept, *, keep: bool) -> TrainingRun:
         problem = self.problem
+        train_rows, test_rows = held_out_rows(problem, self.test_size, problem.options.seed)
+        refuse_one_class(problem, train_rows)
+        problem = self.problem = with_integer_readings(problem, train_rows, self.options)
         for message in problem.notes:
             note(message)
         for message in data_warnings(problem):
             warn(message)
-        train_rows, test_rows = held_out_rows(problem, self.test_size, problem.options.seed)
-        refuse_one_class(problem, train_rows)
         encoded = _Blamed(problem, train_rows)
         comparison = compare_candidates(problem, encoded)
         fitted = _fit(problem, encoded, comparison)
