@@ -38,7 +38,17 @@ if TYPE_CHECKING:
     Objective = Callable[[Any, Any, Any], float]
     Loader = Callable[[Settings], tuple[Any, Any]]
 
-__all__ = ["PAIRS", "RAW_SETS", "SETS", "run_everyday", "run_raw", "tables"]
+__all__ = [
+    "PAIRS",
+    "RAW_SETS",
+    "SETS",
+    "accepted",
+    "excess",
+    "optima",
+    "run_everyday",
+    "run_raw",
+    "tables",
+]
 
 #: The target of every row but the perceptron's, and of the geometric mean.
 EVERY, MEAN = 1.0, 2.0
@@ -349,15 +359,7 @@ def _run_pair(
         warnings.simplefilter("ignore")
         fitted, repeats = _first_fits(sides, data, settings)
         times = interleave([_fit(side, data) for side in sides], repeats)
-        quality = [
-            _quality(estimator, objective, tight, data)
-            for estimator, objective, tight in zip(
-                fitted,
-                (pair.objective_ours, pair.objective_peer),
-                (TIGHT_OURS, TIGHT_PEER),
-                strict=True,
-            )
-        ]
+        quality = _quality(pair, fitted, data)
     wall, cpu = ([median(turn[k] for turn in side) for side in times] for k in (0, 1))
     ratio, wall_ratio = cpu[1] / cpu[0], wall[1] / wall[0]
     if pair.target is not None:
@@ -393,25 +395,39 @@ def _fit(make: Callable[..., Any], data: Data) -> Callable[[int], Callable[[], A
     return prepare
 
 
-def _quality(
-    estimator: Any, objective: Objective | None, tight: Mapping[str, Any], data: Data
-) -> str:
-    """Return the relative excess of the objective, or the score on held-out rows."""
-    if objective is None:
-        return f"{estimator.score(data.X_test, data.y_test):.4f}"
-    best = tight_objective(type(estimator), objective, tight, data)
-    value = objective(estimator, data.X, data.y)
-    return f"{value:.6g}" if best is None else f"{excess(value, best):.0e}"
+def _quality(pair: Pair, fitted: list[Any], data: Data) -> list[str]:
+    """Return the relative excess of each side's objective, or its score on held-out rows."""
+    if pair.objective_ours is None or pair.objective_peer is None:
+        return [f"{estimator.score(data.X_test, data.y_test):.4f}" for estimator in fitted]
+    sides = zip(fitted, (pair.objective_ours, pair.objective_peer), optima(pair, data), strict=True)
+    return [
+        f"{excess(objective(estimator, data.X, data.y), best):.0e}"
+        for estimator, objective, best in sides
+    ]
 
 
-def tight_objective(
+def optima(pair: Pair, data: Data) -> tuple[float, float]:
+    """Return the optimum of each side's problem, or the smaller of both for the same problem."""
+    assert pair.objective_ours is not None
+    assert pair.objective_peer is not None
+    ours = _tight_objective(pair.ours, pair.objective_ours, TIGHT_OURS, data)
+    theirs = _tight_objective(pair.peer, pair.objective_peer, TIGHT_PEER, data)
+    if pair.objective_ours is pair.objective_peer:
+        ours = theirs = min(ours, theirs)
+    return ours, theirs
+
+
+def _tight_objective(
     make: Callable[..., Any], objective: Objective, tight: Mapping[str, Any], data: Data
-) -> float | None:
-    """Return the objective of a fit at a small tolerance; None if it is solved directly."""
-    accepted = {k: v for k, v in tight.items() if k in make().get_params()}
-    if not accepted:
-        return None
-    return objective(make(**accepted).fit(data.X, data.y), data.X, data.y)
+) -> float:
+    """Return the objective of a fit at a small tolerance, where there is one."""
+    return objective(make(**accepted(make, tight)).fit(data.X, data.y), data.X, data.y)
+
+
+def accepted(make: Callable[..., Any], setting: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those parameters of a setting that a learner has."""
+    names = make().get_params()
+    return {name: value for name, value in setting.items() if name in names}
 
 
 def excess(value: float, best: float) -> float:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.everyday import TIGHT_OURS, TIGHT_PEER, excess, tables, tight_objective
+from benchmarks.everyday import accepted, excess, optima, tables
 from benchmarks.harness import interleave
 from benchmarks.report import Line, Section, judge, markdown_table, show_seconds
 
@@ -68,9 +68,9 @@ def _run_pair(
 ) -> tuple[list[str], float | None]:
     assert pair.objective_ours is not None
     ours = pair.ours().fit(data.X, data.y)
-    best = tight_objective(pair.ours, pair.objective_ours, TIGHT_OURS, data)
-    reached = 0.0 if best is None else excess(pair.objective_ours(ours, data.X, data.y), best)
-    settled = list(_reaching(pair, data, max(reached, ROUNDING)))
+    best, best_peer = optima(pair, data)
+    reached = excess(pair.objective_ours(ours, data.X, data.y), best)
+    settled = list(_reaching(pair, data, best_peer, max(reached, ROUNDING)))
     sides = [pair.ours, *(partial(pair.peer, **setting) for setting, _ in settled)]
     times = interleave([partial(_prepare, side, data) for side in sides], settings.repeats)
     cpu = [median(turn[1] for turn in side) for side in times]
@@ -99,19 +99,17 @@ def _prepare(make: Callable[..., Any], data: Data, turn: int) -> Callable[[], An
     return lambda: make().fit(data.X, data.y)
 
 
-def _reaching(pair: Pair, data: Data, limit: float) -> Iterator[tuple[dict[str, Any], float]]:
+def _reaching(
+    pair: Pair, data: Data, best: float, limit: float
+) -> Iterator[tuple[dict[str, Any], float]]:
     """Yield for each solver of the peer its loosest setting that reaches an excess."""
     objective = pair.objective_peer
     assert objective is not None
-    best = tight_objective(pair.peer, objective, TIGHT_PEER, data)
-    if best is None:
-        yield {}, 0.0
-        return
     solvers = SOLVERS.get(pair.name, ([None], [None]))[sp.issparse(data.X)]
     for solver in solvers:
         chosen = {} if solver is None else {"solver": solver}
         for tol in TOLERANCES:
-            setting = {**chosen, "tol": tol, "max_iter": MOST_ITERATIONS}
+            setting = accepted(pair.peer, {**chosen, "tol": tol, "max_iter": MOST_ITERATIONS})
             fitted = pair.peer(**setting).fit(data.X, data.y)
             theirs = excess(objective(fitted, data.X, data.y), best)
             if theirs <= limit:
