@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["joined_script", "lab"]
 
 #: The modules in the order in which they are joined: each after those it imports.
-MODULES = ("kernels.mjs", "exact.mjs", "csv.mjs", "python.mjs", "drawing.mjs", "app.mjs")
+NAMES = ("algebra", "optimum", "kernels", "exact", "csv", "python", "drawing", "charts", "app")
+MODULES = tuple(f"{name}.mjs" for name in NAMES)
 
 
 def lab(

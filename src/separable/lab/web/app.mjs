@@ -1,5 +1,8 @@
 // The page: data, controls, the plane, the log of steps and the curve of mistakes.
-import { CLOSED, initial, meanWeights, permutation, predictor, products, run, score, voters } from "./kernels.mjs";
+import { dot, score, solve } from "./algebra.mjs";
+import { drawEllipse, drawNeedle, drawPath, drawSurface, pathRange, provedDigits } from "./charts.mjs";
+import { lassoPath } from "./optimum.mjs";
+import { CERTIFIED, CLOSED, LOSSES, initial, meanWeights, permutation, predictor, products, run, voters, withinClasses } from "./kernels.mjs";
 import { MAX_NUMBERS, hull, nearest, separability } from "./exact.mjs";
 import { MAX_BYTES, MAX_ROWS, dataOf } from "./csv.mjs";
 import { pythonCode } from "./python.mjs";
@@ -7,25 +10,34 @@ import { clipped, colour, drawArrow, drawAxes, drawCurves, drawLine, drawNormal,
 
 const EXAMPLES = JSON.parse(document.getElementById("data").textContent);
 /** The controls whose values make up the address. */
-const SETTINGS = ["example", "degree", "learner", "loss", "ties", "eta", "alpha", "epochs", "order", "seed", "start", "view"];
+const SETTINGS = ["example", "degree", "learner", "loss", "ties", "eta", "alpha", "C", "prior", "epochs", "order", "seed", "start", "view"];
 const PERCEPTRONS = ["perceptron", "averaged", "voted", "batch"];
 /** The learners that each control is for. */
-const USED_BY = { loss: ["sgd"], alpha: ["ridge"], ties: PERCEPTRONS };
+const USED_BY = { loss: ["sgd"], alpha: ["ridge", "lasso"], path: ["lasso"], C: ["logistic", "svm"], prior: ["lda", "naive_bayes"], ties: PERCEPTRONS };
+/** The controls of learners that take one row, or all, at a time. */
+const STEP_CONTROLS = ["eta", "epochs", "order", "start", "seed"];
+/** Most features for which a learner is computed at once or to its optimum. */
+const MAX_FEATURES = 100;
+/** Most rows that the surface of a loss is computed from. */
+const SURFACE_ROWS = 200;
 /** Largest number of scores that one shading computes. */
 const MAX_SCORES = 2_000_000;
 const LOG_ROWS = 14;
 const $ = (id) => document.getElementById(id);
-const state = { data: null, edited: false, features: [], spec: null, steps: [], closed: null, at: 0, verdict: null, timer: null, selected: -1, view: null, box: null };
+const state = { path: null, data: null, edited: false, features: [], spec: null, steps: [], closed: null, at: 0, verdict: null, timer: null, selected: -1, view: null, box: null };
 
 const vector = (w) => `(${w.slice(0, 7).map(format).join(", ")}${w.length > 7 ? ", …" : ""})`;
 const isClosed = () => state.spec.learner in CLOSED;
+const isCertified = () => state.spec.learner in CERTIFIED;
+const descends = () => ["sgd", "widrow_hoff"].includes(state.spec.learner);
 
 // ------------------------------------------------------------------ learning
 
 function specOf() {
   const number = (id) => Number($(id).value) || 0;
   return {
-    learner: $("learner").value, loss: $("loss").value, ties: $("ties").value, eta: number("eta"), alpha: number("alpha"),
+    learner: $("learner").value, loss: $("loss").value, ties: $("ties").value, eta: number("eta"), alpha: Math.max(0, number("alpha")), C: Math.max(1e-6, number("C")),
+    prior: number("prior") > 0 && number("prior") < 1 ? number("prior") : undefined,
     epochs: Math.min(1000, Math.max(1, Math.floor(number("epochs")))),
     start: $("start").value.split(/[,;\s]+/).filter(Boolean).map((v) => Number(v) || 0),
     order: $("order").value === "random" ? permutation(state.data.X.length, Math.abs(Math.floor(number("seed")))) : undefined,
@@ -37,13 +49,18 @@ function learn({ keep = false } = {}) {
   const degree = Number($("degree").value);
   state.features = X.map((x) => products(x, degree));
   state.spec = specOf();
+  if (isCertified()) state.spec.start = [];
   if (X.length) state.spec.start = initial(state.spec, state.features);
-  state.closed = isClosed() && y.includes(-1) && y.includes(1) ? CLOSED[state.spec.learner](state.spec, state.features, y) : null;
-  state.steps = isClosed() ? [] : run(state.spec, state.features, y);
+  const computable = y.includes(-1) && y.includes(1) && !tooWide();
+  state.path = state.spec.learner === "lasso" && computable ? lassoPath(state.features, y) : null;
+  state.closed = isClosed() && computable ? CLOSED[state.spec.learner](state.spec, state.features, y) : null;
+  state.steps = isClosed() || (isCertified() && !computable) ? [] : run(state.spec, state.features, y);
   state.at = keep ? Math.min(state.at, state.steps.length) : 0;
   state.verdict = separability(state.features, y);
   show();
 }
+
+const tooWide = () => (state.features[0]?.length ?? 0) > MAX_FEATURES;
 
 /** The weights after step t. */
 function weightsAt(t) {
@@ -68,7 +85,6 @@ function projection() {
 
 function alongW([, ...w]) {
   const length = Math.hypot(...w);
-  const dot = (a, b) => a.reduce((sum, v, i) => sum + v * b[i], 0);
   const u = w.map((v) => v / length);
   const across = (x) => { const s = dot(x, u); return x.map((v, i) => v - s * u[i]); };
   const mean = u.map((_, i) => state.data.X.reduce((sum, x) => sum + x[i], 0) / state.data.X.length);
@@ -110,6 +126,7 @@ function drawPlane() {
   shadePlane(c, view, flatten, degree, voting);
   if (degree === 1 && state.data.columns.length === 2) drawProof(c, view);
   if (degree === 1) drawLines(c, view, flatten, voting);
+  if (degree === 1 && state.data.columns.length === 2) drawEllipses(c, view);
   drawAxes(c, view, flatten.names);
   const row = state.at > 0 ? state.steps[state.at - 1].row : -1;
   points.forEach((p, i) => drawPoint(c, view.to(p), state.data.y[i], { ring: i === row || i === state.selected }));
@@ -163,6 +180,40 @@ function outline(c, view, corners, stroke, width) {
   c.stroke();
 }
 
+/** One, two and three standard deviations of each Gaussian class. */
+function drawEllipses(c, view) {
+  if (!["lda", "naive_bayes"].includes(state.spec.learner) || !state.closed) return;
+  const { low, high, covariance: [[a, b], [, d]] } = withinClasses(state.features, state.data.y);
+  const shared = [[a, state.spec.learner === "lda" ? b : 0], [0, d]];
+  for (const sigmas of [1, 2, 3]) {
+    drawEllipse(c, view, low, shared, sigmas, colour("negative"));
+    drawEllipse(c, view, high, shared, sigmas, colour("positive"));
+  }
+}
+
+/** Beside the curve: the certificate, the surface of the loss, or the update of w. */
+function drawBeside() {
+  $("vectorsTitle").textContent = isCertified() ? "Certificate" : descends() ? "Loss and path of w" : "Update of w";
+  const step = state.steps[state.at - 1];
+  if (isCertified()) {
+    drawNeedle($("vectors"), step ? step.loss : 1);
+    $("update").textContent = step ? `The optimum lies between ${format(step.certificate.dual)} and ${format(step.certificate.primal)}.` : "";
+  } else if (descends() && state.features[0]?.length > 1) drawLossSurface(); else drawVectors();
+}
+
+function drawLossSurface() {
+  const { width, height } = $("vectors").getBoundingClientRect();
+  const weights = [state.spec.start, ...state.steps.map((s) => s.weights)];
+  const view = viewOf(boxOf(weights.map((w) => [w[1], w[2]])), width, height);
+  const [b, , , ...rest] = weightsAt(state.at);
+  const value = LOSSES[state.spec.learner === "sgd" ? state.spec.loss : "squared_error"].value;
+  const every = Math.ceil(state.features.length / SURFACE_ROWS);
+  const rows = state.features.map((_, i) => i).filter((i) => i % every === 0);
+  const loss = (w) => rows.reduce((sum, i) => sum + value(score([b, w[0], w[1], ...rest], state.features[i]), state.data.y[i]), 0);
+  drawSurface($("vectors"), weights.slice(0, state.at + 1).map((w) => [w[1], w[2]]), loss, view);
+  $("update").textContent = "Darker: a smaller mean loss over (w₁, w₂), with the present b. The line: the weights so far.";
+}
+
 /** The update in the space of (w1, w2): the old w, the step added head to tail, the new w. */
 function drawVectors() {
   const { context: c, width, height } = frameOf($("vectors"));
@@ -184,14 +235,29 @@ function drawVectors() {
 }
 
 function showCurve() {
+  if (state.path) { showPath(); return; }
+  const counts = PERCEPTRONS.includes(state.spec.learner);
+  const values = epochValues(counts);
+  const now = state.at > 0 ? state.steps[state.at - 1].epoch - 1 : 0;
+  const name = isCertified() ? "Digits proved" : counts ? "Mistakes" : "Mean loss";
+  const unit = isCertified() ? "iteration" : "epoch";
+  $("curveTitle").textContent = isCertified() ? "Iterations" : "Epochs";
+  $("measure").textContent = values.length ? `${name} of each ${unit}: first ${format(values[0])}, last ${format(values[values.length - 1])}.` : "This learner has no epochs: its weights are computed at once.";
+  drawCurves($("curve"), [{ name, values, colour: "accent" }], { now, x: unit });
+}
+
+/** The measure of each epoch: mistakes, the mean loss, or the proved digits. */
+function epochValues(counts) {
   const sums = [];
   for (const { epoch, loss } of state.steps) sums[epoch - 1] = (sums[epoch - 1] ?? 0) + loss;
-  const counts = PERCEPTRONS.includes(state.spec.learner);
-  const values = counts ? sums : sums.map((v) => v / state.data.X.length);
-  const now = state.at > 0 ? state.steps[state.at - 1].epoch - 1 : 0;
-  const name = counts ? "Mistakes" : "Mean loss";
-  $("measure").textContent = values.length ? `${name} of each epoch: first ${format(values[0])}, last ${format(values[values.length - 1])}.` : "This learner has no epochs: its weights are computed at once.";
-  drawCurves($("curve"), [{ name, values, colour: "accent" }], { now, x: "epoch" });
+  return isCertified() ? sums.map(provedDigits) : counts ? sums : sums.map((v) => v / state.data.X.length);
+}
+
+function showPath() {
+  $("curveTitle").textContent = "Path";
+  const zero = state.closed ? state.closed.slice(1).filter((w) => w === 0).length : 0;
+  $("measure").textContent = `The weights over α, from the α at which all are 0. At this α, ${zero} of ${state.features[0].length} are exactly 0.`;
+  drawPath($("curve"), state.path, state.spec.alpha, Number($("degree").value) === 1 ? state.data.columns : []);
 }
 
 // ------------------------------------------------------------------ words
@@ -201,7 +267,7 @@ function show() {
   showControls();
   $("now").textContent = nowText();
   drawPlane();
-  drawVectors();
+  drawBeside();
   showCurve();
   showLog();
   const degree = Number($("degree").value);
@@ -234,7 +300,8 @@ function showControls() {
   $("at").max = String(state.steps.length);
   $("at").value = String(state.at);
   for (const [id, learners] of Object.entries(USED_BY)) $(id).parentElement.hidden = !learners.includes(state.spec.learner);
-  for (const id of ["eta", "epochs", "order", "start", "seed"]) $(id).parentElement.hidden = isClosed();
+  for (const id of STEP_CONTROLS) $(id).parentElement.hidden = isClosed() || isCertified();
+  if (state.path) { const [low, high] = pathRange(state.path); $("path").value = String(300 * (Math.log(high / Math.max(state.spec.alpha, low)) / Math.log(high / low))); }
 }
 
 function nowText() {
@@ -242,10 +309,26 @@ function nowText() {
   const value = predictor(state.spec, state.steps, state.at, weightsAt(state.at));
   const wrong = state.features.filter((x, i) => (value(x) > 0 ? 1 : -1) !== y[i]).length;
   const errors = `${wrong} of ${y.length} rows wrong.`;
-  if (isClosed()) return state.closed ? `(b, w) = ${vector(state.closed)}. ${errors}` : "No unique solution: two classes and columns that vary independently are needed.";
+  if (isClosed() || isCertified()) if (tooWide()) return `More than ${MAX_FEATURES} features: not computed on this page. The Python code below computes it.`;
+  if (isClosed()) return state.closed ? `(b, w) = ${vector(state.closed)}. ${errors}${discriminants()}` : "No unique solution: two classes and columns that vary independently are needed.";
+  if (isCertified()) return state.steps.length ? `Iteration ${state.at} of ${state.steps.length}. (b, w) = ${vector(boundary())}. ${errors}` : "The learner needs rows of two classes.";
   const updates = state.steps.slice(0, state.at).filter((s) => s.changed).length;
   const mean = state.spec.learner === "averaged" && state.at > 0 ? "Mean (b, w)" : "(b, w)";
   return `Step ${state.at} of ${state.steps.length}, ${updates} updates. ${mean} = ${vector(boundary())}. ${errors}${boundText(updates)}`;
+}
+
+/** The discriminants of LDA: delta_k(x) = x'S^-1 mu_k - mu_k'S^-1 mu_k / 2 + log pi_k. */
+function discriminants() {
+  if (state.spec.learner !== "lda") return "";
+  const { low, high, covariance } = withinClasses(state.features, state.data.y);
+  const count = state.data.y.filter((v) => v === 1).length;
+  const prior = state.spec.prior ?? count / state.data.y.length;
+  const text = [[low, 1 - prior, "−"], [high, prior, "+"]].map(([mean, pi, sign]) => {
+    const w = solve(covariance, mean);
+    const constant = Math.log(pi) - dot(w, mean) / 2;
+    return `δ${sign}(x) = x·${vector(w)} ${constant < 0 ? "−" : "+"} ${format(Math.abs(constant))}`;
+  });
+  return ` ${text.join(", ")}.`;
 }
 
 /** Mistakes left by the bound (R / gamma)^2, with the margin gamma of the last weights of a run that converged. */
@@ -264,7 +347,7 @@ function showLog() {
   const first = Math.max(0, state.at - LOG_ROWS);
   const rows = state.steps.slice(first, state.at).map((s, k) => {
     const all = s.row < 0;
-    const result = all ? `${s.loss} wrong` : s.changed ? "✗" : "✓";
+    const result = s.certificate ? `gap ${format(s.loss)}` : all ? `${s.loss} wrong` : s.changed ? "✗" : "✓";
     const line = element("tr", [first + k + 1, s.epoch, all ? "all" : s.row, all ? "" : format(state.data.y[s.row]), format(s.score), result].map((v) => element("td", [v])));
     if (s.changed) line.className = "changed";
     const vectors = [element("span", [vector(weightsAt(first + k))])];
@@ -367,6 +450,7 @@ function listenToPlane(plane) {
 function listen() {
   for (const id of SETTINGS) $(id).addEventListener("change", () => settingChanged(id));
   $("proof").addEventListener("change", show);
+  $("path").oninput = slideAlong;
   $("step").onclick = () => { stop(); go(state.at + 1); };
   $("back").onclick = () => { stop(); go(state.at - 1); };
   $("epoch").onclick = () => { stop(); epochEnd(); };
@@ -385,6 +469,13 @@ function listen() {
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => { event.preventDefault(); openFile(event.dataTransfer.files[0]); });
   $("file").addEventListener("change", () => openFile($("file").files[0]));
+}
+
+/** Take the alpha of the slider, evenly spaced in its logarithm. */
+function slideAlong() {
+  const [low, high] = pathRange(state.path ?? [{ alpha: 1 }]);
+  $("alpha").value = String(Number((high * (low / high) ** (Number($("path").value) / 300)).toPrecision(4)));
+  learn();
 }
 
 function settingChanged(id) {

@@ -27,7 +27,7 @@ export function viewOf([[x0, x1], [y0, y1]], width, height) {
 }
 
 /** Values on a grid of the screen. @param {any} view @param {number} cell @param {(p: number[]) => number} value */
-function gridOf(view, cell, value) {
+export function gridOf(view, cell, value) {
   const [nx, ny] = [Math.ceil(view.width / cell), Math.ceil(view.height / cell)];
   const values = new Float64Array((nx + 1) * (ny + 1));
   for (let j = 0; j <= ny; j += 1)
@@ -39,18 +39,26 @@ function gridOf(view, cell, value) {
  * @param {CanvasRenderingContext2D} c @param {any} view @param {number} cell @param {(p: number[]) => number} value @param {number} most 0: one shade */
 export function shade(c, view, cell, value, most) {
   const grid = gridOf(view, cell, value);
+  const colours = ["negative", "positive"].map(colour);
+  paint(c, grid, (v) => [colours[v > 0 ? 1 : 0], v === 0 ? 0 : most > 0 ? 12 + (58 * Math.abs(v)) / most : 38]);
+  return grid;
+}
+
+/** Paint a grid. @param {CanvasRenderingContext2D} c @param {any} grid
+ * @param {(value: number) => [string, number]} style a colour as #rrggbb, and its opacity up to 255 */
+export function paint(c, grid, style) {
   const small = document.createElement("canvas");
   [small.width, small.height] = [grid.nx + 1, grid.ny + 1];
   const context = /** @type {CanvasRenderingContext2D} */ (small.getContext("2d"));
   const image = context.createImageData(small.width, small.height);
-  const colours = ["negative", "positive"].map((name) => [1, 3, 5].map((k) => parseInt(colour(name).slice(k, k + 2), 16)));
-  grid.values.forEach((v, k) => {
-    const alpha = v === 0 ? 0 : most > 0 ? 12 + (58 * Math.abs(v)) / most : 38;
-    image.data.set([...colours[v > 0 ? 1 : 0], alpha], 4 * k);
+  const parts = new Map();
+  grid.values.forEach((/** @type {number} */ v, /** @type {number} */ k) => {
+    const [name, alpha] = style(v);
+    if (!parts.has(name)) parts.set(name, [1, 3, 5].map((i) => parseInt(name.slice(i, i + 2), 16)));
+    image.data.set([...parts.get(name), alpha], 4 * k);
   });
   context.putImageData(image, 0, 0);
-  c.drawImage(small, -cell / 2, -cell / 2, small.width * cell, small.height * cell);
-  return grid;
+  c.drawImage(small, -grid.cell / 2, -grid.cell / 2, small.width * grid.cell, small.height * grid.cell);
 }
 
 /** The curve where values change sign (marching squares). @param {CanvasRenderingContext2D} c @param {any} grid @param {string} stroke */
@@ -179,6 +187,7 @@ export const clipped = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` :
  * @param {{name: string, values: number[], colour: string}[]} curves @param {{now?: number, x: string}} options */
 export function drawCurves(canvas, curves, { now = -1, x }) {
   const { context: c, width, height } = frameOf(canvas);
+  if (curves.every(({ values }) => values.length === 0)) return;
   const count = Math.max(...curves.map(({ values }) => values.length), 1);
   const most = Math.max(...curves.flatMap(({ values }) => values.filter(Number.isFinite)), 1e-12);
   const at = (/** @type {number} */ k, /** @type {number} */ v) => [34 + (k / Math.max(1, count - 1)) * (width - 46), height - 20 - (v / most) * (height - 34)];

@@ -1,10 +1,13 @@
 // The steps of the learners, one row at a time, as separable.learn.plain computes them.
 // Weights are [b, w1, w2, ...]; targets are -1 and +1.
 
-/** @typedef {{learner: string, loss?: string, eta: number, ties?: string, alpha?: number,
+import { means, scatter, score, solve } from "./algebra.mjs";
+import { lassoPath, logisticSteps, onPath, relativeGap, svmSteps } from "./optimum.mjs";
+
+/** @typedef {{learner: string, loss?: string, eta: number, ties?: string, alpha?: number, C?: number, prior?: number,
  *   epochs: number, start?: number[], order?: number[]}} Spec */
 /** @typedef {{epoch: number, row: number, score: number, changed: boolean, loss: number,
- *   weights: number[]}} Step */
+ *   weights: number[], certificate?: import("./optimum.mjs").Certificate}} Step */
 
 /** @type {Record<string, number>} The target for which a score of 0 is right. */
 export const TIES = { mistake: 0, negative: -1, positive: 1 };
@@ -30,13 +33,6 @@ export const LOSSES = {
   squared_error: { value: (s, y) => (s - y) ** 2 / 2, slope: (s, y) => s - y },
 };
 
-/** @param {number[]} weights @param {number[]} x */
-export function score(weights, x) {
-  let sum = 0;
-  for (let j = 0; j < x.length; j += 1) sum += weights[j + 1] * x[j];
-  return sum + weights[0];
-}
-
 /** @param {number} margin @param {number} y @param {number} tie */
 const isMistake = (margin, y, tie) => margin < 0 || (margin === 0 && y !== tie);
 
@@ -47,6 +43,7 @@ const moved = (weights, step, x) => weights.map((w, j) => w + step * (j === 0 ? 
 export function run(spec, X, y) {
   if (X.length === 0) return [];
   if (spec.learner === "batch") return runBatch(spec, X, y);
+  if (spec.learner in CERTIFIED) return runCertified(spec, X, y);
   const order = spec.order ?? X.map((_, i) => i);
   const perceptron = ["perceptron", "averaged", "voted"].includes(spec.learner);
   const step = perceptron ? perceptronStep : descentStep;
@@ -70,12 +67,26 @@ export function run(spec, X, y) {
 /** The start, filled up with zeros. @param {Spec} spec @param {number[][]} X */
 export const initial = (spec, X) => [0, ...X[0]].map((_, j) => spec.start?.[j] ?? 0);
 
+/** The learners whose steps are iterations with a certificate.
+ * @type {Record<string, (X: number[][], y: number[], C: number) => import("./optimum.mjs").Iterate[]>} */
+export const CERTIFIED = { logistic: logisticSteps, svm: svmSteps };
+
+/** @param {Spec} spec @param {number[][]} X @param {number[]} y @returns {Step[]} */
+function runCertified(spec, X, y) {
+  if (!y.includes(-1) || !y.includes(1)) return [];
+  return CERTIFIED[spec.learner](X, y, spec.C ?? 1).map(({ weights, certificate }, k) => ({
+    epoch: k + 1, row: -1, score: NaN, changed: true, loss: relativeGap(certificate), weights, certificate,
+  }));
+}
+
 /** The learners that have no steps: their weights, or null if they are not unique.
  * @type {Record<string, (spec: Spec, X: number[][], y: number[]) => number[] | null>} */
 export const CLOSED = {
   least_squares: (_, X, y) => ridge(X, y, 0),
   ridge: (spec, X, y) => ridge(X, y, spec.alpha ?? 1),
-  lda: (_, X, y) => lda(X, y),
+  lasso: (spec, X, y) => onPath(lassoPath(X, y), spec.alpha ?? 1),
+  lda: (spec, X, y) => lda(X, y, spec.prior),
+  naive_bayes: (spec, X, y) => naiveBayes(X, y, spec.prior),
 };
 
 /** The score of a row after step t. @param {Spec} spec @param {Step[]} steps @param {number} t
@@ -158,40 +169,31 @@ export function ridge(X, y, alpha) {
   return through(solve(S, right), mean, yMean);
 }
 
-/** LDA of two classes: the log ratio of the posteriors, with the covariance over N - 2.
- * @param {number[][]} X @param {number[]} y */
-export function lda(X, y) {
-  const parts = [-1, 1].map((c) => X.filter((_, i) => y[i] === c));
-  const [low, high] = parts.map(means);
+/** Means of both classes, and the covariance within them over N - 2. @param {number[][]} X @param {number[]} y */
+export function withinClasses(X, y) {
+  const [low, high] = [-1, 1].map((c) => means(X.filter((_, i) => y[i] === c)));
   const S = scatter(X.map((x, i) => x.map((v, j) => v - (y[i] === 1 ? high : low)[j])));
-  const covariance = S.map((row) => row.map((v) => v / (X.length - 2)));
+  return { low, high, covariance: S.map((row) => row.map((v) => v / (X.length - 2))) };
+}
+
+/** LDA of two classes: the log ratio of the posteriors; `prior` is that of +1, by default its fraction of the rows.
+ * @param {number[][]} X @param {number[]} y @param {number} [prior] */
+export function lda(X, y, prior = fraction(y)) {
+  const { low, high, covariance } = withinClasses(X, y);
   const w = solve(covariance, high.map((v, j) => v - low[j]));
-  return through(w, high.map((v, j) => (v + low[j]) / 2), Math.log(parts[1].length / parts[0].length));
+  return through(w, high.map((v, j) => (v + low[j]) / 2), Math.log(prior / (1 - prior)));
 }
 
-/** @param {number[][]} X */
-const means = (X) => X[0].map((_, j) => X.reduce((a, x) => a + x[j], 0) / X.length);
-
-/** X'X. @param {number[][]} X */
-const scatter = (X) => X[0].map((_, j) => X[0].map((__, k) => X.reduce((a, x) => a + x[j] * x[k], 0)));
-
-/** Solve S w = r for a symmetric positive definite S, by Cholesky; null if it is singular to working precision.
- * @param {number[][]} S @param {number[]} r @returns {number[] | null} */
-export function solve(S, r) {
-  const d = r.length;
-  const L = S.map((row) => row.map(() => 0));
-  for (let j = 0; j < d; j += 1)
-    for (let i = j; i < d; i += 1) {
-      let v = S[i][j];
-      for (let k = 0; k < j; k += 1) v -= L[i][k] * L[j][k];
-      if (i === j && !(v > 1e-12 * S[j][j])) return null;
-      L[i][j] = i === j ? Math.sqrt(v) : v / L[j][j];
-    }
-  const w = [...r];
-  for (let i = 0; i < d; i += 1) { for (let k = 0; k < i; k += 1) w[i] -= L[i][k] * w[k]; w[i] /= L[i][i]; }
-  for (let i = d - 1; i >= 0; i -= 1) { for (let k = i + 1; k < d; k += 1) w[i] -= L[k][i] * w[k]; w[i] /= L[i][i]; }
-  return w;
+/** Gaussian naive Bayes with variances shared by both classes: LDA without correlations.
+ * @param {number[][]} X @param {number[]} y @param {number} [prior] */
+export function naiveBayes(X, y, prior = fraction(y)) {
+  const { low, high, covariance } = withinClasses(X, y);
+  const w = high.map((v, j) => (covariance[j][j] > 0 ? (v - low[j]) / covariance[j][j] : 0));
+  return through(w, high.map((v, j) => (v + low[j]) / 2), Math.log(prior / (1 - prior)));
 }
+
+/** The fraction of +1. @param {number[]} y */
+const fraction = (y) => y.filter((v) => v === 1).length / y.length;
 
 /** @param {number[] | null} w @param {number[]} point @param {number} value */
 const through = (w, point, value) =>

@@ -1,16 +1,17 @@
 // "The same in Python": a program that computes the weights on the screen.
-import { CLOSED } from "./kernels.mjs";
+import { CERTIFIED, CLOSED } from "./kernels.mjs";
 
 /** @type {Record<string, string>} */
 const CLASSES = {
   perceptron: "Perceptron", averaged: "AveragedPerceptron", voted: "VotedPerceptron", batch: "BatchPerceptron",
   widrow_hoff: "WidrowHoff", sgd: "SGDClassifier", least_squares: "LeastSquares", ridge: "Ridge", lda: "LDA",
+  logistic: "LogisticRegression", svm: "LinearSVM", lasso: "Lasso", naive_bayes: "LinearGaussianNB",
 };
 
 /** @param {{spec: import("./kernels.mjs").Spec, example: string | null, X: number[][], y: number[], degree: number, at: number}} shown
  *   `example` is the name of a built-in data set that was not edited; `X` the raw columns */
 export function pythonCode({ spec, example, X, y, degree, at }) {
-  const closed = spec.learner in CLOSED;
+  const closed = spec.learner in CLOSED || spec.learner in CERTIFIED;
   const names = degree > 1 ? ["PolynomialEncoder", CLASSES[spec.learner]] : [CLASSES[spec.learner]];
   const imports = [`from separable import ${names.sort().join(", ")}`];
   if (example) imports.unshift("import numpy as np");
@@ -23,7 +24,15 @@ export function pythonCode({ spec, example, X, y, degree, at }) {
 
 /** @param {import("./kernels.mjs").Spec} spec */
 function closedLines(spec) {
-  return [`fitted = ${CLASSES[spec.learner]}(${spec.learner === "ridge" ? `alpha=${spec.alpha}` : ""}).fit(X, y)`, "print(fitted.intercept_, fitted.coef_)"];
+  const lines = [`fitted = ${CLASSES[spec.learner]}(${fitOptions(spec).join(", ")}).fit(X, y)`, "print(fitted.intercept_, fitted.coef_)"];
+  return spec.learner in CERTIFIED ? [...lines, "# fitted.certificate_: the optimum lies between its dual and its primal"] : lines;
+}
+
+/** @param {import("./kernels.mjs").Spec} spec */
+function fitOptions({ learner, alpha, C, prior }) {
+  if (learner in CERTIFIED) return [`C=${C}`, "tol=1e-12"];
+  if (learner === "lasso" || learner === "ridge") return [`alpha=${alpha}`];
+  return prior === undefined ? [] : [`priors=[${1 - prior}, ${prior}]`];
 }
 
 /** @param {import("./kernels.mjs").Spec} spec @param {number} at */
