@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.data.arrow_arrays import floats
 from separable.data.checks.column_checks import (
     FEWEST,
     ID_WORDS,
@@ -81,7 +82,7 @@ def _reason(features: pa.Table, name: str) -> str | None:
 
 def _begins_to_count(features: pa.Table, name: str) -> bool:
     """Return whether the first values are consecutive: a quick test."""
-    first = np.asarray(features.column(name)[:FEWEST_NAMED]).astype(np.float64)
+    first = floats(features.column(name)[:FEWEST_NAMED])
     return bool(np.all(np.diff(first) == 1))
 
 
