@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs  # type: ignore[import-untyped]
 
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.feasibility import feasible, feasible_points
@@ -28,6 +27,7 @@ from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import Learns, solver_of
 from separable.certified.solvers.solved import Start
+from separable.data.resources import n_threads
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted, check_random_state
 from separable.fitting.base import LinearEstimator, one_or_list
@@ -229,7 +229,7 @@ class CertifiedEstimator(LinearEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
             seed=seed,
-            n_jobs=effective_n_jobs(self.n_jobs),
+            n_jobs=n_threads(self.n_jobs, type(self).__name__),
             callback=self.callback,
         )
 

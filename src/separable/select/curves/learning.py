@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from separable.estimator import is_classifier, is_regressor
 from separable.fitting.fold_fits import FoldFit, Notices, fold_of, refit, refits
@@ -126,6 +125,8 @@ def learning_curve(
     )
     counts = read_sizes(sizes, made, labels)
     run = partial(_run, problem, counts, units, weight)
+    from joblib import Parallel, delayed  # type: ignore[import-untyped] # imports asyncio
+
     results: list[_Measured] = Parallel(n_jobs=n_jobs)(
         delayed(run)(each, number) for number, each in enumerate(made)
     )
