@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -28,6 +29,7 @@ __all__ = ["DictEncoder"]
 EAGER_NAMES = 1 << 12
 
 
+@dataclass(eq=False, repr=False)
 class DictEncoder(Transformer):
     """Encode dicts of feature names to values as sparse rows.
 
@@ -62,11 +64,11 @@ class DictEncoder(Transformer):
     ('length', 'tags=animal', 'tags=noun', 'word=cat', 'word=the')
     """
 
-    kind: ClassVar[str] = "dict"
+    _: KW_ONLY
+    separator: str = "="
+    sparse: bool = True
 
-    def __init__(self, *, separator: str = "=", sparse: bool = True) -> None:
-        self.separator = separator
-        self.sparse = sparse
+    kind: ClassVar[str] = "dict"
 
     # --- learning ---
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations, combinations_with_replacement
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -38,6 +39,7 @@ __all__ = ["PolynomialEncoder"]
 MAX_FEATURES = 2**31 - 1
 
 
+@dataclass(eq=False, repr=False)
 class PolynomialEncoder(Transformer):
     """Encode rows as the products of their columns up to a degree.
 
@@ -77,21 +79,15 @@ class PolynomialEncoder(Transformer):
            [ 3.,  7.,  9., 21., 49.]])
     """
 
+    degree: int | tuple[int, int] = 2
+    _: KW_ONLY
+    interaction_only: bool = False
+    include_bias: bool = False
+
     kind: ClassVar[str] = "polynomial"
     #: Matrices are raw data for a model with this encoder.
     takes_matrices: ClassVar[bool] = True
     _input_tags = {"sparse": True}  # noqa: RUF012
-
-    def __init__(
-        self,
-        degree: int | tuple[int, int] = 2,
-        *,
-        interaction_only: bool = False,
-        include_bias: bool = False,
-    ) -> None:
-        self.degree = degree
-        self.interaction_only = interaction_only
-        self.include_bias = include_bias
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Record the number of columns.

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -38,7 +39,10 @@ __all__ = [
     "inherit_docs",
     "one_or_list",
     "warn_of_ineffective",
+    "with_parameters",
 ]
+
+Learner = TypeVar("Learner")
 
 
 class Ineffective(NamedTuple):
@@ -87,9 +91,17 @@ def _defaults(kind: Any) -> dict[str, Any]:
     return {name: each.default for name, each in inspect.signature(kind).parameters.items()}
 
 
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def with_parameters(cls: type[Learner]) -> type[Learner]:
+    """Make the constructor and the docs of a learner from its annotated parameters."""
+    dataclass(eq=False, repr=False)(cls)
+    inherit_docs(cls)
+    return cls
+
+
 def inherit_docs(cls: type) -> None:
     """Rewrite the Parameters and Attributes of a class docstring: with those of its bases."""
-    if cls.__doc__ is None or "__init__" not in cls.__dict__:  # python -OO, or a base class
+    if cls.__doc__ is None:  # python -OO
         return
     parameters = {
         name: entry
@@ -188,10 +200,6 @@ class LinearEstimator(Estimator):
     _model: LinearModel | None
     _column_names: Sequence[str] | None
     _encoder: Encoder | None
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        inherit_docs(cls)
 
     # ------------------------------------------------------------------ what a learner says
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
+from separable.fitting.base import with_parameters
 from separable.online.base_perceptron import PerceptronBase
 
 __all__ = ["AveragedPerceptron"]
 
 
+@with_parameters
 class AveragedPerceptron(PerceptronBase):
     """Averaged perceptron classifier.
 
@@ -44,29 +47,10 @@ class AveragedPerceptron(PerceptronBase):
     True
     """
 
-    _averaged: ClassVar[bool] = True
+    _: KW_ONLY
+    max_iter: int = 10
+    shuffle: bool = True
+    random_state: Any = 0
+    multi_class: str = "ovr"
 
-    def __init__(
-        self,
-        *,
-        eta0: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 10,
-        max_work: float = 1e10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        multi_class: str = "ovr",
-        ties: str = "mistake",
-        class_weight: Any = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.eta0 = eta0
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.max_work = max_work
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.multi_class = multi_class
-        self.ties = ties
-        self.class_weight = class_weight
-        self.warm_start = warm_start
+    _averaged: ClassVar[bool] = True

@@ -6,7 +6,7 @@ Evidence is computed from the data and the final weights.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -49,6 +49,7 @@ POCKET_VALUES = 50_000_000
 TIE_TARGETS = {"mistake": 0, "negative": -1, "positive": 1}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PerceptronBase(ClassifierMixin, OnlineEstimator):
     """Base of ``Perceptron``, ``AveragedPerceptron``, ``BatchPerceptron``, ``VotedPerceptron``.
 
@@ -67,6 +68,13 @@ class PerceptronBase(ClassifierMixin, OnlineEstimator):
         How training treats a score of exactly 0; see ``Perceptron``.
     """
 
+    eta0: float = 1.0
+    fit_intercept: bool = True
+    max_work: float = 1e10
+    ties: str = "mistake"
+    class_weight: Any = None
+    warm_start: bool = False
+
     _averaged: ClassVar[bool] = False
     _requirements: ClassVar[dict[str, Requirement]] = {
         "eta0": POSITIVE,
@@ -81,12 +89,9 @@ class PerceptronBase(ClassifierMixin, OnlineEstimator):
         "warm_start": BOOL,
     }
 
-    max_iter: int | None
-    max_work: float
-    shuffle: bool
-    multi_class: str
-    ties: str
-    warm_start: bool
+    max_iter: int | None = field(init=False)
+    shuffle: bool = field(init=False)
+    multi_class: str = field(init=False)
 
     partial_fit = partial_fit_classes
 

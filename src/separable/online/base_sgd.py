@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -111,6 +112,7 @@ MAX_SAFE_VALUE = 1e12
 MAX_PRESENTATIONS = 1e9
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SGDBase(OnlineEstimator):
     """Base of ``SGDClassifier`` and ``SGDRegressor``.
 
@@ -149,6 +151,22 @@ class SGDBase(OnlineEstimator):
         penalty.
     """
 
+    penalty: str | None = "auto"
+    alpha: float | None = None
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 2e-2
+    shuffle: bool = True
+    epsilon: float = 0.1
+    random_state: Any = 0
+    learning_rate: str = "adaptive"
+    eta0: float | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int | None = None
+    warm_start: bool = False
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "penalty": one_of_or_none("auto", "l2", "l1", "elasticnet"),
         "alpha": TOLERANCE,
@@ -175,22 +193,9 @@ class SGDBase(OnlineEstimator):
     )
     _ineffective_in_streams: ClassVar[tuple[Ineffective, ...]] = INEFFECTIVE_IN_STREAMS
 
-    loss: str
-    penalty: str | None
-    alpha: float | None
-    l1_ratio: float
-    max_iter: int
-    tol: float | None
-    shuffle: bool
-    epsilon: float
-    learning_rate: str
-    eta0: float | None
-    power_t: float
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int | None
-    warm_start: bool
-    average: bool | int | str
+    loss: str = field(init=False)
+    power_t: float = field(init=False)
+    average: bool | int | str = field(init=False)
 
     # ------------------------------------------------------------------ learning
 

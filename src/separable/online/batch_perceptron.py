@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from separable._core import native
 from separable.data.rows import column_names
-from separable.fitting.base import one_or_list
+from separable.fitting.base import one_or_list, with_parameters
 from separable.model.parameters import (
     BOOL,
     CLASS_WEIGHT,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["BatchPerceptron"]
 
 
+@with_parameters
 class BatchPerceptron(PerceptronBase):
     """Batch perceptron classifier: one update per pass over the rows.
 
@@ -82,6 +84,10 @@ class BatchPerceptron(PerceptronBase):
     True
     """
 
+    _: KW_ONLY
+    eps: float | None = None
+    max_iter: int = 10_000
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "eta0": POSITIVE,
         "eps": POSITIVE_OR_NONE,
@@ -94,27 +100,6 @@ class BatchPerceptron(PerceptronBase):
     }
     _ineffective: ClassVar = ()  # there is nothing to shuffle
     multi_class = "ovr"
-
-    def __init__(
-        self,
-        *,
-        eta0: float = 1.0,
-        eps: float | None = None,
-        fit_intercept: bool = True,
-        max_iter: int = 10_000,
-        max_work: float = 1e10,
-        ties: str = "mistake",
-        class_weight: Any = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.eta0 = eta0
-        self.eps = eps
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.max_work = max_work
-        self.ties = ties
-        self.class_weight = class_weight
-        self.warm_start = warm_start
 
     def _fit_rows(self, X: Any, rows: Rows, targets: Targets, state: OnlineState) -> Self:
         self._check_ties()

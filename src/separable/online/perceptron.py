@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from separable.fitting.base import with_parameters
 from separable.model.parameters import BOOL, COUNT_OR_NONE, Requirement
 from separable.online.base_perceptron import PerceptronBase
 from separable.online.overlap import run_until_decided
@@ -19,6 +21,7 @@ __all__ = ["Perceptron"]
 MAX_EPOCHS, MAX_DECIDED_EPOCHS = 10_000, 1_000_000
 
 
+@with_parameters
 class Perceptron(PerceptronBase):
     """Perceptron classifier.
 
@@ -81,40 +84,18 @@ class Perceptron(PerceptronBase):
     True
     """
 
+    _: KW_ONLY
+    max_iter: int | None = None
+    shuffle: bool = True
+    random_state: Any = 0
+    multi_class: str = "ovr"
+    pocket: bool = False
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         **PerceptronBase._requirements,
         "max_iter": COUNT_OR_NONE,
         "pocket": BOOL,
     }
-
-    pocket: bool
-
-    def __init__(
-        self,
-        *,
-        eta0: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int | None = None,
-        max_work: float = 1e10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        multi_class: str = "ovr",
-        pocket: bool = False,
-        ties: str = "mistake",
-        class_weight: Any = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.eta0 = eta0
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.max_work = max_work
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.multi_class = multi_class
-        self.pocket = pocket
-        self.ties = ties
-        self.class_weight = class_weight
-        self.warm_start = warm_start
 
     # ------------------------------------------------------------------ steps
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.estimator import ClassifierMixin
+from separable.fitting.base import with_parameters
 from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
 from separable.online.base import partial_fit_classes
 from separable.online.base_sgd import LOSSES, SGDBase
@@ -18,6 +20,7 @@ __all__ = ["SGDClassifier"]
 PROBABILISTIC = ("log_loss", "sigmoid_mse")
 
 
+@with_parameters
 class SGDClassifier(ClassifierMixin, SGDBase):
     """Linear classifier trained by stochastic gradient descent.
 
@@ -59,6 +62,12 @@ class SGDClassifier(ClassifierMixin, SGDBase):
     True
     """
 
+    loss: str = "hinge"
+    _: KW_ONLY
+    power_t: float = 0.5
+    class_weight: Any = None
+    average: bool | int = False
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "loss": one_of(*LOSSES),
         **SGDBase._requirements,
@@ -66,49 +75,6 @@ class SGDClassifier(ClassifierMixin, SGDBase):
     }
 
     partial_fit = partial_fit_classes
-
-    def __init__(
-        self,
-        loss: str = "hinge",
-        *,
-        penalty: str | None = "auto",
-        alpha: float | None = None,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 2e-2,
-        shuffle: bool = True,
-        epsilon: float = 0.1,
-        random_state: Any = 0,
-        learning_rate: str = "adaptive",
-        eta0: float | None = None,
-        power_t: float = 0.5,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        average: bool | int = False,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.epsilon = epsilon
-        self.random_state = random_state
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.average = average
 
     def _has_probabilities(self) -> bool:
         if self.loss not in PROBABILISTIC:

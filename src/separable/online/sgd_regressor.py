@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import ClassVar
 
 from separable.estimator import RegressorMixin
+from separable.fitting.base import with_parameters
 from separable.model.parameters import AVERAGE, Requirement, one_of
 from separable.online.base import partial_fit_numbers
 from separable.online.base_sgd import LOSSES, SGDBase
@@ -12,6 +14,7 @@ from separable.online.base_sgd import LOSSES, SGDBase
 __all__ = ["SGDRegressor"]
 
 
+@with_parameters
 class SGDRegressor(RegressorMixin, SGDBase):
     """Linear regression trained by stochastic gradient descent.
 
@@ -52,6 +55,11 @@ class SGDRegressor(RegressorMixin, SGDBase):
     True
     """
 
+    loss: str = "squared_error"
+    _: KW_ONLY
+    power_t: float = 0.25
+    average: bool | int | str = "auto"
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "loss": one_of(*(name for name, traits in LOSSES.items() if not traits.classes_only)),
         **SGDBase._requirements,
@@ -62,44 +70,3 @@ class SGDRegressor(RegressorMixin, SGDBase):
     }
 
     partial_fit = partial_fit_numbers
-
-    def __init__(
-        self,
-        loss: str = "squared_error",
-        *,
-        penalty: str | None = "auto",
-        alpha: float | None = None,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 2e-2,
-        shuffle: bool = True,
-        epsilon: float = 0.1,
-        random_state: Any = 0,
-        learning_rate: str = "adaptive",
-        eta0: float | None = None,
-        power_t: float = 0.25,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        warm_start: bool = False,
-        average: bool | int | str = "auto",
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.epsilon = epsilon
-        self.random_state = random_state
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.average = average

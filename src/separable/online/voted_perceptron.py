@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from separable.fitting.base import with_parameters
 from separable.model.parameters import COUNT_OR_NONE, Requirement
 from separable.model.voted.voted_model import VotedModel
 from separable.online.base_perceptron import PerceptronBase
@@ -30,6 +32,7 @@ __all__ = ["VotedPerceptron"]
 MAX_WEIGHT = 1e6
 
 
+@with_parameters
 class VotedPerceptron(PerceptronBase):
     """Voted perceptron classifier.
 
@@ -76,39 +79,18 @@ class VotedPerceptron(PerceptronBase):
     True
     """
 
+    _: KW_ONLY
+    max_iter: int = 10
+    shuffle: bool = True
+    random_state: Any = 0
+    max_voters: int | None = None
+
     _averaged: ClassVar[bool] = True  # as for a mean, the data need not be separable
     _requirements: ClassVar[dict[str, Requirement]] = {
         name: requirement
         for name, requirement in PerceptronBase._requirements.items()
         if name != "multi_class"
     } | {"max_voters": COUNT_OR_NONE}
-
-    max_voters: int | None
-
-    def __init__(
-        self,
-        *,
-        eta0: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 10,
-        max_work: float = 1e10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        ties: str = "mistake",
-        class_weight: Any = None,
-        max_voters: int | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.eta0 = eta0
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.max_work = max_work
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.ties = ties
-        self.class_weight = class_weight
-        self.max_voters = max_voters
-        self.warm_start = warm_start
 
     # ------------------------------------------------------------------ overrides
 

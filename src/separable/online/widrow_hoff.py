@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from separable._core import native
 from separable.data.rows import column_names
 from separable.estimator import RegressorMixin, convergence_warning
+from separable.fitting.base import with_parameters
 from separable.model.parameters import (
     BOOL,
     COUNT,
@@ -47,6 +49,7 @@ STEP = Requirement(
 )
 
 
+@with_parameters
 class WidrowHoff(RegressorMixin, OnlineEstimator):
     """Linear regression by the Widrow-Hoff rule (LMS, delta rule).
 
@@ -100,6 +103,16 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
     (array([7.]), array([2.]))
     """
 
+    _: KW_ONLY
+    eta0: float | str = "auto"
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-4
+    max_work: float = 1e10
+    shuffle: bool = True
+    random_state: Any = 0
+    warm_start: bool = False
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "eta0": STEP,
         "fit_intercept": BOOL,
@@ -112,27 +125,6 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
     }
 
     partial_fit = partial_fit_numbers
-
-    def __init__(
-        self,
-        *,
-        eta0: float | str = "auto",
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-4,
-        max_work: float = 1e10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        warm_start: bool = False,
-    ) -> None:
-        self.eta0 = eta0
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_work = max_work
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
 
     def _fit_rows(self, X: Any, rows: Rows, targets: Targets, state: OnlineState) -> Self:
         batch = TrainingBatch.of(rows, targets.target, targets.counted)

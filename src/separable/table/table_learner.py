@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,15 +36,12 @@ __all__ = [
 ]
 
 
+@dataclass(eq=False, repr=False)
 class TableLearner(Estimator):
     """An encoder and a learner behind one ``fit(table, target)``."""
 
-    learner: Any
-    encoder: Any
-
-    def __init__(self, learner: Any = None, encoder: Any = None) -> None:
-        self.learner = learner
-        self.encoder = encoder
+    learner: Any = None
+    encoder: Any = None
 
     # --- what the two kinds differ in ---
 

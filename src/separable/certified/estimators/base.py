@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -73,6 +73,7 @@ SOLVER_PARAMETERS: dict[str, Requirement] = {
 }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CertifiedEstimator(LinearEstimator):
     """A convex learner with a certificate of suboptimality.
 
@@ -116,17 +117,18 @@ class CertifiedEstimator(LinearEstimator):
         The certificate's numbers, ``passes`` and ``engine``.
     """
 
-    C: float
-    fit_intercept: bool
-    standardize: bool
-    tol: float | None
-    max_iter: int
-    warm_start: bool
-    random_state: Any
-    n_jobs: int | None
-    callback: Callable[[int, float], Any] | None
+    fit_intercept: bool = True
+    standardize: bool = False
+    tol: float | None = None
+    max_iter: int = 1000
+    warm_start: bool = False
+    callback: Callable[[int, float], Any] | None = None
 
-    _dual: Floats
+    C: float = field(init=False)
+    random_state: Any = field(init=False)
+    n_jobs: int | None = field(init=False)
+
+    _dual: Floats = field(init=False)
 
     #: Options of the solvers that are no parameters.
     _default_options: ClassVar[SolverOptions] = SolverOptions()

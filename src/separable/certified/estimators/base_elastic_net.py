@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -62,6 +62,7 @@ NET_REQUIREMENTS: dict[str, Requirement] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class PenalisedSquares(RegressorMixin, CertifiedEstimator):
     """Minimises 1/2 mean (y - w.x - b)^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2).
 
@@ -86,8 +87,11 @@ class PenalisedSquares(RegressorMixin, CertifiedEstimator):
         The certificate's numbers, ``passes``, ``engine`` and ``nonzeros``.
     """
 
-    alpha: float
-    positive: bool
+    alpha: float = 1.0
+    _: KW_ONLY
+    positive: bool = False
+    n_jobs: int | None = None
+
     random_state = 0  # of no use: passes go over the columns in their order
 
     _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, **NET_REQUIREMENTS}

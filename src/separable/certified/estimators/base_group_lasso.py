@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -150,6 +150,7 @@ def _called(columns: NDArray[Any], names: Sequence[str] | None) -> list[Any]:
     return numbers if names is None else [names[j] for j in numbers]
 
 
+@dataclass(eq=False, repr=False)
 class GroupLearner(BlockLearner):
     """A learner of the mean loss and alpha sum_g sqrt(p_g) |w_g|, for groups of p_g columns.
 
@@ -161,7 +162,10 @@ class GroupLearner(BlockLearner):
         The names of groups with weights in any model, and of those that left all of them.
     """
 
-    groups: Any
+    alpha: float = 0.01
+    _: KW_ONLY
+    groups: Any = None
+    max_iter: int = 100_000
 
     _requirements: ClassVar[dict[str, Requirement]] = {**BLOCK_PARAMETERS, "groups": GROUPS}
 

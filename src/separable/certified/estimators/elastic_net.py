@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import ClassVar
 
 from separable.certified.estimators.base_elastic_net import PenalisedSquares
+from separable.fitting.base import with_parameters
 from separable.model.parameters import UNIT_INTERVAL, Requirement
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["ElasticNet"]
 
 
+@with_parameters
 class ElasticNet(PenalisedSquares):
     """Least squares with a mixture of the l1 and the l2 penalty.
 
@@ -40,35 +40,13 @@ class ElasticNet(PenalisedSquares):
     (True, 10)
     """
 
+    _: KW_ONLY
+    l1_ratio: float = 0.5
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "l1_ratio": UNIT_INTERVAL,
         **PenalisedSquares._requirements,
     }
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        positive: bool = False,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _ratio(self) -> float:
         return float(self.l1_ratio)

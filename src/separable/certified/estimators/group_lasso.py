@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from separable.certified.estimators.base_group_lasso import GroupLearner
 from separable.estimator import RegressorMixin
+from separable.fitting.base import with_parameters
 from separable.losses.squared_error import SquaredError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from separable.losses.base import Loss
 
 __all__ = ["GroupLasso"]
 
 
+@with_parameters
 class GroupLasso(RegressorMixin, GroupLearner):
     """The group lasso: least squares with group-wise sparsity, with a certificate.
 
@@ -44,26 +44,7 @@ class GroupLasso(RegressorMixin, GroupLearner):
     True
     """
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        groups: Any = None,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        tol: float | None = None,
-        max_iter: int = 100_000,
-        warm_start: bool = False,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.groups = groups
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.callback = callback
+    alpha: float = 1.0
 
     def _loss(self) -> Loss:
         return SquaredError()

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.certified.estimators.base_group_lasso import GroupLearner
 from separable.estimator import ClassifierMixin
+from separable.fitting.base import with_parameters
 from separable.losses.logistic import Logistic
 from separable.model.parameters import CLASS_WEIGHT, Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from separable.losses.base import Loss
     from separable.model.linear_model import Link
 
 __all__ = ["GroupLassoClassifier"]
 
 
+@with_parameters
 class GroupLassoClassifier(ClassifierMixin, GroupLearner):
     """Logistic regression with a group lasso penalty, with a certificate.
 
@@ -44,33 +45,13 @@ class GroupLassoClassifier(ClassifierMixin, GroupLearner):
     True
     """
 
+    _: KW_ONLY
+    class_weight: Any = None
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         **GroupLearner._requirements,
         "class_weight": CLASS_WEIGHT,
     }
-
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        *,
-        groups: Any = None,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Any = None,
-        tol: float | None = None,
-        max_iter: int = 100_000,
-        warm_start: bool = False,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.groups = groups
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.callback = callback
 
     def _loss(self) -> Loss:
         return Logistic()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from separable.certified.estimators.base_elastic_net import PenalisedSquares
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from separable.fitting.base import with_parameters
 
 __all__ = ["Lasso"]
 
 
+@with_parameters
 class Lasso(PenalisedSquares):
     """Least squares with an l1 penalty, which makes weights of columns 0 that help little.
 
@@ -44,26 +41,3 @@ class Lasso(PenalisedSquares):
     >>> model.certificate_.relative_gap < 1e-12
     True
     """
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        positive: bool = False,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.callback = callback

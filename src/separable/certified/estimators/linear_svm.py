@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,14 +12,13 @@ from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEsti
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
 from separable.certified.solvers.policy import solver_of
 from separable.estimator import ClassifierMixin
+from separable.fitting.base import with_parameters
 from separable.losses.hinge import Hinge
 from separable.losses.squared_hinge import SquaredHinge
 from separable.model.parameters import BOOL, CLASS_WEIGHT, POSITIVE, Requirement, one_of
 from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from separable.certified.estimators.fitted import Fitted
     from separable.certified.estimators.training_data import TrainingData
     from separable.certified.solvers.policy import Learns
@@ -47,6 +46,7 @@ def check_penalty(learner: Any, penalty: str, loss: str) -> None:
         )
 
 
+@with_parameters
 class LinearSVM(ClassifierMixin, CertifiedEstimator):
     """Linear support vector machine with a certificate of suboptimality.
 
@@ -86,6 +86,15 @@ class LinearSVM(ClassifierMixin, CertifiedEstimator):
     [[1.0, 0.0]]
     """
 
+    C: float = 1.0
+    _: KW_ONLY
+    loss: str = "hinge"
+    penalty: str = "l2"
+    class_weight: Any = None
+    probability: bool = False
+    random_state: Any = 0
+    n_jobs: int | None = None
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "C": PENALISED,
         "loss": one_of(*LOSSES),
@@ -94,37 +103,6 @@ class LinearSVM(ClassifierMixin, CertifiedEstimator):
         "class_weight": CLASS_WEIGHT,
         "probability": BOOL,
     }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        loss: str = "hinge",
-        penalty: str = "l2",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Any = None,
-        probability: bool = False,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.probability = probability
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

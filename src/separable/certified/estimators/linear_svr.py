@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.certified.estimators.linear_svm import PENALISED
 from separable.estimator import RegressorMixin
+from separable.fitting.base import with_parameters
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
 from separable.model.parameters import NOT_NEGATIVE, Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from separable.fitting.fold_fits import FoldData
     from separable.losses.base import Loss
 
 __all__ = ["LinearSVR"]
 
 
+@with_parameters
 class LinearSVR(RegressorMixin, CertifiedEstimator):
     """Linear support vector regression with a certificate of suboptimality.
 
@@ -45,36 +46,17 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):
     0.48
     """
 
+    C: float = 1.0
+    _: KW_ONLY
+    epsilon: float = 0.0
+    random_state: Any = 0
+    n_jobs: int | None = None
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "C": PENALISED,
         "epsilon": NOT_NEGATIVE,
         **SOLVER_PARAMETERS,
     }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        epsilon: float = 0.0,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.C = C
-        self.epsilon = epsilon
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _loss(self) -> Loss:
         return EpsilonInsensitive(float(self.epsilon))

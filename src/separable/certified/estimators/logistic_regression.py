@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from separable.certified.inference.existence import check_optimum
 from separable.certified.inference.logistic_summary import check_level, infer, summarise
 from separable.certified.problem import TOGETHER
 from separable.estimator import ClassifierMixin, check_is_fitted
+from separable.fitting.base import with_parameters
 from separable.losses.logistic import Logistic
 from separable.model.arrays import checked_names
 from separable.model.parameters import (
@@ -25,7 +27,7 @@ from separable.model.words import feature_name
 from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -52,6 +54,7 @@ def refuse_no_penalty(owner: Any, Cs: Any, l1_ratios: Any) -> None:
         )
 
 
+@with_parameters
 class LogisticRegression(ClassifierMixin, CertifiedEstimator):
     """Logistic regression with a certificate of suboptimality.
 
@@ -96,8 +99,13 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
     53.795
     """
 
-    l1_ratio: float
-    multi_class: str
+    C: float = 1.0
+    _: KW_ONLY
+    l1_ratio: float = 0.0
+    multi_class: str = "multinomial"
+    class_weight: Any = None
+    random_state: Any = 0
+    n_jobs: int | None = None
 
     _requirements: ClassVar[dict[str, Requirement]] = {
         "C": POSITIVE_OR_INF,
@@ -106,35 +114,6 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
         **SOLVER_PARAMETERS,
         "class_weight": CLASS_WEIGHT,
     }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        l1_ratio: float = 0.0,
-        multi_class: str = "multinomial",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Any = None,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _loss(self) -> Loss:
         return Logistic()

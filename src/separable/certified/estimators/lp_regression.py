@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +19,7 @@ from separable.certified.solvers.interior_point.max_norm_interior import (
     bounded_least_squares,
 )
 from separable.estimator import RegressorMixin
+from separable.fitting.base import with_parameters
 from separable.linalg.cholesky import Cholesky
 from separable.losses.squared_error import SquaredError
 from separable.model.parameters import Requirement
@@ -25,7 +27,7 @@ from separable.penalties.lp import POWERS, LpPenalty
 from separable.penalties.max_norm import MaxPenalty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.estimators.block_path import BlockSolver
@@ -76,6 +78,7 @@ def exponent_of(p: Any) -> float | None:
     return POWERS.get(str(power_of(p)))
 
 
+@with_parameters
 class LpRegression(RegressorMixin, BlockLearner):
     """Least squares with an lp penalty: p = 0 counts the weights, p = inf bounds them.
 
@@ -127,6 +130,11 @@ class LpRegression(RegressorMixin, BlockLearner):
     inf 10 False
     """
 
+    p: Any = 1
+    alpha: float = 1.0
+    _: KW_ONLY
+    max_iter: int = 100_000
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "p": Requirement(
             "one of 0, 1/2, 2/3, 1, 4/3, 3/2, 2 and inf, as a number or as text; others have no "
@@ -135,27 +143,6 @@ class LpRegression(RegressorMixin, BlockLearner):
         ),
         **BLOCK_PARAMETERS,
     }
-
-    def __init__(
-        self,
-        p: Any = 1,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        tol: float | None = None,
-        max_iter: int = 100_000,
-        warm_start: bool = False,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.p = p
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.callback = callback
 
     def _loss(self) -> Loss:
         return SquaredError()

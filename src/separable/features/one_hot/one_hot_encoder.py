@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -48,6 +49,7 @@ __all__ = ["OneHotEncoder"]
 UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
 
 
+@dataclass(eq=False, repr=False)
 class OneHotEncoder(ColumnTransformer):
     """Encode each categorical column as one indicator column per level.
 
@@ -100,31 +102,20 @@ class OneHotEncoder(ColumnTransformer):
            [0., 0.]])
     """
 
+    _: KW_ONLY
+    categories: str | Sequence[ArrayLike] = "auto"
+    drop: str | ArrayLike | None = None
+    sparse_output: bool = True
+    dtype: DTypeLike = np.float64
+    handle_unknown: str = "error"
+    min_frequency: float | None = None
+    max_categories: int | None = None
+    feature_name_combiner: str | Callable[[str, Any], str] = "concat"
+
     kind: ClassVar[str] = "one-hot"
     #: Arrays are raw data for a model with this encoder.
     takes_matrices: ClassVar[bool] = True
     _input_tags = {"two_d_array": True, "categorical": True, "string": True, "allow_nan": True}  # noqa: RUF012
-
-    def __init__(
-        self,
-        *,
-        categories: str | Sequence[ArrayLike] = "auto",
-        drop: str | ArrayLike | None = None,
-        sparse_output: bool = True,
-        dtype: DTypeLike = np.float64,
-        handle_unknown: str = "error",
-        min_frequency: float | None = None,
-        max_categories: int | None = None,
-        feature_name_combiner: str | Callable[[str, Any], str] = "concat",
-    ) -> None:
-        self.categories = categories
-        self.drop = drop
-        self.sparse_output = sparse_output
-        self.dtype = dtype
-        self.handle_unknown = handle_unknown
-        self.min_frequency = min_frequency
-        self.max_categories = max_categories
-        self.feature_name_combiner = feature_name_combiner
 
     # --- learning ---
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -49,6 +50,7 @@ CONTINUATIONS = ("constant", "linear")
 MAX_KNOTS = 10_000
 
 
+@dataclass(eq=False, repr=False)
 class SplineEncoder(ColumnTransformer):
     """Encode each numeric column as linear B-splines, so that a linear model fits a curve to it.
 
@@ -96,23 +98,16 @@ class SplineEncoder(ColumnTransformer):
            [0. , 0. , 0. , 1. ]])
     """
 
+    n_knots: int = 32
+    _: KW_ONLY
+    continuation: str = "constant"
+    periods: Any = None
+    sparse_output: bool = True
+
     kind: ClassVar[str] = "spline"
     #: Arrays are raw data for a model with this encoder.
     takes_matrices: ClassVar[bool] = True
     _input_tags: ClassVar[dict[str, bool]] = {"two_d_array": True, "allow_nan": True}
-
-    def __init__(
-        self,
-        n_knots: int = 32,
-        *,
-        continuation: str = "constant",
-        periods: Any = None,
-        sparse_output: bool = True,
-    ) -> None:
-        self.n_knots = n_knots
-        self.continuation = continuation
-        self.periods = periods
-        self.sparse_output = sparse_output
 
     # --- learning ---
 

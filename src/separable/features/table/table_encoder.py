@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_right
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -67,6 +67,7 @@ EQUAL_AFTER_SCALING = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class TableEncoder(Transformer):
     """Encode a table as rows, each column according to its type.
 
@@ -144,34 +145,20 @@ class TableEncoder(Transformer):
     year    dropped             0  constant: every value is 1
     """
 
-    kind: ClassVar[str] = "table"
+    _: KW_ONLY
+    number: Names = None
+    category: Names = None
+    boolean: Names = None
+    date: Names = None
+    text: Names = None
+    drop: Names = None
+    conversions: Mapping[str, Given] | None = None
+    scale: bool = True
+    min_count: int | None = None
+    unseen: str | Mapping[str, str] = "zero"
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        *,
-        number: Names = None,
-        category: Names = None,
-        boolean: Names = None,
-        date: Names = None,
-        text: Names = None,
-        drop: Names = None,
-        conversions: Mapping[str, Given] | None = None,
-        scale: bool = True,
-        min_count: int | None = None,
-        unseen: str | Mapping[str, str] = "zero",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.number = number
-        self.category = category
-        self.boolean = boolean
-        self.date = date
-        self.text = text
-        self.drop = drop
-        self.conversions = conversions
-        self.scale = scale
-        self.min_count = min_count
-        self.unseen = unseen
-        self.n_jobs = n_jobs
+    kind: ClassVar[str] = "table"
 
     # --- learning ---
 

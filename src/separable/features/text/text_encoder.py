@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["TextEncoder"]
 
 
+@dataclass(eq=False, repr=False)
 class TextEncoder(Transformer):
     r"""Encode texts as counts or tf-idf weights of words, n-grams or characters.
 
@@ -111,63 +113,35 @@ class TextEncoder(Transformer):
            [2., 1., 0.]])
     """
 
+    _: KW_ONLY
+    input: str = "content"
+    encoding: str = "utf-8"
+    decode_error: str = "strict"
+    strip_accents: str | Callable[[str], str] | None = None
+    lowercase: bool = True
+    preprocessor: Callable[[str], str] | None = None
+    tokenizer: Callable[[str], Sequence[str]] | None = None
+    analyzer: str | Callable[[str], Iterable[str]] = "word"
+    stop_words: str | Iterable[str] | None = None
+    token_pattern: str | None = TOKEN_PATTERN
+    ngram_range: tuple[int, int] = (1, 1)
+    max_df: float | int = 1.0
+    min_df: float | int = 1
+    max_features: int | None = None
+    vocabulary: Mapping[str, int] | Iterable[str] | None = None
+    binary: bool = False
+    dtype: DTypeLike = np.float64
+    norm: str | None = "l2"
+    use_idf: bool = True
+    smooth_idf: bool = True
+    sublinear_tf: bool = False
+    n_features: int | None = None
+    alternate_sign: bool = True
+    max_names: int = 2**20
+    n_jobs: int | None = None
+
     kind: ClassVar[str] = "text"
     _input_tags: ClassVar[dict[str, bool]] = {"two_d_array": False, "string": True}
-
-    def __init__(
-        self,
-        *,
-        input: str = "content",  # noqa: A002
-        encoding: str = "utf-8",
-        decode_error: str = "strict",
-        strip_accents: str | Callable[[str], str] | None = None,
-        lowercase: bool = True,
-        preprocessor: Callable[[str], str] | None = None,
-        tokenizer: Callable[[str], Sequence[str]] | None = None,
-        analyzer: str | Callable[[str], Iterable[str]] = "word",
-        stop_words: str | Iterable[str] | None = None,
-        token_pattern: str | None = TOKEN_PATTERN,
-        ngram_range: tuple[int, int] = (1, 1),
-        max_df: float | int = 1.0,
-        min_df: float | int = 1,
-        max_features: int | None = None,
-        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
-        binary: bool = False,
-        dtype: DTypeLike = np.float64,
-        norm: str | None = "l2",
-        use_idf: bool = True,
-        smooth_idf: bool = True,
-        sublinear_tf: bool = False,
-        n_features: int | None = None,
-        alternate_sign: bool = True,
-        max_names: int = 2**20,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.input = input
-        self.encoding = encoding
-        self.decode_error = decode_error
-        self.strip_accents = strip_accents
-        self.lowercase = lowercase
-        self.preprocessor = preprocessor
-        self.tokenizer = tokenizer
-        self.analyzer = analyzer
-        self.stop_words = stop_words
-        self.token_pattern = token_pattern
-        self.ngram_range = ngram_range
-        self.max_df = max_df
-        self.min_df = min_df
-        self.max_features = max_features
-        self.vocabulary = vocabulary
-        self.binary = binary
-        self.dtype = dtype
-        self.norm = norm
-        self.use_idf = use_idf
-        self.smooth_idf = smooth_idf
-        self.sublinear_tf = sublinear_tf
-        self.n_features = n_features
-        self.alternate_sign = alternate_sign
-        self.max_names = max_names
-        self.n_jobs = n_jobs
 
     # --- learning ---
 

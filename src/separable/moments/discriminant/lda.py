@@ -9,6 +9,7 @@ import numpy as np
 
 from separable.estimator import check_is_fitted
 from separable.features.base import OutputMixin
+from separable.fitting.base import with_parameters
 from separable.model.parameters import COUNT_OR_NONE, UNIT_INTERVAL, Requirement, one_of
 from separable.model.predict.scores import linear_scores
 from separable.moments.base import Solution
@@ -47,6 +48,7 @@ SHRINKAGE = Requirement(
 )
 
 
+@with_parameters
 class LDA(OutputMixin, MomentClassifier[Moments]):
     """Linear discriminant analysis: Gaussian classes with a shared covariance.
 
@@ -105,6 +107,11 @@ class LDA(OutputMixin, MomentClassifier[Moments]):
     array([0. , 2.5])
     """
 
+    priors: Any = None
+    covariance: Literal["unbiased", "mle"] = "unbiased"
+    shrinkage: float | Literal["auto", "oas"] | None = None
+    n_components: int | None = None
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "priors": PRIORS,
         "covariance": one_of("unbiased", "mle"),
@@ -115,18 +122,6 @@ class LDA(OutputMixin, MomentClassifier[Moments]):
         "use LinearGaussianNB, which keeps squares only, MultinomialNB for counts of words, or "
         "SGDClassifier; or fit fewer rows than columns at once, which needs products of rows only"
     )
-
-    def __init__(
-        self,
-        priors: Any = None,
-        covariance: Literal["unbiased", "mle"] = "unbiased",
-        shrinkage: float | Literal["auto", "oas"] | None = None,
-        n_components: int | None = None,
-    ) -> None:
-        self.priors = priors
-        self.covariance = covariance
-        self.shrinkage = shrinkage
-        self.n_components = n_components
 
     # ------------------------------------------------------------------ learning
 

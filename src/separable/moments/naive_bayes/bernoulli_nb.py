@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.data.rows import largest_magnitude
+from separable.fitting.base import with_parameters
 from separable.model.parameters import FINITE, Requirement
 from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
 from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
@@ -27,6 +28,7 @@ MAX_LOGARITHMS = 1 << 28
 EPS = float(np.finfo(np.float64).eps)
 
 
+@with_parameters
 class BernoulliNB(NaiveBayes):
     """Bernoulli naive Bayes: log P(k) + sum_j x_j log p_kj + (1 - x_j) log(1 - p_kj).
 
@@ -66,24 +68,17 @@ class BernoulliNB(NaiveBayes):
     0.0
     """
 
+    alpha: float = 1.0
+    binarize: float | None = 0.0
+    fit_prior: bool = True
+    class_prior: Any = None
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         **NaiveBayes._base_requirements,
         "binarize": THRESHOLD,
     }
 
     _lost_beside: ClassVar[float | None] = None  # values of any size count once
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
 
     def _threshold(self) -> float | None:
         return None if self.binarize is None else float(self.binarize)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.fitting.base import Ineffective
+from separable.fitting.base import Ineffective, with_parameters
 from separable.model.parameters import BOOL
 from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
 from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ComplementNB"]
 
 
+@with_parameters
 class ComplementNB(NaiveBayes):
     """Complement naive Bayes: score_k(x) = -sum_j x_j log q_kj.
 
@@ -55,6 +56,11 @@ class ComplementNB(NaiveBayes):
     ['spam', 'ham']
     """
 
+    alpha: float = 1.0
+    fit_prior: bool = True
+    class_prior: Any = None
+    norm: bool = False
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         **NaiveBayes._base_requirements,
         "norm": BOOL,
@@ -68,18 +74,6 @@ class ComplementNB(NaiveBayes):
         )
         for name in ("fit_prior", "class_prior")
     )
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        norm: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.norm = norm
 
     @property
     def feature_all_(self) -> Floats:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from separable.fitting.base import with_parameters
 from separable.model.parameters import Requirement, one_of
 from separable.moments.base import Solution
 from separable.moments.base_classifier import PRIORS, MomentClassifier, class_priors
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearGaussianNB"]
 
 
+@with_parameters
 class LinearGaussianNB(MomentClassifier[Moments]):
     """Linear Gaussian naive Bayes: the variance of a column is the same in all classes.
 
@@ -72,17 +74,14 @@ class LinearGaussianNB(MomentClassifier[Moments]):
     array([[2.5, 0.5]])
     """
 
+    priors: Any = None
+    covariance: Literal["unbiased", "mle"] = "unbiased"
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "priors": PRIORS,
         "covariance": one_of("unbiased", "mle"),
     }
     _instead: ClassVar[str] = "use SGDClassifier, or fewer columns"
-
-    def __init__(
-        self, priors: Any = None, covariance: Literal["unbiased", "mle"] = "unbiased"
-    ) -> None:
-        self.priors = priors
-        self.covariance = covariance
 
     def _new_sums(self) -> Moments:
         return Moments("classes", products=False, owner=type(self).__name__, instead=self._instead)

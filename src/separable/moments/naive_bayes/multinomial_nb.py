@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.fitting.base import with_parameters
 from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
 from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["MultinomialNB"]
 
 
+@with_parameters
 class MultinomialNB(NaiveBayes):
     """Multinomial naive Bayes: score_k(x) = log P(k) + sum_j x_j log p_kj.
 
@@ -56,12 +58,11 @@ class MultinomialNB(NaiveBayes):
     array([[ 0.98,  0.98, -1.79]])
     """
 
-    _requirements: ClassVar[dict[str, Requirement]] = dict(NaiveBayes._base_requirements)
+    alpha: float = 1.0
+    fit_prior: bool = True
+    class_prior: Any = None
 
-    def __init__(self, alpha: float = 1.0, fit_prior: bool = True, class_prior: Any = None) -> None:
-        self.alpha = alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    _requirements: ClassVar[dict[str, Requirement]] = dict(NaiveBayes._base_requirements)
 
     def _joint(self, counts: ClassCounts, alpha: float) -> Joint:
         smoothed = counts.sums + alpha

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.estimator import check_random_state
+from separable.fitting.base import with_parameters
 from separable.fitting.targets import check_numbers, weigh_rows
 from separable.model.parameters import BOOL, COUNT, POSITIVE_OR_NONE, ParameterError, Requirement
 from separable.moments.regression.base_squares import SquaresRegressor
@@ -42,6 +43,7 @@ class EvidenceWarning(UserWarning):
     """The evidence has no maximum: a precision grows without bound."""
 
 
+@with_parameters
 class BayesianRegression(SquaresRegressor):
     """Linear regression with a Gaussian prior: y = w.x + b + noise, w ~ N(0, alpha^-1 I).
 
@@ -94,21 +96,15 @@ class BayesianRegression(SquaresRegressor):
     (array([1.5  , 9.644]), array([0.112, 0.396]))
     """
 
+    alpha: float | None = None
+    noise_precision: float | None = None
+    fit_intercept: bool = True
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "alpha": POSITIVE_OR_NONE,
         "noise_precision": POSITIVE_OR_NONE,
         "fit_intercept": BOOL,
     }
-
-    def __init__(
-        self,
-        alpha: float | None = None,
-        noise_precision: float | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.alpha = alpha
-        self.noise_precision = noise_precision
-        self.fit_intercept = fit_intercept
 
     @property
     def alpha_(self) -> float:

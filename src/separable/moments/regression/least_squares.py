@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import svd, svdvals
 from scipy.special import fdtrc, stdtr, stdtrit
 
+from separable.fitting.base import with_parameters
 from separable.fitting.summary_table import INTERCEPT, SummaryTable, number_of
 from separable.model.parameters import BOOL, Requirement
 from separable.model.words import feature_name
@@ -218,6 +219,7 @@ def _raw_condition(
     return float(sizes[0] / sizes[-1]) if sizes[-1] > 0 else math.inf
 
 
+@with_parameters
 class LeastSquares(SquaresRegressor):
     """Ordinary least squares: minimizes sum_i c_i (w.x_i + b - y_i)^2, exactly.
 
@@ -248,10 +250,9 @@ class LeastSquares(SquaresRegressor):
     (array([2.]), array([1.]))
     """
 
-    _requirements: ClassVar[dict[str, Requirement]] = {"fit_intercept": BOOL}
+    fit_intercept: bool = True
 
-    def __init__(self, fit_intercept: bool = True) -> None:
-        self.fit_intercept = fit_intercept
+    _requirements: ClassVar[dict[str, Requirement]] = {"fit_intercept": BOOL}
 
     @property
     def rank_(self) -> int:

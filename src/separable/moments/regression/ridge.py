@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from separable.fitting.base import with_parameters
 from separable.model.parameters import BOOL, NOT_NEGATIVE, Requirement
 from separable.moments.base import Solution
 from separable.moments.regression.base_squares import SquaresRegressor
@@ -28,6 +29,7 @@ __all__ = ["Ridge"]
 MAX_CONDITION = 1e6
 
 
+@with_parameters
 class Ridge(SquaresRegressor):
     """Ridge regression: minimizes sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2, exactly.
 
@@ -67,14 +69,13 @@ class Ridge(SquaresRegressor):
     (array([1.]), array([2.]))
     """
 
+    alpha: float = 1.0
+    fit_intercept: bool = True
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "alpha": NOT_NEGATIVE,
         "fit_intercept": BOOL,
     }
-
-    def __init__(self, alpha: float = 1.0, fit_intercept: bool = True) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
 
     def _penalty(self) -> float:
         return float(self.alpha)

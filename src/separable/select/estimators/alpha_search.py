@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,6 +37,7 @@ ALPHA_SEARCH_PARAMETERS: dict[str, Requirement] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class AlphaSearch(RegressorMixin, RegularizationSearch):
     """Regressor that fits all folds and alphas, then all rows with the best alpha.
 
@@ -91,8 +93,10 @@ class AlphaSearch(RegressorMixin, RegularizationSearch):
         ``search``: how many models there were, how many converged, and the worst gap.
     """
 
-    alphas: Any
-    eps: float
+    alphas: Any = 100
+    _: KW_ONLY
+    eps: float = 1e-3
+    positive: bool = False
 
     _regularization = "alpha"
     _milder = "larger alphas"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -38,6 +38,8 @@ from separable.select.estimators import search_table
 from separable.select.estimators.search_table import SearchTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import Certificate
@@ -92,6 +94,7 @@ def _is_grid(value: Any, *, finite: bool) -> bool:
     return is_list and (not finite or bool(np.isfinite(numbers).all()))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RegularizationSearch(LinearEstimator):
     """An estimator that selects its regularization by cross-validation.
 
@@ -113,13 +116,18 @@ class RegularizationSearch(LinearEstimator):
         any number.
     """
 
-    cv: Any
-    scoring: Any
-    select: str
-    fit_intercept: bool
-    tol: float | None
-    random_state: Any
-    refit: bool = True
+    cv: Any = None
+    scoring: Any = None
+    select: str = "min"
+    fit_intercept: bool = True
+    standardize: bool = False
+    tol: float | None = None
+    max_iter: int = 1000
+    random_state: Any = 0
+    n_jobs: int | None = None
+    callback: Callable[[int, float], Any] | None = None
+
+    refit = True
 
     #: The class of the learner, and the l1_ratios to try, or the parameter that has them.
     _kind: ClassVar[Any]
@@ -130,8 +138,8 @@ class RegularizationSearch(LinearEstimator):
     #: The score without ``scoring``.
     _default_scoring: ClassVar[str]
 
-    _table: SearchTable
-    _best: CertifiedEstimator | None
+    _table: SearchTable = field(init=False)
+    _best: CertifiedEstimator | None = field(init=False)
 
     # ------------------------------------------------------------------ what a learner says
 

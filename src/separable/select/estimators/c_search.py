@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -42,6 +43,7 @@ def values_of_C(Cs: Any) -> Floats:  # noqa: N802 - scikit-learn's word
     return np.array(Cs, dtype=np.float64)
 
 
+@dataclass(eq=False, repr=False)
 class CSearch(ClassifierMixin, RegularizationSearch):
     """Classifier that fits all folds and Cs as lanes, then all rows with the best C.
 
@@ -93,7 +95,10 @@ class CSearch(ClassifierMixin, RegularizationSearch):
         ``tol`` how many converged, and the worst gap.
     """
 
-    Cs: Any
+    Cs: Any = 10
+    _: KW_ONLY
+    refit: bool = True
+    class_weight: Any = None
 
     _regularization = "C"
     _milder = "smaller Cs"

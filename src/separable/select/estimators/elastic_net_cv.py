@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.certified.estimators.elastic_net import ElasticNet
+from separable.fitting.base import with_parameters
 from separable.select.estimators.alpha_search import ALPHA_SEARCH_PARAMETERS, AlphaSearch
 from separable.select.estimators.base_search import L1_RATIOS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from separable.model.parameters import Requirement
 
 __all__ = ["ElasticNetCV"]
 
 
+@with_parameters
 class ElasticNetCV(AlphaSearch):
     """The elastic net with the alpha, and the l1_ratio, that predict best rows they have not seen.
 
@@ -52,44 +53,14 @@ class ElasticNetCV(AlphaSearch):
     (True, 8)
     """
 
+    _: KW_ONLY
+    l1_ratio: Any = 0.5
+
     _kind, _ratios = ElasticNet, "l1_ratio"
     _requirements: ClassVar[dict[str, Requirement]] = {
         "l1_ratio": L1_RATIOS,
         **ALPHA_SEARCH_PARAMETERS,
     }
-
-    def __init__(
-        self,
-        alphas: Any = 100,
-        *,
-        l1_ratio: Any = 0.5,
-        eps: float = 1e-3,
-        cv: Any = None,
-        scoring: Any = None,
-        select: str = "min",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        positive: bool = False,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.l1_ratio = l1_ratio
-        self.eps = eps
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     @property
     def l1_ratio_(self) -> float:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from separable.certified.estimators.lasso import Lasso
+from separable.fitting.base import with_parameters
 from separable.select.estimators.alpha_search import AlphaSearch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 __all__ = ["LassoCV"]
 
 
+@with_parameters
 class LassoCV(AlphaSearch):
     """The lasso with the alpha that predicts best rows it has not seen.
 
@@ -41,34 +37,3 @@ class LassoCV(AlphaSearch):
     """
 
     _kind, _ratios = Lasso, 1.0
-
-    def __init__(
-        self,
-        alphas: Any = 100,
-        *,
-        eps: float = 1e-3,
-        cv: Any = None,
-        scoring: Any = None,
-        select: str = "min",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        positive: bool = False,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.eps = eps
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback

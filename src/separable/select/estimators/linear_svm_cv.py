@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from separable.certified.estimators.linear_svm import LOSSES, PENALTIES, LinearSVM, check_penalty
+from separable.fitting.base import with_parameters
 from separable.model.parameters import Requirement, one_of
 from separable.model.predict.probability import classes_of
 from separable.select.estimators.base_search import grid_requirement
 from separable.select.estimators.c_search import C_SEARCH_PARAMETERS, CSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from separable.fitting.fold_fits import FoldData, FoldPath
     from separable.fitting.splits import Split
 
 __all__ = ["LinearSVMCV"]
 
 
+@with_parameters
 class LinearSVMCV(CSearch):
     """A linear support vector machine with the C that predicts best rows it has not seen.
 
@@ -49,6 +50,10 @@ class LinearSVMCV(CSearch):
     (0.1, 0.977)
     """
 
+    _: KW_ONLY
+    loss: str = "hinge"
+    penalty: str = "l2"
+
     _kind = LinearSVM
     _default_scoring = "accuracy"
     _requirements: ClassVar[dict[str, Requirement]] = {
@@ -57,41 +62,6 @@ class LinearSVMCV(CSearch):
         "loss": one_of(*LOSSES),
         "penalty": one_of(*PENALTIES),
     }
-
-    def __init__(
-        self,
-        Cs: Any = 10,
-        *,
-        loss: str = "hinge",
-        penalty: str = "l2",
-        cv: Any = None,
-        scoring: Any = None,
-        select: str = "min",
-        refit: bool = True,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Any = None,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.Cs = Cs
-        self.loss = loss
-        self.penalty = penalty
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.refit = refit
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

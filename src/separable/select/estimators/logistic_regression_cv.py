@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -11,13 +12,12 @@ from separable.certified.estimators.logistic_regression import (
     LogisticRegression,
     refuse_no_penalty,
 )
+from separable.fitting.base import with_parameters
 from separable.model.predict.probability import probabilities
 from separable.select.estimators.base_search import L1_RATIOS
 from separable.select.estimators.c_search import C_SEARCH_PARAMETERS, CSearch, values_of_C
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from separable.fitting.fold_fits import FoldData, FoldPath
@@ -32,6 +32,7 @@ __all__ = ["LogisticRegressionCV"]
 LEAST = float(np.finfo(np.float64).eps)
 
 
+@with_parameters
 class LogisticRegressionCV(CSearch):
     """Logistic regression with the C that predicts best rows it has not seen.
 
@@ -75,40 +76,9 @@ class LogisticRegressionCV(CSearch):
     True
     """
 
-    def __init__(
-        self,
-        Cs: Any = 10,
-        *,
-        cv: Any = None,
-        scoring: Any = None,
-        select: str = "min",
-        refit: bool = True,
-        l1_ratios: Any = 0.0,
-        multi_class: str = "multinomial",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Any = None,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        callback: Callable[[int, float], Any] | None = None,
-    ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.refit = refit
-        self.l1_ratios = l1_ratios
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
+    _: KW_ONLY
+    l1_ratios: Any = 0.0
+    multi_class: str = "multinomial"
 
     _kind, _ratios = LogisticRegression, "l1_ratios"
     _default_scoring = "neg_log_loss"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from separable.data.rows import largest_magnitude
+from separable.fitting.base import with_parameters
 from separable.fitting.best_candidate import GridEdgeWarning, warn_of_edge
 from separable.fitting.scorers import SCORING, check_scoring
 from separable.fitting.splits import CV, GIVE_SPLITTER, read_folds
@@ -72,6 +73,7 @@ ALPHAS = Requirement(
 )
 
 
+@with_parameters
 class RidgeCV(SquaresRegressor):
     """Ridge regression with alpha selected by exact cross-validation.
 
@@ -130,6 +132,11 @@ class RidgeCV(SquaresRegressor):
     array([-2.013, -1.973, -1.82 , -1.963])
     """
 
+    alphas: Any = None
+    cv: Any = None
+    fit_intercept: bool = True
+    scoring: Any = None
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "alphas": ALPHAS,
         "cv": CV,
@@ -138,19 +145,7 @@ class RidgeCV(SquaresRegressor):
     }
 
     #: What was chosen before more rows came.
-    _choice: tuple[float, Scores | None]
-
-    def __init__(
-        self,
-        alphas: Any = None,
-        cv: Any = None,
-        fit_intercept: bool = True,
-        scoring: Any = None,
-    ) -> None:
-        self.alphas = alphas
-        self.cv = cv
-        self.fit_intercept = fit_intercept
-        self.scoring = scoring
+    _choice: tuple[float, Scores | None] = field(init=False)
 
     @property
     def alpha_(self) -> float:
