@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["joined_script", "lab"]
 
 #: The modules in the order in which they are joined: each after those it imports.
-NAMES = ("algebra", "optimum", "kernels", "exact", "csv", "python", "drawing", "charts", "app")
-MODULES = tuple(f"{name}.mjs" for name in NAMES)
+MODULES = (
+    *("algebra", "optimum", "kernels", "exact", "csv", "python", "drawing", "charts"),
+    *("lessons", "lesson_view", "app"),
+)
+#: The lessons of the lectures, and the largest number of a student.
+LESSONS = tuple(f"L{k}" for k in range(1, 24))
+MAX_SEED = 1_000_000
 
 
 def lab(
@@ -30,6 +36,9 @@ def lab(
     *,
     columns: Sequence[str] = (),
     path: str | PathLike[str] | None = None,
+    lesson: str | None = None,
+    seed: int = 1,
+    key: bool = False,
 ) -> str:
     """Return a page on which linear models learn step by step: one self-contained HTML file.
 
@@ -48,6 +57,12 @@ def lab(
         From 2 to 8 columns of numbers; default: the first two.
     path : str or path, optional
         A file to write the page to. An existing file is not overwritten.
+    lesson : {"L1", "L2", ..., "L23"}, optional
+        The lesson that the page starts with: questions to answer before a step is shown.
+    seed : int, default 1
+        The student's number, from which the numbers of the questions follow.
+    key : bool, default False
+        Whether the page has the answers, for a teacher.
 
     Returns
     -------
@@ -66,32 +81,45 @@ def lab(
         raise FileExistsError(f"{path} exists already. Name another file, or remove it.")
     if (data is None) != (target is None):
         raise ValueError("The lab needs both data and target, the column of classes, or neither.")
+    if lesson is not None and lesson not in LESSONS:
+        raise ValueError(f"There is no lesson {lesson!r}. Choose one from L1 to L23.")
+    if not 0 <= seed <= MAX_SEED:
+        raise ValueError(f"The seed must be from 0 to {MAX_SEED}. Got {seed}.")
     first = {} if target is None else {"file": from_table(data, target, columns)}
-    page = _page(first | built_in())
+    page = _page(first | built_in(), {"lesson": lesson or "", "seed": seed, "key": key})
     if path is not None:
         write_atomically(Path(path), page.encode())
     return page
 
 
-def _page(data: dict[str, Any]) -> str:
+def _page(data: dict[str, Any], lesson: dict[str, Any]) -> str:
     script = joined_script()
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     parts = {
         "policy": _policy(script),
         "style": _asset("style.css"),
         "data": text.replace("<", "\\u003c"),
+        "lesson": escape(json.dumps(lesson)),
         "script": script,
     }
-    return re.sub("@(policy|style|data|script)@", lambda m: parts[m[1]], _asset("page.html"))
+    return re.sub("@(policy|style|data|lesson|script)@", lambda m: parts[m[1]], _asset("page.html"))
 
 
 def joined_script() -> str:
-    """Return the modules as one script, without imports and exports."""
-    text = "\n".join(_asset(name) for name in MODULES)
-    text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
+    """Return the modules as one script: each is a function that returns its exports."""
+    parts = "\n".join(_as_function(name) for name in MODULES)
+    assert "</script" not in parts.lower()
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+
+
+def _as_function(name: str) -> str:
+    text = _asset(f"{name}.mjs")
+    exports = ", ".join(re.findall(r"^export (?:function|const) (\w+)", text, re.MULTILINE))
+    text = re.sub(
+        r'^import (\{[^}]*\}) from "\./(\w+)\.mjs";', r"const \1 = \2;", text, flags=re.MULTILINE
+    )
     text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
-    assert "</script" not in text.lower()
-    return f'"use strict";\n(() => {{\n{text}}})();\n'
+    return f"const {name} = (() => {{\n{text}return {{ {exports} }};\n}})();\n"
 
 
 def _policy(script: str) -> str:

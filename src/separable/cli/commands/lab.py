@@ -16,6 +16,7 @@ __all__ = ["lab"]
     short_help="Write a page on which linear models learn step by step.",
     examples=(
         "separable lab --open  # AND, OR, XOR, clouds, a ring, penguins",
+        "separable lab --lesson L4 --seed 7 -o student7.html",
         "separable lab iris.csv --target species --columns petal_length,petal_width -o iris.html",
     ),
 )
@@ -23,6 +24,14 @@ __all__ = ["lab"]
 @click.option("--target", metavar="COL", help="The column of classes.")
 @click.option(
     "--columns", metavar="A,B,...", help="2 to 8 columns of numbers.  [default: the first two]"
+)
+@heading(
+    "Lessons",
+    click.option("--lesson", metavar="L1...L23", help="Start with the questions of a lesson."),
+    click.option(
+        "--seed", default=1, show_default=True, help="The student's number: other questions."
+    ),
+    click.option("--key", is_flag=True, help="Show the answers, for a teacher."),
 )
 @heading(
     OUTPUT,
@@ -42,6 +51,9 @@ def lab(
     data: str | None,
     target: str | None,
     columns: str | None,
+    lesson: str | None,
+    seed: int,
+    key: bool,
     output: str,
     opens: bool,
     as_json: bool,
@@ -59,7 +71,7 @@ def lab(
     if data is not None and target is None:
         raise click.UsageError("DATA needs --target, the column of classes.")
     names = [name.strip() for name in columns.split(",")] if columns else []
-    page = write(data, target, columns=names, path=output)
+    page = write(data, target, columns=names, path=output, lesson=lesson, seed=seed, key=key)
     if as_json:
         write_data(json_bytes({"lab": output, "data": data, "bytes": len(page.encode())}))
     say(f"Wrote {output}: open it in a browser.")

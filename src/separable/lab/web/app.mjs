@@ -5,12 +5,13 @@ import { lassoPath } from "./optimum.mjs";
 import { CERTIFIED, CLOSED, LOSSES, initial, meanWeights, permutation, predictor, products, run, voters, withinClasses } from "./kernels.mjs";
 import { MAX_NUMBERS, hull, nearest, separability } from "./exact.mjs";
 import { MAX_BYTES, MAX_ROWS, dataOf } from "./csv.mjs";
+import { openLesson, prepareLessons } from "./lesson_view.mjs";
 import { pythonCode } from "./python.mjs";
 import { clipped, colour, drawArrow, drawAxes, drawCurves, drawLine, drawNormal, drawPoint, drawZero, format, frameOf, label, shade, viewOf } from "./drawing.mjs";
 
 const EXAMPLES = JSON.parse(document.getElementById("data").textContent);
 /** The controls whose values make up the address. */
-const SETTINGS = ["example", "degree", "learner", "loss", "ties", "eta", "alpha", "C", "prior", "epochs", "order", "seed", "start", "view"];
+const SETTINGS = ["example", "degree", "learner", "loss", "ties", "eta", "alpha", "C", "prior", "epochs", "order", "seed", "start", "view", "lessonName", "student"];
 const PERCEPTRONS = ["perceptron", "averaged", "voted", "batch"];
 /** The learners that each control is for. */
 const USED_BY = { loss: ["sgd"], alpha: ["ridge", "lasso"], path: ["lasso"], C: ["logistic", "svm"], prior: ["lda", "naive_bayes"], ties: PERCEPTRONS };
@@ -480,6 +481,7 @@ function slideAlong() {
 
 function settingChanged(id) {
   stop();
+  if (id === "lessonName" || id === "student") { openLesson(); show(); return; }
   if (id === "example") { choose(EXAMPLES[$("example").value]); return; }
   if (id === "view") state.box = null;
   if (id === "degree") fillViews();
@@ -516,9 +518,9 @@ async function openFile(file) {
   }
 }
 
-/** Show the state that the address names. */
-function openAddress() {
-  state.wanted = new URLSearchParams(location.hash.slice(1));
+/** Show the state that settings name, as an address holds them. @param {string} settings */
+function openSettings(settings) {
+  state.wanted = new URLSearchParams(settings);
   for (const id of SETTINGS) {
     const value = state.wanted.get(id);
     if (value !== null && ($(id).tagName !== "SELECT" || [...$(id).options].some((o) => o.value === value))) $(id).value = value;
@@ -529,6 +531,12 @@ function openAddress() {
   state.wanted = null;
 }
 
+function openAddress() {
+  openSettings(location.hash.slice(1));
+  openLesson();
+}
+
 for (const name of Object.keys(EXAMPLES)) $("example").append(new Option(EXAMPLES[name].title, name));
+$("lessonName").value = prepareLessons({ open: openSettings, state: () => ({ ...state.data, steps: state.steps }) });
 listen();
 openAddress();

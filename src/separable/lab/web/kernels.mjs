@@ -211,16 +211,24 @@ export function products(x, degree) {
   return all.map(({ value }) => value);
 }
 
-/** A permutation of n rows for a seed (SplitMix64 and Fisher-Yates). @param {number} n @param {number} seed */
-export function permutation(n, seed) {
-  const rows = Array.from({ length: n }, (_, i) => i);
+/** Whole numbers below a bound for a seed (SplitMix64). @param {number} seed @returns {(bound: number) => number} */
+export function generator(seed) {
   let state = BigInt(seed);
-  for (let left = n; left > 1; left -= 1) {
+  return (bound) => {
     state = BigInt.asUintN(64, state + 0x9e3779b97f4a7c15n);
     let z = state;
     z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
     z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
-    const chosen = Number(((z ^ (z >> 31n)) * BigInt(left)) >> 64n);
+    return Number(((z ^ (z >> 31n)) * BigInt(bound)) >> 64n);
+  };
+}
+
+/** A permutation of n rows for a seed (Fisher-Yates). @param {number} n @param {number} seed */
+export function permutation(n, seed) {
+  const rows = Array.from({ length: n }, (_, i) => i);
+  const below = generator(seed);
+  for (let left = n; left > 1; left -= 1) {
+    const chosen = below(left);
     [rows[left - 1], rows[chosen]] = [rows[chosen], rows[left - 1]];
   }
   return rows;
