@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable._notebook import html_table
 from separable.data.rows import as_rows
 from separable.fitting.targets import check_labels
 from separable.geometry.cone.signed_rows import LabelledRows, read_labelled
@@ -235,6 +237,10 @@ class Verdict:
     def __repr__(self) -> str:
         return self.to_text()
 
+    def _repr_html_(self) -> str:
+        head, *lines = (escape(line.strip()) for line in self.to_text().splitlines())
+        return f"<p><b>{head}</b></p><ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairVerdict(Verdict):
@@ -314,6 +320,9 @@ class Verdicts(Mapping[Any, Any]):
 
     def to_text(self) -> str:
         """Return one line per verdict."""
+        return table(self._table(), left=2)
+
+    def _table(self) -> list[tuple[str, ...]]:
         between = " and " if self.multi_class == "pairs" else ""
         lines = [
             (
@@ -323,10 +332,13 @@ class Verdicts(Mapping[Any, Any]):
             )
             for key, verdict in self.verdicts.items()
         ]
-        return table([("classes", "verdict", "margin"), *lines], left=2)
+        return [("classes", "verdict", "margin"), *lines]
 
     def __repr__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return html_table("Verdicts", self._table())
 
 
 def verdicts_of_pairs(data: LabelledRows, decide: Callable[[LabelledRows], Verdict]) -> Verdicts:

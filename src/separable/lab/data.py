@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from separable.typing import Floats
 
-__all__ = ["MAX_COLUMNS", "MAX_ROWS", "built_in", "from_table"]
+__all__ = ["MAX_COLUMNS", "MAX_ROWS", "built_in", "from_table", "page_values"]
 
 TITLES = {
     "and": "AND",
@@ -37,7 +37,7 @@ MAX_ROWS, MAX_COLUMNS = 2000, 8
 
 def built_in() -> dict[str, Any]:
     """Return the built-in data sets as JSON values, by name."""
-    return {name: _values(load(name), title) for name, title in TITLES.items()}
+    return {name: page_values(load(name), title) for name, title in TITLES.items()}
 
 
 def from_table(data: Any, target: str, columns: Sequence[str] = ()) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def from_table(data: Any, target: str, columns: Sequence[str] = ()) -> dict[str,
     kept = np.isfinite(X).all(axis=1) & known
     _check(X[kept], y[kept], name, target)
     title = f"your file: {name}" if isinstance(data, str) else "your table"
-    return _values(Example(X[kept], y[kept], used), title)
+    return page_values(Example(X[kept], y[kept], used), title)
 
 
 def _numbers(
@@ -108,7 +108,7 @@ def _floats(column: Any) -> Any:
     return numbers if np.isfinite(numbers).any() else None
 
 
-def _values(example: Example, title: str) -> dict[str, Any]:
+def page_values(example: Example, title: str) -> dict[str, Any]:
     """Return a data set as the page has it: targets -1 and +1, and the names of both."""
     classes = np.unique(example.y)
     other = str(classes[1]) if len(classes) == 2 else "any other"

@@ -11,19 +11,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from separable.lab.data import built_in, from_table
+from separable.lab.data import built_in, from_table, page_values
 from separable.model.files.atomic import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-__all__ = ["joined_script", "lab"]
+    from separable.datasets.examples import Example
+
+__all__ = ["joined_script", "lab", "lab_of_example"]
 
 #: The modules in the order in which they are joined: each after those it imports.
 MODULES = (
     *("algebra", "optimum", "kernels", "exact", "csv", "python", "drawing", "charts"),
-    *("lessons", "lesson_view", "app"),
+    *("validation", "lessons", "lesson_view", "app"),
 )
 #: The lessons of the lectures, and the largest number of a student.
 LESSONS = tuple(f"L{k}" for k in range(1, 24))
@@ -90,6 +92,12 @@ def lab(
     if path is not None:
         write_atomically(Path(path), page.encode())
     return page
+
+
+def lab_of_example(example: Example, title: str, settings: str) -> str:
+    """Return a page that starts with rows and settings, as the address of a page holds them."""
+    data = {"file": page_values(example, title)} | built_in()
+    return _page(data, {"lesson": "", "seed": 1, "key": False, "settings": settings})
 
 
 def _page(data: dict[str, Any], lesson: dict[str, Any]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable._notebook import html_table
 from separable.errors import require_packages
 from separable.learn.plain import LOSSES
 from separable.online.averaged_perceptron import AveragedPerceptron
@@ -278,14 +279,7 @@ class Trace:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        def line(cells: list[str], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
-
-        body = "".join(line(cells, "td") for cells in self._cells())
-        head = f"<thead>{line(self._head(), 'th')}</thead>"
-        return (
-            f"<table><caption>{escape(self.title())}</caption>{head}<tbody>{body}</tbody></table>"
-        )
+        return html_table(self.title(), [self._head(), *self._cells()])
 
     # ------------------------------------------------------------------ pictures
 
@@ -304,6 +298,48 @@ class Trace:
         from separable.learn.trace_picture import draw_trace
 
         return draw_trace(self, panels)
+
+    def animate(self, path: str | Path, *, frames: int = 60, seconds: float = 0.5) -> Path:
+        """Write the boundary after each update as an animation, for two columns and two classes.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in ".gif" or ".html".
+        frames : int, default 60
+            Maximum number of frames.
+        seconds : float, default 0.5
+            Duration of a frame.
+
+        Returns
+        -------
+        Path
+        """
+        from separable.learn.trace_picture import frames_display
+
+        return frames_display(self).save(path, frames=frames, seconds=seconds)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the trace as a page of the lab, which steps through it in a browser.
+
+        The trace has two classes, 2 to 8 columns, and a fixed order: ``order="given"`` or a
+        permutation. The rows are stored in this order. An existing file is not overwritten.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        Path
+        """
+        from separable.learn.trace_page import lab_page
+        from separable.model.files.atomic import write_atomically
+
+        if Path(path).exists():
+            raise FileExistsError(f"{path} exists already. Name another file, or remove it.")
+        write_atomically(Path(path), lab_page(self).encode())
+        return Path(path)
 
 
 def _numbers(values: Floats) -> str:

@@ -12,7 +12,7 @@ from separable.plot.style.theme import DARK, LINE_COLOURS, pyplot, short_names
 if TYPE_CHECKING:
     from separable.learn.trace import Trace
 
-__all__ = ["draw_trace"]
+__all__ = ["draw_trace", "frames_display"]
 
 #: Maximum number of weights that are drawn, those that end largest.
 MAX_LINES = 7
@@ -20,13 +20,19 @@ MAX_LINES = 7
 
 def draw_trace(trace: Trace, panels: int) -> Any:
     """Draw a trace; return the display or the axes."""
-    two = trace.classes is not None and len(trace.classes) == 2 and trace.X.shape[1] == 2
-    return _frames(trace, panels) if two else _curves(trace)
+    return frames_display(trace).plot(panels=panels) if _is_plane(trace) else _curves(trace)
 
 
-def _frames(trace: Trace, panels: int) -> TrainingFramesDisplay:
+def _is_plane(trace: Trace) -> bool:
+    return trace.classes is not None and len(trace.classes) == 2 and trace.X.shape[1] == 2
+
+
+def frames_display(trace: Trace) -> TrainingFramesDisplay:
     """Return the boundary after each update."""
-    assert trace.classes is not None
+    if trace.classes is None or not _is_plane(trace):
+        raise ValueError(
+            "An animation shows two columns and two classes. plot() draws the weights of others."
+        )
     kept = np.flatnonzero(trace.changed)
     weights = trace.weights[np.append(0, kept + 1), 0]
     frames = TrainingFrames(
@@ -37,9 +43,7 @@ def _frames(trace: Trace, panels: int) -> TrainingFramesDisplay:
     )
     name = type(trace.learner).__name__
     columns = tuple(short_names(trace.columns))
-    return TrainingFramesDisplay(trace.X, trace.y, trace.classes, frames, name, columns).plot(
-        panels=panels
-    )
+    return TrainingFramesDisplay(trace.X, trace.y, trace.classes, frames, name, columns)
 
 
 def _curves(trace: Trace) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtr
 
+from separable._notebook import html_table
 from separable.fitting.best_candidate import standard_errors
 from separable.model.words import lined_up
 
@@ -106,6 +107,13 @@ class CrossValidation:
 
     def to_text(self) -> str:
         """Return the table of fold scores, with their mean and its standard error."""
+        return f"{self._title()}\n{lined_up(self._table())}"
+
+    def _title(self) -> str:
+        folds = f"{self.n_folds} fold{'s' * (self.n_folds > 1)}"
+        return f"{self.learner}, {folds}, {len(self.rows)} held-out rows"
+
+    def _table(self) -> list[list[str]]:
         names = list(self.scores)
         table = [["fold", "train", "test", "by", *names]]
         for k, how in enumerate(self.how):
@@ -113,11 +121,13 @@ class CrossValidation:
             table.append([*sizes, *(shown_number(self.scores[name][k]) for name in names)])
         table.append(["mean", "", "", "", *map(shown_number, self.mean.values())])
         table.append(["std. error", "", "", "", *map(shown_number, self.standard_error.values())])
-        folds = f"{self.n_folds} fold{'s' * (self.n_folds > 1)}"
-        return f"{self.learner}, {folds}, {len(self.rows)} held-out rows\n{lined_up(table)}"
+        return table
 
     def __repr__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title(), self._table())
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable._notebook import html_table
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -86,6 +88,16 @@ class Certificate:
             gap=value * self.gap,
             convexity=convexity * self.convexity,
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("the optimum is at least (dual)", f"{self.dual:.10g}"),
+            ("and at most (primal)", f"{self.primal:.10g}"),
+            ("relative gap", f"{self.relative_gap:.2g}"),
+            ("requested", f"{self.tol:.2g}"),
+        ]
+        title = "Certificate: converged" if self.converged else "Certificate: not converged"
+        return html_table(title, [("bound", "value"), *rows])
 
     def __add__(self, other: Certificate) -> Certificate:
         return Certificate(

@@ -5,13 +5,14 @@ import { lassoPath } from "./optimum.mjs";
 import { CERTIFIED, CLOSED, LOSSES, initial, meanWeights, permutation, predictor, products, run, voters, withinClasses } from "./kernels.mjs";
 import { MAX_NUMBERS, hull, nearest, separability } from "./exact.mjs";
 import { MAX_BYTES, MAX_ROWS, dataOf } from "./csv.mjs";
-import { openLesson, prepareLessons } from "./lesson_view.mjs";
+import { firstSettings, openLesson, prepareLessons } from "./lesson_view.mjs";
 import { pythonCode } from "./python.mjs";
+import { errorRate, errorsByDegree, learningCurve, meanErrors, turnsOf, validate, without } from "./validation.mjs";
 import { clipped, colour, drawArrow, drawAxes, drawCurves, drawLine, drawNormal, drawPoint, drawZero, format, frameOf, label, shade, viewOf } from "./drawing.mjs";
 
 const EXAMPLES = JSON.parse(document.getElementById("data").textContent);
 /** The controls whose values make up the address. */
-const SETTINGS = ["example", "degree", "learner", "loss", "ties", "eta", "alpha", "C", "prior", "epochs", "order", "seed", "start", "view", "lessonName", "student"];
+const SETTINGS = ["example", "degree", "learner", "loss", "ties", "eta", "alpha", "C", "prior", "epochs", "order", "seed", "start", "view", "validation", "turn", "lessonName", "student"];
 const PERCEPTRONS = ["perceptron", "averaged", "voted", "batch"];
 /** The learners that each control is for. */
 const USED_BY = { loss: ["sgd"], alpha: ["ridge", "lasso"], path: ["lasso"], C: ["logistic", "svm"], prior: ["lda", "naive_bayes"], ties: PERCEPTRONS };
@@ -21,11 +22,13 @@ const STEP_CONTROLS = ["eta", "epochs", "order", "start", "seed"];
 const MAX_FEATURES = 100;
 /** Most rows that the surface of a loss is computed from. */
 const SURFACE_ROWS = 200;
+/** Most work, in rows times epochs times fits, that the errors on held-out rows may cost. */
+const MAX_VALIDATION = 4_000_000;
 /** Largest number of scores that one shading computes. */
 const MAX_SCORES = 2_000_000;
 const LOG_ROWS = 14;
 const $ = (id) => document.getElementById(id);
-const state = { path: null, data: null, edited: false, features: [], spec: null, steps: [], closed: null, at: 0, verdict: null, timer: null, selected: -1, view: null, box: null };
+const state = { path: null, turns: [], held: [], training: [], learned: { X: [], y: [] }, data: null, edited: false, features: [], spec: null, steps: [], closed: null, at: 0, verdict: null, timer: null, selected: -1, view: null, box: null };
 
 const vector = (w) => `(${w.slice(0, 7).map(format).join(", ")}${w.length > 7 ? ", …" : ""})`;
 const isClosed = () => state.spec.learner in CLOSED;
@@ -41,21 +44,37 @@ function specOf() {
     prior: number("prior") > 0 && number("prior") < 1 ? number("prior") : undefined,
     epochs: Math.min(1000, Math.max(1, Math.floor(number("epochs")))),
     start: $("start").value.split(/[,;\s]+/).filter(Boolean).map((v) => Number(v) || 0),
-    order: $("order").value === "random" ? permutation(state.data.X.length, Math.abs(Math.floor(number("seed")))) : undefined,
+    order: $("order").value === "random" ? permutation(state.training.length, seed()) : undefined,
   };
+}
+
+const seed = () => Math.abs(Math.floor(Number($("seed").value) || 0));
+
+/** The rows that are held out in the turn that is shown, and those that the learner sees. */
+function holdOut() {
+  const n = state.data.X.length;
+  state.turns = turnsOf(n, $("validation").value, seed());
+  const turn = Math.min(state.turns.length, Math.max(1, Math.floor(Number($("turn").value) || 1)));
+  state.held = state.turns[turn - 1] ?? [];
+  state.training = without(n, state.held);
+  state.learned = { X: state.training.map((i) => state.features[i]), y: state.training.map((i) => state.data.y[i]) };
 }
 
 function learn({ keep = false } = {}) {
   const { X, y } = state.data;
   const degree = Number($("degree").value);
   state.features = X.map((x) => products(x, degree));
+  holdOut();
   state.spec = specOf();
+  const learned = state.learned;
   if (isCertified()) state.spec.start = [];
   if (X.length) state.spec.start = initial(state.spec, state.features);
-  const computable = y.includes(-1) && y.includes(1) && !tooWide();
-  state.path = state.spec.learner === "lasso" && computable ? lassoPath(state.features, y) : null;
-  state.closed = isClosed() && computable ? CLOSED[state.spec.learner](state.spec, state.features, y) : null;
-  state.steps = isClosed() || (isCertified() && !computable) ? [] : run(state.spec, state.features, y);
+  const computable = learned.y.includes(-1) && learned.y.includes(1) && !tooWide();
+  state.path = state.spec.learner === "lasso" && computable ? lassoPath(learned.X, learned.y) : null;
+  state.closed = isClosed() && computable ? CLOSED[state.spec.learner](state.spec, learned.X, learned.y) : null;
+  state.steps = isClosed() || (isCertified() && !computable) ? [] : run(state.spec, learned.X, learned.y);
+  for (const step of state.steps) if (step.row >= 0) step.row = state.training[step.row];
+  clearErrors();
   state.at = keep ? Math.min(state.at, state.steps.length) : 0;
   state.verdict = separability(state.features, y);
   show();
@@ -130,7 +149,7 @@ function drawPlane() {
   if (degree === 1 && state.data.columns.length === 2) drawEllipses(c, view);
   drawAxes(c, view, flatten.names);
   const row = state.at > 0 ? state.steps[state.at - 1].row : -1;
-  points.forEach((p, i) => drawPoint(c, view.to(p), state.data.y[i], { ring: i === row || i === state.selected }));
+  points.forEach((p, i) => drawPoint(c, view.to(p), state.data.y[i], { ring: i === row || i === state.selected, hollow: state.held.includes(i) }));
   $("plane").setAttribute("aria-label", `${points.length} rows. ${$("badge").textContent} ${$("now").textContent}`);
 }
 
@@ -184,7 +203,7 @@ function outline(c, view, corners, stroke, width) {
 /** One, two and three standard deviations of each Gaussian class. */
 function drawEllipses(c, view) {
   if (!["lda", "naive_bayes"].includes(state.spec.learner) || !state.closed) return;
-  const { low, high, covariance: [[a, b], [, d]] } = withinClasses(state.features, state.data.y);
+  const { low, high, covariance: [[a, b], [, d]] } = withinClasses(state.learned.X, state.learned.y);
   const shared = [[a, state.spec.learner === "lda" ? b : 0], [0, d]];
   for (const sigmas of [1, 2, 3]) {
     drawEllipse(c, view, low, shared, sigmas, colour("negative"));
@@ -244,14 +263,53 @@ function showCurve() {
   const unit = isCertified() ? "iteration" : "epoch";
   $("curveTitle").textContent = isCertified() ? "Iterations" : "Epochs";
   $("measure").textContent = values.length ? `${name} of each ${unit}: first ${format(values[0])}, last ${format(values[values.length - 1])}.` : "This learner has no epochs: its weights are computed at once.";
-  drawCurves($("curve"), [{ name, values, colour: "accent" }], { now, x: unit });
+  const held = state.held.length && state.steps.length && !isCertified() ? heldOutCurves() : [];
+  if (held.length) $("measure").textContent += " Drawn: the error rates at the end of each epoch.";
+  drawCurves($("curve"), held.length ? held : [{ name, values, colour: "accent" }], { now, x: unit });
+}
+
+/** The error rates of training and held-out rows at the end of each epoch; none if they are too much work. */
+function heldOutCurves() {
+  const ends = state.steps.flatMap((s, k) => (state.steps[k + 1]?.epoch === s.epoch ? [] : [k + 1]));
+  if (ends.length * (state.steps.length + state.data.X.length) > MAX_VALIDATION) return [];
+  const values = ends.map((t) => predictor(state.spec, state.steps, t, weightsAt(t)));
+  const rates = (rows) => values.map((value) => errorRate(value, rows.map((i) => state.features[i]), rows.map((i) => state.data.y[i])));
+  return [{ name: "held out", values: rates(state.held), colour: "positive" }, { name: "training", values: rates(state.training), colour: "accent" }];
+}
+
+// ------------------------------------------------------------------ errors on held-out rows
+
+function clearErrors() {
+  $("errors").hidden = true;
+  $("errorText").textContent = "";
+}
+
+/** Draw errors, if the fits are not too much work. @param {number} fits @param {string} x @param {string} by @param {() => object[]} compute */
+function showErrors(fits, x, by, compute) {
+  const work = fits * state.data.X.length * (isClosed() || isCertified() ? 20 : state.spec.epochs);
+  clearErrors();
+  if (work > MAX_VALIDATION || tooWide()) { $("errorText").textContent = "Too much work for this page. Take fewer epochs or folds."; return; }
+  const errors = compute();
+  const at = (k) => errors[k][by] ?? k + 1;
+  $("errors").hidden = false;
+  drawCurves($("errors"), [{ name: "held out", values: errors.map((e) => e.held), colour: "positive" }, { name: "training", values: errors.map((e) => e.training), colour: "accent" }], { x, ends: [at(0), at(errors.length - 1)] });
+  const best = errors.reduce((k, e, i) => (e.held < errors[k].held ? i : k), 0);
+  const mean = meanErrors(errors);
+  $("errorText").textContent = by === "turn" ? `Mean error: held out ${format(mean.held)}, training ${format(mean.training)}.` : `Smallest held-out error ${format(errors[best].held)} at ${x} ${at(best)}; there the training error is ${format(errors[best].training)}.`;
+}
+
+function listenToErrors() {
+  const turns = () => (state.turns.length ? state.turns : turnsOf(state.data.X.length, "folds", seed()));
+  $("allTurns").onclick = () => showErrors(turns().length, "turn", "turn", () => validate(state.spec, state.features, state.data.y, turns()));
+  $("byRows").onclick = () => showErrors(40, "training rows", "rows", () => learningCurve(state.spec, state.features, state.data.y, seed()));
+  $("byDegree").onclick = () => showErrors(5 * turns().length, "degree", "degree", () => errorsByDegree(state.spec, state.data.X, state.data.y, turns()));
 }
 
 /** The measure of each epoch: mistakes, the mean loss, or the proved digits. */
 function epochValues(counts) {
   const sums = [];
   for (const { epoch, loss } of state.steps) sums[epoch - 1] = (sums[epoch - 1] ?? 0) + loss;
-  return isCertified() ? sums.map(provedDigits) : counts ? sums : sums.map((v) => v / state.data.X.length);
+  return isCertified() ? sums.map(provedDigits) : counts ? sums : sums.map((v) => v / state.training.length);
 }
 
 function showPath() {
@@ -272,7 +330,7 @@ function show() {
   showCurve();
   showLog();
   const degree = Number($("degree").value);
-  $("python").textContent = state.data.X.length ? pythonCode({ spec: state.spec, example: state.edited || $("example").value === "file" ? null : $("example").value, X: state.data.X, y: state.data.y, degree, at: state.at }) : "";
+  $("python").textContent = state.data.X.length ? pythonCode({ spec: state.spec, example: state.edited || $("example").value === "file" ? null : $("example").value, X: state.data.X, y: state.data.y, degree, at: state.at, training: state.held.length ? state.training : undefined }) : "";
   history.replaceState(null, "", address());
 }
 
@@ -302,14 +360,17 @@ function showControls() {
   $("at").value = String(state.at);
   for (const [id, learners] of Object.entries(USED_BY)) $(id).parentElement.hidden = !learners.includes(state.spec.learner);
   for (const id of STEP_CONTROLS) $(id).parentElement.hidden = isClosed() || isCertified();
+  if (state.turns.length) $("seed").parentElement.hidden = false;
+  $("turn").parentElement.hidden = state.turns.length < 2;
+  $("turn").max = String(state.turns.length);
   if (state.path) { const [low, high] = pathRange(state.path); $("path").value = String(300 * (Math.log(high / Math.max(state.spec.alpha, low)) / Math.log(high / low))); }
 }
 
 function nowText() {
   const { y } = state.data;
   const value = predictor(state.spec, state.steps, state.at, weightsAt(state.at));
-  const wrong = state.features.filter((x, i) => (value(x) > 0 ? 1 : -1) !== y[i]).length;
-  const errors = `${wrong} of ${y.length} rows wrong.`;
+  const wrong = (rows) => `${rows.filter((i) => (value(state.features[i]) > 0 ? 1 : -1) !== y[i]).length} of ${rows.length}`;
+  const errors = `${wrong(state.training)} rows wrong${state.held.length ? `, of the held-out rows ${wrong(state.held)}` : ""}.`;
   if (isClosed() || isCertified()) if (tooWide()) return `More than ${MAX_FEATURES} features: not computed on this page. The Python code below computes it.`;
   if (isClosed()) return state.closed ? `(b, w) = ${vector(state.closed)}. ${errors}${discriminants()}` : "No unique solution: two classes and columns that vary independently are needed.";
   if (isCertified()) return state.steps.length ? `Iteration ${state.at} of ${state.steps.length}. (b, w) = ${vector(boundary())}. ${errors}` : "The learner needs rows of two classes.";
@@ -321,9 +382,8 @@ function nowText() {
 /** The discriminants of LDA: delta_k(x) = x'S^-1 mu_k - mu_k'S^-1 mu_k / 2 + log pi_k. */
 function discriminants() {
   if (state.spec.learner !== "lda") return "";
-  const { low, high, covariance } = withinClasses(state.features, state.data.y);
-  const count = state.data.y.filter((v) => v === 1).length;
-  const prior = state.spec.prior ?? count / state.data.y.length;
+  const { low, high, covariance } = withinClasses(state.learned.X, state.learned.y);
+  const prior = state.spec.prior ?? state.learned.y.filter((v) => v === 1).length / state.learned.y.length;
   const text = [[low, 1 - prior, "−"], [high, prior, "+"]].map(([mean, pi, sign]) => {
     const w = solve(covariance, mean);
     const constant = Math.log(pi) - dot(w, mean) / 2;
@@ -337,9 +397,9 @@ function boundText(updates) {
   const last = state.steps[state.steps.length - 1];
   if (state.spec.learner !== "perceptron" || !last || state.spec.start.some((w) => w !== 0)) return "";
   const norm = Math.hypot(...last.weights);
-  const gamma = Math.min(...state.features.map((x, i) => state.data.y[i] * score(last.weights, x))) / norm;
+  const gamma = Math.min(...state.learned.X.map((x, i) => state.learned.y[i] * score(last.weights, x))) / norm;
   if (!(gamma > 0)) return "";
-  const square = Math.max(...state.features.map((x) => x.reduce((sum, v) => sum + v * v, 1)));
+  const square = Math.max(...state.learned.X.map((x) => x.reduce((sum, v) => sum + v * v, 1)));
   const bound = Math.floor((square / gamma ** 2) * (1 + 1e-9));
   return ` By the bound at most ${bound} mistakes: ${bound - updates} left.`;
 }
@@ -462,6 +522,7 @@ function listen() {
   $("remove").onclick = remove;
   $("copy").onclick = copyPython;
   $("at").oninput = () => { stop(); go(Number($("at").value)); };
+  listenToErrors();
   listenToPlane($("plane"));
   document.addEventListener("keydown", onKey);
   window.addEventListener("resize", show);
@@ -532,7 +593,7 @@ function openSettings(settings) {
 }
 
 function openAddress() {
-  openSettings(location.hash.slice(1));
+  openSettings(location.hash.slice(1) || firstSettings());
   openLesson();
 }
 

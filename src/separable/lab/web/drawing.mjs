@@ -184,8 +184,8 @@ export function drawAxes(c, view, names) {
 export const clipped = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
 
 /** Curves over 1, 2, ..., each with a name and a colour. @param {HTMLCanvasElement} canvas
- * @param {{name: string, values: number[], colour: string}[]} curves @param {{now?: number, x: string}} options */
-export function drawCurves(canvas, curves, { now = -1, x }) {
+ * @param {{name: string, values: number[], colour: string}[]} curves @param {{now?: number, x: string, ends?: number[]}} options `ends` are the first and last value of x */
+export function drawCurves(canvas, curves, { now = -1, x, ends }) {
   const { context: c, width, height } = frameOf(canvas);
   if (curves.every(({ values }) => values.length === 0)) return;
   const count = Math.max(...curves.map(({ values }) => values.length), 1);
@@ -193,10 +193,10 @@ export function drawCurves(canvas, curves, { now = -1, x }) {
   const at = (/** @type {number} */ k, /** @type {number} */ v) => [34 + (k / Math.max(1, count - 1)) * (width - 46), height - 20 - (v / most) * (height - 34)];
   Object.assign(c, { strokeStyle: colour("line"), lineWidth: 1 });
   c.strokeRect(34, 14, width - 46, height - 34);
-  label(c, format(most), 30, 20, undefined, undefined, "right");
+  label(c, format(Number(most.toPrecision(3))), 31, 11, undefined, undefined, most >= 1000 || most < 0.1 ? "left" : "right");
   label(c, "0", 30, height - 18, undefined, undefined, "right");
-  label(c, "1", 34, height - 6);
-  label(c, String(count), width - 12, height - 6, undefined, undefined, "right");
+  label(c, String(ends?.[0] ?? 1), 34, height - 6);
+  label(c, String(ends?.[1] ?? count), width - 12, height - 6, undefined, undefined, "right");
   label(c, x, (width + 22) / 2, height - 6, undefined, undefined, "center");
   curves.forEach(({ name, values, colour: stroke }, index) => {
     c.beginPath();

@@ -10,20 +10,24 @@ const lesson = {
   /** @type {{open: (settings: string) => void, state: () => import("./lessons.mjs").Shown}} */ page: { open: () => {}, state: () => ({ X: [], y: [], steps: [] }) },
 };
 
+const first = () => JSON.parse(byId("lesson").dataset.first);
+/** The settings that the page starts with, if its address has none. @returns {string} */
+export const firstSettings = () => first().settings ?? "";
+
 /** Fill the list of lessons and listen. @param {typeof lesson.page} page opens settings, and tells what is shown
  * @returns {string} the lesson that the page starts with */
 export function prepareLessons(page) {
   lesson.page = page;
-  for (const [name, { title }] of Object.entries(LESSONS)) byId("lessonName").append(new Option(`${name}: ${title}`, name));
-  const first = JSON.parse(byId("lesson").dataset.first);
-  lesson.key = first.key;
-  byId("student").value = String(first.seed);
+  for (const [each, { title }] of Object.entries(LESSONS)) byId("lessonName").append(new Option(`${each}: ${title}`, each));
+  const { lesson: name, seed, key } = first();
+  lesson.key = key;
+  byId("student").value = String(seed);
   byId("check").onclick = checkReply;
   byId("before").onclick = () => ask(lesson.at - 1);
   byId("next").onclick = () => ask(lesson.at + 1);
   byId("results").onclick = saveResults;
   byId("reply").onkeydown = (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") checkReply(); };
-  return first.lesson;
+  return name;
 }
 
 /** Begin the lesson that is chosen. */

@@ -8,17 +8,20 @@ const CLASSES = {
   logistic: "LogisticRegression", svm: "LinearSVM", lasso: "Lasso", naive_bayes: "LinearGaussianNB",
 };
 
-/** @param {{spec: import("./kernels.mjs").Spec, example: string | null, X: number[][], y: number[], degree: number, at: number}} shown
- *   `example` is the name of a built-in data set that was not edited; `X` the raw columns */
-export function pythonCode({ spec, example, X, y, degree, at }) {
+/** @param {{spec: import("./kernels.mjs").Spec, example: string | null, X: number[][], y: number[], degree: number, at: number,
+ *   training?: number[]}} shown
+ *   `example` is the name of a built-in data set that was not edited; `X` the raw columns;
+ *   `training` the rows that are not held out, if any are */
+export function pythonCode({ spec, example, X, y, degree, at, training }) {
   const closed = spec.learner in CLOSED || spec.learner in CERTIFIED;
   const names = degree > 1 ? ["PolynomialEncoder", CLASSES[spec.learner]] : [CLASSES[spec.learner]];
   const imports = [`from separable import ${names.sort().join(", ")}`];
-  if (example) imports.unshift("import numpy as np");
+  if (example || training) imports.unshift("import numpy as np");
   if (example) imports.push("from separable.datasets import load");
   if (!closed) imports.push("from separable.learn import trace");
   const rows = example ? [`X, y, columns = load("${example}")`, "y = np.where(y == np.unique(y)[1], 1, -1)"] : [`X = ${JSON.stringify(X)}`, `y = ${JSON.stringify(y)}`];
   if (degree > 1) rows.push(`X = PolynomialEncoder(${degree}).fit_transform(X)`);
+  if (training) rows.push(`training = ${JSON.stringify(training)}`, "X, y = np.asarray(X)[training], np.asarray(y)[training]");
   return [...imports, "", ...rows, ...(closed ? closedLines(spec) : stepLines(spec, at))].join("\n");
 }
 

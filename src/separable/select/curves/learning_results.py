@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable._notebook import html_table
 from separable.fitting.best_candidate import standard_errors
 from separable.model.words import lined_up
 from separable.select.curves.forecast import Measured, forecast_of, law_at
@@ -169,20 +170,31 @@ class LearningCurve:
 
     def to_text(self) -> str:
         """Return the curve as a table, with the forecast below it."""
+        return "\n".join([self._title(), lined_up(self._table()), *self._notes()])
+
+    def _title(self) -> str:
+        times = f"{self.repeats} repetition{'s' * (self.repeats > 1)}"
+        held = f"{self.n_test} row{'s' * (self.n_test > 1)}"
+        return f"{self.learner}, {times}, {held} held out"
+
+    def _table(self) -> list[list[str]]:
         table = [["rows", "by", self.metric, "std. error"]]
         for size, how, *figures in zip(
             self.sizes, self.how, self.mean, self.standard_error, strict=True
         ):
             table.append([str(size), how, *map(shown_number, figures)])
-        times = f"{self.repeats} repetition{'s' * (self.repeats > 1)}"
-        held = f"{self.n_test} row{'s' * (self.n_test > 1)}"
-        text = [f"{self.learner}, {times}, {held} held out", lined_up(table)]
-        if self.baseline is not None:
-            text.append(f"Best constant prediction: {shown_number(self.baseline)}.")
-        return "\n".join([*text, self.forecast.to_text()])
+        return table
+
+    def _notes(self) -> list[str]:
+        best = self.baseline
+        constant = [] if best is None else [f"Best constant prediction: {shown_number(best)}."]
+        return [*constant, *self.forecast.to_text().splitlines()]
 
     def __repr__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title(), self._table(), self._notes())
 
 
 def _numbers(sizes: Any) -> Floats:
