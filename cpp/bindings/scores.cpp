@@ -25,6 +25,7 @@ void bind_scores(nb::module_& m) {
     m.def("sigmoid", &apply<apply_sigmoid>, nb::arg("values"), "1 / (1 + e^-s), in place.");
     m.def("binary_probabilities", &write_binary, nb::arg("scores"), nb::arg("out"),
           "Write the probabilities of two classes, sigma(-s) and sigma(s).");
+    m.def("exponential", &apply<apply_exponential>, nb::arg("values"), "e^s for s <= 0, in place.");
     m.def("softplus", &apply<apply_softplus>, nb::arg("values"), "log(1 + e^s), in place.");
     m.def("softmax", &apply_softmax, nb::arg("scores"), "The softmax of each row, in place.");
     m.def("log_softmax", &apply_log_softmax, nb::arg("scores"),

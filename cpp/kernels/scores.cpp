@@ -64,6 +64,8 @@ void write_binary(Const<double> scores, Mutable<double, 2> out) {
     binary_rows(scores.data(), static_cast<std::int64_t>(scores.shape(0)), out.data());
 }
 
+void apply_exponential(std::span<double> values) { apply<exponential_of_negative>(values); }
+
 void apply_softplus(std::span<double> values) { apply<softplus>(values); }
 
 void apply_softmax(Mutable<double, 2> scores) {

@@ -18,6 +18,8 @@ void apply_sigmoid(std::span<double> values);
 
 void write_binary(Const<double> scores, Mutable<double, 2> out);
 
+void apply_exponential(std::span<double> values);
+
 void apply_softplus(std::span<double> values);
 
 void apply_softmax(Mutable<double, 2> scores);

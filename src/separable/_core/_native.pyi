@@ -20,6 +20,9 @@ def sigmoid(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cp
 def binary_probabilities(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """Write the probabilities of two classes, sigma(-s) and sigma(s)."""
 
+def exponential(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None:
+    """e^s for s <= 0, in place."""
+
 def softplus(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None:
     """log(1 + e^s), in place."""
 

@@ -27,6 +27,7 @@ __all__ = [
     "checked_classes",
     "checked_names",
     "checked_numbers",
+    "checked_range",
     "checked_threshold",
     "names_of_features",
     "read_only",
@@ -76,6 +77,20 @@ def checked_threshold(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
         raise ValueError(f"threshold must be None or a finite number. Got {value!r:.80} instead.")
     return float(value)
+
+
+def checked_range(value: Any, link: str, k: int) -> tuple[float, float] | None:
+    """Return the validated output range, which the link "log" and no other link has."""
+    if (value is None) == (link == "log"):
+        raise ValueError("The link 'log' needs an output_range, and other links have none.")
+    if value is None:
+        return None
+    if k != 1:
+        raise ValueError(f"The link 'log' is for one target. Got {k}.")
+    low, high = (checked_threshold(each) for each in value)
+    if low is None or high is None or not 0 < low <= high:
+        raise ValueError(f"output_range must be two numbers, 0 < low <= high. Got {value!r:.80}.")
+    return low, high
 
 
 def checked_names(names: Iterable[str] | None, count: int, what: str) -> Sequence[str] | None:
@@ -158,15 +173,15 @@ def _text_classes(labels: list[str]) -> NDArray[Any]:
 
 def check_words(model: Model, classes: NDArray[Any] | None) -> None:
     """Raise for an invalid link, family, learner or state."""
-    from separable.model.linear_model import FAMILIES, LINKS, TrainingState
+    from separable.model.linear_model import FAMILIES, LINKS, NUMBER_LINKS, TrainingState
 
     if model.link not in LINKS:
         raise ValueError(f"link must be one of {LINKS}. Got {model.link!r:.80} instead.")
     if model.family is not None and model.family not in FAMILIES:
         raise ValueError(f"family must be None or one of {FAMILIES}. Got {model.family!r:.80}.")
-    if (classes is None) != (model.link == "identity"):
+    if (classes is None) != (model.link in NUMBER_LINKS):
         raise ValueError(
-            "link must be 'identity' without classes and another with them. "
+            "link must be 'identity' or 'log' without classes and another with them. "
             f"Got {model.link!r} {'without' if classes is None else 'with'} classes."
         )
     if not isinstance(model.learner, str) or not is_text(model.learner):

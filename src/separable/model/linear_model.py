@@ -19,6 +19,7 @@ from separable.model.arrays import (
     checked_classes,
     checked_names,
     checked_numbers,
+    checked_range,
     checked_threshold,
     names_of_features,
     read_only,
@@ -32,7 +33,11 @@ from separable.model.predict.inputs import (
     model_rows,
     record_scores,
 )
-from separable.model.predict.probability import classes_of, model_probabilities
+from separable.model.predict.probability import (
+    classes_of,
+    model_probabilities,
+    predicted_numbers,
+)
 from separable.model.predict.scores import linear_scores
 
 if TYPE_CHECKING:
@@ -51,9 +56,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Family", "LinearModel", "Link", "TrainingState"]
 
-Link: TypeAlias = Literal["score", "logistic", "softmax", "identity"]
+Link: TypeAlias = Literal["score", "logistic", "softmax", "identity", "log"]
 Family: TypeAlias = Literal["online", "moments", "certified"]
 LINKS, FAMILIES = get_args(Link), get_args(Family)
+
+#: Links of regression; all others are of classes.
+NUMBER_LINKS = ("identity", "log")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +94,8 @@ class LinearModel:
 
     Two classes: a score > 0 is ``classes[1]``, unless a decision threshold says otherwise. More:
     the class with the largest score, the first in a tie. One class, possible at the start of a
-    stream: always that class. No classes: the scores are the predicted numbers.
+    stream: always that class. No classes: the scores are the predicted numbers, or with the link
+    "log" their logarithms.
 
     Parameters
     ----------
@@ -96,9 +105,9 @@ class LinearModel:
     intercept : array-like, shape (k,)
     classes : array-like or None
         Sorted labels: bool, int, float or str. None for regression.
-    link : {"score", "logistic", "softmax", "identity"}
-        Meaning of a score: a margin, log-odds, a softmax logit, or the predicted number.
-        Regression, and only regression, has "identity".
+    link : {"score", "logistic", "softmax", "identity", "log"}
+        Meaning of a score: a margin, log-odds, a softmax logit, the predicted number or its
+        logarithm. Regression, and only regression, has "identity" or "log".
     feature_names : sequence of str, optional
         One per feature; those of the encoder, if there is one. Stored as a tuple or, from a file or
         a vocabulary, as a lazy sequence equal to the tuple.
@@ -124,6 +133,9 @@ class LinearModel:
         Hashes of the training rows. None: not recorded.
     decision : Decision, optional
         Threshold on the probability of one of two classes, which `predict` applies. None: 0.5.
+    output_range : (float, float), optional
+        Smallest and largest number that is predicted, both above 0. The link "log" needs it, since
+        an exponential of a score far from the training rows may be of any size.
 
     Examples
     --------
@@ -150,6 +162,7 @@ class LinearModel:
     calibration: NDArray[np.float64] | None = None
     training_rows: TrainingRows | None = None
     decision: Decision | None = None
+    output_range: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         weights = checked_numbers(self.weights, "weights", ndim=2)
@@ -166,6 +179,7 @@ class LinearModel:
             "evidence": plain(self.evidence, "evidence"),
             "threshold": checked_threshold(self.threshold),
             "calibration": _checked_calibration(self, len(weights)),
+            "output_range": checked_range(self.output_range, self.link, len(weights)),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -220,7 +234,8 @@ class LinearModel:
         scores = self._scores(X)
         if self.classes is not None:
             return classes_of(scores, self.classes, self.score_threshold)
-        return scores[:, 0] if len(self.weights) == 1 else scores
+        numbers = predicted_numbers(self, scores)
+        return numbers[:, 0] if len(self.weights) == 1 else numbers
 
     def predict_one(self, record: Mapping[str, Any]) -> Any:
         """Return the class of one raw record, or in regression its number.
@@ -248,7 +263,8 @@ class LinearModel:
             scores = self._scores([record])[0].tolist()
         if columns.classes is not None:
             return class_of_scores(scores, columns.classes, self.score_threshold)
-        return scores[0] if len(scores) == 1 else scores
+        numbers = predicted_numbers(self, np.array(scores)).tolist()
+        return numbers[0] if len(numbers) == 1 else numbers
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, if the link or a calibration defines them.

@@ -87,6 +87,11 @@ def _refuse_decision(models: Sequence[LinearModel]) -> None:
             "Models with a decision threshold cannot be merged: it was chosen for one model, not "
             "for an average. Merge replace(model, decision=None) and choose it for the result."
         )
+    if any(model.link == "log" for model in models):
+        raise ValueError(
+            "Models of the logarithm of the target cannot be merged: each was scaled back to the "
+            "mean of its own rows. Train one model on all rows."
+        )
 
 
 def _training_rows(models: Sequence[LinearModel]) -> TrainingRows | None:

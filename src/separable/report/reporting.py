@@ -257,6 +257,8 @@ def growth_of(scored: ScoredRows, how: str = "", learner: Any = None) -> dict[st
     if learner is None:
         reason = f"{scored.model.learner} cannot be retrained."
         return {"learning_curve": Absent(reason)}
+    if scored.model.link == "log":
+        return {"learning_curve": Absent("The model learned the logarithm of the target.")}
     curve, about = learning_curve_of(
         learner,
         scored.rows.to_matrix(),

@@ -92,17 +92,18 @@ def _learning_curve(training: TrainingRun) -> dict[str, Any]:
     encoder, rows = kept.compared(counts=candidate.counts)
     held = " for training" if len(chosen) < len(problem) else ""
     in_time = "; the report's held-out rows are later in time, those of the curve are not"
+    logs = " The target is the logarithm of the column." * problem.target_log
     curve, about = learning_curve_of(
         candidate.for_comparing(encoder, **comparison.params),
         rows.to_matrix(),
-        problem.target.values[chosen],
+        problem.fit_values(chosen),
         is_classifier=problem.task == "classification",
         weight=problem.weight_of(chosen),
         groups=None if problem.groups is None else problem.groups[chosen],
         seed=problem.options.seed,
         how=f"{held}, encoded once{in_time if problem.times is not None else ''}",
     )
-    return {"learning_curve": curve, "learning_curve_rows": about}
+    return {"learning_curve": curve, "learning_curve_rows": f"{about}{logs}"}
 
 
 def _spelling(training: TrainingRun) -> Spelling:

@@ -280,7 +280,8 @@ const separableWhatIf = (() => {
     return lines;
   }
 
-  const sumName = (model) => (model.CLASSES === null ? "prediction" : "score");
+  const isLog = (model) => model.MODEL.output_range !== null;
+  const sumName = (model) => (model.CLASSES !== null ? "score" : isLog(model) ? "logarithm of the prediction" : "prediction");
 
   function contributionLines(model, answer) {
     const { terms, others, intercept, score } = answer;

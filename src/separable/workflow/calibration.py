@@ -3,7 +3,7 @@
 Cross-validation scores every row by a model that was not trained on it. The sigmoid that is fitted
 to the scores of the other folds gives the probabilities of a fold, so that learners with and
 without probabilities compete by the same proper score; the sigmoid of all out-of-fold scores goes
-into the model.
+into the model. Other rescalings of scores, such as exponentials, go the same way.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -28,28 +28,71 @@ if TYPE_CHECKING:
     from separable.typing import Floats
     from separable.workflow.holdout_splits import Folds
 
-__all__ = ["Calibrated", "calibrated_standing", "finite_scores", "out_of_fold", "sigmoids_of"]
+__all__ = [
+    "Calibrated",
+    "Rescaling",
+    "Sigmoids",
+    "calibrated_standing",
+    "finite_scores",
+    "out_of_fold",
+    "sigmoids_of",
+]
 
 
 #: Relative precision of the log loss of a calibration.
 TOL = 1e-9
 
 
+class Rescaling(Protocol):
+    """How out-of-fold scores become predictions."""
+
+    def learn(self, scores: Floats, y: NDArray[Any], weight: Floats | None) -> Any:
+        """Return what the scores of rows with known targets tell."""
+
+    def predictions(self, scores: Floats, learned: Any) -> Predictions:
+        """Return the predictions of other rows."""
+
+    def y_true(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Return the targets as the metric takes them."""
+
+
+@dataclass(frozen=True)
+class Sigmoids:
+    """Platt scaling of scores of classes, coded as 0, 1, ..."""
+
+    classes: NDArray[Any]
+
+    def learn(self, scores: Floats, y: NDArray[Any], weight: Floats | None) -> Floats:
+        """Return slope and offset of each score."""
+        return sigmoids_of(scores, y, weight)
+
+    def predictions(self, scores: Floats, learned: Floats) -> Predictions:
+        """Return classes and probabilities."""
+        odds = calibrated(scores, learned)
+        chances = probabilities(odds, len(self.classes), "logistic")
+        first = odds[:, 0] if odds.shape[1] == 1 else odds
+        return Predictions(self.classes[chances.argmax(axis=1)], first, chances, self.classes)
+
+    def y_true(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Return the codes."""
+        return y
+
+
 @dataclass(frozen=True)
 class Calibrated:
-    """The standing of a learner without probabilities, and its calibration.
+    """The standing of a learner whose scores are rescaled, and the rescaling.
 
     Parameters
     ----------
     standing : Standing
-        By the probabilities of the calibrated scores.
-    calibration : ndarray, shape (k, 2), or None
-        Slope and offset of each score, from all out-of-fold scores of the chosen parameters. None
-        if the learner failed.
+        By the predictions from rescaled scores.
+    calibration : object
+        What the rescaling learned from all out-of-fold scores of the chosen parameters; slope and
+        offset of each score for `Sigmoids`. None if the learner failed.
     """
 
     standing: Standing
-    calibration: Floats | None
+    calibration: Any
 
 
 def calibrated_standing(
@@ -57,12 +100,13 @@ def calibrated_standing(
     estimator: Any,
     grid: Mapping[str, Sequence[float]],
     X: Any,
-    y: NDArray[np.integer[Any]],
+    y: NDArray[Any],
     cv: Folds,
     scorer: MetricScorer,
     weight: Floats | None,
+    rescaling: Rescaling,
 ) -> Calibrated:
-    """Cross-validate a learner over its grid, calibrated on out-of-fold scores.
+    """Cross-validate a learner over its grid, with scores rescaled out of fold.
 
     Parameters
     ----------
@@ -71,12 +115,13 @@ def calibrated_standing(
     grid : mapping of str to sequence of float
         One parameter, or empty.
     X, y : array-like
-        y as codes of the classes.
+        y as learners are fitted to it: codes of classes, or numbers.
     cv : list of (train, test)
     scorer : MetricScorer
-        A metric of probabilities.
     weight : ndarray or None
         Sample weights, for training and metrics.
+    rescaling : Rescaling
+        Learned from the scores of the other folds for each fold.
     """
     from separable.estimator import clone, convergence_warning
     from separable.select.comparison import best_parameters
@@ -88,15 +133,15 @@ def calibrated_standing(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             known = out_of_fold(estimator, tried, X, y, cv, scorer.classes, weight, certified=False)
-        folds = [[finite_scores(fold.scores) for fold in each] for each in known]
-        scores = np.array([_scores(each, y, cv, scorer, weight) for each in folds]).T
+        folds = [[finite_scores(_raw(fold)) for fold in each] for each in known]
+        scores = np.array([_scores(each, y, cv, scorer, weight, rescaling) for each in folds]).T
         index = best_parameters(scorer.sign * scores.mean(axis=0), grid)
     except Exception as error:  # whatever it is, the other learners go on
         reason = " ".join(str(error).split()) or type(error).__name__
         failed = Standing(name, clone(estimator), failed=reason, seconds=perf_counter() - start)
         return Calibrated(failed, None)
     rows = np.concatenate([test for _, test in cv])
-    pairs = sigmoids_of(np.concatenate(folds[index]), y[rows], _taken(weight, rows))
+    learned = rescaling.learn(np.concatenate(folds[index]), y[rows], _taken(weight, rows))
     standing = Standing(
         name,
         clone(estimator).set_params(**tried[index]),
@@ -109,7 +154,7 @@ def calibrated_standing(
         test_per_train=float(np.mean([len(test) / len(train) for train, test in cv])),
         converged=not any(issubclass(each.category, convergence_warning()) for each in caught),
     )
-    return Calibrated(standing, pairs)
+    return Calibrated(standing, learned)
 
 
 def out_of_fold(
@@ -140,6 +185,11 @@ def out_of_fold(
     result = validate(problem, candidates, splits, notices, [], None, certified=certified)
     notices.issue(len(candidates) * len(splits))
     return [[spread(fold.predictions, classes) for fold in folds] for folds in result]
+
+
+def _raw(fold: Predictions) -> Floats | None:
+    """Return the scores of a fold; in regression its numbers."""
+    return fold.predicted if fold.classes is None else fold.scores
 
 
 def finite_scores(scores: Floats | None) -> Floats:
@@ -182,25 +232,17 @@ def _scores(
     cv: Folds,
     scorer: MetricScorer,
     weight: Floats | None,
+    rescaling: Rescaling,
 ) -> list[float]:
-    """Return the metric of each fold, calibrated on the scores of the other folds."""
-    classes = scorer.classes
-    assert classes is not None
+    """Return the metric of each fold, rescaled by the scores of the other folds."""
     result = []
     for k, (_, test) in enumerate(cv):
         others = [j for j in range(len(cv)) if j != k]
         rows = np.concatenate([cv[j][1] for j in others])
-        pairs = sigmoids_of(
+        learned = rescaling.learn(
             np.concatenate([folds[j] for j in others]), y[rows], _taken(weight, rows)
         )
-        odds = calibrated(folds[k], pairs)
-        chances = probabilities(odds, len(classes), "logistic")
-        given = Predictions(
-            classes[chances.argmax(axis=1)],
-            odds[:, 0] if odds.shape[1] == 1 else odds,
-            chances,
-            classes,
-        )
+        given, y_true = rescaling.predictions(folds[k], learned), rescaling.y_true(y[test])
         part = _taken(weight, test)
-        result.append(float(scorer.metric(y[test], given, weight=part, positive=scorer.positive)))
+        result.append(float(scorer.metric(y_true, given, weight=part, positive=scorer.positive)))
     return result

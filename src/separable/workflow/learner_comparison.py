@@ -10,7 +10,7 @@ import numpy as np
 from separable.data.table import TableError
 from separable.errors import Option, OptionError
 from separable.model.metrics.metric_registry import METRICS, metric_named
-from separable.workflow.calibration import calibrated_standing
+from separable.workflow.calibration import Sigmoids, calibrated_standing
 from separable.workflow.candidates import (
     COMPARE_ROWS,
     Candidate,
@@ -22,6 +22,7 @@ from separable.workflow.decisions import DecisionRequest, class_weight_of, coded
 from separable.workflow.holdout_splits import folds_of, part_of
 from separable.workflow.input_tables import naming_file
 from separable.workflow.learners import LEARNERS
+from separable.workflow.log_target import Logarithms, with_target_log
 from separable.workflow.options import file_name
 from separable.workflow.progress import detail, step
 from separable.workflow.role_columns import positive_class
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
     from separable.model.predict.decision import Decision
     from separable.select.leaderboard import Leaderboard, Standing
     from separable.typing import Floats
+    from separable.workflow.calibration import Rescaling
     from separable.workflow.holdout_splits import Folds
     from separable.workflow.learners import Facts
+    from separable.workflow.log_target import LogScale
     from separable.workflow.options import ProblemOptions
     from separable.workflow.target import Rows
     from separable.workflow.training_data import Problem
@@ -130,6 +133,8 @@ class Comparison:
     calibration : ndarray, shape (k, 2), or None
         Slopes and offsets that turn the scores of the chosen learner into probabilities, if it has
         none of its own.
+    log_scale : LogScale or None
+        How predicted logarithms of the target become numbers.
     decision : Decision or None
         The requested decision threshold.
     """
@@ -142,6 +147,7 @@ class Comparison:
     of_rows: int
     calibration: Floats | None = None
     decision: Decision | None = None
+    log_scale: LogScale | None = None
 
     def board_dict(self) -> dict[str, Any] | None:
         """Return the leaderboard as JSON values."""
@@ -184,6 +190,10 @@ def compare_candidates(
     board, calibrations = _board(problem, encoded, candidates, score, part, folds)
     taken = board.preferred([each.name for each in candidates])
     candidate = next(each for each in candidates if each.name == taken.name)
+    sizes = len(part), len(chosen)
+    if problem.target_log:
+        scale = calibrations[taken.name]
+        return Comparison(score, candidate, taken.params, board, *sizes, log_scale=scale)
     pairs, rule = calibrations.get(taken.name), None
     if request is not None:
         matrix, made = _estimators(problem, encoded, [candidate], part)
@@ -191,7 +201,7 @@ def compare_candidates(
         y, weight = _coded(problem, chosen[part], score)[0], problem.weight_of(chosen[part])
         with step("Choosing the threshold"):
             rule, pairs = request.decide(estimator, matrix, y, folds, weight, pairs)
-    return Comparison(score, candidate, taken.params, board, len(part), len(chosen), pairs, rule)
+    return Comparison(score, candidate, taken.params, board, *sizes, pairs, rule)
 
 
 def compare_all_rows(
@@ -201,6 +211,7 @@ def compare_all_rows(
     from separable.linalg.blas import one_blas_thread
 
     problem = read_problem(data, options)
+    problem = with_target_log(problem, np.arange(len(problem)))
     problem = with_integer_readings(problem, np.arange(len(problem)), options)
     encoded = Encoded(problem, np.arange(len(problem)))
     with one_blas_thread():
@@ -233,8 +244,8 @@ def _board(
     score: Scoring,
     part: Rows,
     folds: Folds,
-) -> tuple[Leaderboard, dict[str, Floats | None]]:
-    """Return the leaderboard, and the calibration of learners without probabilities."""
+) -> tuple[Leaderboard, dict[str, Any]]:
+    """Return the leaderboard, and what was learned of scores that are rescaled."""
     from separable.fitting.scorers import MetricScorer
     from separable.select.comparison import standings_of
     from separable.select.leaderboard import Leaderboard
@@ -251,25 +262,29 @@ def _board(
         "score_weight": weight,
     }
     standings: dict[str, Standing] = {}
-    calibrations: dict[str, Floats | None] = {}
+    calibrations: dict[str, Any] = {}
     with step("Comparing learners") as progress:
         for counts in (False, True):
             alike = [each for each in candidates if each.counts == counts]
             if not alike:
                 continue
             matrix, estimators = _estimators(problem, encoded, alike, part)
-            scored = {}
-            if score.metric.needs == "probabilities":
-                scored = {
-                    name: each for name, each in estimators.items() if _has_scores(name, each)
-                }
+            rescaling = _rescaling(problem, score, classes)
+            scored = {
+                name: each
+                for name, each in estimators.items()
+                if rescaling is not None and (problem.target_log or _has_scores(name, each))
+            }
             others = {name: each for name, each in estimators.items() if name not in scored}
             if others:
                 result = standings_of(others, matrix, y, progress=progress, **given)
                 standings |= {each.name: each for each in result}
             for done, (name, (estimator, grid)) in enumerate(scored.items(), len(others)):
+                assert rescaling is not None
                 progress(done, len(estimators), name)
-                one = calibrated_standing(name, estimator, grid, matrix, y, folds, scorer, weight)
+                one = calibrated_standing(
+                    name, estimator, grid, matrix, y, folds, scorer, weight, rescaling
+                )
                 standings[name], calibrations[name] = one.standing, one.calibration
     ordered = [standings[each.name] for each in candidates]
     board = Leaderboard.of(ordered, score.metric.name, score.metric.greater_is_better)
@@ -294,6 +309,13 @@ def _estimators(
     return matrix, made
 
 
+def _rescaling(problem: Problem, score: Scoring, classes: Any) -> Rescaling | None:
+    """Return how scores become what the metric needs; None if they are."""
+    if problem.target_log:
+        return Logarithms()
+    return Sigmoids(classes) if score.metric.needs == "probabilities" else None
+
+
 def _has_scores(name: str, candidate: tuple[Any, Any]) -> bool:
     """Whether a learner gives scores to calibrate, and no probabilities."""
     return LEARNERS[name].has_scores and not hasattr(candidate[0], "predict_proba")
@@ -313,7 +335,7 @@ def _coded(
     problem: Problem, chosen: Rows, score: Scoring
 ) -> tuple[NDArray[Any], NDArray[Any] | None, Any]:
     """Return the target, classes as numbers, which is quicker; the classes; the positive one."""
-    values = problem.target.values[chosen]
+    values = problem.fit_values(chosen)
     if problem.task == "regression":
         return values, None, None
     classes, codes = np.unique(values, return_inverse=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AS_IT_LOOKS",
     "COLUMN_KINDS",
+    "TARGET_LOGS",
     "TEST_SIZE",
     "Every",
     "ProblemOptions",
@@ -41,6 +42,9 @@ COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
 
 #: Class weights that make all classes equal.
 BALANCED = "balanced"
+
+#: Whether the logarithm of the target is learned.
+TARGET_LOGS = ("auto", "yes", "no")
 
 #: Default fraction of rows to hold out.
 TEST_SIZE = 0.25
@@ -138,6 +142,8 @@ class ProblemOptions:
     threshold : float, str or None
         Decision threshold, or the metric that chooses it.
     class_weight : str, dict of str to float, or None
+    target_log : {"auto", "yes", "no"}
+        Whether the logarithm of the target is learned.
     """
 
     target: str
@@ -161,6 +167,7 @@ class ProblemOptions:
     cost: dict[str, float] | None = None
     threshold: float | str | None = None
     class_weight: str | dict[str, float] | None = None
+    target_log: str = "auto"
 
     @property
     def apart(self) -> dict[str, str]:
@@ -176,7 +183,7 @@ class ProblemOptions:
         """Return the options that differ from their defaults and affect the result."""
         plain = ("target", "task", "models", "settings")
         others = ("metric", "positive", "group", "time", "folds", "compare_rows", "seed")
-        decisions = ("cost", "threshold", "class_weight")
+        decisions = ("cost", "threshold", "class_weight", "target_log")
         columns = [Option(kind, name) for kind in COLUMN_KINDS for name in self.columns[kind]]
         columns += [Option("convert", {name: how}) for name, how in self.conversions.items()]
         weight = _given(self, ("weight",))

@@ -22,8 +22,10 @@ from separable.workflow.holdout_splits import held_out_rows, how_held_out, refus
 from separable.workflow.importance import importance_of
 from separable.workflow.input_tables import naming_file, table_of
 from separable.workflow.learner_comparison import compare_candidates
+from separable.workflow.log_target import with_log_link, with_target_log
 from separable.workflow.options import (
     COLUMN_KINDS,
+    TARGET_LOGS,
     TEST_SIZE,
     Every,
     ProblemOptions,
@@ -95,6 +97,7 @@ def train(
     cost: str | Mapping[Any, float] | None = None,
     threshold: float | str | None = None,
     class_weight: str | Mapping[Any, float] | None = None,
+    target_log: str = "auto",
     group: str | None = None,
     time: str | None = None,
     folds: int = 5,
@@ -166,6 +169,9 @@ def train(
         chooses it: "accuracy", "balanced_accuracy", "f1" or "mcc". 0.5 by default.
     class_weight : "balanced" or mapping, optional
         Weights of classes in training. Learners without class weights are not compared.
+    target_log : {"auto", "yes", "no"}, default "auto"
+        Whether the logarithm of a positive target is learned. "auto": if the target is skewed and
+        the logarithm is better by cross-validation, in units of the target.
     group : str, optional
         Column of groups that are held out as a whole.
     time : str, optional
@@ -241,6 +247,7 @@ def train(
             cost=checked_cost(cost),
             threshold=checked_threshold(threshold),
             class_weight=checked_class_weight(class_weight),
+            target_log=_choice("target_log", target_log, TARGET_LOGS),
             settings=dict(set or {}),
             columns={kind: list(_names(columns[kind])) for kind in COLUMN_KINDS},
             conversions=checked_conversions(convert or {}),
@@ -395,6 +402,7 @@ class _Training:
         problem = self.problem
         train_rows, test_rows = held_out_rows(problem, self.test_size, problem.options.seed)
         refuse_one_class(problem, train_rows)
+        problem = with_target_log(problem, train_rows)
         problem = self.problem = with_integer_readings(problem, train_rows, self.options)
         for message in problem.notes:
             note(message)
@@ -524,7 +532,7 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
     candidate = comparison.candidate
     encoder, rows = encoded(counts=candidate.counts)
     learner = candidate.learner(**comparison.params)
-    values, weight = problem.target.values[encoded.chosen], problem.weight_of(encoded.chosen)
+    values, weight = problem.fit_values(encoded.chosen), problem.weight_of(encoded.chosen)
     with step(f"Fitting {candidate.name}"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = fit_encoded(learner, encoder, rows, values, weight)
@@ -533,6 +541,9 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
         for one in caught
         if not issubclass(one.category, DominantValueWarning)
     ]
+    if problem.target_log:
+        targets = problem.target.values[encoded.chosen]
+        model = with_log_link(model, comparison.log_scale, targets, rows, weight)
     if comparison.calibration is not None:
         assert isinstance(model, LinearModel)
         model = replace(model, calibration=comparison.calibration)

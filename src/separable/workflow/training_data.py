@@ -92,6 +92,8 @@ class Problem:
     left_out : dict of str to str
         Columns that number or identify the rows, with the reason; they are also among the columns
         to drop.
+    target_log : bool
+        Whether learners are fitted to the logarithm of the target.
     """
 
     data: Any
@@ -105,6 +107,7 @@ class Problem:
     notes: tuple[Message, ...]
     conversions: dict[str, Given] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    target_log: bool = False
 
     def __len__(self) -> int:
         return len(self.target.values)
@@ -113,6 +116,11 @@ class Problem:
     def task(self) -> Task:
         """Classification or regression."""
         return self.target.task
+
+    def fit_values(self, chosen: RowIndices | slice = slice(None)) -> NDArray[Any]:
+        """Return what learners are fitted to in chosen rows: the target, or its logarithm."""
+        values = self.target.values[chosen]
+        return np.log(values) if self.target_log else values
 
     def take(self, chosen: RowIndices) -> pa.Table:
         """Return the features of chosen rows."""
@@ -440,7 +448,7 @@ def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
     """Return the properties that decide which learners suit the data."""
     is_regression = problem.task == "regression"
     classes = 0 if is_regression else len(np.unique(problem.target.values))
-    deviation = float(np.std(problem.target.values)) if is_regression else 0.0
+    deviation = float(np.std(problem.fit_values())) if is_regression else 0.0
     return Facts(
         rows=rows.n_rows,
         features=rows.n_features,

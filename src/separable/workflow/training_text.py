@@ -182,6 +182,7 @@ def _importance_text(run: TrainingRun) -> list[str]:
     about = ["" if several else _levels_text(run, importance, column) for column, _ in first]
     wide, size = max(map(len, names)), max(map(len, values))
     of = "score" if run.model.classes is not None else "prediction"
+    of = "logarithm of the prediction" if run.model.link == "log" else of
     more = len(importance.columns) - len(first)
     others = f"; {more} more not shown" if more else ""
     lines = [f"Columns that matter most: mean absolute contribution to the {of}{others}"]
@@ -379,6 +380,7 @@ def _about(problem: Problem, column: dict[str, Any]) -> str:
     notes = []
     if column["type"] == "target":
         notes.append(problem.target.summary().text)
+        notes += ["its logarithm is learned"] * problem.target_log
     if column["type"] == "category":
         levels = column["features"] - (column["missing"] > 0)
         notes.append(counted(levels, "level"))

@@ -9,7 +9,12 @@ import click
 from separable.cli.io.output import check_csv_output, csv_bytes, json_bytes, write_data
 from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
-from separable.cli.options.training_options import DECISIONS, class_weight_option, problem_options
+from separable.cli.options.training_options import (
+    DECISIONS,
+    class_weight_option,
+    problem_options,
+    target_log_option,
+)
 
 if TYPE_CHECKING:
     from separable.workflow.learner_comparison import Comparison
@@ -28,7 +33,7 @@ __all__ = ["compare"]
 )
 @click.argument("data", metavar="DATA")
 @problem_options
-@heading(DECISIONS, class_weight_option)
+@heading(DECISIONS, class_weight_option, target_log_option)
 @heading(
     OUTPUT,
     click.option(

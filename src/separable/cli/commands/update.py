@@ -256,6 +256,12 @@ class _Update:
             raise ValueError(
                 f"{self.path}: {name} needs all rows at once and cannot be updated. {again}"
             )
+        if self.model.link == "log":
+            raise ValueError(
+                f"{self.path}: this {name} model predicts the logarithm of its target, and its "
+                "scale comes from all training rows, so it cannot be updated. Retrain on all rows, "
+                "or without the logarithm: separable train DATA --target COL --target-log no"
+            )
         raise ValueError(
             f"{self.path}: this {name} model was saved without its training state, because the "
             f"state is large or comes from fewer rows than features. {again}"

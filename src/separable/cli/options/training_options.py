@@ -17,6 +17,7 @@ from separable.model.predict.decision import THRESHOLD_METRICS
 from separable.workflow.learners import AUTO, LEARNERS, names_of
 from separable.workflow.options import (
     COLUMN_KINDS,
+    TARGET_LOGS,
     Every,
     ProblemOptions,
     StreamOptions,
@@ -42,6 +43,7 @@ __all__ = [
     "only",
     "problem_options",
     "stream_options",
+    "target_log_option",
 ]
 
 
@@ -171,6 +173,15 @@ def _threshold(ctx: click.Context, param: click.Parameter, values: tuple[str, ..
     return checked_threshold(only(ctx, param, values))
 
 
+target_log_option = click.option(
+    "--target-log",
+    type=click.Choice(TARGET_LOGS),
+    default="auto",
+    metavar="WHEN",
+    help="Learn the logarithm of a positive target: yes, no, or auto: if it is skewed and that is "
+    "better by cross-validation.  [default: auto]",
+)
+
 class_weight_option = click.option(
     "--class-weight",
     multiple=True,
@@ -199,6 +210,7 @@ decision_options = heading(
         f"{', '.join(THRESHOLD_METRICS)}.  [default: 0.5]",
     ),
     class_weight_option,
+    target_log_option,
 )
 
 _OPTIONS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from separable.data.arrow_arrays import mask, number_array, one_chunk, strings
-from separable.model.predict.probability import model_probabilities
+from separable.model.predict.probability import model_probabilities, predicted_numbers
 from separable.model.words import feature_name, shown, signed
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def prediction_table(
     scores = explanation.all_scores  # computed once, used below
     columns: dict[str, Any]
     if model.classes is None:
-        columns = _named("prediction", range(scores.shape[1]), scores)
+        columns = _named("prediction", range(scores.shape[1]), predicted_numbers(model, scores))
     else:
         labels = model.classes.tolist()
         codes = number_array(_class_codes(model, scores))

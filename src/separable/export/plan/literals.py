@@ -51,6 +51,7 @@ def described(plan: Plan) -> dict[str, Any]:
         "steps": [_step(step) for step in plan.steps],
         "threshold": plan.threshold,
         "score_threshold": plan.score_threshold,
+        "output_range": plan.output_range,
         "probabilities": plan.probabilities,
         "calibration": plan.calibration,
         "base": plan.base,

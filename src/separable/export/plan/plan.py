@@ -290,6 +290,8 @@ class Plan:
         Score above which the second of two classes is predicted.
     threshold : float or None
         Binarization: values above it become 1, others 0.
+    output_range : tuple of float, or None
+        Regression of a logarithm: the prediction is exp(score), within this range.
     """
 
     learner: str
@@ -302,6 +304,7 @@ class Plan:
     calibration: tuple[tuple[float, float], ...] | None
     threshold: float | None
     score_threshold: float = 0.0
+    output_range: tuple[float, float] | None = None
 
     @property
     def title(self) -> str:

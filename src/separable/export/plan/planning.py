@@ -89,6 +89,7 @@ def plan_of(model: Any) -> Plan:
         calibration=_calibration(model),
         threshold=model.threshold,
         score_threshold=model.score_threshold,
+        output_range=model.output_range,
     )
 
 

@@ -28,7 +28,11 @@ from separable.features.dict_encoder import DictEncoder
 from separable.features.one_hot.one_hot_encoder import OneHotEncoder
 from separable.features.table.table_encoder import TableEncoder
 from separable.model.predict.inputs import model_rows
-from separable.model.predict.probability import classes_of, model_probabilities
+from separable.model.predict.probability import (
+    classes_of,
+    model_probabilities,
+    predicted_numbers,
+)
 from separable.model.predict.scores import linear_scores
 
 if TYPE_CHECKING:
@@ -120,7 +124,8 @@ def _vector(model: LinearModel, plan: Plan, row: Any) -> Vector:
     if model.classes is not None:
         prediction = classes_of(scores, model.classes, model.score_threshold)[0].item()
     else:
-        prediction = values[0] if len(values) == 1 else values
+        numbers = predicted_numbers(model, scores)[0].tolist()
+        prediction = numbers[0] if len(numbers) == 1 else numbers
     return Vector(
         row,
         tuple(values),

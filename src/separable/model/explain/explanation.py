@@ -10,7 +10,7 @@ import numpy as np
 
 from separable.data.rows import Rows
 from separable.data.strings import groups_of
-from separable.model.predict.probability import classes_of
+from separable.model.predict.probability import classes_of, predicted_numbers
 from separable.model.predict.scores import row_blocks
 from separable.model.words import feature_name, label_value
 
@@ -176,7 +176,7 @@ class Explanation:
     def predicted(self) -> NDArray[Any]:
         """Predicted class of each row, or the numbers in regression."""
         if self.model.classes is None:
-            return self.scores
+            return predicted_numbers(self.model, self.scores)
         return classes_of(self.all_scores, self.model.classes, self.model.score_threshold)
 
     def contributions(self, label: Any = None) -> Rows:
@@ -257,7 +257,7 @@ class Explanation:
         sources = None if self.model.encoder is None else self.model.encoder.sources
         return Terms(
             label=self._label(k),
-            predicted=score if self.model.classes is None else label_value(one.predicted[0]),
+            predicted=self._predicted(one, k),
             score=score,
             intercept=float(intercepts[0]),
             shown=tuple(
@@ -292,6 +292,12 @@ class Explanation:
     def _raw(self, feature: int, value: float) -> str | None:
         shown = getattr(self.model.encoder, "shown", None)
         return None if shown is None else shown(feature, value)
+
+    def _predicted(self, one: Explanation, k: int) -> Any:
+        """Return the predicted class of one row, or in regression the number of score k."""
+        if self.model.classes is not None:
+            return label_value(one.predicted[0])
+        return float(predicted_numbers(self.model, one.all_scores[0])[k])
 
     def _row(self, index: int) -> int:
         row = operator.index(index)
@@ -329,6 +335,8 @@ def _explanation_dict(explanation: Explanation, n: int) -> dict[str, Any]:
     for index, scores in enumerate(explanation.all_scores.tolist()):
         terms = explanation.terms(index, n=n)
         rows.append({"row": index, **entry(terms), **_parts(terms)})
+        if model.link == "log":
+            rows[-1]["score"] = terms.score
         if len(scores) > 1:
             rows[-1][all_name] = scores
     if model.encoder is not None:

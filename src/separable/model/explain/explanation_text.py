@@ -63,7 +63,8 @@ def headline(explanation: Explanation, terms: Terms) -> str:
     model = explanation.model
     if model.classes is None:
         target = "" if model.n_scores == 1 else f" for target {terms.label}"
-        return f"{shown(model.learner)} predicts {number(terms.score)}{target}"
+        rule = "" if model.output_range is None else _exponential(terms, *model.output_range)
+        return f"{shown(model.learner)} predicts {number(terms.predicted)}{target}{rule}"
     rule = ""
     if len(model.classes) == 1:
         rule = " (the only class met so far)"
@@ -73,8 +74,19 @@ def headline(explanation: Explanation, terms: Terms) -> str:
     return f"{shown(model.learner)} predicts {predicted}: score {score}{rule}"
 
 
+def _exponential(terms: Terms, low: float, high: float) -> str:
+    """Return how a number follows from its logarithm, which the contributions add up to."""
+    text = f": exp({number(terms.score)})"
+    if low < terms.predicted < high:
+        return text
+    end = "largest" if terms.predicted >= high else "smallest"
+    return f"{text}, limited to the {end} number of the training rows"
+
+
 def total(explanation: Explanation, terms: Terms) -> tuple[str, str]:
     """Return name and text of the sum of intercept and contributions."""
+    if explanation.model.link == "log":
+        return "logarithm", number(terms.score)
     if explanation.model.classes is None:
         return "prediction", number(terms.score)
     return "score", signed(terms.score)

@@ -96,6 +96,7 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
         voted=_voted_record(model),
         binarize=model.threshold,
         decision=_decision_record(model),
+        output_range=model.output_range,
     )
     try:
         chunks = container_chunks(document.to_json(), tensors)
@@ -180,6 +181,7 @@ def _model_from_bytes(data: bytes) -> Model:
         threshold=document.binarize,
         calibration=_numbers(own, "calibration") if "calibration" in own else None,
         decision=_decision(document.decision),
+        output_range=document.output_range,
         **common,
     )
 
@@ -372,6 +374,7 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     voted: VotedRecord | None = None
     binarize: float | None = None
     decision: DecisionRecord | None = None
+    output_range: tuple[float, float] | None = None
     column_statistics: None = None
     test_rows: None = None
 

@@ -98,10 +98,14 @@ def predictions_of(model: Model, X: Any) -> Predictions:
 
 def predictions_from(model: Model, scores: NDArray[np.float64]) -> Predictions:
     """Return the predictions of a model from its scores, shape (n,) or (n, k)."""
-    from separable.model.predict.probability import classes_of, model_probabilities
+    from separable.model.predict.probability import (
+        classes_of,
+        model_probabilities,
+        predicted_numbers,
+    )
 
     if model.classes is None:
-        return Predictions(scores)
+        return Predictions(predicted_numbers(model, scores))
     square = scores.reshape(-1, model.n_scores)
     chances = model_probabilities(model, square)
     predicted = classes_of(square, model.classes, model.score_threshold)

@@ -1,4 +1,4 @@
-"""Classes and probabilities from scores, without overflow.
+"""Classes, probabilities and numbers from scores, without overflow.
 
 Exponentials and logarithms are those of the compiled core, bit-identical in every position of an
 array (``cpp/include/separable/model/probabilities.hpp``).
@@ -6,6 +6,7 @@ array (``cpp/include/separable/model/probabilities.hpp``).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 __all__ = [
     "calibrated",
     "classes_of",
+    "exponentials",
     "log_probabilities",
     "model_log_probabilities",
     "model_probabilities",
     "one_vs_rest",
+    "predicted_numbers",
     "probabilities",
     "sigmoid",
     "softmax",
@@ -135,6 +138,23 @@ def sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     out = _copy(scores)
     native.sigmoid(out)
     return out
+
+
+def predicted_numbers(model: Model, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the numbers that a model of regression predicts, from its scores.
+
+    With the link "log" these are the exponentials of the scores, within the output range.
+    """
+    if model.output_range is None:
+        return scores
+    return exponentials(scores, *model.output_range)
+
+
+def exponentials(scores: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Return e^s, from low to high, both above 0."""
+    values = np.minimum(_copy(scores) - math.log(high), 0.0)
+    native.exponential(values)
+    return np.clip(high * values, low, high)
 
 
 def softplus(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -98,6 +98,7 @@ class VotedModel:
     link: ClassVar[Link] = "score"
     threshold: ClassVar[None] = None
     decision: ClassVar[None] = None
+    output_range: ClassVar[None] = None
     score_threshold: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:

@@ -229,7 +229,7 @@ def _about_weights(model: Model, effects: bool) -> str:
             f"{meaning}"
         )
     if model.classes is None:
-        what = "the prediction"
+        what = "the prediction" if model.link == "identity" else "the logarithm of the prediction"
     else:
         what = (
             ("one score, whose sign gives the class")

@@ -1,13 +1,12 @@
 """Integers as numbers or as categories: both readings are compared by cross-validation.
 
 Each suspected column is read as a category while all others stay as they are. One learner without
-a search is validated on the same folds of at most `MOST_ROWS` training rows, so the work is bounded
+a search is validated on the same folds of a sample of the training rows, so the work is bounded
 and the same on every machine.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +16,10 @@ from separable.data.checks.column_checks import CODE_WORDS, words_of
 from separable.data.columns import Numbers, as_columns
 from separable.data.table import TableError
 from separable.errors import Message, Option
-from separable.features.table.table_encoder import TableEncoder
 from separable.model.metrics.evaluation import figure
 from separable.model.metrics.metric_registry import METRICS
-from separable.workflow.holdout_splits import folds_of, part_of
+from separable.workflow.columns.sampled_table import encoder_of, narrow, sampled_rows
+from separable.workflow.holdout_splits import folds_of
 from separable.workflow.learners import new_learner
 from separable.workflow.progress import step
 from separable.workflow.training_data import read_problem
@@ -52,8 +51,8 @@ LARGEST = 2**53
 #: Fewest rows for each distinct value, on average.
 ROWS_PER_VALUE = 5
 
-#: Most columns compared, most rows of a comparison, and most features beside the column.
-MOST_COLUMNS, MOST_ROWS, MOST_FEATURES = 6, 3000, 300
+#: Most columns compared.
+MOST_COLUMNS = 6
 
 #: The learner that is validated, its parameters and its metric, by task.
 LEARNERS_OF: dict[str, tuple[str, dict[str, float], str]] = {
@@ -110,7 +109,7 @@ def with_integer_readings(problem: Problem, chosen: Rows, options: ProblemOption
     """
     if isinstance(problem.data, str) and problem.data == "-":
         return problem
-    part = chosen[part_of(problem, chosen, MOST_ROWS, options.seed)]
+    part = sampled_rows(problem, chosen)
     table = problem.take(part)
     columns = _suspects(problem, table)
     folds = folds_of(problem, part, options.folds, options.seed) if columns else None
@@ -120,7 +119,8 @@ def with_integer_readings(problem: Problem, chosen: Rows, options: ProblemOption
     categories = [each.column for each in readings if each.is_category]
     notes = [each.note() for each in readings if each.is_category or _is_code(each.column)]
     if categories:
-        problem = read_problem(problem.data, options.with_columns("category", categories))
+        again = read_problem(problem.data, options.with_columns("category", categories))
+        problem = replace(again, target_log=problem.target_log)
     return replace(problem, notes=(*problem.notes, *notes))
 
 
@@ -171,7 +171,7 @@ def _readings(
     values, weight = _target_values(problem, part), problem.weight_of(part)
     metric = LEARNERS_OF[problem.task][2]
     with step("Comparing readings of integers"):
-        table = _narrow(problem, table, columns)
+        table = narrow(problem, table, columns)
         plain = _scores(problem, table, (), values, weight, folds)
         if plain is None:
             return []
@@ -183,33 +183,7 @@ def _target_values(problem: Problem, part: Rows) -> NDArray[Any]:
     values: NDArray[Any] = problem.target.values[part]
     if problem.task == "classification":
         return np.unique(values, return_inverse=True)[1]
-    return values
-
-
-def _narrow(problem: Problem, table: pa.Table, columns: list[str]) -> pa.Table:
-    """Return the table without text and without columns that make many features."""
-    encoder = _encoder(problem, ())
-    encoder.fit(as_columns(table))
-    counts = Counter(encoder.sources)
-    kept, total = [], 0
-    for name in sorted(table.column_names, key=lambda each: (each not in columns, counts[each])):
-        total += counts[name]
-        if name in columns or total <= MOST_FEATURES:
-            kept.append(name)
-    return table.select([name for name in table.column_names if name in kept])
-
-
-def _encoder(problem: Problem, category: tuple[str, ...], names: Any = None) -> TableEncoder:
-    present = None if names is None else set(names)
-
-    def of(given: Any) -> list[str]:
-        return [name for name in given if present is None or name in present]
-
-    given = {kind: of(names) for kind, names in problem.options.columns.items()}
-    given["category"] = [*given["category"], *category]
-    conversions = {name: problem.conversions[name] for name in of(problem.conversions)}
-    encoder = TableEncoder(conversions=conversions or None)
-    return encoder.set_params(**{kind: names or None for kind, names in given.items()})
+    return problem.fit_values(part)
 
 
 def _scores(
@@ -227,7 +201,7 @@ def _scores(
     name, params, metric = LEARNERS_OF[problem.task]
     columns = as_columns(table)
     try:
-        encoder = _encoder(problem, category, table.column_names).fit(columns)
+        encoder = encoder_of(problem, category, table.column_names).fit(columns)
         rows = encoder.encode(columns)
     except TableError:
         return None

@@ -52,6 +52,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
         *made.for_steps(kinds),
         *_encoding(made, plan),
         made["main"],
+        *[made["predicted number"]] * (plan.output_range is not None),
         *[made["predict"]] * (plan.classes is not None),
         *[made["probabilities"]] * (plan.probabilities is not None),
         "#ifdef SELF_TEST\n" + _tests(made, plan, vectors),
@@ -62,6 +63,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
 
 def _head(made: Runtime, plan: Plan) -> str:
     functions = "model_scores"
+    functions += ", model_prediction" * (plan.output_range is not None)
     functions += ", model_predict" * (plan.classes is not None)
     functions += ", model_probabilities" * (plan.probabilities is not None)
     lines = [
@@ -96,6 +98,9 @@ def _constants(plan: Plan) -> str:
         f"static const double BASE[{k}] = {_braced(map(repr, plan.base))};",
         f"static const double WEIGHTS[][{k}] = {weights};",
     ]
+    if plan.output_range is not None:
+        low, high = plan.output_range
+        lines += [f"#define LOWEST {low!r}", f"#define HIGHEST {high!r}"]
     if plan.probabilities is not None:
         pairs = plan.calibration or [(1.0, 0.0)] * k
         lines += [
@@ -293,6 +298,9 @@ def _tests(made: Runtime, plan: Plan, vectors: Sequence[Vector]) -> str:
 
 
 def _test_classes(made: Runtime, plan: Plan, vectors: Sequence[Vector]) -> str:
+    if plan.output_range is not None:
+        numbers = _braced(repr(vector.prediction) for vector in vectors)
+        return f"static const double TEST_NUMBERS[] = {numbers};\n" + made["test numbers"]
     if plan.classes is None:
         return "\n" + made["no test classes"]
     indices = _braced(str(plan.classes.index(vector.prediction)) for vector in vectors)

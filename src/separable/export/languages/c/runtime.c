@@ -75,6 +75,8 @@ static int is_missing(const model_value *value) {
 #define HAS_THRESHOLD 0
 #define THRESHOLD 0.0
 #define SCORE_THRESHOLD 0.0
+#define LOWEST 1.0
+#define HIGHEST 1e6
 #define IS_LOGISTIC 1
 #define N_PLACES 6
 static const double BASE[1] = {0.0};
@@ -823,6 +825,22 @@ int model_scores(const model_cell *row, double *scores) {
 
 // end of section
 
+#if MODEL_N_CLASSES == 0
+// section predicted number
+/* Writes the number of a row: exp of its score, from LOWEST to HIGHEST; returns what model_scores
+   returns. */
+int model_prediction(const model_cell *row, double *number);
+int model_prediction(const model_cell *row, double *number) {
+    double scores[MODEL_N_SCORES];
+    int problem = model_scores(row, scores);
+    if (problem) return problem;
+    *number = exp(scores[0] > log(HIGHEST) ? log(HIGHEST) : scores[0]);
+    *number = *number < LOWEST ? LOWEST : *number > HIGHEST ? HIGHEST : *number;
+    return 0;
+}
+// end of section
+#endif
+
 #if MODEL_N_CLASSES > 0
 // section predict
 /* Writes the place of the class of a row in MODEL_CLASSES; returns what model_scores returns. */
@@ -883,9 +901,23 @@ static const int TEST_CLASSES[] = {1};
 #endif
 
 #if MODEL_N_CLASSES == 0
+#define TAKES_LOGARITHMS 1
+static const double TEST_NUMBERS[] = {2321.572414611034};
+#if !TAKES_LOGARITHMS
 // section no test classes
 static int test_classes(int row) { return row < 0; }
 // end of section
+#else
+// section test numbers
+static int test_classes(int row) {
+    double number, size = 1 + TEST_SIZES[row][0];
+    if (!model_prediction(TEST_ROW(row), &number) &&
+        fabs(number - TEST_NUMBERS[row]) <= 2 * PRECISION * size * number)
+        return 0;
+    return printf("row %d: another number\n", row) > 0;
+}
+// end of section
+#endif
 #else
 // section test classes
 static int test_classes(int row) {

@@ -61,6 +61,7 @@ const separableModel = (() => {
     ],
     threshold: null,
     score_threshold: 0,
+    output_range: null,
     probabilities: "logistic",
     calibration: null,
     base: [0],
@@ -617,7 +618,11 @@ const separableModel = (() => {
 
   // The class of a row, or in regression its number, or an array of numbers.
   function predict(row) {
-    const values = scores(row);
+    let values = scores(row);
+    if (MODEL.output_range !== null) {
+      const [low, high] = MODEL.output_range;
+      values = values.map((s) => Math.min(Math.max(Math.exp(Math.min(s, Math.log(high))), low), high));
+    }
     if (CLASSES === null) return values.length === 1 ? values[0] : values;
     if (CLASSES.length === 2) return CLASSES[values[0] > MODEL.score_threshold ? 1 : 0];
     let best = 0;
@@ -757,6 +762,8 @@ const separableModel = (() => {
       });
       const said = predict(row);
       if (CLASSES !== null && said !== test.prediction) say("the prediction", said, test.prediction);
+      if (MODEL.output_range !== null && !(Math.abs(said - test.prediction) <= 2 * PRECISION * (1 + test.sizes[0]) * said))
+        say("the prediction", said, test.prediction);
       if (test.probabilities !== null)
         api.probabilities(row).forEach((share, k) => {
           const allowed = 1e-9 * (1 + test.sizes.reduce((a, b) => Math.max(a, b)));

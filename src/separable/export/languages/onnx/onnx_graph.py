@@ -422,7 +422,12 @@ def _outputs(plan: Plan, scores: str, nodes: Nodes, helper: Any) -> list[Any]:
     number = nodes.type_of(_NUMBER)
     outputs = [helper.make_tensor_value_info("scores", number, [None, k])]
     if plan.classes is None:
-        column = nodes("Squeeze", scores, nodes.integers([1])) if k == 1 else scores
+        numbers = scores
+        if plan.output_range is not None:
+            low, high = (nodes.numbers(each) for each in plan.output_range)
+            top = nodes.numbers(math.log(plan.output_range[1]))
+            numbers = nodes("Clip", nodes("Exp", nodes("Min", scores, top)), low, high)
+        column = nodes("Squeeze", numbers, nodes.integers([1])) if k == 1 else numbers
         nodes.named("prediction", column)
         shape = [None] if k == 1 else [None, k]
         return [*outputs, helper.make_tensor_value_info("prediction", number, shape)]

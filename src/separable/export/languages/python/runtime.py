@@ -67,6 +67,7 @@ MODEL: dict[str, Any] = {
     ],
     "threshold": None,
     "score_threshold": 0.0,
+    "output_range": None,
     "probabilities": "logistic",
     "calibration": None,
     "base": [0.0],
@@ -600,6 +601,9 @@ def scores(row):
 def predict(row):
     """Return the class of a row, or in regression its number, or a list of numbers."""
     values = scores(row)
+    if MODEL["output_range"] is not None:
+        low, high = MODEL["output_range"]
+        values = [min(max(math.exp(min(s, math.log(high))), low), high) for s in values]
     if CLASSES is None:
         return values[0] if len(values) == 1 else values
     if len(CLASSES) == 2:
@@ -645,6 +649,10 @@ def self_test():
             if not abs(score - expected) <= PRECISION * size:
                 wrong.append("row %d: the score is %r, not %r" % (number, score, expected))
         if CLASSES is not None and said != test["prediction"]:
+            wrong.append("row %d: the prediction is %r, not %r" % (number, said, test["prediction"]))
+        if MODEL["output_range"] is not None and not (
+            abs(said - test["prediction"]) <= 2 * PRECISION * (1.0 + test["sizes"][0]) * said
+        ):
             wrong.append("row %d: the prediction is %r, not %r" % (number, said, test["prediction"]))
         if test["probabilities"] is not None:
             for probability, expected in zip(probabilities(row), test["probabilities"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -125,6 +126,8 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
 
 def _outputs(plan: Plan) -> list[str]:
     scores = [f"s{k}" for k in range(plan.n_scores)]
+    if plan.output_range is not None:
+        return [exponential(plan, score) for score in scores]
     if plan.classes is None:
         return scores
     class_probabilities = probabilities(plan) if plan.probabilities is not None else []
@@ -161,6 +164,9 @@ def _self_test(plan: Plan, vectors: Sequence[Vector]) -> str:
     right = [f"ABS(s{k} - k_e{k}) <= {PRECISION!r} * k_z{k}" for k in range(plan.n_scores)]
     if plan.classes is not None:
         right.append(f"{prediction(plan)} = k_said")
+    if plan.output_range is not None:
+        made = exponential(plan, "s0")
+        right.append(f"ABS({made} - k_said) <= {2 * PRECISION!r} * (1 + k_z0) * k_said")
     out = ["k_row AS test_row", f"CASE WHEN {summed(right, 'AND')} THEN 1 ELSE 0 END AS ok"]
     query = _query([(f"{prefix}_rows", _rows(plan, vectors, prefix)), *stages], out)
     return (
@@ -184,9 +190,8 @@ def _rows(plan: Plan, vectors: Sequence[Vector], prefix: str) -> str:
             *zip(plan.columns, map(literal, vector.row), strict=True),
             (f"{prefix}_row", str(at)),
         ]
-        pairs.append(
-            (f"{prefix}_said", literal(None if plan.classes is None else vector.prediction))
-        )
+        tells = plan.classes is not None or plan.output_range is not None
+        pairs.append((f"{prefix}_said", literal(vector.prediction if tells else None)))
         pairs += [(f"{prefix}_e{k}", number(s)) for k, s in enumerate(vector.scores)]
         pairs += [(f"{prefix}_z{k}", number(s)) for k, s in enumerate(vector.sizes)]
         selects.append("SELECT " + ", ".join(f"{v} AS {identifier(name)}" for name, v in pairs))
@@ -196,6 +201,17 @@ def _rows(plan: Plan, vectors: Sequence[Vector], prefix: str) -> str:
 def _inside_comment(query: str) -> str:
     """Return a query in which no literal starts or ends a comment; nothing else can."""
     return query.replace("*/", "*' || '/").replace("/*", "/' || '*")
+
+
+def exponential(plan: Plan, score: str) -> str:
+    """Return the number whose logarithm is the score, within the range of the model."""
+    assert plan.output_range is not None
+    low, high = plan.output_range
+    bottom, top = number(math.log(low)), number(math.log(high))
+    return (
+        f"CASE WHEN {score} >= {top} THEN {number(high)} WHEN {score} <= {bottom} THEN "
+        f"{number(low)} WHEN {score} > {bottom} THEN EXP({score}) END"
+    )
 
 
 def largest(names: list[str]) -> str:
