@@ -219,13 +219,17 @@ REFUSED: dict[str, tuple[str, bytes | Callable[[Path], None], str]] = {
     "page": ("t.csv", b"<!DOCTYPE html><html>no</html>", r"t\.csv: a web page or XML.*Download"),
     "latin": (
         "t.csv", TEXT.replace("x,z,y", "größe,z,y").encode("latin-1"),
-        r"t\.csv:1:3: byte 2 .* not valid UTF-8.*--encoding latin-1",
+        r"t\.csv:1:3: byte 2 .* not valid UTF-8.*--encoding windows-1252",
     ),
     "ragged": ("t.csv", TEXT.encode() + b"1,2\n", r"t\.csv:62: expected 3 .*--skip-bad-lines"),
     "wide row": ("t.csv", TEXT.encode() + b"1,2,a,b\n", r"t\.csv:62: expected 3 .*found 4"),
     "quotes": ("t.csv", TEXT.encode() + b'1,"2,good\n', r"t\.csv:62:3: a quote is opened.*Close"),
     "names": ("t.csv", TEXT.replace("x,z,y", "x,x,y").encode(), r"'x' \(columns 1, 2\)\. Rename"),
     "two headers": ("t.csv", b"m,,o\n" + TEXT.encode(), r"two header lines.*--skip-rows 1"),
+    "preamble": (
+        "t.csv", b"Report;;\nby SAP;;\n;;\n" + csv_of(ROWS, ";").encode(),
+        r"data row 3 has that name.*--skip-rows 3",
+    ),
     "merged": (
         "t.xlsx", workbook({"S": [["m", None, "o"], _HEAD, *CELLS]}),
         r"two header lines.*--skip-rows 1",

@@ -134,16 +134,29 @@ def require_columns(names: Iterable[str], present: Iterable[str], where: str) ->
             )
 
 
-def in_first_row(table: Any, names: Iterable[str]) -> bool:
-    """Return whether names are no columns but in the first row: the file has two header lines.
+#: Rows in which the names of columns are looked for.
+TITLE_ROWS = 20
+
+
+def row_of_names(table: Any, name: str) -> int | None:
+    """Return the row that holds a name which is no column: the file has lines above its header.
 
     Parameters
     ----------
     table : pyarrow.Table
-    names : iterable of str
+    name : str
+
+    Returns
+    -------
+    int or None
+        The index of the row; None if the name is a column, or in none of the first rows.
     """
-    first = [str(value).strip() for row in table.slice(0, 1).to_pylist() for value in row.values()]
-    return any(name not in table.column_names and name in first for name in names)
+    if name in table.column_names:
+        return None
+    for index, row in enumerate(table.slice(0, TITLE_ROWS).to_pylist()):
+        if any(str(value).strip() == name for value in row.values()):
+            return index
+    return None
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

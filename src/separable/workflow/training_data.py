@@ -14,8 +14,8 @@ from separable.data.table import (
     CellError,
     NotANumberError,
     TableError,
-    in_first_row,
     require_columns,
+    row_of_names,
 )
 from separable.errors import Message, Option, OptionError, by_spelling
 from separable.features.table.category_column import categories_of
@@ -329,12 +329,13 @@ def _read(
 def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
     """Refuse unknown columns, and columns with two roles."""
     present = table.column_names
-    if in_first_row(table, [options.target]):
-        skipped = options.reading.skip_rows + 1
+    above = row_of_names(table, options.target)
+    if above is not None:
+        which = "a header further down" if above else "the second of two header lines"
         raise TableError(
-            f"{where} has no column {options.target!r}, but its first row has that name: the names "
-            "are in the second of two header lines. Skip the first: ",
-            Option("skip_rows", skipped),
+            f"{where} has no column {options.target!r}, but data row {above + 1} has that name: it "
+            f"is {which}. Skip the lines above: ",
+            Option("skip_rows", options.reading.skip_rows + above + 1),
             ".",
         )
     for names in ([options.target], options.apart.values(), *options.columns.values()):

@@ -46,6 +46,7 @@ CHECKS = (
     target_column.drifting_target,
     column_checks.groups,
     conversion_checks.typos,
+    conversion_checks.missing_classes,
     conversion_checks.totals,
     conversion_checks.not_converted,
     column_checks.mixed_types,

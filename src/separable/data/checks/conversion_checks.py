@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from separable.data.checks.table_view import TableView
 
 __all__ = [
+    "missing_classes",
     "not_converted",
     "several_labels",
     "totals",
@@ -48,6 +49,14 @@ MIN_SEPARATED, MAX_LABELS = 0.1, 100
 
 #: A likely typo has at most this many rows, and its likely meaning this many times as many.
 MAX_TYPO_ROWS, TYPO_RATIO = 3, 8
+
+#: The same if two letters are swapped.
+SWAP_RATIO = 3
+
+#: Words for a missing value that are no usual names of classes.
+CLASS_WORDS = {*MISSING_WORDS} - {
+    "", "none", "unknown", "missing", "unbekannt", "fehlt", "na", "tbd",
+}  # fmt: skip
 
 #: As many levels as this are used well as a category, although they look like numbers or dates.
 FEW_LEVELS = 20
@@ -192,7 +201,7 @@ def typos(view: TableView) -> Iterator[Finding]:
         for rare, n in counts.items()
         if n <= MAX_TYPO_ROWS and len(rare) >= MIN_LETTERS and not any(c.isdigit() for c in rare)
         for common, m in counts.items()
-        if m >= TYPO_RATIO * n and is_one_edit(rare.casefold(), common.casefold())
+        if m >= _typo_ratio(rare, common) * n and is_one_edit(rare.casefold(), common.casefold())
     ]
     if pairs:
         named = ", ".join(
@@ -203,6 +212,30 @@ def typos(view: TableView) -> Iterator[Finding]:
             f"The target {quoted(target.name)} has likely typos: {named}. Each counts as a class. "
             f"Correct {listed([a for a, _ in pairs])} in the file.",
         )  # fmt: skip
+
+
+def _typo_ratio(rare: str, common: str) -> float:
+    """Return how many times as common a class has to be; few words differ by swapped letters."""
+    swapped = sorted(rare.casefold()) == sorted(common.casefold())
+    return SWAP_RATIO if swapped else TYPO_RATIO
+
+
+def missing_classes(view: TableView) -> Iterator[Finding]:
+    """Find classes that are words for a missing value, such as ``n/a`` beside yes and no."""
+    target = view.target
+    if target is None or target.task != "classification" or target.values is not None:
+        return
+    counts = dict(zip(map(str, target.labels), target.counts.tolist(), strict=True))
+    words = [label for label in counts if label.strip().lower() in CLASS_WORDS]
+    if not words or len(counts) - len(words) < 2:
+        return
+    named = ", ".join(f"{quoted(word)} ({counts[word]})" for word in words[:5])
+    yield Finding(
+        "missing as a class", "warning", (target.name,), (),
+        f"The target {quoted(target.name)} has {named}, which usually means missing, as a class. "
+        "To leave out such rows, name the word as missing.",
+        {"missing": tuple(words)},
+    )  # fmt: skip
 
 
 def is_one_edit(a: str, b: str) -> bool:

@@ -242,7 +242,7 @@ def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int | Non
         byte = f"byte {shown}" if first_byte is None else f"byte {first_byte + offset} ({shown})"
         raise TableError(
             f"{byte} is not valid UTF-8. Give the encoding of the file, for example ",
-            Option("encoding", "latin-1"),
+            Option("encoding", "windows-1252"),
             ", or save it as UTF-8, for example with: iconv -f WINDOWS-1252 -t UTF-8",
             **_place(name, data, line, offset),
         ) from None
