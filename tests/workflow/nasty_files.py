@@ -228,7 +228,11 @@ REFUSED: dict[str, tuple[str, bytes | Callable[[Path], None], str]] = {
     "two headers": ("t.csv", b"m,,o\n" + TEXT.encode(), r"two header lines.*--skip-rows 1"),
     "preamble": (
         "t.csv", b"Report;;\nby SAP;;\n;;\n" + csv_of(ROWS, ";").encode(),
-        r"data row 3 has that name.*--skip-rows 3",
+        r"below other lines.*--skip-rows 3",
+    ),
+    "comments": (
+        "t.csv", b"# station 7\n# made by a logger\n" + TEXT.encode(),
+        r"lines of comments.*--comment '#'",
     ),
     "merged": (
         "t.xlsx", workbook({"S": [["m", None, "o"], _HEAD, *CELLS]}),

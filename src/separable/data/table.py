@@ -138,8 +138,8 @@ def require_columns(names: Iterable[str], present: Iterable[str], where: str) ->
 TITLE_ROWS = 20
 
 
-def row_of_names(table: Any, name: str) -> int | None:
-    """Return the row that holds a name which is no column: the file has lines above its header.
+def lines_above_names(table: Any, name: str) -> int | None:
+    """Return how many lines are above the one that holds a name which is no column.
 
     Parameters
     ----------
@@ -149,13 +149,15 @@ def row_of_names(table: Any, name: str) -> int | None:
     Returns
     -------
     int or None
-        The index of the row; None if the name is a column, or in none of the first rows.
+        The number of lines above it; None if the name is a column, or in none of the first rows.
     """
-    if name in table.column_names:
+    columns = table.column_names
+    if name in columns:
         return None
+    header = int(columns != [f"c{number}" for number in range(1, len(columns) + 1)])
     for index, row in enumerate(table.slice(0, TITLE_ROWS).to_pylist()):
         if any(str(value).strip() == name for value in row.values()):
-            return index
+            return int(index + header)
     return None
 
 

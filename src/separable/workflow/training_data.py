@@ -14,8 +14,8 @@ from separable.data.table import (
     CellError,
     NotANumberError,
     TableError,
+    lines_above_names,
     require_columns,
-    row_of_names,
 )
 from separable.errors import Message, Option, OptionError, by_spelling
 from separable.features.table.category_column import categories_of
@@ -329,13 +329,13 @@ def _read(
 def _require(options: ProblemOptions, table: pa.Table, where: str) -> None:
     """Refuse unknown columns, and columns with two roles."""
     present = table.column_names
-    above = row_of_names(table, options.target)
+    above = lines_above_names(table, options.target)
     if above is not None:
-        which = "a header further down" if above else "the second of two header lines"
+        which = "a header below other lines" if above > 1 else "the second of two header lines"
         raise TableError(
-            f"{where} has no column {options.target!r}, but data row {above + 1} has that name: it "
-            f"is {which}. Skip the lines above: ",
-            Option("skip_rows", options.reading.skip_rows + above + 1),
+            f"{where} has no column {options.target!r}, but a row has that name: it is {which}. "
+            "Skip the lines above: ",
+            Option("skip_rows", options.reading.skip_rows + above),
             ".",
         )
     for names in ([options.target], options.apart.values(), *options.columns.values()):

@@ -77,7 +77,7 @@ MEAN_WEIGHTS = "The model votes; these are the mean weights of its voters."
 LEARNERS_SHOWN, COLUMNS_SHOWN, LEVELS_SHOWN, CLASSES_SHOWN, FEATURES_SHOWN = 4, 6, 3, 2, 6
 
 #: Up to so many columns are named with remarks, and up to so many by name; others are counted.
-NOTED_COLUMNS, NAMED_COLUMNS, DROPPED_SHOWN = 8, 15, 4
+NOTED_COLUMNS, NAMED_COLUMNS, DROPPED_SHOWN, CONVERTED_SHOWN = 8, 15, 4, 4
 
 #: A class that is predicted for fewer than this fraction of its rows is hardly predicted.
 RARELY_PREDICTED = 0.5
@@ -198,7 +198,8 @@ def _levels_text(run: TrainingRun, importance: Importance, column: str) -> str:
     top = importance.top_features(0, LEVELS_SHOWN, importance.indices[column])
     if len(importance.indices[column]) == 1 or names[top[0]] == column:
         return f"weight {weights[top[0]]:+.3g}"
-    short = shortened([names[j].removeprefix(column).lstrip("=:") for j in top], 24)
+    short = [names[j].removeprefix(column).lstrip("=:.") or "value" for j in top]
+    short = shortened(short, 24)
     more = ", ..." if len(importance.indices[column]) > len(top) else ""
     listed = ", ".join(f"{name} {weights[j]:+.3g}" for name, j in zip(short, top, strict=True))
     return f"{listed}{more}"
@@ -350,7 +351,18 @@ def _brief_columns(run: TrainingRun) -> str:
             fill(text, 100, initial_indent=indent, subsequent_indent=" " * len(indent),
                  break_on_hyphens=False, break_long_words=False)
         )  # fmt: skip
+    if len(columns) > NOTED_COLUMNS:
+        lines += _conversion_lines(columns)
     return "\n".join([f"{_title_of_data(run)}, {counted(len(columns), 'column')}", *lines])
+
+
+def _conversion_lines(columns: list[dict[str, Any]]) -> list[str]:
+    """Return a line for each of the first converted columns."""
+    made = [each for each in columns if "conversion" in each]
+    lines = [f"{shown(each['name'], 40)}: {shown(each['conversion'], 90)}" for each in made]
+    more = len(lines) - CONVERTED_SHOWN
+    lines[CONVERTED_SHOWN:] = [f"and {counted(more, 'column')} more"] * (more > 0)
+    return [f"  converted {line}" for line in lines]
 
 
 def _type_order(kind: str) -> int:

@@ -351,6 +351,11 @@ def test_a_row_of_totals_is_named():
     )
     assert (found.columns, found.rows) == (("m",), (40,))
     assert "Remove that row" in found.text
+    below = {"m": [*months, "Summe:", "* preliminary"], "x": [*range(40), 780, None]}
+    (found,) = [f for f in check(below) if f.kind == "totals"]
+    assert found.rows == (40,)
+    assert "and those below it" in found.text
+    assert not [f for f in check({"m": ["Total", *months], "x": range(41)}) if f.kind == "totals"]
     assert not [f for f in check({"m": ["Total", "part"] * 20}) if f.kind == "totals"]
 
 
@@ -526,3 +531,22 @@ def test_the_sum_of_the_bicycles():
     finding = check(table, "cnt")
     assert finding.warnings[0].columns == ("casual", "registered")
     assert "cnt = casual + registered" in finding.warnings[0].text
+
+
+def test_words_for_missing_among_classes():
+    labels = ["ja", "nein"] * 20 + ["k.A."]
+    found = check({"x": [*range(41)], "y": labels}, target="y")
+    (finding,) = [f for f in found if f.kind == "missing as a class"]
+    assert finding.options == {"missing": ("k.A.",)}
+    plain = check({"x": [*range(41)], "y": [*labels[:-1], "unknown"]}, target="y")
+    assert not [f for f in plain if f.kind == "missing as a class"]
+
+
+def test_swapped_letters_are_typos_beside_few_rows():
+    def kinds(labels):
+        found = check({"x": [*range(len(labels))], "y": labels}, target="y")
+        return [f.kind for f in found if f.kind == "typo in the target"]
+
+    assert kinds(["nein"] * 3 + ["Nien"] + ["ja"] * 6)
+    assert not kinds(["rein"] * 3 + ["nein"] + ["ja"] * 6)
+    assert kinds(["reins"] * 30 + ["neins"] + ["ja"] * 6)

@@ -41,6 +41,9 @@ TOTALS = {
     "total général",
 }  # fmt: skip
 
+#: A row of totals is among so many last rows.
+FOOT_ROWS = 5
+
 #: Separators of labels in one cell.
 SEPARATORS = (";", "|", ",")
 
@@ -116,22 +119,28 @@ def words_as_missing(view: TableView) -> Iterator[Finding]:
 
 
 def totals(view: TableView) -> Iterator[Finding]:
-    """Find a row of totals below the others."""
+    """Find a row of totals in the last rows, below the data; notes may follow it."""
     texts = {
-        name: [word for word, count in guess.missing.items() if count == 1]
+        name: [(word, view.n_rows - 1) for word, count in guess.missing.items() if count == 1]
         for name, guess in view.guesses.items()
     }
+    first = max(view.n_rows - FOOT_ROWS, 0)
     for name, column in view.of_type(Categories):
-        last = column.codes[-1]
-        if last >= 0 and (column.codes == last).sum() == 1:
-            texts[name] = [column.levels[last]]
+        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
+        texts[name] = [
+            (column.levels[code], first + index)
+            for index, code in enumerate(column.codes[first:].tolist())
+            if code >= 0 and counts[code] == 1
+        ]
     for name, words in texts.items():
-        word = next((each for each in words if each.strip(" :").lower() in TOTALS), None)
-        if word is not None:
+        found = next((each for each in words if each[0].strip(" :").lower() in TOTALS), None)
+        if found is not None:
+            word, row = found
+            below = " Remove that row and those below it" if row < view.n_rows - 1 else ""
             yield Finding(
-                "totals", "warning", (name,), (view.n_rows - 1,),
+                "totals", "warning", (name,), (row,),
                 f"{quoted(name)} has the value {quoted(word)}, which heads a row of totals, not of "
-                "data. Remove that row from the file.",
+                f"data.{below or ' Remove that row'} from the file.",
             )  # fmt: skip
             return
 
