@@ -60,6 +60,20 @@ def test_the_board_knows_which_learner_did_not_converge(learner):
     assert [each["converged"] for each in board.to_dict()["learners"]].count(False) == 1
 
 
+@pytest.mark.parametrize("learner", [LogisticRegression, LinearSVM])
+def test_a_comparison_of_held_out_scores_publishes_no_models(learner, monkeypatch):
+    def publish(*_, **__):
+        raise AssertionError("published")
+
+    X, y = sparse_classes()
+    candidates = {"one": (learner(), {"C": [0.1, 10.0]})}
+    before = compare(candidates, X, y, scoring="accuracy")
+    monkeypatch.setattr("separable.certified.fold_lanes.publish", publish)
+    after = compare(candidates, X, y, scoring="accuracy")
+    assert after["one"].failed is None
+    np.testing.assert_array_equal(after["one"].tried_scores, before["one"].tried_scores)
+
+
 def test_the_summary_names_learners_that_ended_early():
     rng = np.random.default_rng(0)
     words = np.array([f"word{k}" for k in range(3000)])

@@ -67,6 +67,9 @@ def fold_fits(
     values = np.array([getattr(each, name) for each in candidates], dtype=np.float64)
     solver = first.path_solver(data, splits)
     assert solver is not None
+    if isinstance(solver, LaneSolver):
+        needs_models = certified or any(getattr(each, "probability", False) for each in candidates)
+        solver = replace(solver, scores_only=not needs_models)
     with naming_columns(column_names(problem.X)):
         for path in solver.solve(values, certified=certified):
             for position, index in enumerate(path.indices):
@@ -209,6 +212,7 @@ class LaneSolver:
     learner: CertifiedEstimator
     data: FoldData
     splits: Sequence[Split]
+    scores_only: bool = False
 
     def beside(self, learner: Any) -> LaneSolver:
         """Return the solver of a learner with other parameters."""
@@ -234,7 +238,9 @@ class LaneSolver:
             if not certified and tol is None:
                 tol = SEARCH_TOL if min(self.data.rows.shape) > FEW else None
             options = replace(options, tol=tol, certified=certified)
-        lanes = FoldLanes(self.learner, self.data, self.splits, values, options, keep_weights)
+        lanes = FoldLanes(
+            self.learner, self.data, self.splits, values, options, keep_weights, self.scores_only
+        )
         return lanes.solve()
 
     def refit(self, values: Floats, X: Any, evidence: Mapping[str, Any]) -> Any:
@@ -265,6 +271,8 @@ class FoldLanes:
     solver_options : SolverOptions
     keep_weights : bool, default True
         Without them a model of many columns costs no memory; held-out scores are kept always.
+    scores_only : bool, default False
+        Models are not published: no weights for the raw columns, and gaps as the solver has them.
     """
 
     learner: CertifiedEstimator
@@ -273,6 +281,7 @@ class FoldLanes:
     regularizations: Floats
     solver_options: SolverOptions
     keep_weights: bool = True
+    scores_only: bool = False
 
     def solve(self) -> Iterator[FoldModels]:
         """Yield the models of each fold and value, in a deterministic order."""
@@ -375,7 +384,7 @@ class FoldLanes:
                 place, s, target = plan[number]
                 test = self.splits[run[place]].test
                 certified_solution = solved.solution.lane(at)
-                published = _published(problem, lanes[number], certified_solution)
+                published = self._published(problem, lanes[number], certified_solution)
                 where = f", learned without the rows of fold {run[place]}," if len(test) else ""
                 doubt = self.learner._check_lane(
                     problem, lanes[number], certified_solution, self.fold_data.classes, where
@@ -425,6 +434,14 @@ class FoldLanes:
             k,
         )
 
+    def _published(self, problem: Problem, lane: Lane, one: CertifiedSolution) -> Published:
+        """Return a lane's weights for the raw columns, with a certificate if it has one."""
+        if self.scores_only:
+            return Published(one.weights[:0], one.intercept, one.certificates)
+        if one.certificates:
+            return publish(problem, [lane], one, is_final=False)
+        return Published(*problem.columns.raw(one.weights, one.intercept), [])
+
     def _of_fold(self, one: Published, columns: list[int]) -> Published:
         """Return a lane as published, of the classes that a fold has; without weights if unkept."""
         some = one.take([0] if len(one.intercept) == 1 else columns)
@@ -451,13 +468,6 @@ class FoldLanes:
                 "shuffle the rows."
             )
         return codes
-
-
-def _published(problem: Problem, lane: Lane, one: CertifiedSolution) -> Published:
-    """Return the weights of a lane for the raw columns, with a certificate if it has one."""
-    if one.certificates:
-        return publish(problem, [lane], one, is_final=False)
-    return Published(*problem.columns.raw(one.weights, one.intercept), [])
 
 
 def _joined(parts: list[Fitted]) -> Fitted:

@@ -205,7 +205,8 @@ class _Run:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             result = self.driver.solver(self.order[0]).solve(lanes, start, goal, on_pass)
             passes, names, done = result.passes, list(result.solvers), result.is_done
-            if done.all():
+            can_continue = len(self.order) > 1 and (passes[~done] < options.max_iter).any()
+            if not can_continue:
                 return Solved(indices, result.solution, passes, names)
             parts = [result.solution.lane(k) for k in range(len(lanes))]
             for name in self.order[1:]:
