@@ -97,6 +97,7 @@ bench-main-job: $(VENV)/extra-test ## measure `separable train` on nine files
 
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py
+	@$(PY) docs/pictures/walk.py
 	@$(PY) docs/pictures/report.py
 	@$(PY) docs/pictures/architecture.py
 

@@ -6,7 +6,9 @@ import importlib.util
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 import separable.plot
 
@@ -14,9 +16,17 @@ pytestmark = pytest.mark.native
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/lectures/gallery.md").read_text()
-spec = importlib.util.spec_from_file_location("pictures", ROOT / "docs/pictures/make.py")
-make = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(make)
+
+
+def script(name):
+    """Return a script of the folder of pictures as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/pictures/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+make, walk = script("make"), script("walk")
 ENTRIES = make.entries(TEXT)
 
 #: The pictures that the lectures have, by their rows.
@@ -75,10 +85,23 @@ def test_every_display_is_shown():
 
 def test_pictures_are_those_of_the_gallery_and_small():
     pictures = [p for p in (ROOT / "docs/pictures").iterdir() if p.suffix in (".png", ".gif")]
-    assert {p.name for p in pictures} == {"report.png"} | {  # by docs/pictures/report.py
+    others = {"report.png"} | {f"{name}.png" for name in walk.MANY_POINTS}  # by their own scripts
+    assert {p.name for p in pictures} == others | {
         name for entry in ENTRIES for name in entry.pictures
     }
     assert sum(p.stat().st_size for p in pictures) < 1_500_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", walk.PICTURES)
+def test_pictures_of_the_walk_are_drawn_and_shown_on_a_page(name):
+    figure = walk.draw(name)
+    assert all(ax.has_data() or ax.get_title() for ax in figure.axes)
+    assert len(figure.axes) == np.prod(walk.PICTURES[name][1])
+    file = f"{name}.png" if name in walk.MANY_POINTS else f"{name}.svg"
+    assert (ROOT / "docs/pictures" / file).exists(), "run `make pictures`"
+    assert any(f"pictures/{file})" in page.read_text() for page in (ROOT / "docs").rglob("*.md"))
+    plt.close(figure)
 
 
 def test_lectures_name_the_displays():
