@@ -77,6 +77,8 @@ FIELD = [
 ]
 #: Names that may occur in several folders.
 MAY_REPEAT = {"__init__", "__main__", "base", "base_classifier", "base_regressor", "options"}
+#: Folders with modules named after those whose subject they offer: faces and commands.
+NAMED_AFTER_OTHERS = ("sklearn", "cli/commands")
 
 
 def main() -> None:
@@ -135,8 +137,9 @@ def print_repeated_names(source: Path, modules: dict[Path, str]) -> None:
     """Print the names that modules of several folders share."""
     homes = defaultdict(list)
     for path in modules:
-        if path.stem not in MAY_REPEAT:
-            homes[path.stem].append(str(path.parent.relative_to(source)))
+        folder = str(path.parent.relative_to(source))
+        if path.stem not in MAY_REPEAT and folder not in NAMED_AFTER_OTHERS:
+            homes[path.stem].append(folder)
     repeated = {name: folders for name, folders in homes.items() if len(folders) > 1}
     print(f"\nmodule names used more than once: {len(repeated)}")
     for name, folders in repeated.items():

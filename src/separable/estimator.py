@@ -99,6 +99,8 @@ class Estimator:
     A subclass stores its constructor arguments under their names.
     """
 
+    _estimator_type: str | None = None
+
     set_fit_request = _RequestMethod("fit")
     set_partial_fit_request = _RequestMethod("partial_fit")
     set_predict_request = _RequestMethod("predict")
@@ -183,12 +185,13 @@ class Estimator:
 
     def __sklearn_tags__(self) -> Any:
         tags = import_module("sklearn.utils")  # called only by scikit-learn, so it is imported
+        kind = self._estimator_type
         return tags.Tags(
-            estimator_type=None,
-            target_tags=tags.TargetTags(required=False),
+            estimator_type=kind,
+            target_tags=tags.TargetTags(required=kind is not None),
             transformer_tags=None,
-            classifier_tags=None,
-            regressor_tags=None,
+            classifier_tags=tags.ClassifierTags() if kind == "classifier" else None,
+            regressor_tags=tags.RegressorTags() if kind == "regressor" else None,
         )
 
     def get_metadata_routing(self) -> Any:
@@ -206,21 +209,13 @@ class Estimator:
         return request
 
 
-class _PredictorMixin:
-    """Tags and score of estimators that predict."""
+class ClassifierMixin:
+    """Tags and score of classifiers."""
 
-    _estimator_type: str
-    _metric: str
+    _estimator_type: str | None = "classifier"
+    _metric = "accuracy_score"
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # a mixin stands before Estimator
-        kind = tags.estimator_type = self._estimator_type
-        made = getattr(import_module("sklearn.utils"), f"{kind.capitalize()}Tags")()
-        setattr(tags, f"{kind}_tags", made)
-        tags.target_tags.required = True
-        return tags
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of a classifier, or the R2 of a regressor.
 
         Parameters
@@ -233,20 +228,16 @@ class _PredictorMixin:
             Weights of the rows.
         """
         metric = getattr(import_module("sklearn.metrics"), self._metric)
-        predicted = self.predict(X)  # type: ignore[attr-defined]
-        return float(metric(y, predicted, sample_weight=sample_weight))
+        return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
 
-class ClassifierMixin(_PredictorMixin):
-    """Tags and score of classifiers."""
-
-    _estimator_type, _metric = "classifier", "accuracy_score"
-
-
-class RegressorMixin(_PredictorMixin):
+class RegressorMixin:
     """Tags and score of regressors."""
 
-    _estimator_type, _metric = "regressor", "r2_score"
+    _estimator_type: str | None = "regressor"
+    _metric = "r2_score"
+
+    score = ClassifierMixin.score
 
 
 # ---------------------------------------------------------------------- functions
@@ -280,7 +271,7 @@ def is_regressor(estimator: Any) -> bool:
 
 def _is_of_type(estimator: Any, kind: str) -> bool:
     if isinstance(estimator, Estimator):
-        return getattr(estimator, "_estimator_type", None) == kind
+        return estimator._estimator_type == kind
     return bool(getattr(import_module("sklearn.base"), f"is_{kind}")(estimator))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from separable import LDA, BatchPerceptron, Lasso, LeastSquares, Perceptron, Ridge
 from separable.lab import lab
-from separable.lab.page import LESSONS
+from separable.lab.lab_page import LESSONS
 from tests.lab.in_node import in_node
 
 SEEDS = list(range(25))

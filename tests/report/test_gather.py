@@ -35,9 +35,9 @@ from separable.model.metrics.metric_registry import predictions_of
 from separable.report import bounded_sections
 from separable.report.bounded_sections import learning_curve_of, separability_of
 from separable.report.contents import Absent, Measured
+from separable.report.hard_rows import LONGEST, ScoredRows, hard_rows
+from separable.report.record_contents import certificate_of, versions
 from separable.report.reporting import contents_of
-from separable.report.scored_rows import LONGEST, ScoredRows, hard_rows
-from separable.report.training_record import certificate_of, versions
 from separable.select.leaderboard import Standing
 from separable.workflow.training_record import (
     columns_of,

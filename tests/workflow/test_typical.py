@@ -108,7 +108,7 @@ def test_rows_of_numbers_have_medians():
 def test_a_model_file_keeps_both(tmp_path, monkeypatch):
     from separable import load
     from separable.cli.app import run
-    from separable.report.training_record import recalled
+    from separable.report.record_contents import recalled
 
     monkeypatch.chdir(tmp_path)
     train = ["train", str(PENGUINS), "--target", "species", "--model", "lda", "-o", "m", "-q"]

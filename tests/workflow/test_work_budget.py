@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import separable
 from separable import LinearSVM, LogisticRegression
 from separable.select import compare
-from separable.workflow.candidates import Candidate
+from separable.workflow.comparison.candidates import Candidate
 from separable.workflow.learners import LEARNERS, MIN_PASSES, MODEL_WORK, Facts
 
 

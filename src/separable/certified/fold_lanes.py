@@ -61,7 +61,7 @@ def fold_fits(
 ) -> Iterator[FoldFit]:
     """Yield the fits of candidates that differ in C or alpha alone, on all folds."""
     for each in candidates[1:]:
-        each._check_parameters()
+        each.check_parameters()
     first, name = candidates[0], str(candidates[0].regularization)
     data = first.fold_data(problem.X, problem.y, problem.weight)
     values = np.array([getattr(each, name) for each in candidates], dtype=np.float64)
@@ -180,7 +180,7 @@ class FoldModels(FoldPath):
         given = TrainingData(
             self.data.rows, self.data.target, self.classes, None, RowMask(0), joint
         )
-        learner._check_parameters()
+        learner.check_parameters()
         learner._remember_columns(X)
         learner._keep(self.fitted, given, warn=warn)
         return learner
@@ -232,7 +232,7 @@ class LaneSolver:
     ) -> Iterator[FoldModels]:
         """Yield the models of each fold and value, in a deterministic order."""
         for extreme in (values.max(), values.min()):
-            self._at([extreme])._check_parameters()
+            self._at([extreme]).check_parameters()
         options = self.learner._solver_options()
         if self.learner.tol is None:
             if not certified and tol is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
@@ -93,8 +93,16 @@ def _defaults(kind: Any) -> dict[str, Any]:
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
 def with_parameters(cls: type[Learner]) -> type[Learner]:
-    """Make the constructor and the docs of a learner from its annotated parameters."""
-    dataclass(eq=False, repr=False)(cls)
+    """Make the constructor of a learner from its annotated parameters; inherit what bases say.
+
+    Bases say what parameters mean, in their docstrings, and what they must be.
+    """
+    made: Any = dataclass(eq=False, repr=False)(cls)
+    names = [each.name for each in fields(made) if each.init]
+    known: dict[str, Requirement] = {}
+    for base in reversed(made.__mro__):
+        known |= vars(base).get("_requirements", {})
+    made._requirements = {name: each for name, each in known.items() if name in names}
     inherit_docs(cls)
     return cls
 
@@ -192,7 +200,8 @@ class LinearEstimator(Estimator):
         Weights of the classes, multiplied into ``sample_weight``.
     """
 
-    _requirements: ClassVar[dict[str, Requirement]]
+    #: What the parameters that a class adds or changes must be.
+    _requirements: ClassVar[dict[str, Requirement]] = {}
     _ineffective: ClassVar[tuple[Ineffective, ...]] = ()
 
     n_features_in_: int
@@ -330,7 +339,7 @@ class LinearEstimator(Estimator):
         names = self._get_param_names()
         return next((name for name in ("C", "alpha") if name in names), None)
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         """Check the parameters of a fit, which are then those learned with."""
         self._checked: list[Any] | None = None
         check_parameters(self, self._requirements)

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable.datasets.examples import Example
 from separable.lab.data import MAX_COLUMNS, MAX_ROWS
-from separable.lab.page import lab_of_example
+from separable.lab.lab_page import lab_of_example
 from separable.online.batch_perceptron import BatchPerceptron
 
 if TYPE_CHECKING:

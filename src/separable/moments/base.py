@@ -215,7 +215,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         -------
         self
         """
-        self._check_parameters()
+        self.check_parameters()
         data = self._read(X, y, sample_weight)
         if data.n_counted == 0:
             raise ValueError("Every sample weight is zero, so no row is left to learn from.")

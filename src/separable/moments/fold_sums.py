@@ -229,7 +229,7 @@ def _solves_rows(learner: MomentEstimator[Any]) -> bool:
 def _read(problem: Problem, estimator: Any) -> tuple[MomentEstimator[Any], Data]:
     """Return a clone of a learner that knows its columns, and the data as it reads it."""
     base = clone(estimator)
-    base._check_parameters()
+    base.check_parameters()
     data = base._read(problem.X, problem.y, problem.weight)
     base._remember_columns(problem.X)
     return base, data
@@ -238,7 +238,7 @@ def _read(problem: Problem, estimator: Any) -> tuple[MomentEstimator[Any], Data]
 def _prepared(problem: Problem, estimator: Any) -> MomentEstimator[Any]:
     """Return a clone of a learner that knows its columns."""
     base: MomentEstimator[Any] = clone(estimator)
-    base._check_parameters()
+    base.check_parameters()
     base._remember_columns(problem.X)
     return base
 

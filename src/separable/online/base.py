@@ -218,7 +218,7 @@ class OnlineEstimator(LinearEstimator):
         -------
         self
         """
-        self._check_parameters()
+        self.check_parameters()
         rows = as_rows(X)
         targets = self._targets(y, rows.n_rows, sample_weight)
         self._check_eta(rows.values.dtype)

@@ -12,16 +12,10 @@ from separable._core import native
 from separable.data.rows import column_names
 from separable.fitting.base import one_or_list, with_parameters
 from separable.model.parameters import (
-    BOOL,
-    CLASS_WEIGHT,
-    COUNT,
-    POSITIVE,
-    POSITIVE_OR_INF,
     POSITIVE_OR_NONE,
     Requirement,
-    one_of,
 )
-from separable.online.base_perceptron import DOUBLE, TIE_TARGETS, PerceptronBase
+from separable.online.base_perceptron import DOUBLE, PerceptronBase
 from separable.online.runs import Rule, Run, TrainingBatch, run_epochs
 
 if TYPE_CHECKING:
@@ -88,16 +82,7 @@ class BatchPerceptron(PerceptronBase):
     eps: float | None = None
     max_iter: int = 10_000
 
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        "eta0": POSITIVE,
-        "eps": POSITIVE_OR_NONE,
-        "fit_intercept": BOOL,
-        "max_iter": COUNT,
-        "max_work": POSITIVE_OR_INF,
-        "ties": one_of(*TIE_TARGETS),
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": BOOL,
-    }
+    _requirements: ClassVar[dict[str, Requirement]] = {"eps": POSITIVE_OR_NONE}
     _ineffective: ClassVar = ()  # there is nothing to shuffle
     multi_class = "ovr"
 

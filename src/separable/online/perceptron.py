@@ -92,7 +92,6 @@ class Perceptron(PerceptronBase):
     pocket: bool = False
 
     _requirements: ClassVar[dict[str, Requirement]] = {
-        **PerceptronBase._requirements,
         "max_iter": COUNT_OR_NONE,
         "pocket": BOOL,
     }

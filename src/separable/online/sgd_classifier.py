@@ -70,7 +70,6 @@ class SGDClassifier(ClassifierMixin, SGDBase):
 
     _requirements: ClassVar[dict[str, Requirement]] = {
         "loss": one_of(*LOSSES),
-        **SGDBase._requirements,
         "class_weight": CLASS_WEIGHT,
     }
 

@@ -62,7 +62,6 @@ class SGDRegressor(RegressorMixin, SGDBase):
 
     _requirements: ClassVar[dict[str, Requirement]] = {
         "loss": one_of(*(name for name, traits in LOSSES.items() if not traits.classes_only)),
-        **SGDBase._requirements,
         "average": Requirement(
             "'auto', a bool or an int >= 0",
             lambda v: v == "auto" if isinstance(v, str) else AVERAGE.holds(v),

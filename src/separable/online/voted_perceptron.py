@@ -86,11 +86,7 @@ class VotedPerceptron(PerceptronBase):
     max_voters: int | None = None
 
     _averaged: ClassVar[bool] = True  # as for a mean, the data need not be separable
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        name: requirement
-        for name, requirement in PerceptronBase._requirements.items()
-        if name != "multi_class"
-    } | {"max_voters": COUNT_OR_NONE}
+    _requirements: ClassVar[dict[str, Requirement]] = {"max_voters": COUNT_OR_NONE}
 
     # ------------------------------------------------------------------ overrides
 

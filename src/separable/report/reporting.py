@@ -12,9 +12,9 @@ from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
 from separable.report.bounded_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.contents import Absent, Data, Measured, Reproduction
+from separable.report.hard_rows import Fitted, hard_rows, seen_in_training, target_name
 from separable.report.page.page import check_extra, page_of, write_page
-from separable.report.scored_rows import Fitted, hard_rows, seen_in_training, target_name
-from separable.report.training_record import recalled, versions
+from separable.report.record_contents import recalled, versions
 from separable.workflow import typical
 from separable.workflow.options import data_name
 from separable.workflow.stream.stream_training import StreamRun
@@ -24,7 +24,7 @@ from separable.workflow.training_run import TrainingRun
 if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.report.contents import Contents
-    from separable.report.scored_rows import ScoredRows
+    from separable.report.hard_rows import ScoredRows
 
 
 __all__ = ["contents_of", "contents_of_run", "growth_of", "report", "separability_part"]

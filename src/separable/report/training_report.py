@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from separable.report.bounded_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.contents import Measured
-from separable.report.scored_rows import hard_rows
-from separable.report.training_record import NOT_TESTED, recalled
+from separable.report.hard_rows import hard_rows
+from separable.report.record_contents import NOT_TESTED, recalled
 from separable.workflow.options import data_name
 from separable.workflow.progress import step
 from separable.workflow.training_record import Absent

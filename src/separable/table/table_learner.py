@@ -15,7 +15,7 @@ from separable.features.table.table_encoder import TableEncoder
 from separable.select.estimators.logistic_regression_cv import LogisticRegressionCV
 from separable.select.estimators.ridge_cv import RidgeCV
 from separable.workflow.target import column_of_classes, column_of_numbers
-from separable.workflow.training_data import fit_encoded
+from separable.workflow.training_problem import fit_encoded
 
 if TYPE_CHECKING:
     import os

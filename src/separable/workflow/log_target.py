@@ -23,8 +23,8 @@ from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import figure
 from separable.model.metrics.metric_registry import METRICS, Predictions
 from separable.model.predict.probability import exponentials
-from separable.workflow.calibration import calibrated_standing
 from separable.workflow.columns.sampled_table import encoder_of, narrow, sampled_rows
+from separable.workflow.comparison.probability_calibration import calibrated_standing
 from separable.workflow.holdout_splits import folds_of
 from separable.workflow.learners import new_learner
 from separable.workflow.options import file_name
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.typing import Floats
     from separable.workflow.target import Rows
-    from separable.workflow.training_data import Problem
+    from separable.workflow.training_problem import Problem
 
 __all__ = ["LogScale", "Logarithms", "with_log_link", "with_target_log"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from separable.errors import Option, OptionError
 from separable.fitting.best_candidate import one_standard_error_index, standard_errors
 from separable.model.words import number, shown, table
-from separable.workflow.learner_comparison import compare_all_rows
+from separable.workflow.comparison.learner_comparison import compare_all_rows
 from separable.workflow.learners import LEARNERS, names_of
 from separable.workflow.progress import step
 from separable.workflow.training_text import rows_text, with_error
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from separable.features.table.table_encoder import TableEncoder
     from separable.typing import Floats
-    from separable.workflow.candidates import Candidate
-    from separable.workflow.learner_comparison import Comparison
+    from separable.workflow.comparison.candidates import Candidate
+    from separable.workflow.comparison.learner_comparison import Comparison
     from separable.workflow.options import ProblemOptions
-    from separable.workflow.training_data import Encoded
+    from separable.workflow.training_problem import Encoded
 
 
 __all__ = ["PathResult", "PathStep", "regularization_path"]

@@ -13,7 +13,7 @@ from separable.model.words import counted
 from separable.workflow.input_tables import naming_file
 from separable.workflow.options import COLUMN_KINDS, ProblemOptions, ReadingOptions, file_name
 from separable.workflow.progress import remembering_files, step
-from separable.workflow.training_data import Encoded, read_problem
+from separable.workflow.training_problem import Encoded, read_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,8 +20,8 @@ from separable.errors import Message, Option, OptionError
 from separable.features.table.category_column import categories_of
 from separable.features.table.number_column import numbers_of
 from separable.model.words import number, shown
+from separable.workflow.columns.role_columns import class_labels
 from separable.workflow.input_tables import naming_file
-from separable.workflow.role_columns import class_labels
 from separable.workflow.target_texts import with_converted_target
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
 from separable.workflow.columns.integer_readings import with_integer_readings
-from separable.workflow.findings import constant_warning, data_warnings, fit_warning, shared_rows
+from separable.workflow.columns.role_columns import refuse_no_weight, weights_of
+from separable.workflow.comparison.learner_comparison import compare_candidates
 from separable.workflow.holdout_splits import held_out_rows, how_held_out, refuse_one_class
 from separable.workflow.importance import importance_of
 from separable.workflow.input_tables import naming_file, table_of
-from separable.workflow.learner_comparison import compare_candidates
 from separable.workflow.log_target import with_log_link, with_target_log
 from separable.workflow.options import (
     COLUMN_KINDS,
@@ -43,10 +43,9 @@ from separable.workflow.options import (
     python_call,
 )
 from separable.workflow.progress import keeping, note, remembering_files, step, warn
-from separable.workflow.role_columns import refuse_no_weight, weights_of
 from separable.workflow.scored_rows import ScoredRows, raw_values
 from separable.workflow.table_separability import separability_text
-from separable.workflow.training_data import (
+from separable.workflow.training_problem import (
     Encoded,
     fit_encoded,
     notes_on_numbers,
@@ -54,6 +53,12 @@ from separable.workflow.training_data import (
     rows_of,
 )
 from separable.workflow.training_run import HeldOut, KeptRows, TrainingRun, run_record
+from separable.workflow.training_warnings import (
+    constant_warning,
+    data_warnings,
+    fit_warning,
+    shared_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,12 +70,12 @@ if TYPE_CHECKING:
     from separable.errors import Message
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
-    from separable.workflow.learner_comparison import Comparison
+    from separable.workflow.comparison.learner_comparison import Comparison
     from separable.workflow.learners import Task
     from separable.workflow.progress import Kept
     from separable.workflow.stream.stream_training import StreamRun
     from separable.workflow.target import Rows
-    from separable.workflow.training_data import Problem
+    from separable.workflow.training_problem import Problem
 
     Names = str | Sequence[str]
 

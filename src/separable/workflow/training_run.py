@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.model.metrics.evaluation import Evaluation
     from separable.select.leaderboard import Leaderboard
+    from separable.workflow.comparison.learner_comparison import Comparison
     from separable.workflow.importance import Importance
-    from separable.workflow.learner_comparison import Comparison
     from separable.workflow.scored_rows import ScoredRows
     from separable.workflow.target import Finding
-    from separable.workflow.training_data import Encoded, Problem
+    from separable.workflow.training_problem import Encoded, Problem
     from separable.workflow.training_record import RegularizationCurve
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from separable.errors import Spelling
     from separable.model.kinds import Model
     from separable.select.leaderboard import Leaderboard, Standing
+    from separable.workflow.comparison.learner_comparison import Comparison
     from separable.workflow.importance import Importance
-    from separable.workflow.learner_comparison import Comparison
-    from separable.workflow.training_data import Problem
+    from separable.workflow.training_problem import Problem
     from separable.workflow.training_run import TrainingRun
 
 

@@ -16,7 +16,7 @@ from separable import LinearModel, LogisticRegression, TableEncoder, load
 from separable.data import read
 from separable.data.split import stratified_split
 from separable.datasets import PENGUINS
-from separable.workflow import findings as module
+from separable.workflow import training_warnings as module
 from separable.workflow.learners import LEARNERS
 
 #: One fit a fold, where what is tested is not the choice of a learner.

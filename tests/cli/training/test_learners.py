@@ -88,7 +88,7 @@ def test_a_strength_is_a_parameter_of_its_learner():
         if learner.regularization is not None:
             for value in learner.regularization.grid(100):
                 made = new_learner(name, **{learner.regularization.name: value})
-                made._check_parameters()
+                made.check_parameters()
 
 
 def test_a_learner_is_one_entry(regressors):

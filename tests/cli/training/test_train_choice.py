@@ -190,8 +190,12 @@ def test_many_rows_are_compared_in_part(separable):
 
 
 def test_hard_learners_get_fewer_rows():
-    from separable.workflow.candidates import Candidate
-    from separable.workflow.learner_comparison import COMPARE_ROWS, LEAST_ROWS, rows_to_compare
+    from separable.workflow.comparison.candidates import Candidate
+    from separable.workflow.comparison.learner_comparison import (
+        COMPARE_ROWS,
+        LEAST_ROWS,
+        rows_to_compare,
+    )
     from separable.workflow.learners import Facts
 
     usual = {"nonnegative": False, "text": False}

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from separable import load
 from separable.workflow.holdout_splits import folds_of, forward_folds, held_out_rows
 from separable.workflow.options import ProblemOptions
-from separable.workflow.training_data import read_problem
+from separable.workflow.training_problem import read_problem
 
 FAST = ("--model", "logistic-regression", "--set", "C=1")
 

@@ -199,7 +199,7 @@ class CertifiedEstimator(LinearEstimator):
 
     def fold_data(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         """Return the rows as this learner reads them; see `separable.fitting.fold_fits`."""
-        self._check_parameters()
+        self.check_parameters()
         return self._read(X, y, sample_weight)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> FoldData:

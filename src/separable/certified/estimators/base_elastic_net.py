@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.certified.duality.residual_certificate import certify_residuals
-from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
+from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.fitted import Fitted
-from separable.certified.gram.fold_sums import gram_problem, sums_of
 from separable.certified.gram.gram_models import (
     certify_alpha,
     columns_of,
@@ -20,6 +19,7 @@ from separable.certified.gram.gram_models import (
     suits_sums,
     with_end,
 )
+from separable.certified.gram.gram_sums import gram_problem, sums_of
 from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Problem
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["NET_REQUIREMENTS", "PenalisedSquares"]
+__all__ = ["PenalisedSquares"]
 
 #: Columns whose deviations are below this, or above its inverse, are brought to a common scale.
 EXTREME = 2.0**-30
@@ -55,11 +55,6 @@ EXTREME = 2.0**-30
 MANY_NUMBERS = 200_000
 #: Without a penalty another learner is exact.
 PENALISED = Requirement(f"{POSITIVE.words} (0 is LeastSquares)", POSITIVE.holds)
-#: Of parameters that all of these learners have.
-NET_REQUIREMENTS: dict[str, Requirement] = {
-    "positive": BOOL,
-    **{name: each for name, each in SOLVER_PARAMETERS.items() if name != "random_state"},
-}
 
 
 @dataclass(eq=False, repr=False)
@@ -94,7 +89,7 @@ class PenalisedSquares(RegressorMixin, CertifiedEstimator):
 
     random_state = 0  # of no use: passes go over the columns in their order
 
-    _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, **NET_REQUIREMENTS}
+    _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, "positive": BOOL}
 
     # ------------------------------------------------------------------ the problem
 

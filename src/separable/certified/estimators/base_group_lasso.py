@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.certified.estimators.block_path import BLOCK_PARAMETERS, BlockLearner
+from separable.certified.estimators.block_path import BlockLearner
 from separable.certified.solvers.block_penalty.block_cd import BlockDescent
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted
@@ -167,7 +167,7 @@ class GroupLearner(BlockLearner):
     groups: Any = None
     max_iter: int = 100_000
 
-    _requirements: ClassVar[dict[str, Requirement]] = {**BLOCK_PARAMETERS, "groups": GROUPS}
+    _requirements: ClassVar[dict[str, Requirement]] = {"groups": GROUPS}
 
     def group_by(self, encoder: Encoder) -> Self:
         """Say which encoder makes the columns, for ``groups="columns"``.

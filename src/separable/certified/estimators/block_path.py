@@ -10,7 +10,7 @@ import numpy as np
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import correlation_at
 from separable.certified.duality.published import publish
-from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
+from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.fitted import Fitted
 from separable.certified.fold_lanes import FoldModels, LaneSolver
 from separable.certified.number_range import lost_penalty
@@ -30,20 +30,7 @@ if TYPE_CHECKING:
 
     BlockSolver = Callable[[Lane, Floats | None], tuple[CertifiedSolution, int, str]]
 
-__all__ = ["BLOCK_PARAMETERS", "BlockLearner", "BlockPathSolver"]
-
-#: What the parameters of these learners must be: nothing is random here, and there is one thread.
-BLOCK_PARAMETERS: dict[str, Requirement] = {
-    "alpha": Requirement(
-        "a finite float > 0 (without a penalty use LeastSquares or LogisticRegression(C=inf))",
-        POSITIVE.holds,
-    ),
-    **{
-        name: each
-        for name, each in SOLVER_PARAMETERS.items()
-        if name not in ("random_state", "n_jobs")
-    },
-}
+__all__ = ["BlockLearner", "BlockPathSolver"]
 
 
 class BlockLearner(CertifiedEstimator):
@@ -70,7 +57,12 @@ class BlockLearner(CertifiedEstimator):
     alpha: float
 
     _most_exponent = PLAIN  # the penalty takes the unit: nobody needs its square
-    _requirements: ClassVar[dict[str, Requirement]] = BLOCK_PARAMETERS
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "alpha": Requirement(
+            "a finite float > 0 (without a penalty use LeastSquares or LogisticRegression(C=inf))",
+            POSITIVE.holds,
+        ),
+    }
 
     def _block_solver(self, problem: Problem) -> BlockSolver:
         """Return the solver of a lane from a start: solution, passes and name of the solver."""

@@ -43,10 +43,7 @@ class ElasticNet(PenalisedSquares):
     _: KW_ONLY
     l1_ratio: float = 0.5
 
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        "l1_ratio": UNIT_INTERVAL,
-        **PenalisedSquares._requirements,
-    }
+    _requirements: ClassVar[dict[str, Requirement]] = {"l1_ratio": UNIT_INTERVAL}
 
     def _ratio(self) -> float:
         return float(self.l1_ratio)

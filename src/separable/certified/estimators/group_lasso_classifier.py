@@ -48,10 +48,7 @@ class GroupLassoClassifier(ClassifierMixin, GroupLearner):
     _: KW_ONLY
     class_weight: Any = None
 
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        **GroupLearner._requirements,
-        "class_weight": CLASS_WEIGHT,
-    }
+    _requirements: ClassVar[dict[str, Requirement]] = {"class_weight": CLASS_WEIGHT}
 
     def _loss(self) -> Loss:
         return Logistic()

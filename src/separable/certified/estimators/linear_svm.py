@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.certified.duality.certificate import CertifiedSolution
-from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
+from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
 from separable.certified.solvers.policy import solver_of
 from separable.estimator import ClassifierMixin
@@ -99,13 +99,13 @@ class LinearSVM(ClassifierMixin, CertifiedEstimator):
         "C": PENALISED,
         "loss": one_of(*LOSSES),
         "penalty": one_of(*PENALTIES),
-        **SOLVER_PARAMETERS,
         "class_weight": CLASS_WEIGHT,
         "probability": BOOL,
     }
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Check the parameters; penalty and loss must fit together."""
+        super().check_parameters()
         check_penalty(self, self.penalty, self.loss)
 
     def _loss(self) -> Loss:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
+from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.linear_svm import PENALISED
 from separable.estimator import RegressorMixin
 from separable.fitting.base import with_parameters
@@ -55,7 +55,6 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):
     _requirements: ClassVar[dict[str, Requirement]] = {
         "C": PENALISED,
         "epsilon": NOT_NEGATIVE,
-        **SOLVER_PARAMETERS,
     }
 
     def _loss(self) -> Loss:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
+from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.inference.existence import check_optimum
 from separable.certified.inference.logistic_summary import check_level, infer, summarise
 from separable.certified.problem import TOGETHER
@@ -111,7 +111,6 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
         "C": POSITIVE_OR_INF,
         "l1_ratio": UNIT_INTERVAL,
         "multi_class": MULTI_CLASS,
-        **SOLVER_PARAMETERS,
         "class_weight": CLASS_WEIGHT,
     }
 
@@ -149,8 +148,9 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
         together = data.classes is not None and len(data.classes) > 2 and self._is_joint()
         return not (together and self.l1_ratio > 0)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Check the parameters; C and l1_ratio must fit together."""
+        super().check_parameters()
         refuse_no_penalty(self, self.C, self.l1_ratio)
 
     def _keep(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.certified.duality.gap import evaluate
-from separable.certified.estimators.block_path import BLOCK_PARAMETERS, BlockLearner
+from separable.certified.estimators.block_path import BlockLearner
 from separable.certified.solvers.block_penalty.accelerated_gradient import accelerated
 from separable.certified.solvers.block_penalty.block_cd import MAX_FULL_COLUMNS_SMOOTH, BlockDescent
 from separable.certified.solvers.block_penalty.nonconvex import LocalCertificate, LocalSearch
@@ -141,7 +141,6 @@ class LpRegression(RegressorMixin, BlockLearner):
             "exact step",
             lambda v: power_of(v) is not None,
         ),
-        **BLOCK_PARAMETERS,
     }
 
     def _loss(self) -> Loss:

@@ -13,7 +13,6 @@ from separable.certified.duality.published import Published
 from separable.certified.estimators.fitted import Fitted
 from separable.certified.estimators.training_data import RowMask, TrainingData
 from separable.certified.fold_lanes import FoldModels, LaneSolver
-from separable.certified.gram.fold_sums import SummedFolds, held_out_errors
 from separable.certified.gram.gram_models import (
     MOST_COLUMNS,
     SquareModels,
@@ -24,6 +23,7 @@ from separable.certified.gram.gram_models import (
     suits_sums,
     with_end,
 )
+from separable.certified.gram.gram_sums import SummedFolds, held_out_errors
 from separable.certified.problem import SMALL, Problem
 from separable.certified.solvers.parallel import parallel_map
 from separable.fitting.fold_fits import FoldPath
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.estimators.base_elastic_net import PenalisedSquares
-    from separable.certified.gram.fold_sums import FoldSums
+    from separable.certified.gram.gram_sums import FoldSums
     from separable.certified.solvers.options import SolverOptions
     from separable.fitting.splits import Split
     from separable.linalg.design_matrix import DesignMatrix

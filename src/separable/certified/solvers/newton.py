@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from separable.certified.solvers.interior_point.working_set import part_of
 from separable.certified.solvers.newton_system import class_system, diagonal_system, full_system
 from separable.certified.solvers.objective import MIN_STEP, ROUNDING, objective_of
 from separable.certified.solvers.options import NewtonOptions
 from separable.certified.solvers.solved import OneByOne, Result
 from separable.certified.solvers.stopping import StoppingRule
-from separable.certified.solvers.working_set import part_of
 
 if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem

@@ -68,7 +68,7 @@ def check(
     remedy, if there is one as an option of train. The columns are listed with the type that train
     detects. With more than 100 000 rows, columns are compared on a sample of that size.
     """
-    from separable.cli.render.findings import check_dict, check_text, checked
+    from separable.cli.render.check_results import check_dict, check_text, checked
 
     result = checked(data, options, reading)
     if as_json:

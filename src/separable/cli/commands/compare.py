@@ -17,7 +17,7 @@ from separable.cli.options.training_options import (
 )
 
 if TYPE_CHECKING:
-    from separable.workflow.learner_comparison import Comparison
+    from separable.workflow.comparison.learner_comparison import Comparison
     from separable.workflow.options import ProblemOptions
 
 __all__ = ["compare"]
@@ -51,7 +51,7 @@ def compare(data: str, output: str | None, options: ProblemOptions, as_json: boo
     Every learner is evaluated on the same folds, with its regularization searched. Learners,
     columns, metrics and folds are specified as for separable train.
     """
-    from separable.workflow.learner_comparison import compare_all_rows
+    from separable.workflow.comparison.learner_comparison import compare_all_rows
     from separable.workflow.training_text import board_text
 
     check_csv_output(output, data, as_json=as_json)

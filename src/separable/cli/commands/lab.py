@@ -64,7 +64,7 @@ def lab(
     DATA the page starts with columns of the file. The page makes no network requests.
     An existing file is not overwritten.
     """
-    from separable.lab.page import lab as write
+    from separable.lab.lab_page import lab as write
 
     if data is None and (target or columns):
         raise click.UsageError("--target and --columns need DATA.")

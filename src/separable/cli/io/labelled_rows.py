@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from separable.workflow.columns.role_columns import class_labels, positive_class, weights_of
 from separable.workflow.input_tables import naming_file
 from separable.workflow.options import file_name
-from separable.workflow.role_columns import class_labels, positive_class, weights_of
 from separable.workflow.target_texts import as_numbers, recorded_conversion
 from separable.workflow.training_record import trained_on
 

@@ -23,9 +23,9 @@ from separable.data.row_operations import stack_rows
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
 from separable.report.contents import Measured
+from separable.report.hard_rows import hard_rows, seen_in_training
+from separable.report.record_contents import recalled
 from separable.report.reporting import growth_of, separability_part
-from separable.report.scored_rows import hard_rows, seen_in_training
-from separable.report.training_record import recalled
 from separable.workflow.options import data_name
 from separable.workflow.scored_rows import ScoredRows, raw_values
 

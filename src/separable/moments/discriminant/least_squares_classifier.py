@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import Link
-    from separable.model.parameters import Requirement
     from separable.moments.base import Solution
     from separable.statistics.weighted_rows import Data
     from separable.typing import Floats
@@ -62,7 +61,6 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
     ['a', 'b']
     """
 
-    _requirements: ClassVar[dict[str, Requirement]] = {}
     _instead: ClassVar[str] = (
         "use SGDClassifier or LinearGaussianNB, which keep one number a column and class; or fit "
         "fewer rows than columns at once, which needs no products of columns"

@@ -62,7 +62,7 @@ class NaiveBayes(MomentClassifier[ClassCounts]):
         P(k), in the order of ``classes_``.
     """
 
-    _base_requirements: ClassVar[dict[str, Requirement]] = {
+    _requirements: ClassVar[dict[str, Requirement]] = {
         "alpha": NOT_NEGATIVE,
         "fit_prior": BOOL,
         "class_prior": PRIORS,

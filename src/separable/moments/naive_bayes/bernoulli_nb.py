@@ -73,10 +73,7 @@ class BernoulliNB(NaiveBayes):
     fit_prior: bool = True
     class_prior: Any = None
 
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        **NaiveBayes._base_requirements,
-        "binarize": THRESHOLD,
-    }
+    _requirements: ClassVar[dict[str, Requirement]] = {"binarize": THRESHOLD}
 
     _lost_beside: ClassVar[float | None] = None  # values of any size count once
 

@@ -61,10 +61,7 @@ class ComplementNB(NaiveBayes):
     class_prior: Any = None
     norm: bool = False
 
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        **NaiveBayes._base_requirements,
-        "norm": BOOL,
-    }
+    _requirements: ClassVar[dict[str, Requirement]] = {"norm": BOOL}
     _ineffective: ClassVar[tuple[Ineffective, ...]] = tuple(
         Ineffective(
             name,

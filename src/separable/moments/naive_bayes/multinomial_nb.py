@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
 from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
 
 if TYPE_CHECKING:
-    from separable.model.parameters import Requirement
     from separable.statistics.class_counts import ClassCounts
     from separable.typing import Floats
 
@@ -61,8 +60,6 @@ class MultinomialNB(NaiveBayes):
     alpha: float = 1.0
     fit_prior: bool = True
     class_prior: Any = None
-
-    _requirements: ClassVar[dict[str, Requirement]] = dict(NaiveBayes._base_requirements)
 
     def _joint(self, counts: ClassCounts, alpha: float) -> Joint:
         smoothed = counts.sums + alpha

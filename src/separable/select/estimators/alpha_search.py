@@ -12,7 +12,6 @@ from separable.estimator import RegressorMixin
 from separable.fitting.base import Ineffective
 from separable.model.parameters import BOOL, FRACTION, Requirement
 from separable.select.estimators.base_search import (
-    SEARCH_PARAMETERS,
     RegularizationSearch,
     grid_requirement,
 )
@@ -26,15 +25,7 @@ if TYPE_CHECKING:
     from separable.select.estimators.search_table import SearchTable
     from separable.typing import Floats
 
-__all__ = ["ALPHA_SEARCH_PARAMETERS", "AlphaSearch"]
-
-#: What the parameters of searches for alpha must be.
-ALPHA_SEARCH_PARAMETERS: dict[str, Requirement] = {
-    "alphas": grid_requirement(finite=True),
-    "eps": FRACTION,
-    "positive": BOOL,
-    **SEARCH_PARAMETERS,
-}
+__all__ = ["AlphaSearch"]
 
 
 @dataclass(eq=False, repr=False)
@@ -101,7 +92,11 @@ class AlphaSearch(RegressorMixin, RegularizationSearch):
     _regularization = "alpha"
     _milder = "larger alphas"
     _default_scoring = "neg_mean_squared_error"
-    _requirements: ClassVar[dict[str, Requirement]] = ALPHA_SEARCH_PARAMETERS
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "alphas": grid_requirement(finite=True),
+        "eps": FRACTION,
+        "positive": BOOL,
+    }
     _ineffective: ClassVar[tuple[Ineffective, ...]] = (
         Ineffective(
             "eps",

@@ -51,19 +51,12 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["L1_RATIOS", "SEARCH_PARAMETERS", "RegularizationSearch", "grid_requirement"]
+__all__ = ["L1_RATIOS", "RegularizationSearch", "grid_requirement"]
 
 AnyValue = TypeVar("AnyValue", bound=np.generic)
 
 #: The relative gap of models of the search without ``tol``, if they need no certificate.
 SEARCH_TOL = 1e-4
-#: What the parameters that all searches share must be.
-SEARCH_PARAMETERS: dict[str, Requirement] = {
-    "cv": CV,
-    "scoring": SCORING,
-    "select": one_of("min", "1se"),
-    **{name: each for name, each in SOLVER_PARAMETERS.items() if name != "warm_start"},
-}
 
 
 def _is_ratios(value: Any) -> bool:
@@ -129,6 +122,13 @@ class RegularizationSearch(LinearEstimator):
 
     refit = True
 
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "cv": CV,
+        "scoring": SCORING,
+        "select": one_of("min", "1se"),
+        **SOLVER_PARAMETERS,
+    }
+
     #: The class of the learner, and the l1_ratios to try, or the parameter that has them.
     _kind: ClassVar[Any]
     _ratios: ClassVar[str | float] = 0.0
@@ -192,7 +192,7 @@ class RegularizationSearch(LinearEstimator):
         -------
         self
         """
-        self._check_parameters()
+        self.check_parameters()
         ratios = self._l1_ratios()
         learner = self._learner(float(ratios[0]))
         data = learner.fold_data(X, y, sample_weight)

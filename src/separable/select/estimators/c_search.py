@@ -12,7 +12,6 @@ from separable.estimator import ClassifierMixin
 from separable.fitting.scorers import check_scoring
 from separable.model.parameters import BOOL, CLASS_WEIGHT, Requirement
 from separable.select.estimators.base_search import (
-    SEARCH_PARAMETERS,
     RegularizationSearch,
     grid_requirement,
 )
@@ -25,15 +24,7 @@ if TYPE_CHECKING:
     from separable.select.estimators.search_table import SearchTable
     from separable.typing import Floats
 
-__all__ = ["C_SEARCH_PARAMETERS", "CSearch", "values_of_C"]
-
-#: What the parameters of searches for C must be.
-C_SEARCH_PARAMETERS: dict[str, Requirement] = {
-    "Cs": grid_requirement(finite=False),
-    **SEARCH_PARAMETERS,
-    "refit": BOOL,
-    "class_weight": CLASS_WEIGHT,
-}
+__all__ = ["CSearch", "values_of_C"]
 
 
 def values_of_C(Cs: Any) -> Floats:  # noqa: N802 - scikit-learn's word
@@ -102,7 +93,11 @@ class CSearch(ClassifierMixin, RegularizationSearch):
 
     _regularization = "C"
     _milder = "smaller Cs"
-    _requirements: ClassVar[dict[str, Requirement]] = C_SEARCH_PARAMETERS
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "Cs": grid_requirement(finite=False),
+        "refit": BOOL,
+        "class_weight": CLASS_WEIGHT,
+    }
 
     def _grid(self, solver: PathSolver, ratios: Floats) -> Floats:
         del solver

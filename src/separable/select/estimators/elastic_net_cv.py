@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.certified.estimators.elastic_net import ElasticNet
 from separable.fitting.base import with_parameters
-from separable.select.estimators.alpha_search import ALPHA_SEARCH_PARAMETERS, AlphaSearch
+from separable.select.estimators.alpha_search import AlphaSearch
 from separable.select.estimators.base_search import L1_RATIOS
 
 if TYPE_CHECKING:
@@ -57,10 +57,7 @@ class ElasticNetCV(AlphaSearch):
     l1_ratio: Any = 0.5
 
     _kind, _ratios = ElasticNet, "l1_ratio"
-    _requirements: ClassVar[dict[str, Requirement]] = {
-        "l1_ratio": L1_RATIOS,
-        **ALPHA_SEARCH_PARAMETERS,
-    }
+    _requirements: ClassVar[dict[str, Requirement]] = {"l1_ratio": L1_RATIOS}
 
     @property
     def l1_ratio_(self) -> float:

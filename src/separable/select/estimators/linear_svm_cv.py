@@ -12,7 +12,7 @@ from separable.fitting.base import with_parameters
 from separable.model.parameters import Requirement, one_of
 from separable.model.predict.probability import classes_of
 from separable.select.estimators.base_search import grid_requirement
-from separable.select.estimators.c_search import C_SEARCH_PARAMETERS, CSearch
+from separable.select.estimators.c_search import CSearch
 
 if TYPE_CHECKING:
     from separable.fitting.fold_fits import FoldData, FoldPath
@@ -57,14 +57,14 @@ class LinearSVMCV(CSearch):
     _kind = LinearSVM
     _default_scoring = "accuracy"
     _requirements: ClassVar[dict[str, Requirement]] = {
-        **C_SEARCH_PARAMETERS,
         "Cs": grid_requirement(finite=True),
         "loss": one_of(*LOSSES),
         "penalty": one_of(*PENALTIES),
     }
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Check the parameters; penalty and loss must fit together."""
+        super().check_parameters()
         check_penalty(self, self.penalty, self.loss)
 
     def _default_scores(self, models: FoldPath, data: FoldData, split: Split) -> list[float]:

@@ -15,7 +15,7 @@ from separable.certified.estimators.logistic_regression import (
 from separable.fitting.base import with_parameters
 from separable.model.predict.probability import probabilities
 from separable.select.estimators.base_search import L1_RATIOS
-from separable.select.estimators.c_search import C_SEARCH_PARAMETERS, CSearch, values_of_C
+from separable.select.estimators.c_search import CSearch, values_of_C
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,13 +83,13 @@ class LogisticRegressionCV(CSearch):
     _kind, _ratios = LogisticRegression, "l1_ratios"
     _default_scoring = "neg_log_loss"
     _requirements: ClassVar[dict[str, Requirement]] = {
-        **C_SEARCH_PARAMETERS,
         "l1_ratios": L1_RATIOS,
         "multi_class": MULTI_CLASS,
     }
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Check the parameters; C and l1_ratio must fit together."""
+        super().check_parameters()
         refuse_no_penalty(self, values_of_C(self.Cs), self.l1_ratios)
 
     def _link(self) -> Link:

@@ -22,7 +22,7 @@ from separable.workflow.columns.sampled_table import encoder_of, narrow, sampled
 from separable.workflow.holdout_splits import folds_of
 from separable.workflow.learners import new_learner
 from separable.workflow.progress import step
-from separable.workflow.training_data import read_problem
+from separable.workflow.training_problem import read_problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
     from separable.workflow.options import ProblemOptions
     from separable.workflow.target import Rows
-    from separable.workflow.training_data import Problem
+    from separable.workflow.training_problem import Problem
 
 __all__ = ["with_integer_readings"]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from separable.workflow.target import Rows
-    from separable.workflow.training_data import Problem
+    from separable.workflow.training_problem import Problem
 
 __all__ = ["MOST_ROWS", "encoder_of", "narrow", "sampled_rows"]
 

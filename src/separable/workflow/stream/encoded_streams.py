@@ -11,13 +11,13 @@ from separable.data.columns import Categories, as_columns
 from separable.data.labels import text_array
 from separable.data.table import NotANumberError, TableError, require_columns
 from separable.errors import Message, Option, OptionError
+from separable.workflow.columns.role_columns import weights_of
 from separable.workflow.input_tables import naming_file
 from separable.workflow.options import file_name
 from separable.workflow.progress import step, warn
-from separable.workflow.role_columns import weights_of
 from separable.workflow.stream.stream_rows import RowStream, Targets
 from separable.workflow.stream.stream_target import settled_target, target_of
-from separable.workflow.training_data import refuse_negative
+from separable.workflow.training_problem import refuse_negative
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,10 +18,10 @@ import numpy as np
 
 from separable.model.files.training_rows import TrainingRows
 from separable.model.words import counted
-from separable.workflow.findings import fit_warning
 from separable.workflow.options import file_name
 from separable.workflow.progress import warn
 from separable.workflow.stream.progressive_validation import PIECE, Gauge, Record, is_mark, next_cut
+from separable.workflow.training_warnings import fit_warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

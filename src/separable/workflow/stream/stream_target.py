@@ -11,8 +11,8 @@ from separable.data.columns import Categories, as_columns
 from separable.data.labels import MANY_CLASSES, most_classes
 from separable.data.table import TableError, is_number
 from separable.errors import Message, Option, by_spelling
+from separable.workflow.columns.role_columns import class_labels
 from separable.workflow.progress import note
-from separable.workflow.role_columns import class_labels
 from separable.workflow.target import LARGEST, is_plain
 
 if TYPE_CHECKING:

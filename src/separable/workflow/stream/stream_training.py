@@ -13,7 +13,7 @@ import numpy as np
 
 from separable.errors import Message, Option, OptionError, by_spelling
 from separable.model.words import counted
-from separable.workflow.candidates import checked_settings
+from separable.workflow.comparison.candidates import checked_settings
 from separable.workflow.learners import LEARNERS, new_learner
 from separable.workflow.options import (
     Every,
@@ -37,7 +37,7 @@ from separable.workflow.stream.stream_learning import (
 from separable.workflow.stream.stream_report import stream_dict, stream_text, trained
 from separable.workflow.stream.stream_rows import Source, Wanted
 from separable.workflow.stream.stream_target import Labels, Quantities
-from separable.workflow.training_data import adds_counts
+from separable.workflow.training_problem import adds_counts
 from separable.workflow.training_run import save_model
 
 if TYPE_CHECKING:

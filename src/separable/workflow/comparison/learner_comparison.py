@@ -10,23 +10,27 @@ import numpy as np
 from separable.data.table import TableError
 from separable.errors import Option, OptionError
 from separable.model.metrics.metric_registry import METRICS, metric_named
-from separable.workflow.calibration import Sigmoids, calibrated_standing
-from separable.workflow.candidates import (
+from separable.workflow.columns.integer_readings import with_integer_readings
+from separable.workflow.columns.role_columns import positive_class
+from separable.workflow.comparison.candidates import (
     COMPARE_ROWS,
     Candidate,
     candidates_for,
     checked_settings,
 )
-from separable.workflow.columns.integer_readings import with_integer_readings
-from separable.workflow.decisions import DecisionRequest, class_weight_of, coded_class_weight
+from separable.workflow.comparison.decisions import (
+    DecisionRequest,
+    class_weight_of,
+    coded_class_weight,
+)
+from separable.workflow.comparison.probability_calibration import Sigmoids, calibrated_standing
 from separable.workflow.holdout_splits import folds_of, part_of
 from separable.workflow.input_tables import naming_file
 from separable.workflow.learners import LEARNERS
 from separable.workflow.log_target import Logarithms, with_target_log
 from separable.workflow.options import file_name
 from separable.workflow.progress import detail, step
-from separable.workflow.role_columns import positive_class
-from separable.workflow.training_data import Encoded, facts_of, read_problem, refuse_negative
+from separable.workflow.training_problem import Encoded, facts_of, read_problem, refuse_negative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,13 +43,13 @@ if TYPE_CHECKING:
     from separable.model.predict.decision import Decision
     from separable.select.leaderboard import Leaderboard, Standing
     from separable.typing import Floats
-    from separable.workflow.calibration import Rescaling
+    from separable.workflow.comparison.probability_calibration import Rescaling
     from separable.workflow.holdout_splits import Folds
     from separable.workflow.learners import Facts
     from separable.workflow.log_target import LogScale
     from separable.workflow.options import ProblemOptions
     from separable.workflow.target import Rows
-    from separable.workflow.training_data import Problem
+    from separable.workflow.training_problem import Problem
 
 __all__ = ["Comparison", "Scoring", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 

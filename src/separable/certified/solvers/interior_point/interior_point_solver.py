@@ -11,10 +11,10 @@ import numpy as np
 from separable.certified.duality.gap import certify_better
 from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
 from separable.certified.solvers.interior_point.piecewise_linear_interior import interior_point
+from separable.certified.solvers.interior_point.working_set import part_of, solve_near_breakpoints
 from separable.certified.solvers.options import InteriorPointOptions
 from separable.certified.solvers.solved import OneByOne, Result
 from separable.certified.solvers.stopping import StoppingRule
-from separable.certified.solvers.working_set import part_of, solve_near_breakpoints
 
 if TYPE_CHECKING:
     from separable.certified.duality.certificate import CertifiedSolution

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from separable.features.table.table_encoder import TableEncoder
     from separable.model.kinds import Model
     from separable.model.metrics.evaluation import Evaluation
-    from separable.workflow.training_data import Problem
+    from separable.workflow.training_problem import Problem
 
 
 __all__ = ["constant_warning", "data_warnings", "fit_warning", "remedies_of", "shared_rows"]

@@ -23,12 +23,17 @@ from separable.features.table.table_encoder import TableEncoder
 from separable.fitting.separation_error import naming_columns
 from separable.model.files.training_rows import TrainingRows
 from separable.model.words import counted
+from separable.workflow.columns.role_columns import (
+    groups_of,
+    refuse_no_weight,
+    times_of,
+    weights_of,
+)
 from separable.workflow.columns.row_identifiers import left_out_notes, row_identifiers
 from separable.workflow.input_tables import naming_file, table_of
 from separable.workflow.learners import LEARNERS, Facts
 from separable.workflow.options import file_name
 from separable.workflow.progress import step
-from separable.workflow.role_columns import groups_of, refuse_no_weight, times_of, weights_of
 from separable.workflow.target import TARGETS, QuantityError
 from separable.workflow.target_texts import (
     target_guess,

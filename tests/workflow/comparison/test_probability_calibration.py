@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 import separable
 from separable.datasets import PENGUINS
-from separable.workflow.calibration import sigmoids_of
+from separable.workflow.comparison.probability_calibration import sigmoids_of
 
 
 @pytest.fixture

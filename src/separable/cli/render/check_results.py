@@ -15,9 +15,9 @@ from separable.data.columns import as_columns
 from separable.data.table import missing_counts, require_columns
 from separable.features.table.column_states import guessed_kinds
 from separable.model.words import column_lines, counted, shown
-from separable.workflow.findings import remedies_of
 from separable.workflow.input_tables import naming_file, table_of
 from separable.workflow.options import file_name
+from separable.workflow.training_warnings import remedies_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

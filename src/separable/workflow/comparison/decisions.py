@@ -13,9 +13,9 @@ import numpy as np
 from separable.data.table import TableError, list_names
 from separable.errors import Message, Option, OptionError
 from separable.model.predict.decision import Costs
-from separable.workflow.calibration import out_of_fold, sigmoids_of
+from separable.workflow.columns.role_columns import class_named
+from separable.workflow.comparison.probability_calibration import out_of_fold, sigmoids_of
 from separable.workflow.learners import LEARNERS, has_class_weight
-from separable.workflow.role_columns import class_named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
     from separable.workflow.holdout_splits import Folds
     from separable.workflow.options import ProblemOptions
-    from separable.workflow.training_data import Problem
+    from separable.workflow.training_problem import Problem
 
 __all__ = [
     "DecisionRequest",
@@ -191,7 +191,7 @@ def _calibrated_second(
 ) -> tuple[Floats, Floats]:
     """Return calibrated probabilities of the second class, and the calibration."""
     from separable.model.predict.probability import calibrated, sigmoid
-    from separable.workflow.calibration import finite_scores
+    from separable.workflow.comparison.probability_calibration import finite_scores
 
     scores = np.concatenate([finite_scores(part.scores) for part in parts])
     pairs = sigmoids_of(scores, codes, weight) if calibration is None else calibration

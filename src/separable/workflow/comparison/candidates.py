@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from separable.data.table import did_you_mean
 from separable.errors import Option, OptionError, by_spelling
-from separable.workflow.decisions import left_out_note
+from separable.workflow.comparison.decisions import left_out_note
 from separable.workflow.learners import LEARNERS, has_class_weight, learners_of, new_learner
 from separable.workflow.progress import note
-from separable.workflow.training_data import adds_counts
+from separable.workflow.training_problem import adds_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -119,9 +119,9 @@ def _check_settings(model: str, settings: Mapping[str, Any]) -> None:
                 f": {model} has no such parameter{did_you_mean(name, takes)}. It has: {known}.",
             )
     learner = new_learner(model, **settings)
-    if hasattr(learner, "_check_parameters"):
+    if hasattr(learner, "check_parameters"):
         try:
-            learner._check_parameters()
+            learner.check_parameters()
         except ValueError as error:
             raise OptionError(Option("set", dict(settings)), f": {error}") from None
 

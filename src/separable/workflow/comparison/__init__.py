@@ -1,0 +1,1 @@
+"""Comparison of learners: candidates, out-of-fold scores, calibration and decisions."""
