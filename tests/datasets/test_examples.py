@@ -37,3 +37,16 @@ def test_copies_and_names():
     with pytest.raises(ValueError, match="Choose one of and, or, xor"):
         load("nand")
     assert list(EXAMPLES)[:3] == ["and", "or", "xor"]
+
+
+def test_the_weights_of_the_lecture_separate_the_mails():
+    X, y, columns = load("spam")
+    assert columns == ("free", "money", "meeting", "report")
+    assert ((X @ [4, 2, 0, 0] - 3 > 0) == (y == "spam")).all()
+    assert X[0, :2] @ [4, 2] - 3 == 3
+
+
+def test_digits_are_images_of_ten_classes():
+    X, y, columns = load("digits")
+    assert X.shape == (len(y), 64) == (1797, len(columns))
+    assert sorted(set(y)) == list(range(10))

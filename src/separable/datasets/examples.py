@@ -55,6 +55,25 @@ def _words() -> Example:
     return Example(X, np.array([1, 0, 0, 1]), ("very", "not", "good", "bad"))
 
 
+def _spam() -> Example:
+    """Return counts of four words in twelve invented mails; the lecture's weights separate them."""
+    counts = [
+        *([1, 1, 0, 0], [2, 0, 0, 0], [1, 2, 0, 1], [0, 2, 0, 0], [1, 0, 1, 0], [3, 1, 0, 0]),
+        *([0, 0, 1, 1], [0, 1, 0, 2], [0, 0, 2, 0], [0, 1, 1, 1], [0, 0, 0, 1], [0, 1, 2, 0]),
+    ]
+    classes = np.repeat(["spam", "other"], 6)
+    return Example(np.array(counts, dtype=float), classes, ("free", "money", "meeting", "report"))
+
+
+def _digits() -> Example:
+    """Return the 8 x 8 images of handwritten digits that scikit-learn contains."""
+    from sklearn.datasets import load_digits
+
+    images = load_digits()
+    names = tuple(f"pixel {i},{j}" for i in range(8) for j in range(8))
+    return Example(np.asarray(images.data, dtype=float), np.asarray(images.target), names)
+
+
 def _penguins() -> Example:
     """Return bill length and depth in mm of Adelie and Gentoo penguins, without missing values."""
     columns = ("bill_length_mm", "bill_depth_mm")
@@ -76,6 +95,8 @@ EXAMPLES: dict[str, Callable[[], Example]] = {
     "clouds": _clouds,
     "ring": _ring,
     "words": _words,
+    "spam": _spam,
+    "digits": _digits,
     "penguins": _penguins,
 }
 
@@ -85,9 +106,11 @@ def load(name: str) -> Example:
 
     Parameters
     ----------
-    name : {"and", "or", "xor", "clouds", "ring", "words", "penguins"}
-        "words" are the phrases "very good", "very bad", "not good" and "not bad"; "penguins" the
-        bills of Adelie and Gentoo penguins.
+    name : str
+        "and", "or", "xor", "clouds", "ring", "words", "spam", "digits" or "penguins".
+        "words" are the phrases "very good", "very bad", "not good" and "not bad"; "spam" the
+        counts of four words in twelve mails; "digits" the 1797 images of scikit-learn; "penguins"
+        the bills of Adelie and Gentoo penguins.
 
     Returns
     -------

@@ -30,6 +30,7 @@ TITLES = {
     "ring": "a ring",
     "penguins": "penguins: Adelie, Gentoo",
     "words": "very good / not bad",
+    "spam": "twelve mails, four words",
 }
 #: Limits of a file that the page shows.
 MAX_ROWS, MAX_COLUMNS = 2000, 8

@@ -8,7 +8,7 @@ import { MAX_BYTES, MAX_ROWS, dataOf } from "./csv.mjs";
 import { firstSettings, openLesson, prepareLessons } from "./lesson_view.mjs";
 import { pythonCode } from "./python.mjs";
 import { errorRate, errorsByDegree, learningCurve, meanErrors, turnsOf, validate, without } from "./validation.mjs";
-import { clipped, colour, drawArrow, drawAxes, drawCurves, drawLine, drawNormal, drawPoint, drawZero, format, frameOf, label, shade, viewOf } from "./drawing.mjs";
+import { clipped, colour, drawArrow, drawAxes, drawCurves, drawLine, drawNormal, drawPoint, drawZero, forgetColours, format, frameOf, label, shade, viewOf } from "./drawing.mjs";
 
 const EXAMPLES = JSON.parse(document.getElementById("data").textContent);
 /** The controls whose values make up the address. */
@@ -28,7 +28,7 @@ const MAX_VALIDATION = 4_000_000;
 const MAX_SCORES = 2_000_000;
 const LOG_ROWS = 14;
 const $ = (id) => document.getElementById(id);
-const state = { path: null, turns: [], held: [], training: [], learned: { X: [], y: [] }, data: null, edited: false, features: [], spec: null, steps: [], closed: null, at: 0, verdict: null, timer: null, selected: -1, view: null, box: null };
+const state = { hulls: null, path: null, turns: [], held: [], training: [], learned: { X: [], y: [] }, data: null, edited: false, features: [], spec: null, steps: [], closed: null, at: 0, verdict: null, timer: null, selected: -1, view: null, box: null };
 
 const vector = (w) => `(${w.slice(0, 7).map(format).join(", ")}${w.length > 7 ? ", …" : ""})`;
 const isClosed = () => state.spec.learner in CLOSED;
@@ -77,6 +77,7 @@ function learn({ keep = false } = {}) {
   clearErrors();
   state.at = keep ? Math.min(state.at, state.steps.length) : 0;
   state.verdict = separability(state.features, y);
+  state.hulls = null;
   show();
 }
 
@@ -156,9 +157,18 @@ function drawPlane() {
 function shadePlane(c, view, flatten, degree, voting) {
   const voterCount = voting ? voters(state.steps, state.at).length : 1;
   const cell = Math.max(degree > 1 || voting ? 4 : 3, Math.ceil(Math.sqrt((view.width * view.height * voterCount) / MAX_SCORES)));
-  const value = predictor(state.spec, state.steps, state.at, weightsAt(state.at));
-  const grid = shade(c, view, cell, (p) => value(products(flatten.row(p), degree)), voting ? state.at : 0);
+  const grid = shade(c, view, cell, plainValue(flatten, degree, voting), voting ? state.at : 0);
   if (degree > 1 || voting) drawZero(c, grid, colour("ink"));
+}
+
+/** The score of a point of the plane; a line has three numbers. */
+function plainValue(flatten, degree, voting) {
+  if (degree === 1 && !voting) {
+    const [b, w1, w2] = lineOf(boundary(), flatten);
+    return (p) => b + w1 * p[0] + w2 * p[1];
+  }
+  const value = predictor(state.spec, state.steps, state.at, weightsAt(state.at));
+  return (p) => value(products(flatten.row(p), degree));
 }
 
 function drawLines(c, view, flatten, voting) {
@@ -180,7 +190,7 @@ function drawLines(c, view, flatten, voting) {
 function drawProof(c, view) {
   const { X, y } = state.data;
   if (!$("proof").checked || !state.verdict || X.length === 0) return;
-  const hulls = [-1, 1].map((side) => hull(X, X.map((_, i) => i).filter((i) => y[i] === side)).map((i) => X[i]));
+  const hulls = state.hulls ??= [-1, 1].map((side) => hull(X, X.map((_, i) => i).filter((i) => y[i] === side)).map((i) => X[i]));
   if (hulls.some((h) => h.length === 0)) return;
   hulls.forEach((h, k) => outline(c, view, h, colour(k ? "positive" : "negative"), 1));
   if (!state.verdict.separable) {
@@ -329,9 +339,20 @@ function show() {
   drawBeside();
   showCurve();
   showLog();
-  const degree = Number($("degree").value);
-  $("python").textContent = state.data.X.length ? pythonCode({ spec: state.spec, example: state.edited || $("example").value === "file" ? null : $("example").value, X: state.data.X, y: state.data.y, degree, at: state.at, training: state.held.length ? state.training : undefined }) : "";
+  showPython();
   history.replaceState(null, "", address());
+}
+
+/** The code in two parts: that of the rows, which a step does not change, and that of the learner. */
+function showPython() {
+  const [rows, learner] = $("python").children;
+  const { X, y } = state.data;
+  const example = state.edited || $("example").value === "file" ? null : $("example").value;
+  const code = X.length ? pythonCode({ spec: state.spec, example, X, y, degree: Number($("degree").value), at: state.at, training: state.held.length ? state.training : undefined }) : "";
+  const end = Math.max(code.lastIndexOf("\nlearner ="), code.lastIndexOf("\nfitted ="));
+  const first = code.slice(0, end + 1);
+  if (rows.textContent !== first) rows.textContent = first;
+  learner.textContent = code.slice(end + 1);
 }
 
 function showVerdict() {
@@ -527,7 +548,7 @@ function listen() {
   document.addEventListener("keydown", onKey);
   window.addEventListener("resize", show);
   window.addEventListener("hashchange", openAddress);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { forgetColours(); show(); });
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => { event.preventDefault(); openFile(event.dataTransfer.files[0]); });
   $("file").addEventListener("change", () => openFile($("file").files[0]));

@@ -1,7 +1,16 @@
 // Drawing on canvases: shading, boundaries, arrows, points, curves.
 
-/** @param {string} name a colour of the style sheet, #rrggbb */
-export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+/** @type {Map<string, string>} */
+const colours = new Map();
+
+/** Read the colours anew: the scheme may have changed. */
+export const forgetColours = () => colours.clear();
+
+/** @param {string} name a colour of the style sheet, #rrggbb @returns {string} */
+export function colour(name) {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  return colours.get(name) ?? "";
+}
 
 /** A number of at most four digits. @param {number} v */
 export const format = (v) => (Number.isFinite(v) ? String(Number(v.toPrecision(4))).replace("-", "−") : "");
@@ -39,8 +48,8 @@ export function gridOf(view, cell, value) {
  * @param {CanvasRenderingContext2D} c @param {any} view @param {number} cell @param {(p: number[]) => number} value @param {number} most 0: one shade */
 export function shade(c, view, cell, value, most) {
   const grid = gridOf(view, cell, value);
-  const colours = ["negative", "positive"].map(colour);
-  paint(c, grid, (v) => [colours[v > 0 ? 1 : 0], v === 0 ? 0 : most > 0 ? 12 + (58 * Math.abs(v)) / most : 38]);
+  const sides = ["negative", "positive"].map(colour);
+  paint(c, grid, (v) => [sides[v > 0 ? 1 : 0], v === 0 ? 0 : most > 0 ? 12 + (58 * Math.abs(v)) / most : 38]);
   return grid;
 }
 
