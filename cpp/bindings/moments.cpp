@@ -44,8 +44,8 @@ void bind_moments(nb::module_& m) {
           nb::arg("weight").none(), nb::arg("place"), nb::arg("sums"), nb::arg("z"),
           nb::arg("cross"), "Add a block's products of sparse columns; see sparse_sums.hpp.");
     m.def("residual_sums", &residuals, nb::arg("rows"), nb::arg("y"), nb::arg("weight").none(),
-          nb::arg("w"), nb::arg("w_low"), nb::arg("b"), nb::arg("b_low"), nb::arg("centre"),
-          nb::arg("gradient"), nb::arg("residuals").none(),
+          nb::arg("w").none(), nb::arg("w_low").none(), nb::arg("b"), nb::arg("b_low"),
+          nb::arg("centre").none(), nb::arg("gradient").none(), nb::arg("residuals").none(),
           "Residuals of least squares in twice the digits; see moments/residual.hpp. Returns their "
           "sum and the sum of their squares.");
 }

@@ -218,21 +218,23 @@ void products(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, co
 bool fuses_products() { return kFusesProducts; }
 
 std::pair<double, double> residuals(const BoundRows& rows, Const<double> y, const Weights& weight,
-                                    Const<double> w, Const<double> w_low, double b, double b_low,
-                                    Const<double> centre, Mutable<double, 1> gradient,
+                                    const Weights& w, const Weights& w_low, double b, double b_low,
+                                    const Weights& centre,
+                                    std::optional<Mutable<double, 1>> gradient,
                                     std::optional<Mutable<double, 1>> each) {
     const std::int64_t d = rows.n_features;
     check(length(y) == rows.n_rows && (!weight || length(*weight) == rows.n_rows) &&
               (!each || length(*each) == rows.n_rows),
           "one number a row is needed");
-    check(length(w) == d && length(w_low) == d && length(centre) == d && length(gradient) == d,
+    const auto fits = [d](const auto& numbers) { return !numbers || length(*numbers) == d; };
+    check(fits(w) && fits(w_low) && fits(centre) && fits(gradient),
           "one number a column is needed");
+    const auto data = [](const auto& numbers) { return numbers ? numbers->data() : nullptr; };
     ReleasedGil no_gil;
     const ResidualSums sums = std::visit(
         [&](const auto& x) {
-            return residual_sums(x, y.data(), weight ? weight->data() : nullptr, w.data(),
-                                 w_low.data(), b, b_low, centre.data(), gradient.data(),
-                                 each ? each->data() : nullptr, poll_signals);
+            return residual_sums(x, y.data(), data(weight), data(w), data(w_low), b, b_low,
+                                 data(centre), data(gradient), data(each), poll_signals);
         },
         rows.rows);
     return {sums.intercept, sums.squares};

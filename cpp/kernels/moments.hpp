@@ -49,8 +49,9 @@ void products(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, co
 bool fuses_products();
 
 std::pair<double, double> residuals(const BoundRows& rows, Const<double> y, const Weights& weight,
-                                    Const<double> w, Const<double> w_low, double b, double b_low,
-                                    Const<double> centre, Mutable<double, 1> gradient,
+                                    const Weights& w, const Weights& w_low, double b, double b_low,
+                                    const Weights& centre,
+                                    std::optional<Mutable<double, 1>> gradient,
                                     std::optional<Mutable<double, 1>> each);
 
 }  // namespace kernels::moments

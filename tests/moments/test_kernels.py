@@ -196,6 +196,18 @@ def test_residual_sums(form):
     np.testing.assert_allclose(gradient, (WEIGHT * r) @ (X - centre), atol=1e-13)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_residual_sums_without_weights_center_or_gradient(form):
+    y, w, gradient, each = RNG.normal(size=N), RNG.normal(size=D), np.empty(D), np.empty(N)
+    native.residual_sums(core(form), y, None, w, None, 0.5, 0.25, None, None, each)
+    np.testing.assert_allclose(each, y - X @ w - 0.75, atol=1e-15)
+    total, squares = native.residual_sums(
+        core(form), y, None, None, None, 0.0, 0.0, None, gradient, None
+    )
+    np.testing.assert_allclose([total, squares], [y.sum(), y @ y], rtol=1e-13)
+    np.testing.assert_allclose(gradient, y @ X, atol=1e-13)
+
+
 # ------------------------------------------------------------------ the boundary
 
 LAST = np.iinfo(np.int64).max

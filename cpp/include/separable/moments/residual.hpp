@@ -2,9 +2,9 @@
 //
 //   problem   r_i = y_i - b - sum_j w_j x_ij,  g_j = sum_i c_i r_i (x_ij - m_j),
 //             g_0 = sum_i c_i r_i,  squares = sum_i c_i r_i^2
-//   given     rows, y (one target), c ... weights, default 1; w and b as sums of two doubles;
-//             m ... the center of the columns
-//   returns   g, g_0, squares and, on request, every r_i, rounded to double
+//   given     rows, y (one target), c ... weights, default 1; w (default 0) and b as sums of two
+//             doubles, the low part of w 0 by default; m ... the center of the columns, default 0
+//   returns   g_0, squares and, on request, g and every r_i, rounded to double
 //   steps     1. the residual of a row    2. its term of every sum
 //   source    iterative refinement: A. Bjorck, Numerical Methods for Least Squares Problems, 1996,
 //             section 2.9
@@ -34,6 +34,7 @@ void row_residuals(const F& rows, std::int64_t first, std::int64_t count, const 
         r[k] = DoubleDouble::sum(y[first + k], -b);
         r[k] += -b_low;
     }
+    if (!w) return;
     if constexpr (requires { typename F::DenseRow; }) {
         if (count == kResidualRows) {
             constexpr std::int64_t kColumns = 64;
@@ -46,7 +47,7 @@ void row_residuals(const F& rows, std::int64_t first, std::int64_t count, const 
                     for (std::int64_t j = 0; j < n; ++j) x[j][k] = static_cast<double>(from[j]);
                 }
                 for (std::int64_t j = 0; j < n; ++j) {
-                    const double wj = w[start + j], lowj = w_low[start + j];
+                    const double wj = w[start + j], lowj = w_low ? w_low[start + j] : 0.0;
                     for (int k = 0; k < kResidualRows; ++k) {
                         DoubleDouble s{high[k], low[k]};
                         s += -DoubleDouble::product(wj, x[j][k]);
@@ -65,7 +66,7 @@ void row_residuals(const F& rows, std::int64_t first, std::int64_t count, const 
             const std::int64_t j = row.index(k);
             const double x = row.value(k);
             r[i] += -DoubleDouble::product(w[j], x);
-            r[i] += -w_low[j] * x;
+            if (w_low) r[i] += -w_low[j] * x;
         }
     }
 }
@@ -75,9 +76,7 @@ ResidualSums residual_sums(const F& rows, const double* y, const double* weight,
                            const double* w_low, double b, double b_low, const double* m,
                            double* gradient, double* residuals, Poll&& poll) {
     const std::int64_t d = rows.n_features;
-    std::vector<double> sums(2 * static_cast<std::size_t>(d));  // high parts, then low parts
-    double* high = sums.data();
-    double* low = high + d;
+    std::vector<DoubleDouble> sums(gradient ? static_cast<std::size_t>(d) : 0);
     DoubleDouble total, squares;
     DoubleDouble r[kResidualRows];
     std::int64_t since = 0;
@@ -88,21 +87,16 @@ ResidualSums residual_sums(const F& rows, const double* y, const double* weight,
             const auto row = rows.row(first + i);
             if (residuals) residuals[first + i] = r[i].high;
             const DoubleDouble c = weight ? r[i] * weight[first + i] : r[i];
-            for (std::int64_t k = 0; k < row.size(); ++k) {
-                const std::int64_t j = row.index(k);
-                DoubleDouble g{high[j], low[j]};
-                g += c * static_cast<double>(row.value(k));
-                high[j] = g.high, low[j] = g.low;
-            }
+            for (std::int64_t k = 0; gradient && k < row.size(); ++k)
+                sums[row.index(k)] += c * static_cast<double>(row.value(k));
             total += c;
             squares += c * r[i].high;
             if ((since += row.size()) > (std::int64_t{1} << 24)) poll(), since = 0;
         }
     }
-    for (std::int64_t j = 0; j < d; ++j) {
-        DoubleDouble g{high[j], low[j]};
-        g += -(total * m[j]);
-        gradient[j] = g.high;
+    for (std::int64_t j = 0; gradient && j < d; ++j) {
+        if (m) sums[j] += -(total * m[j]);
+        gradient[j] = sums[j].high;
     }
     return {total.high, squares.high};
 }

@@ -302,19 +302,17 @@ class LaneRows:
         """Return y + level - s (y is 0 if classes are joint), Z'z and the sums of z."""
         problem, columns = self.problem, self.problem.columns
         (n, d), m = problem.rows.shape, len(b)
-        none, unused = np.zeros(d), np.empty(d)
         y = np.zeros(n) if self.is_joint else problem.targets(self.lanes[0])
-        shift = none if columns.shift is None else columns.shift
         rest, correlation, total = np.full((n, m), np.inf), np.zeros((d, m)), np.zeros(m)
         for at in np.flatnonzero(self.used[0]):
             weights, out, sums = np.ascontiguousarray(w[:, at]), np.empty(n), np.empty(d)
             native.residual_sums(
-                problem.core, y, None, weights, none, float(b[at]), -level, none, unused, out
+                problem.core, y, None, weights, None, float(b[at]), -level, None, None, out
             )
             rest[:, at] = out
             point = np.ascontiguousarray(z[:, at])
             total[at], _ = native.residual_sums(
-                problem.core, point, None, none, none, 0.0, 0.0, shift, sums, None
+                problem.core, point, None, None, None, 0.0, 0.0, columns.shift, sums, None
             )
             correlation[:, at] = sums if columns.scale is None else sums * columns.scale
         return rest, correlation, total
