@@ -211,7 +211,8 @@ std::string shown(PyObject* value) {
 template <class Visitor>
 class DictReader {
    public:
-    DictReader(Visitor& visitor) : visitor_(visitor) {}
+    DictReader(Visitor& visitor, bool keep_missing)
+        : visitor_(visitor), keep_missing_(keep_missing) {}
 
     void read(PyObject* record, std::int64_t row) {
         row_ = row;
@@ -239,7 +240,7 @@ class DictReader {
    private:
     void entry(PyObject* key, PyObject* value) {
         if (PyUnicode_Check(value)) return visitor_.level(key, value);
-        if (value == Py_None) return;
+        if (value == Py_None) return missing(key);
         if (PyFloat_Check(value) || PyLong_Check(value)) return number(key, value);
         if (PyList_Check(value) || PyTuple_Check(value) || PyAnySet_Check(value))
             return levels(key, value);
@@ -254,7 +255,11 @@ class DictReader {
         const double x = PyFloat_AsDouble(value);
         if (x == -1.0 && PyErr_Occurred()) throw nb::python_error();
         if (std::isinf(x)) unsupported(key, value, "a finite number");
-        if (!std::isnan(x)) visitor_.number(key, x);
+        if (std::isnan(x)) return missing(key);
+        visitor_.number(key, x);
+    }
+    void missing(PyObject* key) {
+        if (keep_missing_) visitor_.number(key, std::nan(""));
     }
     void levels(PyObject* key, PyObject* values) {
         nb::object iterator = nb::steal(PyObject_GetIter(values));
@@ -273,6 +278,7 @@ class DictReader {
     }
 
     Visitor& visitor_;
+    bool keep_missing_;
     std::int64_t row_ = 0;
 };
 
@@ -286,26 +292,28 @@ void put(PyObject* dict, PyObject* key, PyObject* value) {
     if (PyDict_SetItem(dict, key, value) != 0) throw nb::python_error();
 }
 
-// Collects the numeric keys and the levels.
+// Collects the numeric keys and the levels, numbered as they first occur.
 struct DictNames {
-    nb::dict numbers, levels;  // key -> None; key -> {text -> None}
+    nb::dict numbers, levels;  // key -> number; key -> {text -> number}
+    std::int64_t n_names = 0;
 
-    void number(PyObject* key, double) {
-        if (!found(numbers.ptr(), key).is_valid()) put(numbers.ptr(), key, Py_None);
+    void add(PyObject* dict, PyObject* key) {
+        if (!found(dict, key).is_valid()) put(dict, key, nb::int_(n_names++).ptr());
     }
+    void number(PyObject* key, double) { add(numbers.ptr(), key); }
     void level(PyObject* key, PyObject* text) {
         nb::object texts = found(levels.ptr(), key);
         if (!texts.is_valid()) {
             texts = nb::dict();
             put(levels.ptr(), key, texts.ptr());
         }
-        if (!found(texts.ptr(), text).is_valid()) put(texts.ptr(), text, Py_None);
+        add(texts.ptr(), text);
     }
 };
 
-void dict_names(nb::list records, nb::dict numbers, nb::dict levels) {
+void dict_names(nb::list records, nb::dict numbers, nb::dict levels, bool keep_missing) {
     DictNames names{numbers, levels};
-    DictReader<DictNames> reader(names);
+    DictReader<DictNames> reader(names, keep_missing);
     for (std::size_t i = 0; i < nb::len(records); ++i) {
         if (i % 65536 == 65535) poll_signals();
         nb::object record = records[i];
@@ -358,9 +366,9 @@ struct DictWriter {
     }
 };
 
-nb::object dict_rows(nb::list records, nb::dict numbers, nb::dict levels) {
+nb::object dict_rows(nb::list records, nb::dict numbers, nb::dict levels, bool keep_missing) {
     DictWriter writer{numbers.ptr(), levels.ptr(), {}, {}, {}, {0}, {}, 0};
-    DictReader<DictWriter> reader(writer);
+    DictReader<DictWriter> reader(writer, keep_missing);
     for (std::size_t i = 0; i < nb::len(records); ++i) {
         if (i % 65536 == 65535) poll_signals();
         nb::object record = records[i];
@@ -377,7 +385,9 @@ void bind_objects(nb::module_& m) {
     m.def("factorize_objects", &factorize_objects, nb::arg("values"), nb::arg("codes"),
           "Number different objects of each column; returns the first places of each.");
     m.def("dict_names", &dict_names, nb::arg("records"), nb::arg("numbers"), nb::arg("levels"),
-          "Note the names of numbers and of levels in rows that are dicts.");
+          nb::arg("keep_missing"),
+          "Number the names of numbers and of levels in rows that are dicts.");
     m.def("dict_rows", &dict_rows, nb::arg("records"), nb::arg("numbers"), nb::arg("levels"),
+          nb::arg("keep_missing"),
           "Turn rows that are dicts into CSR: values, indices, indptr, and what has no place.");
 }

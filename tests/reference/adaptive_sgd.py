@@ -21,6 +21,10 @@ def implicit_slope(loss, s, y, gain, e):
         return a if loss == "squared_error" else np.clip(a, -e, e)
     if loss == "squared_hinge":
         return -2 * y * max(0.0, 1 - y * s) / (1 + 2 * gain)
+    if loss == "modified_huber":  # the smaller of the steps on the parabola and on the line
+        return -y * min(4.0, 2 * max(0.0, 1 - y * s) / (1 + 2 * gain))
+    if loss == "squared_epsilon_insensitive":
+        return np.sign(s - y) * 2 * max(0.0, abs(s - y) - e) / (1 + 2 * gain)
     if loss == "sigmoid_mse":  # not convex: divided by a bound on the curvature instead
         return SLOPES[loss](s, y, e) / (1 + gain / 4)
     if loss == "log_loss":

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from separable.features.base import Tensors, Values
 
-__all__ = ["DictEncoder"]
+__all__ = ["DictEncoder", "dense", "names_of_records", "records_of", "rows_of_records"]
 
 #: Files with at most this many names are decoded when read.
 EAGER_NAMES = 1 << 12
@@ -102,9 +102,7 @@ class DictEncoder(Transformer):
         DictEncoder
             The fitted encoder.
         """
-        numbers: dict[Any, None] = {}
-        levels: dict[Any, dict[str, None]] = {}
-        portable.dict_names(_records(X), numbers, levels)  # if it fails, the encoder is unchanged
+        numbers, levels = names_of_records(records_of(X))  # if it fails, nothing has changed
         if not hasattr(self, "_numbers"):
             self._learned(numbers, levels)
             return self
@@ -123,7 +121,7 @@ class DictEncoder(Transformer):
         merged._learned(self._numbers | other._numbers, levels)
         return merged
 
-    def _learned(self, numbers: dict[Any, None], levels: dict[Any, dict[str, None]]) -> None:
+    def _learned(self, numbers: dict[Any, int], levels: dict[Any, dict[str, int]]) -> None:
         self._numbers, self._levels = numbers, levels
         self._names: tuple[str, ...] | None = None
         self._unseen = UnseenLedger()
@@ -215,13 +213,12 @@ class DictEncoder(Transformer):
             CSR, with sorted columns and without explicit zeros.
         """
         n_features = len(self._sorted_names())
-        parts: Any = portable.dict_rows(_records(data), self._number_columns, self._level_columns)
-        values, indices, indptr, n_unseen, examples = parts
+        rows, n_unseen, examples = rows_of_records(
+            records_of(data), self._number_columns, self._level_columns, n_features
+        )
         if n_unseen:
             self._note(n_unseen, examples)
-        if max(len(values), n_features) < np.iinfo(np.int32).max:
-            indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
-        return Rows(values, n_features, indices, indptr)
+        return rows
 
     def _note(self, n_unseen: int, examples: list[tuple[Any, str | None]]) -> None:
         for key, text in examples:
@@ -242,13 +239,13 @@ class DictEncoder(Transformer):
             Or the data frame type chosen with `set_output`.
         """
         rows = self.encode(X)
-        return self._given_out(rows if self.sparse else _dense(rows), X)
+        return self._given_out(rows if self.sparse else dense(rows), X)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit and encode the same rows."""
-        records = _records(X)
+        records = records_of(X)
         rows = self.fit(records, y).encode(records)
-        return self._given_out(rows if self.sparse else _dense(rows), X)
+        return self._given_out(rows if self.sparse else dense(rows), X)
 
     def inverse_transform(self, X: Any) -> list[dict[str, float]]:
         """Return for each row the names and values of its non-zeros.
@@ -337,19 +334,19 @@ class _Saved:
         utf8 = [pack_strings(part)[0].tobytes() for part in (self.numbers, self.features)]
         return separator != "" and not any(separator.encode() in each for each in utf8)
 
-    def learned(self) -> tuple[dict[Any, None], dict[Any, dict[str, None]]]:
+    def learned(self) -> tuple[dict[Any, int], dict[Any, dict[str, int]]]:
         """Return the numeric features, and the texts of the others."""
-        levels: dict[Any, dict[str, None]] = {}
+        levels: dict[Any, dict[str, int]] = {}
         for feature, text in zip(self.features, self.texts, strict=True):
-            levels.setdefault(feature, {})[text] = None
-        return dict.fromkeys(self.numbers), levels
+            levels.setdefault(feature, {})[text] = 0
+        return dict.fromkeys(self.numbers, 0), levels
 
     def later(self, make: Callable[[], tuple[str, ...]]) -> Sequence[str]:
         """Return a lazy sequence of all names."""
         return DeferredTexts(self.count, make)
 
 
-def _records(X: Any) -> list[Any]:
+def records_of(X: Any) -> list[Any]:
     """Return the rows as a list; a single dict is one row, as in scikit-learn."""
     if hasattr(X, "columns"):
         raise TypeError(
@@ -364,7 +361,46 @@ def _records(X: Any) -> list[Any]:
     return X if type(X) is list else list(X)
 
 
-def _dense(rows: Rows) -> Rows:
+def names_of_records(
+    records: list[Any], *, keep_missing: bool = False
+) -> tuple[dict[Any, int], dict[Any, dict[str, int]]]:
+    """Return the numeric features, and the texts of the others, numbered as they first occur."""
+    numbers: dict[Any, int] = {}
+    levels: dict[Any, dict[str, int]] = {}
+    portable.dict_names(records, numbers, levels, keep_missing)
+    return numbers, levels
+
+
+def rows_of_records(
+    records: list[Any],
+    numbers: Mapping[Any, int],
+    levels: Mapping[Any, Mapping[str, int]],
+    n_features: int,
+    *,
+    keep_missing: bool = False,
+) -> tuple[Rows, int, list[tuple[Any, str | None]]]:
+    """Return the rows, the number of entries without a column, and examples of such entries.
+
+    Parameters
+    ----------
+    records : list of dict
+    numbers : mapping of feature to int
+        Column of each numeric feature.
+    levels : mapping of feature to mapping of str to int
+        Column of each text of the others.
+    n_features : int
+    keep_missing : bool, default False
+        Whether None and NaN become NaN; else the row does not have the feature.
+    """
+    parts: Any = portable.dict_rows(records, numbers, levels, keep_missing)  # type: ignore[arg-type]
+    values, indices, indptr, n_unseen, examples = parts
+    if max(len(values), n_features) < np.iinfo(np.int32).max:
+        indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
+    return Rows(values, n_features, indices, indptr), n_unseen, examples
+
+
+def dense(rows: Rows) -> Rows:
+    """Return rows as a dense array."""
     assert rows.indptr is not None
     assert rows.indices is not None
     out = np.zeros(rows.shape)

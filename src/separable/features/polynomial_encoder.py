@@ -87,6 +87,7 @@ class PolynomialEncoder(Transformer):
     kind: ClassVar[str] = "polynomial"
     #: Matrices are raw data for a model with this encoder.
     takes_matrices: ClassVar[bool] = True
+    _max_features: ClassVar[int] = MAX_FEATURES
     _input_tags = {"sparse": True}  # noqa: RUF012
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
@@ -110,10 +111,10 @@ class PolynomialEncoder(Transformer):
         least, highest = self._degrees()
         n_out = _n_products(n_columns, least, highest, bool(self.interaction_only))
         n_out += bool(self.include_bias)
-        if n_out > MAX_FEATURES:
+        if n_out > self._max_features:
             raise ValueError(
                 f"Products of {n_columns} columns up to degree {highest} are {n_out} features, "
-                f"more than the maximum of {MAX_FEATURES}. Choose a lower degree, "
+                f"more than the maximum of {self._max_features}. Choose a lower degree, "
                 "interaction_only=True, or fewer columns."
             )
         if n_out == 0:
@@ -232,7 +233,7 @@ class PolynomialEncoder(Transformer):
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         values, indices = np.empty(int(starts[-1])), np.empty(int(starts[-1]), np.int64)
         portable.polynomial_rows(core_rows(rows), *plan, starts, values, indices)
-        if starts[-1] <= MAX_FEATURES:
+        if max(int(starts[-1]), self.n_output_features_) <= MAX_FEATURES:
             indices, starts = indices.astype(np.int32), starts.astype(np.int32)
         return self._checked(Rows(values, self.n_output_features_, indices, starts))
 

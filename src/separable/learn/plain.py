@@ -43,6 +43,10 @@ LOSSES: dict[str, Scalar] = {
         np.abs(s - y) <= e, (s - y) ** 2 / 2, e * np.abs(s - y) - e**2 / 2
     ),
     "epsilon_insensitive": lambda s, y, e: np.maximum(0, np.abs(s - y) - e),
+    "modified_huber": lambda s, y, _: np.where(
+        y * s >= -1, np.maximum(0, 1 - y * s) ** 2, -4 * y * s
+    ),
+    "squared_epsilon_insensitive": lambda s, y, e: np.maximum(0, np.abs(s - y) - e) ** 2,
 }
 #: The derivative of each loss by the score.
 SLOPES: dict[str, Scalar] = {
@@ -54,6 +58,8 @@ SLOPES: dict[str, Scalar] = {
     "squared_error": lambda s, y, _: s - y,
     "huber": lambda s, y, e: np.clip(s - y, -e, e),
     "epsilon_insensitive": lambda s, y, e: np.sign(s - y) * (abs(s - y) > e),
+    "modified_huber": lambda s, y, _: -y * np.clip(2 * (1 - y * s), 0, 4),
+    "squared_epsilon_insensitive": lambda s, y, e: 2 * np.sign(s - y) * max(0.0, abs(s - y) - e),
 }
 
 

@@ -60,7 +60,7 @@ DEFAULT_ETA = {"adaptive": 0.15, "constant": 0.01, "invscaling": 0.01, "optimal"
 #: Default regularization parameter; also used by the schedule "optimal".
 DEFAULT_ALPHA = 1e-4
 #: Losses with the parameter epsilon.
-WITH_EPSILON = ("huber", "epsilon_insensitive")
+WITH_EPSILON = ("huber", "epsilon_insensitive", "squared_epsilon_insensitive")
 #: Parameters without an effect in streams; the second tuple: in ``fit``.
 INEFFECTIVE_IN_STREAMS = (
     Ineffective(
@@ -82,7 +82,7 @@ INEFFECTIVE_IN_STREAMS = (
     Ineffective(
         "epsilon",
         lambda learner: learner.loss not in WITH_EPSILON,
-        "but with loss='huber' and loss='epsilon_insensitive'",
+        "but with loss='huber', 'epsilon_insensitive' or 'squared_epsilon_insensitive'",
         "Choose one of these losses, or leave epsilon at its default.",
     ),
     Ineffective(
@@ -220,6 +220,10 @@ class SGDBase(OnlineEstimator):
         if not run.warning():
             self._warn_of_poor_fit(model, original, targets.y)
         return self
+
+    def smallest_fall(self, first_loss: float) -> float:
+        """Return by how much the loss must fall in an epoch, given that of the first."""
+        return 0.0 if self.tol is None else self.tol * first_loss
 
     def _ignores_scale(self) -> bool:
         return self.learning_rate == "adaptive" and self._penalty() is None

@@ -32,10 +32,11 @@ class SGDClassifier(ClassifierMixin, SGDBase):
     ----------
     loss : str
         "hinge" (linear SVM), "log_loss" (logistic regression), "perceptron", "squared_hinge",
-        "sigmoid_mse", which is (t - sigma(s))^2 for t = 0, 1 and not convex, so it may end in a
-        local minimum; or, on y = -1, +1, "squared_error", "huber", "epsilon_insensitive".
+        "modified_huber", "sigmoid_mse", which is (t - sigma(s))^2 for t = 0, 1 and not convex, so
+        it may end in a local minimum; or, on y = -1, +1, "squared_error", "huber",
+        "epsilon_insensitive", "squared_epsilon_insensitive".
     epsilon : float
-        Parameter of "huber" and "epsilon_insensitive".
+        Parameter of "huber" and the two epsilon-insensitive losses.
     validation_fraction : float
         Fraction of the rows of each class to hold out.
 

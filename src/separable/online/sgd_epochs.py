@@ -114,7 +114,7 @@ class Epochs:
         elif self.state.n_blocks == 1:
             first = self.losses[0]
             stopping = StoppingRule(
-                self._patience(), learner.tol * first, first, self._total_weight()
+                self._patience(), learner.smallest_fall(first), first, self._total_weight()
             )
             self._run_epochs(1, learner.max_iter - 1, stopping)
         else:
@@ -132,14 +132,13 @@ class Epochs:
     def _run_one_by_one(self) -> None:
         """Apply the stopping rule after each epoch: to held-out rows, or to several blocks."""
         learner, best, waited = self.learner, np.inf, 0
-        tol = 0.0 if learner.tol is None else learner.tol
         for epoch in range(learner.max_iter):
             if epoch > 0:
                 self._run_epochs(epoch, 1)
             if self.held is not None:
                 self.validation.append(self.held.loss(self.state))
             loss = self._followed()[-1]
-            waited = 0 if loss < best - tol * self._followed()[0] else waited + 1
+            waited = 0 if loss < best - learner.smallest_fall(self._followed()[0]) else waited + 1
             if loss < best:
                 best = loss
                 if self.held is not None:

@@ -24,10 +24,11 @@ class SGDRegressor(RegressorMixin, SGDBase):
 
     Parameters
     ----------
-    loss : {"squared_error", "huber", "epsilon_insensitive"}
-        (s - y)^2 / 2; quadratic up to ``epsilon``, linear beyond; max(0, |s - y| - epsilon).
+    loss : {"squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"}
+        (s - y)^2 / 2; quadratic up to ``epsilon``, linear beyond; max(0, |s - y| - epsilon); its
+        square.
     epsilon : float
-        Parameter of "huber" and "epsilon_insensitive", in units of y.
+        Parameter of all but "squared_error", in units of y.
     validation_fraction : float
         Fraction of the rows to hold out.
     average : "auto", bool or int

@@ -9,15 +9,19 @@ from importlib import import_module
 from typing import Any
 
 import sklearn
+from scipy import sparse
 
 __all__ = [
     "VERSION",
+    "ConvergenceWarning",
     "GridSearchCV",
+    "aligned",
     "check_array",
     "check_classification_targets",
     "check_consistent_length",
     "check_cv",
     "check_gcv_mode",
+    "check_is_fitted",
     "check_liblinear_options",
     "check_logistic_solver",
     "check_non_negative",
@@ -27,8 +31,13 @@ __all__ = [
     "column_or_1d",
     "compute_class_weight",
     "discriminant_analysis",
+    "feature_extraction",
+    "feature_text",
+    "get_scorer",
     "linear_model",
     "naive_bayes",
+    "output_config",
+    "preprocessing",
     "resolve_dual",
     "routed_to_scorer",
     "routing_enabled",
@@ -44,9 +53,13 @@ linear_model: Any = import_module("sklearn.linear_model")
 svm: Any = import_module("sklearn.svm")
 discriminant_analysis: Any = import_module("sklearn.discriminant_analysis")
 naive_bayes: Any = import_module("sklearn.naive_bayes")
+feature_extraction: Any = import_module("sklearn.feature_extraction")
+feature_text: Any = import_module("sklearn.feature_extraction.text")
+preprocessing: Any = import_module("sklearn.preprocessing")
 
 _validation: Any = import_module("sklearn.utils.validation")
 check_array = _validation.check_array
+check_is_fitted = _validation.check_is_fitted
 check_consistent_length = _validation.check_consistent_length
 check_non_negative = _validation.check_non_negative
 check_sample_weight = _validation._check_sample_weight
@@ -54,6 +67,7 @@ check_scalar = _validation.check_scalar
 column_or_1d = _validation.column_or_1d
 validate_data = _validation.validate_data
 
+ConvergenceWarning: Any = import_module("sklearn.exceptions").ConvergenceWarning
 _multiclass: Any = import_module("sklearn.utils.multiclass")
 check_classification_targets = _multiclass.check_classification_targets
 check_partial_fit_first_call = _multiclass._check_partial_fit_first_call
@@ -62,6 +76,7 @@ compute_class_weight = _class_weight.compute_class_weight
 _model_selection: Any = import_module("sklearn.model_selection")
 GridSearchCV = _model_selection.GridSearchCV
 check_cv = _model_selection.check_cv
+get_scorer: Any = import_module("sklearn.metrics").get_scorer
 
 # Which combinations of solver, penalty, loss and dual scikit-learn accepts.
 _logistic: Any = import_module("sklearn.linear_model._logistic")
@@ -76,6 +91,17 @@ check_liblinear_options = _svm_base._get_liblinear_solver_type
 _requests: Any = import_module("sklearn.utils._metadata_requests")
 
 routing_enabled = _requests._routing_enabled
+
+
+output_config: Any = import_module("sklearn.utils._set_output")._get_output_config
+
+
+def aligned(X: Any) -> Any:
+    """Return X, a sparse one as the class that scikit-learn's transformers return."""
+    if not sparse.issparse(X):
+        return X
+    align = getattr(import_module("sklearn.utils"), "_align_api_if_sparse", None)
+    return sparse.csr_matrix(X) if align is None else align(X)
 
 
 def split_parameters(owner: Any, params: dict[str, Any]) -> dict[str, Any]:

@@ -135,6 +135,7 @@ def _report(outcomes: list[dict[str, Any]], *, verbose: bool) -> int:
     known = Counter(_reason(each["test"], expected) for each in failed)
     for each in new if verbose else ():
         print(f"{each['test']}\n    {' '.join(each['error'].split())}")
+    _print_modules(outcomes, expected)
     for reason, count in known.most_common():
         if reason is not None:
             print(f"{count:5}  {reason}")
@@ -147,6 +148,18 @@ def _report(outcomes: list[dict[str, Any]], *, verbose: bool) -> int:
         f"{len(failed) - len(new)} expected, {len(new)} new"
     )
     return 1 if new else 0
+
+
+def _print_modules(outcomes: list[dict[str, Any]], expected: dict[str, str]) -> None:
+    """Print for each test module how many tests passed as is, were expected to fail, or are new."""
+    modules: dict[str, Counter[str]] = {}
+    for each in outcomes:
+        known = _reason(each["test"], expected) is not None
+        kind = "passed" if each["outcome"] != "failed" else "expected" if known else "new"
+        modules.setdefault(each["test"].partition("::")[0], Counter())[kind] += 1
+    print(f"{'passed':>7} {'expected':>9} {'new':>5}")
+    for module, counts in sorted(modules.items()):
+        print(f"{counts['passed']:7} {counts['expected']:9} {counts['new']:5}  {module}")
 
 
 def _expected() -> dict[str, str]:

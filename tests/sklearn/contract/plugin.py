@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.sklearn.contract.replacements import HOMES, replacements
+from separable.sklearn.patching import HOMES
+from tests.sklearn.contract.replacements import replacements
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

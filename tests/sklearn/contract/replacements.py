@@ -1,46 +1,11 @@
-"""Which of scikit-learn's names are replaced, where they live, and by what."""
+"""Which of scikit-learn's names are replaced, and by what."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-#: The public module of each name that is replaced.
-HOMES = {
-    **dict.fromkeys(
-        (
-            "BayesianRidge",
-            "ElasticNet",
-            "ElasticNetCV",
-            "Lasso",
-            "LassoCV",
-            "LinearRegression",
-            "LogisticRegression",
-            "LogisticRegressionCV",
-            "Perceptron",
-            "Ridge",
-            "RidgeCV",
-            "RidgeClassifier",
-            "RidgeClassifierCV",
-            "SGDClassifier",
-            "SGDRegressor",
-            "enet_path",
-            "lasso_path",
-        ),
-        "sklearn.linear_model",
-    ),
-    **dict.fromkeys(("LinearSVC", "LinearSVR"), "sklearn.svm"),
-    "LinearDiscriminantAnalysis": "sklearn.discriminant_analysis",
-    **dict.fromkeys(
-        ("BernoulliNB", "ComplementNB", "GaussianNB", "MultinomialNB"), "sklearn.naive_bayes"
-    ),
-    **dict.fromkeys(
-        ("CountVectorizer", "HashingVectorizer", "TfidfTransformer", "TfidfVectorizer"),
-        "sklearn.feature_extraction.text",
-    ),
-    "DictVectorizer": "sklearn.feature_extraction",
-    **dict.fromkeys(("OneHotEncoder", "PolynomialFeatures"), "sklearn.preprocessing"),
-}
+from separable.sklearn.patching import HOMES
 
 #: Learners of `separable` under scikit-learn's names, to measure a change of the import alone.
 LEARNERS = {

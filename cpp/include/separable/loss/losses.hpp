@@ -19,15 +19,18 @@
 #include "separable/loss/hinge.hpp"
 #include "separable/loss/huber.hpp"
 #include "separable/loss/log_loss.hpp"
+#include "separable/loss/modified_huber.hpp"
 #include "separable/loss/perceptron_loss.hpp"
 #include "separable/loss/sigmoid_mse.hpp"
+#include "separable/loss/squared_epsilon_insensitive.hpp"
 #include "separable/loss/squared_error.hpp"
 #include "separable/loss/squared_hinge.hpp"
 
 namespace separable {
 
 using Losses = std::tuple<PerceptronLoss, HingeLoss, SquaredHingeLoss, LogLoss, SigmoidMse,
-                          SquaredErrorLoss, HuberLoss, EpsilonInsensitiveLoss>;
+                          SquaredErrorLoss, HuberLoss, EpsilonInsensitiveLoss, ModifiedHuberLoss,
+                          SquaredEpsilonInsensitiveLoss>;
 
 // A loss of one row in every lane, behind one virtual call.
 template <class Lane>

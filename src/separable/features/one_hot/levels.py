@@ -272,7 +272,13 @@ class GivenCategories:
             levels = np.asarray(categories, dtype=object)
         keys = level_keys(levels)
         if len(set(keys)) < len(keys):
-            raise ValueError(f"The categories of column {column} have a duplicate level.")
+            raise ValueError(
+                f"In column {column}, the predefined categories contain duplicate elements."
+            )
+        if NAN in keys[:-1]:
+            raise ValueError(
+                f"Nan should be the last element in user provided categories, in column {column}."
+            )
         if levels.dtype.kind in "iuf" and (np.diff(levels[~_nan(levels)]) < 0).any():
             raise ValueError(f"Unsorted categories are not supported for numbers: column {column}.")
         return levels
@@ -290,11 +296,14 @@ class ColumnLevels:
         Indices of the levels that share the last output column.
     dropped : int or None
         Index of the level without an output column.
+    group_name : str
+        Name of the group of infrequent levels.
     """
 
     levels: NDArray[Any]
     rare: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     dropped: int | None = None
+    group_name: str = INFREQUENT
     _source: tuple[NDArray[Any], NDArray[np.intp]] | None = field(default=None, repr=False)
 
     @classmethod
@@ -307,7 +316,8 @@ class ColumnLevels:
     ) -> ColumnLevels:
         """Use the given levels, or the sorted levels of a column."""
         if categories is not None:
-            return cls(categories)
+            as_objects = column.levels.dtype.kind == "O"
+            return cls(categories.astype(object) if as_objects else categories)
         try:
             order = sorted_levels(column.levels)
             rank = np.empty(len(order), np.intp)
@@ -356,7 +366,8 @@ class ColumnLevels:
             )
         if index in self.rare:
             raise ValueError(
-                f"Unable to drop category {wanted!r} of column {column} because it is infrequent."
+                f"Unable to drop category {wanted!r} from feature {column} because it is "
+                "infrequent."
             )
         return replace(self, dropped=index)
 
@@ -370,13 +381,15 @@ class ColumnLevels:
         """Return the level of each output column."""
         shared = {*self.rare.tolist(), self.dropped}
         kept = [each for at, each in enumerate(self.levels.tolist()) if at not in shared]
-        return [*kept, INFREQUENT] if self._rare_has_number() else kept
+        return [*kept, self.group_name] if self._rare_has_number() else kept
 
     def values_back(self) -> NDArray[Any]:
         """Return the level of each output column, and last the level of a row of zeros."""
         lost = None
         if self.dropped is not None:
-            lost = INFREQUENT if self.dropped in self.rare else self.levels.tolist()[self.dropped]
+            lost = (
+                self.group_name if self.dropped in self.rare else self.levels.tolist()[self.dropped]
+            )
         values = np.empty(self.width + 1, dtype=object)
         values[:] = [*self.out(), lost]
         return values
@@ -416,6 +429,10 @@ class ColumnLevels:
     @cached_property
     def _index_by_key(self) -> dict[Any, int]:
         return {key: index for index, key in enumerate(level_keys(self.levels))}
+
+
+#: Lookup key of NaN, which is not equal to itself.
+NAN = ("missing", "float")
 
 
 def level_keys(levels: NDArray[Any]) -> list[Any]:

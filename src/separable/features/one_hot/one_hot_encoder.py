@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from separable.data.strings import ChainedTexts, DeferredTexts, RepeatedText
 from separable.estimator import not_fitted_error
 from separable.features.base import ColumnTransformer
 from separable.features.one_hot.levels import (
+    INFREQUENT,
     ColumnLevels,
     Factors,
     GivenCategories,
@@ -115,6 +116,7 @@ class OneHotEncoder(ColumnTransformer):
     kind: ClassVar[str] = "one-hot"
     #: Arrays are raw data for a model with this encoder.
     takes_matrices: ClassVar[bool] = True
+    _group_name: ClassVar[str] = INFREQUENT
     _input_tags = {"two_d_array": True, "categorical": True, "string": True, "allow_nan": True}  # noqa: RUF012
 
     # --- learning ---
@@ -146,7 +148,9 @@ class OneHotEncoder(ColumnTransformer):
         factors = _factors(X, columns)
         n_rows = len(factors[0].codes)
         self._levels = [
-            ColumnLevels.fit(index, column, given[index], names)
+            replace(
+                ColumnLevels.fit(index, column, given[index], names), group_name=self._group_name
+            )
             .grouped(column, n_rows, self.min_frequency, self.max_categories)
             .dropping(self.drop, index)
             for index, column in enumerate(factors)
@@ -177,7 +181,10 @@ class OneHotEncoder(ColumnTransformer):
             if self.drop not in ("first", "if_binary"):
                 refuse("drop", "'first', 'if_binary', one level a column, or None")
         elif self.drop is not None and len(np.asarray(self.drop, dtype=object)) != n_columns:
-            refuse("drop", f"one level for each of {n_columns} columns")
+            raise ValueError(
+                f"`drop` should have length equal to the number of features ({n_columns}), got "
+                f"{len(np.asarray(self.drop, dtype=object))}."
+            )
         combiner = self.feature_name_combiner
         if combiner != "concat" and not callable(combiner):
             refuse("feature_name_combiner", "'concat' or a callable")
@@ -274,8 +281,8 @@ class OneHotEncoder(ColumnTransformer):
     def _refuse_unknown(self, factors: list[Factors]) -> None:
         for index, values in self._unknown(factors).items():
             raise ValueError(
-                f"Found unknown categories {values[:10]} in column "
-                f"{names_of_columns(self)[index]} ({index}). Fit with them, or set "
+                f"Found unknown categories {values[:10]} in column {index} "
+                f"({names_of_columns(self)[index]}). Fit with them, or set "
                 "handle_unknown='ignore'."
             )
 
@@ -284,7 +291,8 @@ class OneHotEncoder(ColumnTransformer):
             return
         columns = list(self._unknown(factors))
         if columns:
-            become = "zeros" if self.handle_unknown == "ignore" else "the infrequent level or zeros"
+            zeros = self.handle_unknown == "ignore"
+            become = "all zeros" if zeros else "the infrequent category, or zeros without one"
             warnings.warn(
                 f"Found unknown categories in columns {columns} during transform. These unknown "
                 f"categories will be encoded as {become}.",
@@ -358,8 +366,8 @@ class OneHotEncoder(ColumnTransformer):
         if self.handle_unknown == "error" and levels.dropped is None and (index < 0).any():
             row = int(np.argmax(index < 0))
             raise ValueError(
-                f"Samples [{row}] can not be inverted: row {row} has only zeros for column "
-                f"{column}, which no level has when handle_unknown='error'."
+                f"Samples [{row}] can not be inverted when drop=None and handle_unknown='error' "
+                f"because they contain all zeros in column {column}."
             )
 
 

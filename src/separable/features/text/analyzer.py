@@ -150,10 +150,15 @@ class TextSource:
         Type of the items.
     encoding, decode_error : str
         How bytes are decoded.
+    any_type : bool, default False
+        Whether a function of the user takes the items, so that they need not be texts.
     """
 
-    def __init__(self, kind: str, encoding: str, decode_error: str) -> None:
+    def __init__(
+        self, kind: str, encoding: str, decode_error: str, *, any_type: bool = False
+    ) -> None:
         self.kind = kind
+        self.any_type = any_type
         self.encoding = encoding
         self.decode_error = decode_error
 
@@ -202,8 +207,8 @@ class TextSource:
                     f"The text in row {row} is not {self.encoding}: {error.reason} at byte "
                     f"{error.start}. Name its encoding, or pass decode_error='replace'."
                 ) from error
-        if isinstance(item, str):
-            return item
+        if isinstance(item, str) or (self.any_type and not is_missing(item)):
+            return item  # type: ignore[no-any-return]
         raise ValueError(_not_text(item, row))
 
 

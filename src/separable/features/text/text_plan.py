@@ -34,7 +34,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["Span", "TextPlan", "contributions_of_words", "word_spans"]
+__all__ = [
+    "Span",
+    "TextPlan",
+    "contributions_of_words",
+    "inverse_document_frequency",
+    "word_spans",
+]
 
 #: Texts tokenized at a time on the slow path.
 CHUNK_TEXTS = 1024
@@ -167,7 +173,8 @@ class TextPlan:
 
     def source(self) -> TextSource:
         """Return the reader of texts."""
-        return TextSource(self.input, self.encoding, self.decode_error)
+        own = self.preprocessor is not None or callable(self.analyzer)
+        return TextSource(self.input, self.encoding, self.decode_error, any_type=own)
 
     def documents(self, data: Any) -> portable.TextDocuments:
         """Return texts for the core."""
@@ -219,13 +226,7 @@ class TextPlan:
         """Return ``log((n + 1) / (df + 1)) + 1``, without the smoothing if disabled, or None."""
         if not self.use_idf:
             return None
-        smoothed = df.astype(self.dtype) + np.array(float(self.smooth_idf), self.dtype)
-        idf: NDArray[Any] = np.full_like(smoothed, n_documents + int(self.smooth_idf))
-        with np.errstate(divide="ignore"):
-            idf /= smoothed
-        np.log(idf, out=idf)
-        idf += 1.0
-        return idf
+        return inverse_document_frequency(df, n_documents, self.dtype, smooth=self.smooth_idf)
 
     # --- warnings, as scikit-learn's ---
 
@@ -254,6 +255,19 @@ class TextPlan:
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def inverse_document_frequency(
+    df: NDArray[np.int64], n_documents: int, dtype: str, *, smooth: bool
+) -> NDArray[Any]:
+    """Return ``log(n / df) + 1``, with 1 added to n and df if ``smooth``."""
+    smoothed = df.astype(dtype) + np.array(float(smooth), dtype)
+    idf: NDArray[Any] = np.full_like(smoothed, n_documents + int(smooth))
+    with np.errstate(divide="ignore"):
+        idf /= smoothed
+    np.log(idf, out=idf)
+    idf += 1.0
+    return idf
 
 
 _TAKEN = (

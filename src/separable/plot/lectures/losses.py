@@ -47,6 +47,8 @@ LOOKS: dict[str, tuple[str, str, Any]] = {
     "squared_error": ("squared error: (1 - m)² / 2", AMBER, "--"),
     "huber": ("Huber, of 1 - m", SKY, "-."),
     "epsilon_insensitive": ("ε-insensitive, of 1 - m", GREY, ":"),
+    "modified_huber": ("modified Huber", GREEN, "--"),
+    "squared_epsilon_insensitive": ("squared ε-insensitive, of 1 - m", GREY, "--"),
 }
 SHOWN = (
     ZERO_ONE, "perceptron", "hinge", "squared_hinge", "log_loss", "sigmoid_mse", "squared_error",
@@ -99,7 +101,7 @@ class LossesDisplay(Display):
         margins : array-like of shape (m,), optional
             Default: from -3 to 3.
         epsilon : float, default 0.1
-            Of "huber" and "epsilon_insensitive".
+            Of "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
         ax : Axes, optional
 
         Returns

@@ -1,0 +1,83 @@
+"""SGD, the perceptron and the search of C in separable.sklearn, against scikit-learn's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import linear_model
+from sklearn.datasets import load_iris, make_regression
+from sklearn.preprocessing import scale
+
+import separable.sklearn as faces
+
+STEPS = [
+    {"learning_rate": "constant", "eta0": 0.01},
+    {"learning_rate": "invscaling", "eta0": 0.1, "penalty": "l1"},
+    {"learning_rate": "optimal", "alpha": 0.01},
+    {"learning_rate": "optimal", "alpha": 0.01, "average": True},
+]
+
+
+def rows():
+    X, y = load_iris(return_X_y=True)
+    return scale(X), y
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("loss", ["hinge", "log_loss", "squared_hinge", "modified_huber"])
+def test_classifier_takes_the_steps_of_scikit_learn(loss, steps):
+    X, y = rows()
+    if steps["learning_rate"] == "optimal" and loss in ("squared_hinge", "modified_huber"):
+        pytest.skip("its first steps overflow in both")
+    options = {"loss": loss, "shuffle": False, "max_iter": 5, "tol": None} | steps
+    ours, theirs = (each.SGDClassifier(**options).fit(X, y) for each in (faces, linear_model))
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-3, atol=1e-4)
+    assert (ours.n_iter_, ours.t_) == (theirs.n_iter_, theirs.t_)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    ["squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"],
+)
+def test_regressor_takes_the_steps_of_scikit_learn(loss):
+    X, y = make_regression(60, 4, noise=1, random_state=1)
+    options = {"loss": loss, "shuffle": False, "max_iter": 5, "tol": None, "eta0": 0.001}
+    ours, theirs = (each.SGDRegressor(**options).fit(X, y) for each in (faces, linear_model))
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-4)
+
+
+def test_perceptron_takes_the_steps_of_scikit_learn():
+    X, y = rows()
+    options = {"shuffle": False, "max_iter": 5, "tol": None}
+    ours, theirs = (each.Perceptron(**options).fit(X, y) for each in (faces, linear_model))
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4)
+
+
+def test_partial_fit_continues():
+    X, y = rows()
+    ours = faces.SGDClassifier()
+    for part in np.array_split(np.arange(150), 5):
+        ours.partial_fit(X[part], y[part], classes=[0, 1, 2])
+    assert ours.coef_.shape == (3, 4)
+    assert ours.t_ == 151
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+@pytest.mark.parametrize("ratios", [(0.0,), (0.5, 1.0)])
+def test_search_of_C_equals_that_of_scikit_learn(ratios, legacy):
+    X, y = rows()
+    options = {"Cs": [0.1, 1.0], "l1_ratios": ratios, "cv": 3, "scoring": "neg_log_loss"}
+    options |= {"use_legacy_attributes": legacy, "solver": "saga", "max_iter": 20_000}
+    ours, theirs = (
+        each.LogisticRegressionCV(**options, tol=1e-8).fit(X, y) for each in (faces, linear_model)
+    )
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_array_equal(ours.C_, theirs.C_)
+    np.testing.assert_array_equal(ours.l1_ratio_, theirs.l1_ratio_)
+    for mine, other in ((ours.scores_, theirs.scores_), (ours.coefs_paths_, theirs.coefs_paths_)):
+        parts = zip(mine.values(), other.values(), strict=True) if legacy else [(mine, other)]
+        for one, two in parts:
+            np.testing.assert_allclose(one, two, atol=1e-4)
+    assert ours.n_iter_.shape == theirs.n_iter_.shape
