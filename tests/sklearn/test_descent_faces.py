@@ -66,7 +66,7 @@ def test_partial_fit_continues():
 
 @pytest.mark.parametrize("legacy", [True, False])
 @pytest.mark.parametrize("ratios", [(0.0,), (0.5, 1.0)])
-def test_search_of_C_equals_that_of_scikit_learn(ratios, legacy):
+def test_search_equals_that_of_scikit_learn(ratios, legacy):
     X, y = rows()
     options = {"Cs": [0.1, 1.0], "l1_ratios": ratios, "cv": 3, "scoring": "neg_log_loss"}
     options |= {"use_legacy_attributes": legacy, "solver": "saga", "max_iter": 20_000}

@@ -250,10 +250,10 @@ def factorize_objects(values: object, codes: Annotated[NDArray[numpy.int32], dic
     Number different objects of each column; returns the first places of each.
     """
 
-def dict_names(records: list, numbers: dict, levels: dict) -> None:
-    """Note the names of numbers and of levels in rows that are dicts."""
+def dict_names(records: list, numbers: dict, levels: dict, keep_missing: bool) -> None:
+    """Number the names of numbers and of levels in rows that are dicts."""
 
-def dict_rows(records: list, numbers: dict, levels: dict) -> object:
+def dict_rows(records: list, numbers: dict, levels: dict, keep_missing: bool) -> object:
     """
     Turn rows that are dicts into CSR: values, indices, indptr, and what has no place.
     """

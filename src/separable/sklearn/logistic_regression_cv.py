@@ -53,6 +53,12 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
 
     _solver_parameters = ("solver", "dual", "random_state", "verbose", "n_jobs")
 
+    C_: Any
+    l1_ratio_: Any
+    coefs_paths_: Any
+    scores_: Any
+    n_iter_: Any
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose C and l1_ratio by cross-validation, then fit all rows."""
         self._start()
@@ -91,7 +97,8 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
         given = self.penalty
         if given == "deprecated":
             levels = [0.0] if ratios is None else [float(each) for each in ratios]
-            penalty = {(0.0,): "l2", (1.0,): "l1"}.get(tuple(set(levels)), "elasticnet")
+            penalty = {0.0: "l2", 1.0: "l1"}.get(levels[0] if len(set(levels)) == 1 else 0.5)
+            penalty = "elasticnet" if penalty is None else penalty
         else:
             warnings.warn(WARNINGS["penalty"], FutureWarning, stacklevel=3)
             penalty = given
@@ -111,7 +118,7 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
         return penalty, [float(each) for each in levels]
 
     def _check_classes(self, solver: str) -> None:
-        LogisticRegression._check_classes(self, solver)  # type: ignore[arg-type]
+        LogisticRegression._check_classes(self, solver)
 
     def _known_class_weight(self) -> Any:
         unknown = isinstance(self.class_weight, dict) and set(self.class_weight) - set(

@@ -78,7 +78,8 @@ class PolynomialFeatures(preprocessing.PolynomialFeatures):
         )
         encoded = self._encode(X).astype(X.dtype)
         if sparse.issparse(X):
-            return aligned(sparse.csr_array(encoded).asformat(X.format))
+            form: Any = X
+            return aligned(sparse.csr_array(encoded).asformat(form.format))
         return np.asarray(encoded, order=self.order)
 
     def _encode(self, X: Any) -> Any:

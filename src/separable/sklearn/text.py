@@ -46,7 +46,7 @@ class _TextFace:
         self.build_analyzer()
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc, assignment]
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         state.pop("_counter", None)
         return state
 
@@ -99,6 +99,7 @@ class CountVectorizer(_TextFace, feature_text.CountVectorizer):
         if vocabulary is not self.vocabulary_ or params != known:
             encoder = self._make_encoder(vocabulary=self.vocabulary_)
             self._counter = self.vocabulary_, params, encoder
+        assert isinstance(encoder, TextEncoder)
         return encoder
 
     def _warn_upper_case(self) -> None:
@@ -110,7 +111,9 @@ class CountVectorizer(_TextFace, feature_text.CountVectorizer):
             )
 
 
-class HashingVectorizer(_TextFace, feature_text.HashingVectorizer, auto_wrap_output_keys=None):
+class HashingVectorizer(  # type: ignore[call-arg]
+    _TextFace, feature_text.HashingVectorizer, auto_wrap_output_keys=None
+):
     """Hashed counts of terms, with scikit-learn's parameters."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -136,7 +139,9 @@ class HashingVectorizer(_TextFace, feature_text.HashingVectorizer, auto_wrap_out
             return aligned(encoder.transform(X).astype(self.dtype))
 
 
-class TfidfTransformer(feature_text.TfidfTransformer, auto_wrap_output_keys=None):
+class TfidfTransformer(  # type: ignore[call-arg]
+    feature_text.TfidfTransformer, auto_wrap_output_keys=None
+):
     """Tf-idf weights of counts, with scikit-learn's parameters and attributes."""
 
     def fit(self, X: Any, y: Any = None) -> Self:

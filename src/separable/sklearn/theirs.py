@@ -101,7 +101,8 @@ def aligned(X: Any) -> Any:
     if not sparse.issparse(X):
         return X
     align = getattr(import_module("sklearn.utils"), "_align_api_if_sparse", None)
-    return sparse.csr_matrix(X) if align is None else align(X)
+    matrix: Any = X
+    return sparse.csr_matrix(matrix) if align is None else align(matrix)
 
 
 def split_parameters(owner: Any, params: dict[str, Any]) -> dict[str, Any]:

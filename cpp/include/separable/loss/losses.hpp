@@ -28,9 +28,9 @@
 
 namespace separable {
 
-using Losses = std::tuple<PerceptronLoss, HingeLoss, SquaredHingeLoss, LogLoss, SigmoidMse,
-                          SquaredErrorLoss, HuberLoss, EpsilonInsensitiveLoss, ModifiedHuberLoss,
-                          SquaredEpsilonInsensitiveLoss>;
+using Losses =
+    std::tuple<PerceptronLoss, HingeLoss, SquaredHingeLoss, LogLoss, SigmoidMse, SquaredErrorLoss,
+               HuberLoss, EpsilonInsensitiveLoss, ModifiedHuberLoss, SquaredEpsilonInsensitiveLoss>;
 
 // A loss of one row in every lane, behind one virtual call.
 template <class Lane>
