@@ -149,3 +149,21 @@ cli.main([])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (3, "told\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_two_screens_and_names_every_option(separable, command):
+    text = separable(command, "--help").out
+    assert len(text.splitlines()) <= 80
+    made = app.get_command(click.Context(app), command)
+    for param in made.params:
+        if isinstance(param, click.Option) and not param.hidden:
+            assert max(param.opts, key=len) in text
+
+
+def test_help_of_all_options(separable):
+    brief, text = separable("train", "--help").out, separable("train", "--help-all").out
+    assert "--missing" in brief
+    assert "Text that means a missing value" not in brief
+    assert "Text that means a missing value" in text
+    assert len(text) > len(brief) + 1000

@@ -220,3 +220,10 @@ def test_notes_are_spelled_for_their_reader(tmp_path, capsys):
     in_memory = separable.train(pa.table({"x": range(60), "y": [1, 2, 3] * 20}), "y", folds=2)
     kept = in_memory.model.evidence["train"]["report"]["notes"]
     assert any("task='regression'" in each for each in kept)
+
+
+def test_dates_are_no_target():
+    days = [f"2024-01-{day:02d}" for day in range(1, 29)] * 3
+    table = {"x": list(range(84)), "y": [f"{day} {row:02d}:00" for row, day in enumerate(days)]}
+    with pytest.raises(TableError, match="holds dates, which are neither classes nor numbers"):
+        separable.train(table, "y", number="x")

@@ -12,7 +12,7 @@ import numpy as np
 from separable.data.columns import Categories, as_columns
 from separable.data.columns import Numbers as NumberColumn
 from separable.data.dataset import whole_numbers
-from separable.data.ingest.dates import Booleans, typed_column
+from separable.data.ingest.dates import Booleans, is_date, typed_column
 from separable.data.labels import MANY_CLASSES, label_array, most_classes, text_array
 from separable.data.split import random_split, stratified_split
 from separable.data.table import CellError, TableError, is_number
@@ -57,6 +57,9 @@ SHOWN_CLASSES = 8
 
 #: An integer in the spelling of int64; very large ones are checked separately.
 PLAIN = re.compile(r"0|-?[1-9][0-9]{0,18}")
+
+#: Values of a target that are looked at to see whether it holds dates.
+LOOKED_AT = 20
 
 #: The option for classes, and for numbers.
 CLASSIFIER, REGRESSOR = Option("model", "logistic-regression"), Option("model", "ridge")
@@ -323,6 +326,11 @@ def _refuse_quantity(
     numbers = all(is_number(level) for level in levels)
     if different <= most_classes(rows, numbers=numbers, sure=sure):
         return
+    if all(map(is_date, levels[:LOOKED_AT])):
+        raise TableError(
+            f"{what} holds dates, which are neither classes nor numbers. Predict a number instead: "
+            "a column of days or hours since some moment."
+        )
     looks = "a quantity" if numbers else "an identifier or free text"
     predict = ("predict the number itself (", REGRESSOR, ", or another regressor), ")
     raise (QuantityError if numbers else TableError)(

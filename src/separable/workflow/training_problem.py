@@ -97,6 +97,8 @@ class Problem:
     left_out : dict of str to str
         Columns that number or identify the rows, with the reason; they are also among the columns
         to drop.
+    converted : dict of str to str
+        How each of these columns reads, with a text of the file.
     target_log : bool
         Whether learners are fitted to the logarithm of the target.
     """
@@ -112,6 +114,7 @@ class Problem:
     notes: tuple[Message, ...]
     conversions: dict[str, Given] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    converted: dict[str, str] = field(default_factory=dict)
     target_log: bool = False
 
     def __len__(self) -> int:
@@ -168,11 +171,22 @@ def read_problem(data: Any, options: ProblemOptions) -> Problem:
     features = table.drop_columns([options.target, *dict.fromkeys(options.apart.values())])
     _refuse_no_columns(features, options, where)
     with naming_file(data):
-        conversions = _conversions(features, options)
+        conversions, converted = _conversions(features, options)
     left_out = row_identifiers(features, options)
     options = options.with_columns("drop", left_out)
     problem = Problem(
-        data, options, table, features, target, None, None, None, (), conversions, left_out
+        data,
+        options,
+        table,
+        features,
+        target,
+        None,
+        None,
+        None,
+        (),
+        conversions,
+        left_out,
+        converted,
     )
     notes = [*([] if task else _notes_on_task(problem)), *notes, *left_out_notes(left_out)]
     return _with_row_columns(problem, notes)
@@ -213,21 +227,27 @@ def _read_target(
         return table, numbers.read(table, name, where), notes
 
 
-def _conversions(features: pa.Table, options: ProblemOptions) -> dict[str, Given]:
-    """Return the conversions of text columns, guessed from all rows: a split may hide some."""
+def _conversions(
+    features: pa.Table, options: ProblemOptions
+) -> tuple[dict[str, Given], dict[str, str]]:
+    """Return the conversions of text columns, and what they read.
+
+    They are guessed from all rows: a split may hide some.
+    """
     given = {name: how for name, how in options.conversions.items() if name != options.target}
     require_columns(given, features.column_names, "The table")
     columns = as_columns(features)
     kinds = {name: kind for kind, names in options.columns.items() for name in names}
     made: dict[str, Given] = {}
+    reasons: dict[str, str] = {}
     for name in columns.names:
         kind = kinds.get(name)
         if kind not in (None, "number", "date") or not _is_text(features, name):
             continue
         guess = guess_conversion(name, categories_of(columns[name]), given, kind)
         if guess is not None and guess.conversion is not None:
-            made[name] = guess.conversion
-    return {**given, **made}
+            made[name], reasons[name] = guess.conversion, guess.reason
+    return {**given, **made}, reasons
 
 
 def _is_text(table: pa.Table, name: str) -> bool:

@@ -313,7 +313,7 @@ def _columns(training: TrainingRun) -> list[dict[str, Any]]:
         elif types[name] != "number":
             column["features"] = features[name]
         if name in converted:
-            column["conversion"] = converted[name]
+            column["conversion"] = problem.converted.get(name, converted[name])
         column["missing"] = missing.get(name, 0)
         columns.append(column)
     return columns

@@ -87,8 +87,8 @@ def train(
 
     Learners that suit the data are compared by cross-validation, with their regularization
     searched. The best is tested on held-out rows, refitted on all rows, and saved. Numbers are
-    standardized (except for naive Bayes of counts), categories are one-hot encoded, text becomes
-    words and bigrams. The columns of --group, --time and --weight are not features.
+    standardized, categories one-hot encoded, texts split into words and bigrams. The columns of
+    --group, --time and --weight are not features.
     """
     from separable.cli.io.output import check_report, model_path, save_noted, write_report
 

@@ -17,6 +17,7 @@ __all__ = [
     "OUTPUT",
     "READING",
     "RUNNING",
+    "STREAMS",
     "ColumnName",
     "Command",
     "Examples",
@@ -40,6 +41,13 @@ OTHERS = "Options"
 #: Headings of options that several commands share. They come last in the help.
 RUNNING, READING, OUTPUT = "Execution", "Input format", "Output"
 LAST = (RUNNING, OUTPUT, READING)
+
+#: Options of one command for tables that do not fit memory.
+STREAMS = "Streams"
+
+#: More options than this do not fit two screens: options under these headings are then named only,
+#: unless all are requested.
+MANY_OPTIONS, BY_NAME, HELP_ALL = 30, (STREAMS, RUNNING, READING), "separable.help_all"
 
 
 def completed(param: click.Parameter) -> click.ParamType[Any]:
@@ -187,9 +195,11 @@ class Command(Examples):
         super().__init__(*args, **kwargs)
         for param in self.params:
             param.type = completed(param)
+        if len(self.params) > MANY_OPTIONS:
+            self.params.append(_help_all())
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, each under its heading."""
+        """Write the options, each under its heading; of many, some by their names only."""
         result: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -197,9 +207,47 @@ class Command(Examples):
                 is_help = set(param.opts) == set(ctx.help_option_names)
                 title = OUTPUT if is_help else vars(param).get(HEADING, OTHERS)
                 result.setdefault(title, []).append((record[0], _without_range(record[1])))
+        short = len(self.params) > MANY_OPTIONS and not ctx.meta.get(HELP_ALL)
         for title in sorted(result, key=_position):
             with formatter.section(title):
-                formatter.write_dl(result[title], col_max=26)
+                if short and title in BY_NAME:
+                    names = [record.partition(",")[0].split()[0] for record, _ in result[title]]
+                    formatter.write_text(f"Described by --help-all: {', '.join(names)}.")
+                else:
+                    rows = [(name, _brief(text)) for name, text in result[title]]
+                    formatter.write_dl(rows if short else result[title], col_max=26)
+
+
+def _brief(text: str) -> str:
+    """Return the first sentence of the help of an option, and its default.
+
+    Examples
+    --------
+    >>> _brief("Learner; repeatable. Classification: lda, ...")
+    'Learner; repeatable.'
+    >>> _brief("Share of rows. More is slower.  [default: 0.25]")
+    'Share of rows.  [default: 0.25]'
+    """
+    first, dot, rest = text.partition(". ")
+    default = re.search(r"(?:^| ) \[[^]]*\]$", rest)
+    return f"{first}{dot.strip()}{f'  {default[0].strip()}' if default else ''}"
+
+
+def _help_all() -> click.Option:
+    """Return the option that shows the help of all options."""
+
+    def callback(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001
+        if value:
+            ctx.meta[HELP_ALL] = True
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    option = click.Option(
+        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=callback,
+        help="Show the help of all options and exit.",
+    )  # fmt: skip
+    vars(option)[HEADING] = OUTPUT
+    return option
 
 
 def _without_range(text: str) -> str:

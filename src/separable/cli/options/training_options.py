@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from separable.cli.options.command import heading
+from separable.cli.options.command import STREAMS, heading
 from separable.cli.options.options import reading_options, seed_option, threads_option
 from separable.data.ingest.conversions.convention_names import HOW
 from separable.model.metrics.metric_registry import METRICS
@@ -178,8 +178,8 @@ target_log_option = click.option(
     type=click.Choice(TARGET_LOGS),
     default="auto",
     metavar="WHEN",
-    help="Learn the logarithm of a positive target: yes, no, or auto: if it is skewed and that is "
-    "better by cross-validation.  [default: auto]",
+    help="Learn the logarithm of a positive target: yes, no or auto. auto takes it if the target "
+    "is skewed and cross-validation prefers it.  [default: auto]",
 )
 
 class_weight_option = click.option(
@@ -198,16 +198,16 @@ decision_options = heading(
         multiple=True,
         callback=_joined(checked_cost),
         metavar="fp=X,fn=Y",
-        help="Costs of false positives and false negatives, or of mistaking a row of each class: "
-        "chooses the threshold of the least cost on out-of-fold probabilities.",
+        help="Costs of false positives and false negatives, or of each class. The threshold of the "
+        "least cost is chosen on out-of-fold probabilities.",
     ),
     click.option(
         "--threshold",
         multiple=True,
         callback=_threshold,
         metavar="P|METRIC",
-        help="Predict the positive class above this probability, or above the one that maximizes "
-        f"{', '.join(THRESHOLD_METRICS)}.  [default: 0.5]",
+        help="Predict the positive class above this probability. A metric chooses the one that "
+        f"maximizes it: {', '.join(THRESHOLD_METRICS)}.  [default: 0.5]",
     ),
     class_weight_option,
     target_log_option,
@@ -265,14 +265,14 @@ _OPTIONS = {
             "--metric",
             type=click.Choice(list(METRICS)),
             metavar="NAME",
-            help=f"Metric that ranks the learners: {', '.join(METRICS)}.  [default: log_loss or "
-            "rmse]",
+            help=f"Metric that ranks the learners. One of {', '.join(METRICS)}.  "
+            "[default: log_loss or rmse]",
         ),
         click.option(
             "--positive",
             metavar="CLASS",
-            help="Positive class for precision, recall, f1, roc_auc and average_precision.  "
-            "[default: the rarer of two]",
+            help="Positive class. It counts for precision, recall, f1, roc_auc and "
+            "average_precision.  [default: the rarer of two]",
         ),
         click.option(
             "--group",
@@ -282,7 +282,7 @@ _OPTIONS = {
         click.option(
             "--time",
             metavar="COL",
-            help="Time column (dates, numbers): the latest rows are held out.",
+            help="Column of dates or numbers: the latest rows are held out.",
         ),
         click.option(
             "--folds",
@@ -378,5 +378,5 @@ def stream_options(command: F) -> F:
         return command(*args, stream=StreamOptions(**own) if streams else None, **options)
 
     decorated: Any = with_stream
-    result: F = heading("Streams", *_STREAM_OPTIONS)(decorated)
+    result: F = heading(STREAMS, *_STREAM_OPTIONS)(decorated)
     return result
