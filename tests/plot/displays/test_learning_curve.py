@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from separable import LDA
+from separable import LDA, LeastSquares
 from separable.plot import LearningCurveDisplay
 
 
@@ -72,3 +72,19 @@ def test_of_an_estimator():
     display = LearningCurveDisplay.from_estimator(LDA(), X, y, sizes=[60, 120, 240], repeats=2)
     assert display.curve.scores.shape == (3, 2)
     assert "240 rows" in display.ax_.get_title(loc="left")
+
+
+@pytest.mark.filterwarnings("ignore::separable.moments.regression.rank_warning.DependentColumns")
+def test_small_sizes_of_a_regression_do_not_flatten_the_curve():
+    X, y = load_diabetes(return_X_y=True)
+    display = LearningCurveDisplay.from_estimator(LeastSquares(), X, y)
+    curve = display.curve
+    low, high = display.ax_.get_ylim()
+    mse0 = curve.constant_errors.mean()
+    assert curve.mean.min() < -5 * mse0  # of fewer rows than columns
+    assert -1.3 * mse0 < low < -mse0
+    assert high < 1.3 * mse0
+    marks = [line for line in display.ax_.lines if line.get_label() == "below"]
+    assert marks[0].get_xdata().tolist() == curve.sizes[curve.mean < -mse0].tolist()
+    (law,) = [line for line in display.ax_.lines if line.get_label() == "power law fitted"]
+    assert law.get_xdata().min() >= curve.sizes[curve.mean > low].min() * (1 - 1e-12)

@@ -117,6 +117,7 @@ class LearningCurveDisplay(Display):
         if forecast and np.isfinite(curve.forecast.mean).all():
             handles.append(self._draw_forecast(axes))
             sizes += curve.forecast.sizes.tolist()
+        handles += self._clip(axes)
         if curve.baseline is not None:
             handles.append(self._draw_constant(axes, curve.baseline))
         if forecast:
@@ -140,6 +141,23 @@ class LearningCurveDisplay(Display):
         repeats = curve.scores.shape[1]
         label = f"measured, ± standard error\nof {repeats} repetition{'s' * (repeats != 1)}"
         return axes.errorbar(curve.sizes, curve.mean, error, label=label, **style)
+
+    def _clip(self, axes: Any) -> list[Any]:
+        """Show MSE0 - MSE from -MSE0 on: smaller sizes may be far below; arrows point to them."""
+        curve = self.curve
+        if curve.metric != "MSE0 - MSE" or curve.constant_errors is None:
+            return []
+        floor = -float(np.mean(curve.constant_errors))
+        tops = [*(curve.mean + np.nan_to_num(curve.standard_error)), *curve.forecast.high, 0.0]
+        high = float(np.nanmax(tops))
+        below = curve.mean < floor
+        if not below.any():
+            return []
+        axes.set_ylim(floor - 0.05 * (high - floor), high + 0.05 * (high - floor))
+        look = {"linestyle": "none", "marker": "v", "color": BLUE, "clip_on": False}
+        return list(
+            axes.plot(curve.sizes[below], np.full(below.sum(), floor), label="below", **look)
+        )
 
     def _draw_constant(self, axes: Any, baseline: float) -> Any:
         """Draw the best constant prediction; only name it if it would flatten the curve."""
@@ -175,7 +193,8 @@ class LearningCurveDisplay(Display):
     def _draw_law(self, axes: Any) -> list[Any]:
         """Draw the power law within the current limits."""
         curve = self.curve
-        sizes = np.geomspace(curve.sizes[0], curve.forecast.sizes[-1], 100)
+        fitted = curve.sizes[curve.mean > axes.get_ylim()[0]]
+        sizes = np.geomspace(min(fitted, default=curve.sizes[-1]), curve.forecast.sizes[-1], 100)
         law = curve.curve_at(sizes)
         if not np.isfinite(law).all():
             return []
