@@ -24,6 +24,7 @@ from separable.model.arrays import (
     names_of_features,
     read_only,
 )
+from separable.model.column_statistics import check_statistics
 from separable.model.files.json_values import JSON, plain
 from separable.model.predict.decision import check_decision, score_threshold
 from separable.model.predict.inputs import (
@@ -48,11 +49,13 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.features.base import Encoder
+    from separable.model.column_statistics import ColumnStatistics
     from separable.model.explain.explanation import Explanation
     from separable.model.explain.top_weights import TopWeights
     from separable.model.files.training_rows import TrainingRows
     from separable.model.metrics.evaluation import Evaluation
     from separable.model.predict.decision import Decision
+    from separable.model.self_test import SelfTest
 
 __all__ = ["Family", "LinearModel", "Link", "TrainingState"]
 
@@ -136,6 +139,10 @@ class LinearModel:
     output_range : (float, float), optional
         Smallest and largest number that is predicted, both above 0. The link "log" needs it, since
         an exponential of a score far from the training rows may be of any size.
+    column_statistics : tuple of ColumnStatistics, default ()
+        Ranges and contributions of the raw columns on the training rows.
+    self_test : SelfTest, optional
+        Rows with their scores, to test a loaded model.
 
     Examples
     --------
@@ -163,6 +170,8 @@ class LinearModel:
     training_rows: TrainingRows | None = None
     decision: Decision | None = None
     output_range: tuple[float, float] | None = None
+    column_statistics: tuple[ColumnStatistics, ...] = ()
+    self_test: SelfTest | None = None
 
     def __post_init__(self) -> None:
         weights = checked_numbers(self.weights, "weights", ndim=2)
@@ -184,6 +193,7 @@ class LinearModel:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         check_decision(self)
+        check_statistics(self.column_statistics, len(weights))
 
     def __reduce__(self) -> tuple[Any, ...]:  # through the constructor: arrays stay read-only
         return LinearModel, tuple(getattr(self, each.name) for each in fields(self))

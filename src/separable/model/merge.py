@@ -78,6 +78,8 @@ def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None)
         evidence=evidence,
         state=None,
         training_rows=_training_rows(models),
+        column_statistics=(),
+        self_test=None,
     )
 
 

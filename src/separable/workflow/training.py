@@ -13,9 +13,11 @@ from separable.data.checks.dominant_values import DominantValueWarning
 from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
 from separable.errors import InputError, Option, OptionError, by_spelling
+from separable.model.column_statistics import column_statistics
 from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
+from separable.model.self_test import made_self_test
 from separable.workflow.columns.integer_readings import with_integer_readings
 from separable.workflow.columns.role_columns import refuse_no_weight, weights_of
 from separable.workflow.comparison.learner_comparison import compare_candidates
@@ -455,7 +457,8 @@ class _Training:
             whole.forget()
         record = run_record(run, constant, self.command)
         evidence = {**run.model.evidence, "train": record}
-        return replace(run, model=replace(run.model, evidence=evidence))
+        model = replace(run.model, evidence=evidence)
+        return replace(run, model=_with_statistics(model, problem.whole, rows))
 
     def _test(
         self,
@@ -480,6 +483,18 @@ class _Training:
         known = fitted.model.training_rows
         is_new = True if known is not None and not known.find(scored.rows).seen else None
         return HeldOut(figures, how, scored, caution, is_new, own_file=self.test is not None)
+
+
+def _with_statistics(model: Model, table: pa.Table, rows: EncodedRows) -> Model:
+    """Return a model with what serving and drift need to know of the training rows."""
+    if not isinstance(model, LinearModel):
+        return model
+    known: Any = model.evidence["train"]
+    return replace(
+        model,
+        column_statistics=column_statistics(model, table, rows),
+        self_test=made_self_test(model, known["report"]["typical"]),
+    )
 
 
 def _command(data: Any, options: ProblemOptions, test: Any, test_size: float) -> str:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from separable.cli.io.model_rows import ModelRows
-    from separable.cli.render.predictions_table import OutputFormat
     from separable.features.encoding_report import EncodingReport
     from separable.model.kinds import Model
+    from separable.model.predict.prediction_table import OutputFormat
     from separable.workflow.options import ReadingOptions
 
 __all__ = ["predict"]
@@ -89,7 +89,7 @@ def predict(
     """
     from separable.cli.io.model_rows import ModelRows, load_model, note_reports
     from separable.cli.io.row_source import RowSource
-    from separable.cli.render.predictions_table import written
+    from separable.model.predict.prediction_table import written
 
     to_file = output is not None and output != "-"
     form = _format(output_format, as_json, output if to_file else None)
@@ -118,7 +118,7 @@ def _tables(
     counts: list[int],
 ) -> Iterator[pa.Table]:
     """Yield predictions chunk by chunk, and collect the reports of the encoder."""
-    from separable.cli.render.predictions_table import prediction_table
+    from separable.model.predict.prediction_table import prediction_table
 
     for part in rows:
         reports.append(part.report)
@@ -133,7 +133,7 @@ def _tables(
 
 
 def _format(requested: OutputFormat | None, as_json: bool, output: str | None) -> OutputFormat:
-    from separable.cli.render.predictions_table import output_format
+    from separable.model.predict.prediction_table import output_format
 
     if as_json and requested not in (None, "jsonl"):
         raise click.UsageError(

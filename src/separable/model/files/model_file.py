@@ -20,6 +20,7 @@ import numpy as np
 from separable.data.strings import is_texts
 from separable.features.base import ENCODERS, encoder_class
 from separable.features.text.parameter_checks import allowing_patterns
+from separable.model.column_statistics import ColumnStatistics  # noqa: TC001 # read by msgspec
 from separable.model.files.atomic import write_atomically
 from separable.model.files.container import (
     check_seal,
@@ -32,6 +33,7 @@ from separable.model.files.json_values import JSON, pack, plain, unpack
 from separable.model.files.training_rows import TrainingRows
 from separable.model.linear_model import Family, LinearModel, Link, TrainingState
 from separable.model.predict.decision import Costs, Decision
+from separable.model.self_test import SelfTest  # noqa: TC001 # read by msgspec
 from separable.model.voted.voted_model import VotedModel
 from separable.model.voted.voters import VOTED, voted_model_parts, voted_parts
 
@@ -45,7 +47,15 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
 
 
-__all__ = ["FORMAT_VERSION", "ModelFileError", "check_regular", "load", "read_format", "save"]
+__all__ = [
+    "FORMAT_VERSION",
+    "ModelFileError",
+    "check_regular",
+    "load",
+    "model_from_bytes",
+    "read_format",
+    "save",
+]
 
 COMMON = {"classes", "feature_names", "training_row_hashes", "training_row_counts"}
 LINEAR = {"weights", "intercept", "calibration"}
@@ -97,6 +107,8 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
         binarize=model.threshold,
         decision=_decision_record(model),
         output_range=model.output_range,
+        column_statistics=getattr(model, "column_statistics", ()) or None,
+        test_rows=getattr(model, "self_test", None),
     )
     try:
         chunks = container_chunks(document.to_json(), tensors)
@@ -127,15 +139,23 @@ def load(path: str | os.PathLike[str], *, allow_patterns: bool = False) -> Model
         If the file is not a model, is damaged, or was written by a newer version.
     """
     path = Path(path)
+    return model_from_bytes(_read(path), str(path), allow_patterns=allow_patterns)
+
+
+def model_from_bytes(data: bytes, name: str, *, allow_patterns: bool = False) -> Model:
+    """Load a model from the bytes of a file; ``name`` is that of the file, for messages."""
     try:
         with allowing_patterns(allow_patterns):
-            return _model_from_bytes(_read(path))
+            return _model_from_bytes(data)
     except ValueError as error:
-        raise ModelFileError(f"Cannot load {str(path)!r}: {error}") from error
+        raise ModelFileError(f"Cannot load {name!r}: {error}") from error
 
 
 def _read(path: Path) -> bytes:
-    check_regular(path)
+    try:
+        check_regular(path)
+    except ValueError as error:
+        raise ModelFileError(f"Cannot load {str(path)!r}: {error}") from error
     return path.read_bytes()
 
 
@@ -182,6 +202,8 @@ def _model_from_bytes(data: bytes) -> Model:
         calibration=_numbers(own, "calibration") if "calibration" in own else None,
         decision=_decision(document.decision),
         output_range=document.output_range,
+        column_statistics=document.column_statistics or (),
+        self_test=document.test_rows,
         **common,
     )
 
@@ -356,9 +378,8 @@ class DecisionRecord(msgspec.Struct, forbid_unknown_fields=True):
 class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Everything of a model except tensors; ``voted`` is set for a ``VotedModel``.
 
-    ``column_statistics`` (ranges, and mean and variance of the contributions) and ``test_rows`` are
-    names of fields to come. A file that has one of them says more than this version can honour, so
-    it is refused.
+    ``column_statistics`` are the ranges, and mean and variance of the contributions; ``test_rows``
+    the rows on which the loaded model tests itself. Files without them have null.
     """
 
     format: str = FORMAT
@@ -375,8 +396,8 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     binarize: float | None = None
     decision: DecisionRecord | None = None
     output_range: tuple[float, float] | None = None
-    column_statistics: None = None
-    test_rows: None = None
+    column_statistics: tuple[ColumnStatistics, ...] | None = None
+    test_rows: SelfTest | None = None
 
     def to_json(self) -> bytes:
         """Return the document as JSON with ordered keys; NaN and infinities are preserved."""

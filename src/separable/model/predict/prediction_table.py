@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from separable.data.arrow_arrays import mask, number_array, one_chunk, strings
-from separable.model.predict.probability import model_probabilities, predicted_numbers
+from separable.model.predict.probability import (
+    classes_of,
+    model_probabilities,
+    predicted_numbers,
+)
 from separable.model.words import feature_name, shown, signed
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OutputFormat",
     "output_format",
+    "prediction_records",
     "prediction_table",
     "reason_texts",
     "reasons",
@@ -75,23 +80,50 @@ def prediction_table(
 
     explanation = model.explain(rows)
     scores = explanation.all_scores  # computed once, used below
-    columns: dict[str, Any]
-    if model.classes is None:
-        columns = _named("prediction", range(scores.shape[1]), predicted_numbers(model, scores))
-    else:
-        labels = model.classes.tolist()
+    columns: dict[str, Any] = {}
+    if model.classes is not None:
         codes = number_array(_class_codes(model, scores))
-        columns = {"prediction": _label_array(model.classes).take(codes)}
-        columns |= _named("score", labels, scores)
-        chances = model_probabilities(model, scores) if probabilities else None
-        if chances is not None:
-            names = (f"probability_{label}" for label in labels)
-            columns |= dict(zip(names, map(number_array, chances.T), strict=True))
+        columns["prediction"] = _label_array(model.classes).take(codes)
+    numbers = _numbers(model, scores, probabilities=probabilities)
+    columns |= {name: number_array(values) for name, values in numbers.items()}
     if explain:
-        from separable.cli.render.predictions_table import reasons
-
         columns["because"] = reasons(explanation, explain)
     return pa.table(columns)
+
+
+def prediction_records(model: Model, scores: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """Return the same columns row by row, from the scores of a few rows.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    scores : ndarray, shape (n, k)
+
+    Returns
+    -------
+    list of dict
+    """
+    columns: dict[str, list[Any]] = {}
+    if model.classes is not None:
+        columns["prediction"] = model.classes[_class_codes(model, scores)].tolist()
+    numbers = _numbers(model, scores, probabilities=True)
+    columns |= {name: values.tolist() for name, values in numbers.items()}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _numbers(
+    model: Model, scores: NDArray[np.float64], *, probabilities: bool
+) -> dict[str, NDArray[np.float64]]:
+    """Return scores and probabilities by name; in regression the predictions."""
+    if model.classes is None:
+        return _named("prediction", range(scores.shape[1]), predicted_numbers(model, scores))
+    labels = model.classes.tolist()
+    numbers = _named("score", labels, scores)
+    chances = model_probabilities(model, scores) if probabilities else None
+    if chances is not None:
+        names = (f"probability_{label}" for label in labels)
+        numbers |= dict(zip(names, chances.T, strict=True))
+    return numbers
 
 
 def _label_array(classes: NDArray[Any]) -> Any:
@@ -102,20 +134,17 @@ def _label_array(classes: NDArray[Any]) -> Any:
 
 
 def _class_codes(model: Model, scores: NDArray[np.float64]) -> NDArray[Any]:
-    import numpy as np
-
-    from separable.model.predict.probability import classes_of
-
     assert model.classes is not None
     return classes_of(scores, np.arange(len(model.classes)), model.score_threshold)
 
 
-def _named(what: str, labels: Iterable[Any], values: NDArray[np.float64]) -> dict[str, Any]:
+def _named(
+    what: str, labels: Iterable[Any], values: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
     """Name the columns of an array, by class if there are several."""
     if values.shape[1] == 1:
-        return {what: number_array(values[:, 0])}
-    columns = zip(labels, map(number_array, values.T), strict=True)
-    return {f"{what}_{label}": column for label, column in columns}
+        return {what: values[:, 0]}
+    return {f"{what}_{label}": each for label, each in zip(labels, values.T, strict=True)}
 
 
 def written(tables: Iterable[pa.Table], form: OutputFormat) -> Iterator[bytes]:
@@ -151,8 +180,6 @@ def _cells(column: Any) -> Any:
     import pyarrow.compute as pc
 
     if pa.types.is_list(column.type):
-        from separable.cli.render.predictions_table import reason_texts
-
         column = reason_texts(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
