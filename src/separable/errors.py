@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = [
+    "Absent",
     "InputError",
     "Message",
     "Option",
@@ -120,6 +121,19 @@ class _BySpelling:
 def by_spelling(python: str, command: str) -> _BySpelling:
     """Return a part of a message with other words on the command line."""
     return _BySpelling(python, command)
+
+
+@dataclass(frozen=True)
+class Absent:
+    """An absent part of a result, such as a section of a report.
+
+    Parameters
+    ----------
+    reason : str
+        The reason, in a sentence for the reader.
+    """
+
+    reason: str
 
 
 #: A part of a message. A message within a message keeps its options.

@@ -12,13 +12,13 @@ from sklearn.datasets import load_diabetes
 
 from separable import LDA, LogisticRegression, Ridge, TableClassifier
 from separable.datasets import PENGUINS
+from separable.errors import Absent
 from separable.features import TableEncoder
 from separable.geometry import separability
 from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import Predictions, predictions_of
 from separable.report.contents import (
-    Absent,
     Certificate,
     Column,
     Contents,

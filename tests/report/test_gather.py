@@ -30,11 +30,12 @@ from separable import (
 )
 from separable.data.rows import as_rows
 from separable.data.table import TableError
+from separable.errors import Absent
 from separable.model.metrics.evaluation import Evaluation
 from separable.model.metrics.metric_registry import predictions_of
 from separable.report import bounded_sections
 from separable.report.bounded_sections import learning_curve_of, separability_of
-from separable.report.contents import Absent, Measured
+from separable.report.contents import Measured
 from separable.report.hard_rows import LONGEST, ScoredRows, hard_rows
 from separable.report.record_contents import certificate_of, versions
 from separable.report.reporting import contents_of

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from separable import LinearModel, TableEncoder, TextEncoder, VotedPerceptron
+from separable.errors import Absent
 from separable.features.text.text_plan import contributions_of_words
-from separable.report.contents import Absent
 from separable.report.what_if import DATA_ID, FORM_ID, WhatIf, what_if
 from tests.export import models
 from tests.export.running import data_of, tool

@@ -40,6 +40,8 @@ COMMANDS = {
     "inspect": "separable.cli.commands.inspect:inspect",
     "export": "separable.cli.commands.export:export",
     "report": "separable.cli.commands.report:report",
+    "serve": "separable.cli.commands.serve:serve",
+    "drift": "separable.cli.commands.drift:drift",
     "lab": "separable.cli.commands.lab:lab",
     "demo": "separable.cli.commands.demo:demo",
     "completion": "separable.cli.commands.completion:completion",

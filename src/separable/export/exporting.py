@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from separable.data.table import did_you_mean
-from separable.export.languages.language_registry import LANGUAGES
+from separable.export.languages.language_registry import DESCRIPTIONS, LANGUAGES
 from separable.export.plan.planning import plan_of
 from separable.export.plan.test_vectors import vectors_of
 from separable.model.files.atomic import write_atomically
@@ -43,8 +43,8 @@ def export(
     ----------
     model : LinearModel, or fitted learner
         With its encoder, if it has one.
-    to : {"onnx", "sql", "c", "js", "python"}
-        The language.
+    to : {"onnx", "sql", "c", "js", "python", "openapi"}
+        The language; "openapi" is the description of the service of the model.
     rows : object, optional
         Test rows, as ``model.predict`` takes them; the first 20 go into the file. None: rows are
         generated.
@@ -79,7 +79,7 @@ def export(
     made = exported(linear, to, rows=rows, table=table, keep=keep)
     if path is not None:
         write_atomically(path, made.data)
-    return made.data.decode() if LANGUAGES[to].is_text else made.data
+    return made.data.decode() if _language(to).is_text else made.data
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,14 @@ class Exported:
     ----------
     data : bytes
         The file.
-    plan : Plan
+    plan : Plan or None
+        None of a description, which is no scoring code.
     vectors : tuple of Vector
         Its test rows.
     """
 
     data: bytes
-    plan: Plan
+    plan: Plan | None
     vectors: tuple[Vector, ...]
 
 
@@ -106,6 +107,8 @@ def exported(
     """Write a model in a language; the parameters are those of `export`."""
     language = _language(to)
     options = _options(language, to, {"table": table, "keep": tuple(keep) or None})
+    if to in DESCRIPTIONS:
+        return Exported(import_module(language.home).write(model).encode(), None, ())
     plan = plan_of(model)
     assert isinstance(model, LinearModel)  # only these have plans
     vectors = vectors_of(model, plan, rows)
@@ -114,13 +117,14 @@ def exported(
 
 
 def _language(to: str) -> Language:
-    if to not in LANGUAGES:
-        names = ", ".join(map(repr, LANGUAGES))
+    known = LANGUAGES | DESCRIPTIONS
+    if to not in known:
+        names = ", ".join(map(repr, known))
         raise ValueError(
             f"The 'to' parameter of export must be one of {names}. Got {to!r} instead"
-            f"{did_you_mean(str(to), LANGUAGES)}."
+            f"{did_you_mean(str(to), known)}."
         )
-    return LANGUAGES[to]
+    return known[to]
 
 
 def _options(language: Language, to: str, requested: dict[str, Any]) -> dict[str, Any]:

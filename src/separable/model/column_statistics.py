@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import floats
+from separable.data.columns import Numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
+    from separable.data.columns import Columns
     from separable.data.rows import Rows
     from separable.model.linear_model import LinearModel
     from separable.typing import Floats
@@ -25,6 +28,7 @@ __all__ = [
     "check_statistics",
     "column_statistics",
     "contributions_by_column",
+    "rows_outside",
 ]
 
 #: Rows on which contributions are averaged: every k-th if there are more.
@@ -57,10 +61,6 @@ class ColumnStatistics:
             raise ValueError(f"the range of column {self.name!r:.80} is not one.")
         if len(self.mean) != len(self.variance):
             raise ValueError(f"column {self.name!r:.80} has means and variances of other scores.")
-
-    def is_outside(self, value: float) -> bool:
-        """Return whether a number lies outside the range of the training rows."""
-        return self.low is not None and self.high is not None and not self.low <= value <= self.high
 
 
 def check_statistics(statistics: tuple[ColumnStatistics, ...], n_scores: int) -> None:
@@ -105,6 +105,17 @@ def column_statistics(
         )
         for name, (low, high) in zip(names, ranges, strict=True)
     )
+
+
+def rows_outside(statistics: ColumnStatistics, columns: Columns) -> NDArray[np.intp]:
+    """Return the rows whose number lies outside the range of the training rows."""
+    low, high = statistics.low, statistics.high
+    if low is None or high is None or statistics.name not in columns:
+        return np.empty(0, dtype=np.intp)
+    column = columns[statistics.name]
+    if not isinstance(column, Numbers):
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero((column.values < low) | (column.values > high))
 
 
 def contributions_by_column(model: LinearModel, rows: Rows) -> dict[str, Floats]:

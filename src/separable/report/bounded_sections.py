@@ -16,7 +16,7 @@ import numpy as np
 
 from separable.data.rows import Rows, as_rows
 from separable.data.split import stratified_split
-from separable.report.contents import Absent
+from separable.errors import Absent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

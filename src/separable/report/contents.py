@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from separable.workflow.training_record import (
-    Absent,
     Column,
     Data,
     RegularizationCurve,
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from separable.errors import Absent
     from separable.geometry.verdict import Verdict
     from separable.model.kinds import Model
     from separable.model.metrics.evaluation import Evaluation
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from separable.select.curves.learning_results import LearningCurve
 
 __all__ = [
-    "Absent",
     "Certificate",
     "Column",
     "Contents",

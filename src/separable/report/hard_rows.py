@@ -10,6 +10,7 @@ import numpy as np
 from separable.data.columns import Categories, as_columns
 from separable.data.rows import as_rows
 from separable.data.table import require_columns
+from separable.errors import Absent
 from separable.model.explain.explanation_text import highlighted_texts
 from separable.model.files.training_rows import NOT_RECORDED
 from separable.model.linear_model import LinearModel
@@ -19,7 +20,6 @@ from separable.model.voted.voted_model import VotedModel
 from separable.model.words import cell_text, label_value, number
 from separable.report.contents import HardRow, Mark
 from separable.workflow.scored_rows import ScoredRows
-from separable.workflow.training_record import Absent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.errors import Absent
 from separable.model.metrics.evaluation import Evaluation
 from separable.model.metrics.metric_registry import METRICS, Predictions
 from separable.model.words import number
 from separable.report.contents import Certificate, Contents, Measured
 from separable.workflow.training_record import (
-    Absent,
     Data,
     RegularizationCurve,
     Reproduction,

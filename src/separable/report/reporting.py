@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from separable.data.ingest.in_memory import table_or_rows
 from separable.data.rows import Rows
+from separable.errors import Absent
 from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
 from separable.report.bounded_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
-from separable.report.contents import Absent, Data, Measured, Reproduction
+from separable.report.contents import Data, Measured, Reproduction
 from separable.report.hard_rows import Fitted, hard_rows, seen_in_training, target_name
 from separable.report.page.page import check_extra, page_of, write_page
 from separable.report.record_contents import recalled, versions

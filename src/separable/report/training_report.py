@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from separable.errors import Absent
 from separable.report.bounded_sections import NUMBERS_PREDICTED, learning_curve_of, separability_of
 from separable.report.contents import Measured
 from separable.report.hard_rows import hard_rows
 from separable.report.record_contents import NOT_TESTED, recalled
 from separable.workflow.options import data_name
 from separable.workflow.progress import step
-from separable.workflow.training_record import Absent
 from separable.workflow.training_run import data_of, tried_of
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from separable.errors import Absent
 from separable.export.languages.javascript.js_source import model_data, scorer
 from separable.export.plan.plan import (
     BooleanStep,
@@ -41,7 +42,6 @@ from separable.export.plan.plan import (
 )
 from separable.export.plan.planning import plan_of
 from separable.export.plan.test_vectors import given_rows, moment_text
-from separable.report.contents import Absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

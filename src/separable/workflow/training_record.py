@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from separable.errors import Absent
 from separable.model.words import feature_name, label_value
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Absent",
     "Column",
     "Data",
     "RegularizationCurve",
@@ -48,19 +48,6 @@ ROLES = {
 
 #: Maximum number of listed features of a model without an encoder.
 LISTED = 100
-
-
-@dataclass(frozen=True)
-class Absent:
-    """An absent part of the report.
-
-    Parameters
-    ----------
-    reason : str
-        The reason, in a sentence for the reader.
-    """
-
-    reason: str
 
 
 @dataclass(frozen=True)

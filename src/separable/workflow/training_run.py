@@ -7,12 +7,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from separable.data.table import missing_counts
+from separable.errors import Absent
 from separable.model.metrics.metric_registry import METRICS
 from separable.workflow import typical
 from separable.workflow.options import data_name
 from separable.workflow.target_texts import conversion_record
 from separable.workflow.training_record import (
-    Absent,
     Data,
     Reproduction,
     Standing,

@@ -14,8 +14,9 @@ from sklearn.metrics import accuracy_score, log_loss, mean_squared_error
 from separable import LinearModel, LogisticRegression, TextEncoder, load
 from separable.data import read
 from separable.datasets import PENGUINS
+from separable.errors import Absent
 from separable.geometry.verdict import Verdict
-from separable.report.contents import Absent, Contents, Measured, RegularizationCurve, Tried
+from separable.report.contents import Contents, Measured, RegularizationCurve, Tried
 from separable.report.page import page
 from separable.select.curves.learning_results import LearningCurve
 

@@ -15,11 +15,11 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
 
 from separable import LinearModel, VotedPerceptron
+from separable.errors import Absent
 from separable.model.metrics.metric_case import case_of
 from separable.plot.displays.ranking_curves import ranked
 from separable.report.charts.chart import thinned
 from separable.report.charts.classification_charts import roc
-from separable.report.contents import Absent
 from separable.report.page import page
 from separable.report.page.page import LARGEST, render
 from separable.report.page.wording import (

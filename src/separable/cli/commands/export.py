@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["export"]
 
-#: The names in `separable.export.LANGUAGES`, which is too slow to import for help.
-NAMES = ("onnx", "sql", "c", "js", "python")
+#: The names in the registry of languages, which is too slow to import for help.
+NAMES = ("onnx", "sql", "c", "js", "python", "openapi")
 
 
 @command(
@@ -93,7 +93,8 @@ def export(
     if as_json:
         write_data(json_bytes(_facts(made, to, output)))
     then = _then(to, output)
-    say(f"Wrote {output} with {counted(len(made.vectors), 'test row')}. {then}")
+    rows = f" with {counted(len(made.vectors), 'test row')}" if made.plan is not None else ""
+    say(f"Wrote {output}{rows}. {then}")
 
 
 def _check_usage(
@@ -134,20 +135,19 @@ def _model_and_rows(
 def _then(to: str, output: str) -> str:
     import shlex
 
-    from separable.export.languages.language_registry import LANGUAGES
+    from separable.export.languages.language_registry import DESCRIPTIONS, LANGUAGES
 
-    return LANGUAGES[to].then.replace("{file}", shlex.quote(output))
+    return (LANGUAGES | DESCRIPTIONS)[to].then.replace("{file}", shlex.quote(output))
 
 
 def _facts(made: Exported, to: str, output: str) -> dict[str, Any]:
-    return {
-        "file": output,
-        "to": to,
-        "bytes": len(made.data),
+    facts = {"file": output, "to": to, "bytes": len(made.data), "then": _then(to, output)}
+    if made.plan is None:
+        return facts
+    return facts | {
         "learner": made.plan.learner,
         "columns": made.plan.columns,
         "classes": made.plan.classes,
         "scores": made.plan.n_scores,
         "test_rows": len(made.vectors),
-        "then": _then(to, output),
     }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEBUG",
     "ReadingOptions",
+    "are_patterns_trusted",
     "export_reading_options",
     "json_option",
     "labelled_rows_options",
@@ -75,8 +76,13 @@ def load_trusted(path: str) -> Model:
     """Load a model; ``--allow-patterns`` decides whether its token patterns are trusted."""
     from separable.model.files.model_file import load
 
+    return load(path, allow_patterns=are_patterns_trusted())
+
+
+def are_patterns_trusted() -> bool:
+    """Return whether ``--allow-patterns`` was given."""
     ctx = click.get_current_context(silent=True)
-    return load(path, allow_patterns=ctx is not None and bool(ctx.meta.get(PATTERNS)))
+    return ctx is not None and bool(ctx.meta.get(PATTERNS))
 
 
 def talk_options(command: F) -> F:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "DESCRIPTIONS",
     "LANGUAGES",
     "Language",
     "Runtime",
@@ -80,6 +81,14 @@ LANGUAGES = {
     "python": Language(
         "separable.export.languages.python.python_source", ".py", "Test it: python {file}"
     ),
+}
+
+
+#: What is no scoring code: `write(model)` of these modules describes the service of a model.
+DESCRIPTIONS = {
+    "openapi": Language(
+        "separable.export.openapi", ".json", "separable serve answers as it describes."
+    )
 }
 
 

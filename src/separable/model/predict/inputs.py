@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from separable.model.linear_model import LinearModel
 
 
-__all__ = ["WeightColumns", "class_of_scores", "encoded_rows", "model_rows", "record_scores"]
+__all__ = [
+    "WeightColumns",
+    "class_of_scores",
+    "encoded_rows",
+    "model_rows",
+    "pair_scores",
+    "record_scores",
+]
 
 MAX_SHOWN = 8
 
@@ -139,8 +146,13 @@ def record_scores(model: LinearModel, record: Any, columns: WeightColumns) -> li
     if encode_one is None or model.threshold is not None or not isinstance(record, dict):
         return None
     pairs = encode_one(record)
-    if pairs is None:
-        return None
+    return None if pairs is None else pair_scores(model, pairs, columns)
+
+
+def pair_scores(
+    model: LinearModel, pairs: list[tuple[int, float]], columns: WeightColumns
+) -> list[float] | None:
+    """Return the scores of a row, given as its non-zeros; None if one is not finite."""
     pairs.sort(key=itemgetter(0))
     blocks = [pairs]
     if model.n_features > BLOCK:

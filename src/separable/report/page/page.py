@@ -14,9 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from separable.errors import require_packages
+from separable.errors import Absent, require_packages
 from separable.model.files.atomic import write_atomically
-from separable.report.contents import Absent
 from separable.report.page.sections import gather
 from separable.report.page.wording import LEVEL
 from separable.report.what_if import DATA_ID, FORM_ID, what_if

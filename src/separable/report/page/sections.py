@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.errors import Absent
 from separable.model.metrics.metric_case import case_of
 from separable.model.predict.decision import decision_text
 from separable.model.voted.voted_model import VotedModel
@@ -18,7 +19,6 @@ from separable.report.charts import (
 from separable.report.charts.chart import Figure
 from separable.report.charts.training_charts import target as target_figure
 from separable.report.charts.training_charts import weights
-from separable.report.contents import Absent
 from separable.report.page import report_tables
 from separable.report.page.report_tables import OPEN, cards
 from separable.report.page.wording import (

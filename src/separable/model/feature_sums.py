@@ -1,0 +1,75 @@
+"""Mean contributions of raw columns to the scores of rows that come in parts.
+
+A contribution is linear in the features, so the sums of the features give its mean exactly.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.model.linear_model import LinearModel
+
+if TYPE_CHECKING:
+    from separable.data.rows import Rows
+    from separable.model.kinds import Model
+    from separable.typing import Floats
+
+__all__ = ["FeatureSums"]
+
+
+class FeatureSums:
+    """Sums of the features over rows.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+        Only linear models of values have sums; of others nothing is kept.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._is_linear = isinstance(model, LinearModel) and model.threshold is None
+        self._sums = np.zeros(model.n_features if self._is_linear else 0)
+        self._count = 0
+        self._lock = Lock()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows added."""
+        return self._count
+
+    def add_pairs(self, pairs: list[tuple[int, float]]) -> None:
+        """Add a row, given as its non-zeros."""
+        with self._lock:
+            self._count += 1
+            sums = self._sums
+            for index, value in pairs:
+                sums[index] += value
+
+    def add_rows(self, rows: Rows) -> None:
+        """Add encoded rows."""
+        if not self._is_linear:
+            return
+        if rows.indices is None:
+            sums = rows.values.sum(axis=0, dtype=np.float64)
+        else:
+            sums = np.bincount(rows.indices, rows.values, minlength=rows.n_features)
+        with self._lock:
+            self._count += rows.n_rows
+            self._sums += sums
+
+    def mean_contributions(self) -> dict[str, Floats]:
+        """Return the mean contribution of each raw column to each score; {} without rows."""
+        model = self._model
+        if not self._is_linear or not self._count or model.encoder is None:
+            return {}
+        assert isinstance(model, LinearModel)
+        with self._lock:
+            parts = model.weights * (self._sums / self._count)
+        names, index = np.unique(np.array(list(model.encoder.sources)), return_inverse=True)
+        totals = np.zeros((len(names), model.n_scores))
+        np.add.at(totals, index, parts.T)
+        return dict(zip(names.tolist(), totals, strict=True))

@@ -1,0 +1,301 @@
+"""One version of a model: read from its file, tested on its own rows, ready to predict."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.columns import Columns, Numbers, as_columns
+from separable.data.rows import Rows, as_rows
+from separable.data.table import CellError, TableError, list_names
+from separable.features.encoding_report import EXAMPLES
+from separable.features.table.table_encoder import TableEncoder
+from separable.model.column_statistics import rows_outside
+from separable.model.feature_sums import FeatureSums
+from separable.model.files.model_file import ModelFileError, check_regular, model_from_bytes
+from separable.model.input_schema import input_schema
+from separable.model.linear_model import LinearModel
+from separable.model.predict.inputs import WeightColumns, pair_scores
+from separable.model.predict.prediction_table import prediction_records, prediction_table, reasons
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from separable.model.column_statistics import ColumnStatistics
+    from separable.model.input_schema import InputColumn
+    from separable.model.kinds import Model
+    from separable.typing import Floats
+
+__all__ = ["Predicted", "ServedModel", "Warned"]
+
+
+@dataclass(frozen=True)
+class Warned:
+    """Values of one column that the model answers by a policy.
+
+    Parameters
+    ----------
+    column : str
+    kind : {"missing", "unseen", "out_of_range"}
+    count : int
+    rows : tuple of int
+        The first of them, counted from 0.
+    values : tuple
+        Their values, of unseen levels and numbers out of range.
+    """
+
+    column: str
+    kind: str
+    count: int
+    rows: tuple[int, ...]
+    values: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The predictions of a request.
+
+    Parameters
+    ----------
+    model : Model
+    scores : ndarray, shape (n, k)
+    rows : Rows or None
+        The encoded rows; None of a single record, which needs none.
+    warnings : tuple of Warned
+    explain : int
+        Number of contributions of each row.
+    """
+
+    model: Model
+    scores: Floats
+    rows: Rows | None
+    warnings: tuple[Warned, ...]
+    explain: int = 0
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the predictions row by row."""
+        records = prediction_records(self.model, self.scores)
+        if self.explain and self.rows is not None:
+            terms = reasons(self.model.explain(self.rows), self.explain).to_pylist()
+            for record, because in zip(records, terms, strict=True):
+                record["because"] = because
+        return records
+
+    def table(self) -> pa.Table:
+        """Return the predictions as a table, as the command ``predict`` writes them."""
+        assert self.rows is not None
+        return prediction_table(self.model, self.rows, explain=self.explain)
+
+
+@dataclass(frozen=True, eq=False)
+class ServedModel:
+    """A model that is ready to predict.
+
+    Parameters
+    ----------
+    name, version : str
+    digest : str
+        SHA-256 of the file.
+    model : LinearModel or VotedModel
+    columns : tuple of InputColumn or None
+        The raw columns; None if records may have any keys.
+    loaded : float
+        Seconds since the epoch.
+    """
+
+    name: str
+    version: str
+    digest: str
+    model: Model
+    columns: tuple[InputColumn, ...] | None
+    loaded: float = field(default_factory=time.time)
+    sums: FeatureSums = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sums", FeatureSums(self.model))
+
+    @classmethod
+    def load(
+        cls, path: str | Path, name: str, version: str = "1", *, allow_patterns: bool = False
+    ) -> ServedModel:
+        """Read a file once, into memory, and test the model on the rows that the file has.
+
+        Raises
+        ------
+        ModelFileError
+            The file is not a model, or its model computes other scores than those in the file.
+        """
+        path = Path(path)
+        try:
+            check_regular(path)
+        except ValueError as error:
+            raise ModelFileError(f"Cannot load {str(path)!r}: {error}") from None
+        data = path.read_bytes()
+        model = model_from_bytes(data, str(path), allow_patterns=allow_patterns)
+        test = model.self_test if isinstance(model, LinearModel) else None
+        if test is not None and isinstance(model, LinearModel):
+            row = test.differing_row(model)
+            if row is not None:
+                raise ModelFileError(
+                    f"Cannot serve {str(path)!r}: it computes other scores for its test row {row} "
+                    "than its file has. Train it again with this version of separable."
+                )
+        return cls(name, version, hashlib.sha256(data).hexdigest(), model, input_schema(model))
+
+    @cached_property
+    def column_types(self) -> dict[str, Any] | None:
+        """Types with which a text of this model's rows is read."""
+        encoder = self.model.encoder
+        if isinstance(encoder, TableEncoder):
+            return dict(encoder.column_types)
+        return None
+
+    @cached_property
+    def statistics(self) -> Mapping[str, ColumnStatistics]:
+        """Statistics of the columns on the training rows."""
+        return {each.name: each for each in getattr(self.model, "column_statistics", ())}
+
+    @cached_property
+    def _weights(self) -> WeightColumns:
+        assert isinstance(self.model, LinearModel)
+        return WeightColumns(self.model)
+
+    # ------------------------------------------------------------------ predicting
+
+    def predict(self, data: Any, explain: int = 0) -> Predicted:
+        """Predict raw rows.
+
+        Parameters
+        ----------
+        data : list of dict, dict of lists, or pyarrow.Table
+        explain : int, default 0
+
+        Raises
+        ------
+        ValueError
+            A value that the model cannot use; the message says where and what to do.
+        """
+        if not explain and isinstance(data, list) and len(data) == 1:
+            quick = self._predict_record(data[0])
+            if quick is not None:
+                return quick
+        rows, warnings = self._encoded(data)
+        self.sums.add_rows(rows)
+        return Predicted(self.model, self.model.explain(rows).all_scores, rows, warnings, explain)
+
+    def _predict_record(self, record: dict[str, Any]) -> Predicted | None:
+        """Predict one ordinary record without NumPy per column; None if it is not ordinary."""
+        model, encoder = self.model, self.model.encoder
+        if not isinstance(model, LinearModel) or model.threshold is not None:
+            return None
+        if not isinstance(encoder, TableEncoder):
+            return None
+        pairs = encoder.encode_one(record)
+        scores = None if pairs is None else pair_scores(model, pairs, self._weights)
+        if pairs is None or scores is None:
+            return None
+        self.sums.add_pairs(pairs)
+        return Predicted(model, np.array([scores]), None, tuple(self._warnings_of_record(record)))
+
+    def _warnings_of_record(self, record: dict[str, Any]) -> list[Warned]:
+        warnings = []
+        for column in self.columns or ():
+            value = record[column.name]
+            if value is None or value != value:
+                warnings.append(Warned(column.name, "missing", 1, (0,)))
+            elif column.low is not None and not column.low <= value <= (column.high or 0.0):
+                warnings.append(Warned(column.name, "out_of_range", 1, (0,), (value,)))
+        return warnings
+
+    def _encoded(self, data: Any) -> tuple[Rows, tuple[Warned, ...]]:
+        """Return encoded rows, and what is unusual in them."""
+        encoder: Any = self.model.encoder
+        if isinstance(encoder, TableEncoder):
+            columns = as_columns(data)
+            rows, report = encoder.encode_with_report(columns)
+            return rows, (*_of_report(report), *self._out_of_range(columns))
+        if self.columns is None:
+            return encoder.encode(data if isinstance(data, list) else _records_of(data)), ()
+        columns = as_columns(data)
+        self._require(columns)
+        if encoder is None:
+            return self._number_rows(columns), ()
+        names = [column.name for column in self.columns]
+        if encoder.kind == "text":
+            return encoder.encode(_texts(columns, names[0])), ()
+        return encoder.encode({name: columns.raw(name) for name in names}), ()
+
+    def _require(self, columns: Columns) -> None:
+        absent = [each.name for each in self.columns or () if each.name not in columns]
+        if absent:
+            raise TableError(
+                f"The rows lack {len(absent)} column(s) that the model reads: "
+                f"{list_names(absent, 5)}. They have {list_names(columns.names, 10)}."
+            )
+
+    def _number_rows(self, columns: Columns) -> Rows:
+        """Return columns of numbers as rows, for a model without an encoder."""
+        assert self.columns is not None
+        values = np.empty((columns.n_rows, len(self.columns)))
+        for j, column in enumerate(self.columns):
+            numbers = columns[column.name]
+            if not isinstance(numbers, Numbers) or not np.isfinite(numbers.values).all():
+                row = 0 if not isinstance(numbers, Numbers) else _first_odd(numbers.values)
+                raise CellError(
+                    column.name, row, "it is missing or not a finite number. Fill it in."
+                )
+            values[:, j] = numbers.values
+        return as_rows(values)
+
+    def _out_of_range(self, columns: Columns) -> list[Warned]:
+        warnings = []
+        for each in self.statistics.values():
+            outside = rows_outside(each, columns)
+            if len(outside):
+                first = outside[:EXAMPLES]
+                values = tuple(columns[each.name].values[first].tolist())  # type: ignore[union-attr]
+                rows = tuple(first.tolist())
+                warnings.append(Warned(each.name, "out_of_range", len(outside), rows, values))
+        return warnings
+
+
+def _of_report(report: Any) -> list[Warned]:
+    """Return missing and unseen values of a report of the encoder."""
+    warnings = []
+    for each in report.columns:
+        if each.missing:
+            warnings.append(Warned(each.column, "missing", each.missing, each.missing_rows))
+        if each.unseen:
+            rows, values = zip(*each.unseen_examples, strict=True)
+            warnings.append(Warned(each.column, "unseen", each.unseen, rows, values))
+    return warnings
+
+
+def _records_of(data: Any) -> list[dict[str, Any]]:
+    """Return a table as records, for a model whose records may have any keys."""
+    if isinstance(data, dict):
+        return [dict(zip(data, row, strict=True)) for row in zip(*data.values(), strict=True)]
+    records: list[dict[str, Any]] = data.to_pylist()
+    return records
+
+
+def _texts(columns: Columns, name: str) -> Sequence[str]:
+    """Return the texts of a column; a missing one is the empty text."""
+    raw = columns.raw(name)
+    values = raw.to_pylist() if hasattr(raw, "to_pylist") else list(raw)
+    odd = next((i for i, each in enumerate(values) if not isinstance(each, str | None)), None)
+    if odd is not None:
+        raise CellError(name, odd, f"{values[odd]!r:.40} is not a text. Send texts.")
+    return ["" if each is None else each for each in values]
+
+
+def _first_odd(values: Floats) -> int:
+    return int(np.flatnonzero(~np.isfinite(values))[0])

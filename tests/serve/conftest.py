@@ -1,0 +1,72 @@
+"""A served model of the penguins, and a client of the application without a socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+import separable
+import separable.serve
+from separable.datasets import PENGUINS
+
+RECORD = {
+    "island": "Dream", "bill_length_mm": 40.1, "bill_depth_mm": 18.0, "flipper_length_mm": 190,
+    "body_mass_g": 3700, "sex": "male", "year": 2007,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def model_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("served") / "penguins.safetensors"
+    separable.train(PENGUINS, target="species", model="logistic-regression").save(path)
+    return path
+
+
+class Client:
+    """Calls an ASGI application, one request after the other."""
+
+    def __init__(self, application):
+        self.application = application
+
+    def __call__(self, method, path, body=b"", headers=None, *, parts=None):
+        return asyncio.run(self._call(method, path, body, headers or {}, parts))
+
+    async def _call(self, method, path, body, headers, parts):
+        if not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        path, _, query = path.partition("?")
+        pairs = {"content-length": str(len(body)), **headers}
+        scope = {
+            "type": "http", "method": method, "path": path, "query_string": query.encode(),
+            "headers": [(k.encode(), v.encode()) for k, v in pairs.items()],
+        }  # fmt: skip
+        left = list(parts if parts is not None else [body])
+        sent = []
+
+        async def receive():
+            part = left.pop(0)
+            return {"type": "http.request", "body": part, "more_body": bool(left)}
+
+        async def send(message):
+            sent.append(message)
+
+        await self.application(scope, receive, send)
+        start, end = sent
+        names = {k.decode(): v.decode() for k, v in start["headers"]}
+        return Response(start["status"], names, end["body"])
+
+
+class Response:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+@pytest.fixture
+def client(model_file):
+    return Client(separable.serve.app(model_file))
