@@ -55,7 +55,7 @@ class InputColumn:
         if self.needs_value:
             return "an error"
         if self.missing:
-            return "a level of its own, as in the training data"
+            return "an indicator of its own, as in the training data"
         return {"number": "the mean of the training data", "text": "the empty text"}.get(
             self.kind, "no level"
         )

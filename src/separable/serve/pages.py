@@ -23,8 +23,9 @@ LANDING_HEADERS = {"cache-control": "no-cache"}
 STYLE = """
 :root { color-scheme: light dark; --what-if-up: #2166ac; --what-if-down: #b2182b; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; } th, td { padding: .2rem .8rem .2rem 0; text-align: left; }
-th { border-bottom: 1px solid; } code { font-size: .9em; } .wide { overflow-x: auto; }
+.wide table { border-collapse: collapse; } code { font-size: .9em; } .wide { overflow-x: auto; }
+.wide th, .wide td { padding: .2rem .8rem .2rem 0; text-align: left; }
+.wide th { border-bottom: 1px solid; }
 """
 
 

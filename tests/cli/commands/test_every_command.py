@@ -32,6 +32,8 @@ RUNS = {
     "inspect": ("inspect", "MODEL"),
     "export": ("export", "MODEL", "--to", "python", "-o", "OUT"),
     "report": ("report", "MODEL", "-o", "OUT"),
+    "serve": ("serve", "MODEL", "--check"),
+    "drift": ("drift", "FRESH", PENGUINS),
     "lab": ("lab", "-o", "OUT"),
     "demo": ("demo",),
     "completion": ("completion", "bash"),
@@ -47,6 +49,8 @@ USES = [
     (*RUNS["explain"], "--json"),
     ("explain", "MODEL", PENGUINS, "--row", "4"),
     ("explain", "MODEL", PENGUINS, "--row", "4", "--json"),
+    RUNS["serve"],
+    RUNS["drift"],
     RUNS["inspect"],
     (*RUNS["inspect"], "--json"),
     RUNS["export"],
@@ -64,7 +68,14 @@ def files(tmp_path_factory, penguins_model):
     state = tmp_path_factory.mktemp("state") / "penguins.safetensors"
     args = ["train", PENGUINS, *SPECIES, "--stream", "-o", state, "--json"]
     assert run([str(arg) for arg in args]) == 0
-    return {"MODEL": penguins_model, "STATE": state, "OUT": state.with_name("out.safetensors")}
+    fresh = state.with_name("fresh.safetensors")
+    assert run(["train", str(PENGUINS), *SPECIES, "--model", "lda", "-o", str(fresh), "-q"]) == 0
+    return {
+        "MODEL": penguins_model,
+        "FRESH": fresh,
+        "STATE": state,
+        "OUT": state.with_name("out.safetensors"),
+    }
 
 
 def command(name: str) -> Command:

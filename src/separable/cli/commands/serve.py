@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from separable.cli.io.output import json_bytes, write_data
 from separable.cli.options.command import RUNNING, command, heading
-from separable.cli.options.options import are_patterns_trusted, patterns_option, talk_options
+from separable.cli.options.options import (
+    are_patterns_trusted,
+    json_option,
+    patterns_option,
+    talk_options,
+)
 from separable.cli.render.messages import say, warn
 
 if TYPE_CHECKING:
@@ -46,7 +52,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
     click.option("--most-bytes", type=click.IntRange(min=1), default=16 << 20, show_default=True,
                  help="Bytes of a request."),
     click.option("--log/--no-log", default=False, help="Write a JSON line per request."),
+    click.option("--check", is_flag=True, help="Load and test the models, and end."),
 )  # fmt: skip
+@json_option("Print a JSON object with the models and the address.")
 @patterns_option
 @talk_options
 def serve(
@@ -62,6 +70,8 @@ def serve(
     most_rows: int,
     most_bytes: int,
     log: bool,
+    check: bool,
+    as_json: bool,
 ) -> None:
     """Serve each MODEL under the name of its file, until SIGTERM or Ctrl-C.
 
@@ -91,10 +101,22 @@ def serve(
         allow_patterns=are_patterns_trusted(),
     )
     _log_to_standard_error(verbose=log)
-    scheme = "http" if certificate is None else "https"
     names = ", ".join(f"{each.name} {each.version}" for each in application.registry)
+    models_facts = [
+        {"name": each.name, "version": each.version, "sha256": each.digest}
+        for each in application.registry
+    ]
+    if check:
+        if as_json:
+            write_data(json_bytes({"models": models_facts}))
+        say(f"Can serve {names}")
+        return
     bound = bound_socket(host, port)
-    say(f"Serving {names} on {scheme}://{host}:{bound.getsockname()[1]}/ (Ctrl-C ends it)")
+    scheme = "http" if certificate is None else "https"
+    url = f"{scheme}://{host}:{bound.getsockname()[1]}/"
+    if as_json:
+        write_data(json_bytes({"models": models_facts, "url": url}))
+    say(f"Serving {names} on {url} (Ctrl-C ends it)")
     run(application, bound=bound, certificate=certificate, key=key)
 
 
