@@ -275,6 +275,9 @@ def _column(name: str, values: Any) -> Column:
 
 def _column_from_objects(name: str, values: list[Any]) -> Column:
     """Return numbers if every present value is one, else categories of the texts."""
+    plain = _column_of_one_type(values)
+    if plain is not None:
+        return plain
     present = {type(value) for value in values if not is_missing(value)}
     numeric = (int, float, complex, Decimal, np.number, dt.timedelta)
     if all(issubclass(kind, numeric) and kind is not bool for kind in present):
@@ -284,6 +287,22 @@ def _column_from_objects(name: str, values: list[Any]) -> Column:
     code_of: dict[str, int] = {}
     codes = [-1 if is_missing(v) else code_of.setdefault(_text(v), len(code_of)) for v in values]
     return Categories(np.array(codes, dtype=np.int32), tuple(code_of))
+
+
+def _column_of_one_type(values: list[Any]) -> Column | None:
+    """Return a column of plain numbers, or of plain texts, or None; None is a missing value."""
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds and kinds <= {int, float}:
+        try:
+            return Numbers(np.array(values, dtype=np.float64))
+        except OverflowError:  # an integer beyond float64
+            return None
+    if kinds != {str}:
+        return None
+    levels = [level for level in dict.fromkeys(values) if level is not None]
+    code_of = {level: code for code, level in enumerate(levels)} | {None: -1}
+    codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
+    return Categories(codes, tuple(levels))
 
 
 def _text(value: Any) -> str:
