@@ -15,6 +15,10 @@ void bind_moments(nb::module_& m) {
           nb::arg("group").none(), nb::arg("weight").none(), nb::arg("total"), nb::arg("origin"),
           nb::arg("scale"), nb::arg("mean"), nb::arg("largest"), nb::arg("out"), nb::arg("column"),
           "Centre a block of dense rows by group; see moments/centre.hpp.");
+    m.def("column_ranges", &ranges, nb::arg("rows"), nb::arg("weight").none(), nb::arg("mean"),
+          nb::arg("low"), nb::arg("high"),
+          "Write the mean, the least and the largest value of each column of dense rows; see "
+          "moments/column_ranges.hpp.");
     m.def("add_dense_blocks", &add_dense, nb::arg("rows"), nb::arg("targets").none(),
           nb::arg("weight").none(), nb::arg("chosen").none(), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("step"), nb::arg("origin"), nb::arg("scale"), nb::arg("total"), nb::arg("offset"),

@@ -6,6 +6,7 @@
 
 #include "separable/math/fused.hpp"
 #include "separable/moments/centre.hpp"
+#include "separable/moments/column_ranges.hpp"
 #include "separable/moments/dense_sums.hpp"
 #include "separable/moments/residual.hpp"
 #include "separable/moments/sparse_sums.hpp"
@@ -71,6 +72,25 @@ void centre(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, cons
                 centre_rows(x, first, n_rows, block.by, origin.data(), scale.data(), mean.data(),
                             largest.data(), out.data() + column,
                             static_cast<std::int64_t>(out.shape(1)));
+            }
+        },
+        rows.rows);
+}
+
+void ranges(const BoundRows& rows, const Weights& weight, Mutable<double, 1> mean,
+            Mutable<double, 1> low, Mutable<double, 1> high) {
+    const std::int64_t d = rows.n_features;
+    check(rows.n_rows > 0, "there are no rows");
+    check(!weight || length(*weight) == rows.n_rows, "one weight a row is needed");
+    check(length(mean) == d && length(low) == d && length(high) == d, "columns do not fit");
+    std::visit(
+        [&](const auto& x) {
+            if constexpr (requires { x.index_; }) {
+                throw std::invalid_argument("only dense rows have ranges");
+            } else {
+                ReleasedGil no_gil;
+                column_ranges(x, weight ? weight->data() : nullptr, mean.data(), low.data(),
+                              high.data(), poll_signals);
             }
         },
         rows.rows);

@@ -21,6 +21,9 @@ void centre(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, cons
             Mutable<double, 2> mean, Mutable<double, 1> largest, Mutable<double, 2> out,
             std::int64_t column);
 
+void ranges(const BoundRows& rows, const Weights& weight, Mutable<double, 1> mean,
+            Mutable<double, 1> low, Mutable<double, 1> high);
+
 std::pair<std::int64_t, double> add_dense(
     const BoundRows& rows, const std::optional<ConstTable<double>>& targets, const Weights& weight,
     const std::optional<Const<std::int64_t>>& chosen, std::int64_t first, std::int64_t n_rows,

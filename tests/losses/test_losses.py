@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy.special import xlog1py, xlogy
 
 from separable.losses.base import is_smooth
 from separable.losses.epsilon_insensitive import EpsilonInsensitive
@@ -60,6 +61,17 @@ def test_terms_of_rows_are_those_of_the_formulas(pair, n):
             loss.derivatives(y, s, c), oracle.derivatives(y, s, c), strict=True
         ):
             np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1e-310, 1e-12, 1e-3, 0.3, 0.5, 0.7, 1 - 1e-12, 1.0])
+@pytest.mark.parametrize("cost", [1e-200, 1.0, 1e8])
+def test_entropies_keep_their_digits_near_the_ends(fraction, cost):
+    """The dual value of one row is a cost times an entropy, all of whose digits count."""
+    a = cost * fraction
+    u = a / cost
+    exact = -cost * (xlogy(u, u) + xlog1py(1 - u, -u))
+    found = Logistic().dual_total(np.ones(1), np.array([cost]), np.array([a]))
+    assert found == pytest.approx(float(exact), rel=1e-14, abs=1e-300)
 
 
 @every_loss

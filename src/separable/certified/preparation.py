@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.number_range import check_cells, inverse_scales
-from separable.certified.problem import Columns, Problem, extents
+from separable.certified.number_range import LARGEST_CELL, check_cells, inverse_scales
+from separable.certified.problem import Columns, Problem, column_ranges, extents, extents_about
 from separable.data.rows import Rows, core_rows
-from separable.linalg.blas import reduce_rows
 from separable.linalg.design_matrix import dense_blocks
 from separable.penalties.elastic_net import ElasticNetPenalty
 
@@ -50,6 +49,7 @@ def prepare(
     fit_intercept: bool,
     standardize: bool,
     penalty: ElasticNetPenalty | None = None,
+    n_classes: int = 2,
     most: int = SQUARED,
 ) -> Problem:
     """Return the problem of rows without duplicates.
@@ -57,16 +57,12 @@ def prepare(
     Dense columns are centred where there is an intercept, which changes nothing but rounding.
     ``most`` bounds the exponent of the common power of two, whose square is the problem's value.
     """
-    check_cells(rows)
-    shift = None
-    if fit_intercept and not rows.is_sparse:
-        shift = _means(rows, weight)
-    value, extent = 1.0, None
+    shift, extent = _mean_and_extent(rows, weight, fit_intercept=fit_intercept)
+    value = 1.0
     scale: Floats | None = None
     if standardize:
         scale = inverse_scales(column_scales(rows, weight, shift))
     else:
-        extent = extents(rows, shift)
         size = math.frexp(float(extent.max(initial=0.0)) or 1.0)[1]
         if abs(size) > RANGE:
             unit = math.ldexp(1.0, -min(max(size, -most), most))
@@ -80,8 +76,23 @@ def prepare(
         columns=Columns(shift, scale),
         value=value,
         penalty=ElasticNetPenalty() if penalty is None else penalty,
+        n_classes=n_classes,
         extent=extent,
     )
+
+
+def _mean_and_extent(
+    rows: Rows, weight: Floats | None, *, fit_intercept: bool
+) -> tuple[Floats | None, Floats]:
+    """Return the shift of the columns and max |x - shift|; refuse cells whose sums overflow."""
+    if rows.is_sparse:
+        check_cells(rows)
+        return None, extents(rows, None)
+    mean, low, high = column_ranges(core_rows(rows), weight)
+    if max(float(high.max()), -float(low.min())) > LARGEST_CELL:
+        check_cells(rows)  # names the cell
+    shift = mean if fit_intercept else None
+    return shift, extents_about(low, high, shift)
 
 
 def level_target(problem: Problem) -> Problem:
@@ -130,17 +141,10 @@ def column_scales(rows: Rows, weight: Floats | None, mean: Floats | None = None)
 
 
 def _means(rows: Rows, weight: Floats | None) -> Floats:
-    total = rows.n_rows if weight is None else float(weight.sum())
     if rows.indptr is None or rows.indices is None:
-        first = np.asarray(rows.values[0], dtype=np.float64)  # large shifts keep their digits
-        sums = np.zeros(rows.n_features)
-        for start, block in dense_blocks(rows):
-            away = block - first
-            if weight is None:
-                sums += reduce_rows(np.add, away)
-            else:
-                sums += weight[start : start + len(block)] @ away
-        return first + sums / total
+        mean: Floats = column_ranges(core_rows(rows), weight)[0]
+        return mean
+    total = rows.n_rows if weight is None else float(weight.sum())
     mine: Floats = np.asarray(rows.values, dtype=np.float64)
     if weight is not None:
         mine = mine * np.repeat(weight, np.diff(rows.indptr))

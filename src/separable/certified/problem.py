@@ -22,7 +22,6 @@ import numpy as np
 from separable._core import native, portable
 from separable.certified.number_range import check_objective
 from separable.data.rows import core_rows
-from separable.linalg.blas import reduce_rows
 from separable.linalg.design_matrix import design_matrix
 from separable.linalg.row_space import compact
 from separable.penalties.elastic_net import ElasticNetPenalty
@@ -38,7 +37,16 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["TOGETHER", "Columns", "Lane", "Problem", "RowSize", "extents"]
+__all__ = [
+    "TOGETHER",
+    "Columns",
+    "Lane",
+    "Problem",
+    "RowSize",
+    "column_ranges",
+    "extents",
+    "extents_about",
+]
 
 #: Problems with at most this many cells are solved to rounding, whatever tol is.
 SMALL = 1_000_000
@@ -140,25 +148,27 @@ class RowSize:
     @staticmethod
     def of(rows: Rows, columns: Columns, extent: Floats) -> RowSize:
         """Bound rows by the extents of their columns."""
-        scale = np.ones(rows.n_features) if columns.scale is None else columns.scale
-        unit = float(scale.max(initial=0.0))
+        unit = 1.0 if columns.scale is None else float(columns.scale.max(initial=0.0))
         if rows.indptr is not None:
             terms = int(np.diff(rows.indptr).max(initial=0))
             largest = float(extent.max(initial=0.0)) * unit
             length = math.sqrt(terms) * largest
         else:
-            seen, terms = extent * scale, rows.n_features
-            length, largest = _norm(seen), float(seen.max(initial=0.0))
+            seen, terms = extent, rows.n_features
+            if columns.scale is not None:
+                seen = extent * columns.scale
+            largest = float(seen.max(initial=0.0))
+            length = _norm(seen, largest)
         far = extent if columns.shift is None else extent + np.abs(columns.shift)
         return RowSize(extent, length, largest, far, terms)
 
 
-def _norm(x: Floats) -> float:
-    """Return the Euclidean norm of a vector whose squares may overflow."""
-    most = float(np.abs(x).max(initial=0.0))
+def _norm(x: Floats, most: float) -> float:
+    """Return the Euclidean norm of numbers from 0 to ``most`` whose squares may overflow."""
     if not 0 < most < np.inf:
         return most
-    return most * float(np.linalg.norm(x / most))
+    x = x / most
+    return most * math.sqrt(float(x @ x))
 
 
 def extents(rows: Rows, shift: Floats | None) -> Floats:
@@ -167,11 +177,23 @@ def extents(rows: Rows, shift: Floats | None) -> Floats:
         return np.zeros(rows.n_features)
     if rows.is_sparse:
         return np.full(rows.n_features, float(max(rows.values.max(), -rows.values.min())))
-    high, low = (reduce_rows(each, rows.values) for each in (np.maximum, np.minimum))
+    _, low, high = column_ranges(core_rows(rows))
+    return extents_about(low, high, shift)
+
+
+def extents_about(low: Floats, high: Floats, shift: Floats | None) -> Floats:
+    """Return max |x - shift| of columns between ``low`` and ``high``."""
     if shift is not None:
         high, low = high - shift, low - shift
-    largest: Floats = np.maximum(high, -low).astype(np.float64)
+    largest: Floats = np.maximum(high, -low)
     return largest
+
+
+def column_ranges(rows: portable.Rows, weight: Floats | None = None) -> Floats:
+    """Return the mean, the least and the largest value of each dense column, from one pass."""
+    ranges = np.empty((3, rows.n_features))
+    native.column_ranges(rows, weight, *ranges)
+    return ranges
 
 
 @dataclass(frozen=True)

@@ -370,7 +370,9 @@ class LinearEstimator(Estimator):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as a model file can keep them."""
-        parameters = {name: self._as_learned(name) for name in self._get_param_names()}
+        is_set = getattr(self, "_checked", None) is None
+        read = self.__getattribute__ if is_set else self._as_learned
+        parameters = {name: read(name) for name in self._get_param_names()}
         if not isinstance(parameters.get("random_state"), int | np.integer | None):
             parameters["random_state"] = None
         if not isinstance(parameters.get("cv"), int | None):  # splitters

@@ -21,9 +21,12 @@ __all__ = [
     "check_numbers",
     "check_targets",
     "find_classes",
+    "sorted_classes",
     "weigh_rows",
 ]
 
+#: The range of integer labels that are counted.
+MAX_COUNTED = 1024
 #: Presentations are counted in float64, exactly up to here.
 MAX_WEIGHT = 2.0**53
 
@@ -138,6 +141,22 @@ def _refuse(bad: NDArray[np.bool_], y: NDArray[Any], what: str) -> None:
         row = int(np.flatnonzero(bad)[0])
         value = y.tolist()[row]
         raise ValueError(f"{what}: row {row} holds {value!r}. Drop the row or give it a value.")
+
+
+def sorted_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the sorted classes of checked labels; small integers are counted, not sorted.
+
+    Examples
+    --------
+    >>> sorted_classes(np.array([7, -1, 7], np.int8))
+    array([-1,  7], dtype=int8)
+    """
+    if len(y) and y.dtype.kind == "i":
+        least = int(y.min())
+        if int(y.max()) - least < MAX_COUNTED:
+            counts = np.bincount(np.subtract(y, least, dtype=np.int64))
+            return (np.flatnonzero(counts) + least).astype(y.dtype)
+    return np.unique(y)
 
 
 def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:

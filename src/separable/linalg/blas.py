@@ -2,7 +2,7 @@
 
 Arrays that start on a cache line.
 
-Products of columns, added up a block of rows at a time, and reductions over rows.
+Products of columns, added up a block of rows at a time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ __all__ = [
     "aligned_zeros",
     "fill_lower",
     "one_blas_thread",
-    "reduce_rows",
 ]
 
 
@@ -53,8 +52,6 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 
 LINE_BYTES = 64
-#: Numbers of the rows that are reduced together.
-WIDE = 1024
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -90,21 +87,3 @@ def fill_lower(scatter: Floats) -> None:
         scatter[stop:, start:stop] = scatter[start:stop, stop:].T
         tile = scatter[start:stop, start:stop]
         np.copyto(tile, tile.T.copy(), where=_below(len(tile)))
-
-
-def reduce_rows(operation: np.ufunc, rows: NDArray[Any]) -> NDArray[Any]:
-    """Return the sum, maximum, ... of each column, several rows at a time if they are short.
-
-    Examples
-    --------
-    >>> reduce_rows(np.maximum, np.arange(6.0).reshape(3, 2))
-    array([4., 5.])
-    """
-    n, d = rows.shape
-    together = min(WIDE // max(1, d), n)
-    if together < 2 or not rows.flags.c_contiguous:
-        return np.asarray(operation.reduce(rows, axis=0))
-    whole = n - n % together
-    wide = operation.reduce(rows[:whole].reshape(-1, together * d), axis=0)
-    parts = np.concatenate([wide.reshape(together, d), rows[whole:]])
-    return np.asarray(operation.reduce(parts, axis=0))

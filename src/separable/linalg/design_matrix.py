@@ -229,22 +229,22 @@ class DenseMatrix(DesignMatrix):
         if self.shape[0] * self.shape[1] > MAX_KEPT_CELLS:
             return None
         whole = np.empty(self.shape)
-        for here, block in self._made(_step(self.shape[1])):
-            whole[here] = block
+        for _ in self._made(_step(self.shape[1]), whole):
+            pass
         return whole
 
     @cached_property
     def _core(self) -> portable.Rows:
         return core_rows(self._rows)
 
-    def _made(self, step: int) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks computed from the rows."""
+    def _made(self, step: int, whole: Floats | None = None) -> Iterator[tuple[slice, Floats]]:
+        """Yield blocks computed from the rows, as parts of ``whole`` or in one buffer."""
         n, d = self.shape
-        buffer = np.empty((min(step, n), d))
+        buffer = np.empty((min(step, n), d)) if whole is None else whole
         place = np.arange(d, dtype=np.int64)
         for start in range(0, n, step):
             here = slice(start, min(start + step, n))
-            block = buffer[: here.stop - start]
+            block = buffer[: here.stop - start] if whole is None else whole[here]
             if self._rows.is_sparse:
                 block[:] = 0.0
                 native.spread_columns(self._core, start, len(block), place, block)

@@ -17,6 +17,7 @@ from separable.fitting.targets import (
     check_labels,
     check_numbers,
     find_classes,
+    sorted_classes,
     weigh_rows,
 )
 from separable.model.linear_model import LinearModel
@@ -250,8 +251,9 @@ class OnlineEstimator(LinearEstimator):
             raise ValueError("Every sample weight is zero, so no row is left to learn from.")
         if not isinstance(self, ClassifierMixin):
             return Targets(y, counted, None)
-        check_class_weight(self.class_weight, np.unique(y))
-        classes = np.unique(y if counted.rows is None else y[counted.rows])
+        every = sorted_classes(y)
+        check_class_weight(self.class_weight, every)
+        classes = every if counted.rows is None else sorted_classes(y[counted.rows])
         self._refuse_one_class(classes)
         label = np.maximum(find_classes(y, classes), 0).astype(np.int32)
         return Targets(label, counted, classes)

@@ -20,6 +20,7 @@
 #include <limits>
 
 #include "separable/math/exponential.hpp"
+#include "separable/math/logarithm.hpp"
 
 namespace separable {
 
@@ -218,9 +219,10 @@ struct LogisticDual {
     T gap(T s, T y, T c, T a) const {
         const T m = y * s, u = ratio(a, c), v = sigmoid(-m);
         const T away = u - v, scale = v * (T(1) - v), part = scale > T(0) ? away / scale : T(1);
-        if (magnitude(part) < T(1e-3))
-            return std::max(T(0), c * away * part * (T(0.5) - (T(1) - T(2) * v) * part / T(6)));
-        return c * (loss(s, y) + entropy(c, a) + u * m);
+        const T series = c * away * part * (T(0.5) - (T(1) - T(2) * v) * part / T(6));
+        const T whole = c * (loss(s, y) + entropy(c, a) + u * m);
+        const T value = magnitude(part) < T(1e-3) ? series : whole;
+        return value < T(0) ? T(0) : value;
     }
     // The same, from the margin t that a stands for: a series in m - t, or an upper bound.
     template <class T>
@@ -241,14 +243,12 @@ struct LogisticDual {
     }
 
    private:
+    // u log u + (1 - u) log(1 - u), from the smaller of u and 1 - u, which has all of its digits.
     template <class T>
     static T entropy(T c, T a) {
-        if (!(c > T(0))) return T(0);
-        const T u = a / c;
-        T value = 0;
-        if (u > T(0)) value += u * std::log(u);
-        if (u < T(1)) value += (T(1) - u) * std::log1p(-u);
-        return value;
+        constexpr T kLeast = std::numeric_limits<T>::min();  // a normal number, for its logarithm
+        const T u = ratio(a, c), rest = T(1) - u, p = u < rest ? u : rest;
+        return p * logarithm(p > kLeast ? p : kLeast) - (T(1) - p) * log_one_plus(p / (T(1) - p));
     }
 };
 

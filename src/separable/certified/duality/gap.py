@@ -76,6 +76,7 @@ def certify(
     weights: NDArray[Any] | SparseWeights | None = None,
     intercept: Floats | None = None,
     columns: ReadColumns | None = None,
+    scores: Floats | None = None,
 ) -> CertifiedSolution:
     """Compute the duality gap of weights and dual points, in float64 and from the rows alone.
 
@@ -98,6 +99,8 @@ def certify(
         None: the best ones.
     columns : ReadColumns, optional
         The problem by columns, for faster products of l1 penalties.
+    scores : ndarray, shape (n, k), optional
+        Of the weights and intercepts, with an l2 penalty, if they are known.
 
     Returns
     -------
@@ -114,13 +117,14 @@ def certify(
         is_plain, z = True, feasible(problem, lanes, dual)
         v = problem.x.rmatvec(z)
         every = u = v if weights is None else in_lines(weights)
-        scores = problem.x.matvec(u)
+        known, scores = scores is not None, problem.x.matvec(u) if scores is None else scores
     else:
         assert weights is not None
+        known = False
         dense = weights.dense() if isinstance(weights, SparseWeights) else weights
         every = np.asarray(dense, dtype=np.float64)
         scores, z, u, v = _products(problem, lanes, dual, weights, every, columns)
-    if intercept is not None:
+    if intercept is not None and not known:
         scores[:, :k] += intercept
     b, certificates = _certificates(
         problem,

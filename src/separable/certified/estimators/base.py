@@ -243,9 +243,10 @@ class CertifiedEstimator(LinearEstimator):
             training.weight,
             fit_intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            penalty=self._penalty(),
+            n_classes=training.n_joint,
             most=self._most_exponent,
         )
-        made = replace(made, penalty=self._penalty(), n_classes=training.n_joint)
         return level_target(made)
 
     def _learn(self, training: TrainingData) -> Fitted:
@@ -265,11 +266,13 @@ class CertifiedEstimator(LinearEstimator):
         """Learn lanes; those of all rows come first, in the order of the models."""
         self._check_range(solver.problem, lanes)
         solved = list(solver.solve(lanes, self._start(solver.problem, training, lanes)))
-        order = np.argsort([place for some in solved for place in some.lane_indices]).tolist()
+        places = [place for some in solved for place in some.lane_indices]
+        order = sorted(range(len(places)), key=places.__getitem__)
         whole = CertifiedSolution.side_by_side([some.solution for some in solved]).take(order)
         doubts = [
             self._check_lane(solver.problem, lane, whole.lane(k), training.classes)
             for k, lane in enumerate(lanes)
+            if not math.isfinite(lane.C)
         ]
         return Fitted(
             solver.problem,
@@ -375,13 +378,11 @@ class CertifiedEstimator(LinearEstimator):
     def _evidence_of(self, fitted: Fitted) -> dict[str, Any]:
         """Return the evidence of a fit."""
         certificates = fitted.certificates
-        numbers = {
-            name: one_or_list(np.array([getattr(one, name) for one in certificates]))
-            for name in ("primal", "dual", "gap", "relative_gap")
-        }
+        names = ("primal", "dual", "gap", "relative_gap")
+        numbers = np.array([[getattr(one, name) for name in names] for one in certificates]).T
         solvers = fitted.solvers
         return {
-            **numbers,
+            **dict(zip(names, map(one_or_list, numbers), strict=True)),
             "tol": certificates[0].tol,
             "converged": all(one.converged for one in certificates),
             "passes": [int(passes) for passes in fitted.passes],

@@ -19,6 +19,7 @@ from separable.fitting.targets import (
     check_numbers,
     check_sample_weight,
     find_classes,
+    sorted_classes,
     weigh_rows,
 )
 
@@ -99,7 +100,7 @@ def read_data(X: Any, y: Any, sample_weight: Any, class_weight: Any, learner: An
     rows, name, classes = _read_rows(X), type(learner).__name__, None
     if is_classifier(learner):
         y = check_labels(y, rows.n_rows, name)
-        classes = np.unique(y)
+        classes = sorted_classes(y)
         check_class_weight(class_weight, classes)
     else:
         y = check_numbers(y, rows.n_rows, name)

@@ -200,8 +200,8 @@ class _Run:
         options = self.driver.solver_options
         on_pass = partial(self.end.report, options.callback)
         lanes, goal = [self.lanes[k] for k in indices], self.goal
-        if len(self.order) > 1:
-            goal = replace(goal, max_iter=min(goal.max_iter, self.driver.passes))
+        if len(self.order) > 1 and goal.max_iter > self.driver.passes:
+            goal = replace(goal, max_iter=self.driver.passes)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             result = self.driver.solver(self.order[0]).solve(lanes, start, goal, on_pass)
             passes, names, done = result.passes, list(result.solvers), result.is_done

@@ -298,7 +298,8 @@ class LbfgsSolver:
         if self._tiled.is_joint:
             return certify_at_own_probabilities(problem, lane, weights, b, scores, tol)
         gradient, curvature = self._derivatives(lane, scores)
-        return certify(problem, [lane], self._balanced(lane, -gradient, curvature), tol, weights, b)
+        z = self._balanced(lane, -gradient, curvature)
+        return certify(problem, [lane], z, tol, weights, b, scores=scores)
 
     def _certify_step(self, batch: Batch, step: Floats, tol: float) -> CertifiedSolution:
         """Certify the end of a Newton step with the dual point of the linearised gradient."""

@@ -20,6 +20,7 @@ JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | Non
 MAX_DEPTH = 64
 MAX_BITS = 1024  # no integer in a model needs more, and longer decimal text is slow to parse
 FLOAT_TAG = "__float__"
+PLAIN_TYPES = frozenset([float, bool, type(None)])
 
 
 def plain(value: Any, where: str, depth: int = 0) -> JSON:
@@ -40,8 +41,8 @@ def plain(value: Any, where: str, depth: int = 0) -> JSON:
     """
     if depth > MAX_DEPTH:
         raise ValueError(f"{where} is nested more than {MAX_DEPTH} levels deep. Flatten it.")
-    if type(value) is float or type(value) is bool or value is None:  # most values of a fit
-        return value
+    if _is_plain(value):  # most values of a fit
+        return value  # type: ignore[no-any-return]
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if value is None or isinstance(value, (bool, float)):
@@ -52,15 +53,13 @@ def plain(value: Any, where: str, depth: int = 0) -> JSON:
         return _plain_text(str(value), where)
     if isinstance(value, (list, tuple)):
         return [
-            item if type(item) is float else plain(item, f"{where}[{i}]", depth + 1)
+            item if _is_plain(item) else plain(item, f"{where}[{i}]", depth + 1)
             for i, item in enumerate(value)
         ]
     if isinstance(value, (dict, Mapping)):  # dict first: the check of an abstract class is slow
         return {
             _plain_key(key, where): (
-                item
-                if type(item) is float or item is None
-                else plain(item, f"{where}[{key!r}]", depth + 1)
+                item if _is_plain(item) else plain(item, f"{where}[{key!r}]", depth + 1)
             )
             for key, item in value.items()
         }
@@ -68,6 +67,12 @@ def plain(value: Any, where: str, depth: int = 0) -> JSON:
         f"{where} is a {type(value).__name__}, which a model file cannot hold. Use None, bool, "
         "int, float, str, or lists and dicts of these."
     )
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value is of a JSON type, without a check of its contents."""
+    kind = type(value)
+    return kind in PLAIN_TYPES or (kind is str and value.isascii())
 
 
 def is_text(value: str) -> bool:
