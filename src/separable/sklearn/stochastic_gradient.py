@@ -178,8 +178,10 @@ class _ClassifierFace(_DescentFace):
         if self.class_weight == "balanced":
             raise ValueError(
                 "class_weight 'balanced' is not supported for partial_fit. In order to use "
-                "'balanced' weights, use compute_class_weight('balanced', classes=classes, y=y) "
-                "with the full training set and pass it as class_weight."
+                "'balanced' weights, use compute_class_weight('balanced', classes=classes, y=y). "
+                "In place of y you can use a large enough sample of the full training set target "
+                "to properly estimate the class frequency distributions. Pass the resulting "
+                "weights as the class_weight parameter."
             )
         first = not hasattr(self, "coef_")
         X, y = self._read(X, y, reset=first, numeric=False)
