@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from separable.estimator import clone, is_pipeline
 from separable.fitting.predictions import ask
-from separable.fitting.splits import take
+from separable.fitting.splits import read_folds, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,6 +87,11 @@ class Problem:
     y: Any
     n_rows: int
     weight: Floats | None
+
+    def folds(self, cv: Any, groups: Any, **how: Any) -> list[Split]:
+        """Return the folds of ``cv``; ``how`` are options of `read_folds`."""
+        n = self.n_rows
+        return read_folds(cv, self.estimator, self.X, self.y, groups, n, stacklevel=3, **how)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import numpy as np
 from separable.estimator import clone, convergence_warning
 from separable.fitting.best_candidate import best_index
 from separable.fitting.scorers import MetricScorer, metric_scorer, read_scoring
-from separable.fitting.splits import read_folds
 from separable.select.cross_validation import read_problem
 from separable.select.grid_search import penalties_of, search
 from separable.select.leaderboard import Leaderboard, Standing
@@ -163,16 +162,7 @@ def standings_of(
         _check_one_kind({name: estimator for name, (estimator, _) in candidates.items()})
     first = next(iter(candidates.values()))[0]
     problem, _ = read_problem(first, X, y, sample_weight, score_weight)
-    splits = read_folds(
-        cv,
-        first,
-        problem.X,
-        problem.y,
-        groups,
-        problem.n_rows,
-        shuffle=shuffle,
-        random_state=random_state,
-    )
+    splits = problem.folds(cv, groups, shuffle=shuffle, random_state=random_state)
     given = {
         "X": problem.X,
         "y": problem.y,

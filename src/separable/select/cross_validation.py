@@ -12,7 +12,7 @@ import numpy as np
 from separable.fitting.fold_fits import Notices, Problem, fold_fits
 from separable.fitting.predictions import ask, join
 from separable.fitting.scorers import read_scoring, score_rows
-from separable.fitting.splits import Split, paired, read_folds, take
+from separable.fitting.splits import Split, paired, take
 from separable.fitting.targets import check_sample_weight
 from separable.model.metrics.metric_registry import Predictions
 from separable.select.results import CrossValidation
@@ -97,16 +97,7 @@ def cross_validate(
     """
     problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
     scorers = read_scoring(scoring, estimator)
-    splits = read_folds(
-        cv,
-        estimator,
-        problem.X,
-        problem.y,
-        groups,
-        problem.n_rows,
-        shuffle=shuffle,
-        random_state=random_state,
-    )
+    splits = problem.folds(cv, groups, shuffle=shuffle, random_state=random_state)
     notices = Notices()
     (result,) = validate(problem, [estimator], splits, notices, scorers, weight)
     notices.issue(len(splits))

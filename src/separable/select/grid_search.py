@@ -16,7 +16,7 @@ from separable.estimator import clone, is_pipeline
 from separable.fitting.best_candidate import one_standard_error_index, standard_errors
 from separable.fitting.fold_fits import FoldFit, Notices, Problem, fold_of, refit
 from separable.fitting.scorers import read_scoring
-from separable.fitting.splits import Split, read_folds, take
+from separable.fitting.splits import Split, take
 from separable.select.cross_validation import read_problem, validate
 from separable.select.search_results import Search, results_table
 
@@ -127,16 +127,7 @@ def search(
     candidates = _candidates(estimator, grid)
     scorers = read_scoring(scoring, estimator)
     several = isinstance(scoring, dict | list | tuple | set)
-    splits = read_folds(
-        cv,
-        estimator,
-        problem.X,
-        problem.y,
-        groups,
-        problem.n_rows,
-        shuffle=shuffle,
-        random_state=random_state,
-    )
+    splits = problem.folds(cv, groups, shuffle=shuffle, random_state=random_state)
     penalty = _penalty(candidates, select)
     work = _Work(problem, splits, scorers, weight, n_jobs, bool(return_train_score))
     results = work.run(candidates)

@@ -204,9 +204,7 @@ def nested_cross_validate(
     scorer = metric_scorer(scoring, problem.y)
     if isinstance(scorer, MetricScorer):
         scorer.check(estimator)
-    splits = read_folds(
-        cv, estimator, problem.X, problem.y, groups, problem.n_rows, remedy=NESTED_REMEDY
-    )
+    splits = problem.folds(cv, groups, remedy=NESTED_REMEDY)
     work = _Work(problem, scorer, weight, grid, inner_cv, select, groups, n_jobs)
     notices, result = Notices("outer fold"), []
     for k, split in enumerate(splits):
