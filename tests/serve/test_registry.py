@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import replace
 
 import pytest
@@ -104,3 +105,31 @@ def test_requests_hold_the_model_they_began_with(model_file):
     served = application.registry.get()
     application.registry._models.clear()
     assert served.predict([RECORD]).records()
+
+
+@pytest.mark.parametrize("reloads", [100, pytest.param(10_000, marks=pytest.mark.long)])
+def test_no_answer_is_mixed_while_files_are_replaced(tmp_path, linear, reloads):
+    """Each answer is that of the model whose hash it names, however often the file changes."""
+    path = tmp_path / "m.safetensors"
+    linear.save(path)
+    client = Client(separable.serve.app(path, reload_seconds=0))
+    registry, known = client.application.registry, {}
+    done = threading.Event()
+
+    def replace_it():
+        for k in range(reloads):
+            replace(linear, intercept=[float(k % 7)]).save(path)
+            registry.refresh()
+        done.set()
+
+    thread = threading.Thread(target=replace_it)
+    thread.start()
+    answers = 0
+    while not done.is_set() or answers < 20:
+        found = client("POST", "/predict", [{"width": 1.0, "height": 0.0}] * 3).json
+        values = [each["prediction"] for each in found["predictions"]]
+        assert len(set(values)) == 1
+        assert known.setdefault(found["model"]["sha256"], values[0]) == values[0]
+        answers += 1
+    thread.join()
+    assert len(set(known.values())) == len(known)
