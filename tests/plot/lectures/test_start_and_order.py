@@ -38,6 +38,9 @@ def test_answers_are_the_slides():
         margins = side * (X @ w + b) / np.linalg.norm(w)
         assert solution.margin == pytest.approx(margins.min())
         assert solution.margin > 0
+    assert "from w = (1, -4)" in " ".join(
+        display.axes_[2].get_title(loc="left").split()
+    ) + " ".join(display.axes_[2].get_title().split())
 
 
 def test_orders_are_those_of_the_seeds():

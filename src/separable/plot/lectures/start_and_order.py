@@ -40,7 +40,7 @@ LINES = (
 TITLES = {
     "start": "Start: same rows, same order",
     "order": "Order: start at 0, shuffled rows",
-    "step": "Step: same start, same order",
+    "step": "Step: from {start}, same order",
 }
 
 
@@ -153,11 +153,16 @@ class StartAndOrderDisplay(Display):
         for axes, (what, solutions) in zip(self.axes_, self.solutions.items(), strict=True):
             draw_classes(axes, self.X, self.y, self.classes)
             lines = [self._draw(axes, index, each, box) for index, each in enumerate(solutions)]
-            describe_panel(axes, TITLES[what], *self.names)
+            describe_panel(axes, TITLES[what].format(start=self._last_start()), *self.names)
             legend_below(axes, lines)
         if ax is None:
             self.figure_.suptitle("The perceptron solution depends on start, order and step size")
         return self
+
+    def _last_start(self) -> str:
+        """Return the start in words from which the step sizes are compared."""
+        starts = self.solutions.get("start")
+        return starts[-1].words if starts else "the same start"
 
     @staticmethod
     def _draw(ax: Axes, index: int, solution: PerceptronSolution, box: Floats) -> Any:
