@@ -1,10 +1,10 @@
 """Curves against boosted trees: held-out error and CPU time on ten tables.
 
 Three contenders see the same rows of each table, three quarters of it, with their defaults:
-a line for each number (`TableEncoder`), a curve for each number (`SplineEncoder`, beside the
-`TableEncoder` of the other columns), both with `RidgeCV` or `LogisticRegressionCV`, and
-scikit-learn's `HistGradientBoosting` with native categories. The error is the root mean squared
-error or the log loss of the last quarter.
+a line for each number (`TableEncoder`), a curve for each number (`TableEncoder(curves=True)`, in
+the basis of its penalty, as `separable train` learns), both with `RidgeCV` or
+`LogisticRegressionCV`, and scikit-learn's `HistGradientBoosting` with native categories. The error
+is the root mean squared error or the log loss of the last quarter.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
 from benchmarks.datasets import MissingDataError, data_file
 from benchmarks.report import Line, Section, judge, markdown_table
-from separable import LogisticRegressionCV, RidgeCV, SplineEncoder, TableEncoder
+from separable import LogisticRegressionCV, RidgeCV, TableEncoder
+from separable.fitting.penalty_basis import basis_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from benchmarks.settings import Settings
 
@@ -37,8 +37,6 @@ __all__ = ["TABLES", "run_curves"]
 
 #: Largest ratio of our error to that of boosted trees.
 ASKED = 1.03
-#: Periods of columns, by table.
-PERIODS: dict[str, dict[str, float]] = {"bike-sharing": {"mnth": 12, "hr": 24, "weekday": 7}}
 HEADINGS = ("table", "rows", "lines", "curves", "boosted trees", "ratio", "CPU of each")
 
 
@@ -74,7 +72,7 @@ def run_curves(settings: Settings) -> Section:
         except MissingDataError as missing:
             print(f"Without one table: {missing}\n")
             continue
-        figures = [_timed(fit, table, PERIODS.get(name, {})) for fit in (_lines, _curves, _trees)]
+        figures = [_timed(fit, table) for fit in (_lines, _curves, _trees)]
         lines, curves, trees = (error for error, _ in figures)
         ratio = curves / trees
         verdict = judge(ratio, ASKED, at_most=True, judged=settings.judged)
@@ -100,48 +98,36 @@ def _split(load: Loader, settings: Settings) -> Table:
     return Table(*train_test_split(X, y, test_size=0.25, random_state=0, stratify=stratify))
 
 
-def _timed(
-    fit: Callable[[Table, Mapping[str, float]], float], table: Table, periods: Mapping[str, float]
-) -> tuple[float, float]:
+def _timed(fit: Callable[[Table], float], table: Table) -> tuple[float, float]:
     """Return the error and the CPU seconds of fitting and scoring."""
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        error = fit(table, periods)
+        error = fit(table)
     return error, time.process_time() - begin
 
 
 # ---------------------------------------------------------------------- contenders
 
 
-def _lines(table: Table, _: Mapping[str, float]) -> float:
-    encoder = TableEncoder().fit(table.train)
-    return _learned(table, encoder.transform(table.train), encoder.transform(table.test))
+def _lines(table: Table) -> float:
+    return _learned(table, TableEncoder())
 
 
-def _curves(table: Table, periods: Mapping[str, float]) -> float:
-    numbers = [name for name in table.train if _has_curve(table.train[name])]
-    others = [name for name in table.train if name not in numbers]
-    encoders = [(SplineEncoder(periods=periods or None), numbers)]
-    encoders += [(TableEncoder(), others)] * bool(others)
-    train, test = [], []
-    for encoder, names in encoders:
-        encoder.fit(table.train[names])
-        train.append(sp.csr_array(encoder.transform(table.train[names])))
-        test.append(sp.csr_array(encoder.transform(table.test[names])))
-    return _learned(table, sp.hstack(train, format="csr"), sp.hstack(test, format="csr"))
+def _curves(table: Table) -> float:
+    return _learned(table, TableEncoder(curves=True))
 
 
-def _has_curve(column: Any) -> bool:
-    return column.dtype.kind in "iuf" and column.nunique() > 2
-
-
-def _learned(table: Table, train: Any, test: Any) -> float:
+def _learned(table: Table, encoder: TableEncoder) -> float:
     learner = RidgeCV() if table.is_regression else LogisticRegressionCV()
+    train, test = encoder.fit(table.train).encode(table.train), encoder.encode(table.test)
+    basis = basis_of(encoder, learner)
+    if basis is not None:
+        train, test = basis.rows(train), basis.rows(test)
     return table.error(learner.fit(train, table.y_train), test)
 
 
-def _trees(table: Table, _: Mapping[str, float]) -> float:
+def _trees(table: Table) -> float:
     texts = [name for name in table.train if table.train[name].dtype.kind not in "iufb"]
     levels = {name: pd.CategoricalDtype(sorted(table.train[name].unique())) for name in texts}
     train, test = table.train.astype(levels), table.test.astype(levels)

@@ -166,6 +166,15 @@ def curves(
 
 
 @cache
+def curves_of_table() -> Case:
+    people = census()
+    table = {name: people[name] for name in ("age", "capital gain", "tiny", "workclass")}
+    table["kg"] = [f"{i % 90 + 0.5} kg" if i % 7 else "n/a" for i in range(400)]
+    model = random_model(TableEncoder(curves=True).fit(table), 3, "softmax")
+    return model, rows_of(table, model)
+
+
+@cache
 def typed_levels(unknown: str) -> Case:
     table = np.array(
         [["s", 1, 2.5, None], ["m", 2, 3.5, "u"], ["l", 3, -1, "v"], ["xl", 3, 1e9, "v"]],
@@ -268,6 +277,7 @@ TABLES: dict[str, Any] = {
     "polynomial": lambda: polynomial(3),
     "polynomial, threshold": lambda: polynomial(2, -0.25),
     "infrequent": infrequent,
+    "curves of a table": curves_of_table,
     "curves": lambda: curves(1, "logistic"),
     "curves, softmax": lambda: curves(3, "softmax", named=False),
     "curves, linear": lambda: curves(1, "identity", continuation="linear"),

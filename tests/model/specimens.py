@@ -161,6 +161,7 @@ ENCODED: dict[str, dict[str, Fresh]] = {
         "all": lambda: kinds(*KINDS),
         "hashed": lambda: kinds("number", "text", text={"note": {"n_features": 16}}),
         "converted": lambda: (TableEncoder(), CONVERTED),
+        "curves": lambda: kinds("number", "category", curves=True),
     },
     "text": {
         "words": lambda: (TextEncoder(), TEXTS),

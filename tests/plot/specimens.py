@@ -8,12 +8,21 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from separable import LDA, Lasso, LinearSVM, LogisticRegression, LogisticRegressionCV
+from separable import (
+    LDA,
+    Lasso,
+    LinearSVM,
+    LogisticRegression,
+    LogisticRegressionCV,
+    TableClassifier,
+    TableEncoder,
+)
 from separable.plot import (
     BoundaryDisplay,
     CalibrationDisplay,
     ConfusionMatrixDisplay,
     CrossValidationDisplay,
+    CurvesDisplay,
     LearningCurveDisplay,
     MarginsDisplay,
     PathDisplay,
@@ -40,6 +49,14 @@ def cancer() -> tuple[Any, Any]:
 @cache
 def cancer_model() -> Any:
     return LogisticRegression(standardize=True).fit(*cancer())
+
+
+@cache
+def cancer_curves() -> Any:
+    X, y = cancer()
+    table = X.iloc[:, :4].assign(malignant=np.where(y == "malignant", "yes", "no"))
+    learner = TableClassifier(LogisticRegression(), TableEncoder(curves=True))
+    return learner.fit(table, "malignant")
 
 
 @cache
@@ -75,6 +92,7 @@ SPECIMENS = {
     "CrossValidationDisplay": lambda ax: CrossValidationDisplay.from_estimator(
         cancer_search(), ax=ax
     ),
+    "CurvesDisplay": lambda ax: CurvesDisplay.from_estimator(cancer_curves(), ax=ax),
     "LearningCurveDisplay": lambda ax: LearningCurveDisplay.from_curve(curve(), ax=ax),
     "MarginsDisplay": lambda ax: MarginsDisplay.from_estimator(cancer_model(), *cancer(), ax=ax),
     "PathDisplay": lambda ax: PathDisplay.from_path(

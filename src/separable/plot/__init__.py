@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from separable.plot.displays.calibration import CalibrationDisplay
     from separable.plot.displays.coefficient_paths import PathDisplay
     from separable.plot.displays.confusion_matrix import ConfusionMatrixDisplay
+    from separable.plot.displays.curve_shapes import CurvesDisplay
     from separable.plot.displays.learning_curve import LearningCurveDisplay
     from separable.plot.displays.margin_histogram import MarginsDisplay
     from separable.plot.displays.planes3d import Planes3dDisplay
@@ -35,6 +36,7 @@ __all__ = [
     "CalibrationDisplay",
     "ConfusionMatrixDisplay",
     "CrossValidationDisplay",
+    "CurvesDisplay",
     "Lda1dDisplay",
     "LdaDisplay",
     "LearningCurveDisplay",
@@ -63,6 +65,7 @@ _HOMES = {
     "CalibrationDisplay": "separable.plot.displays.calibration",
     "ConfusionMatrixDisplay": "separable.plot.displays.confusion_matrix",
     "CrossValidationDisplay": "separable.plot.displays.validation_scores",
+    "CurvesDisplay": "separable.plot.displays.curve_shapes",
     "Lda1dDisplay": "separable.plot.lectures.discriminant_analysis",
     "LdaDisplay": "separable.plot.lectures.discriminant_analysis",
     "LearningCurveDisplay": "separable.plot.displays.learning_curve",

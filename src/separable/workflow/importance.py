@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.features.table.curve_column import CurveColumn
 from separable.model.linear_model import LinearModel
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ def importance_of(model: Model, encoder: TableEncoder, rows: Rows) -> Importance
     weights = np.asarray(model.weights)
     features = np.abs(weights) * np.asarray(abs(X).mean(axis=0)).reshape(1, -1)
     indices = _indices_by_column(encoder)
-    types = {each.name: each.kind for each in encoder.column_encoders}
+    types = {
+        each.name: each.kind
+        for each in encoder.column_encoders
+        if not isinstance(each, CurveColumn)
+    }
     columns = {}
     for name, chosen in indices.items():
         if types.get(name) in EXCLUSIVE or len(chosen) == 1:

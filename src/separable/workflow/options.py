@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AS_IT_LOOKS",
     "COLUMN_KINDS",
+    "CURVES",
     "TARGET_LOGS",
     "TEST_SIZE",
     "Every",
@@ -39,6 +40,9 @@ __all__ = [
 
 #: Types that the user can give to columns; each is an option and a parameter of `TableEncoder`.
 COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
+
+#: Values of the option of curves.
+CURVES = ("auto", "yes", "no")
 
 #: Class weights that make all classes equal.
 BALANCED = "balanced"
@@ -144,6 +148,8 @@ class ProblemOptions:
     class_weight : str, dict of str to float, or None
     target_log : {"auto", "yes", "no"}
         Whether the logarithm of the target is learned.
+    curves : {"auto", "yes", "no"}
+        Whether `train` makes curves of numbers; auto: if they are better in cross-validation.
     """
 
     target: str
@@ -168,6 +174,7 @@ class ProblemOptions:
     threshold: float | str | None = None
     class_weight: str | dict[str, float] | None = None
     target_log: str = "auto"
+    curves: str = "auto"
 
     @property
     def apart(self) -> dict[str, str]:
@@ -183,7 +190,7 @@ class ProblemOptions:
         """Return the options that differ from their defaults and affect the result."""
         plain = ("target", "task", "models", "settings")
         others = ("metric", "positive", "group", "time", "folds", "compare_rows", "seed")
-        decisions = ("cost", "threshold", "class_weight", "target_log")
+        decisions = ("curves", "cost", "threshold", "class_weight", "target_log")
         columns = [Option(kind, name) for kind in COLUMN_KINDS for name in self.columns[kind]]
         columns += [Option("convert", {name: how}) for name, how in self.conversions.items()]
         weight = _given(self, ("weight",))

@@ -18,6 +18,7 @@ from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.metric_registry import predictions_of
 from separable.model.self_test import made_self_test
+from separable.workflow.columns.curve_trials import with_curves
 from separable.workflow.columns.integer_readings import with_integer_readings
 from separable.workflow.columns.role_columns import refuse_no_weight, weights_of
 from separable.workflow.comparison.learner_comparison import compare_candidates
@@ -27,6 +28,7 @@ from separable.workflow.input_tables import naming_file, table_of
 from separable.workflow.log_target import with_log_link, with_target_log
 from separable.workflow.options import (
     COLUMN_KINDS,
+    CURVES,
     TARGET_LOGS,
     TEST_SIZE,
     Every,
@@ -97,6 +99,7 @@ def train(
     date: Names = (),
     text: Names = (),
     drop: Names = (),
+    curves: str = "auto",
     convert: Mapping[str, str] | None = None,
     weight: str | None = None,
     metric: str | None = None,
@@ -158,6 +161,9 @@ def train(
         Columns to be read as this type, instead of the inferred one.
     drop : str or sequence of str, optional
         Columns to ignore.
+    curves : {"auto", "yes", "no"}, default "auto"
+        Whether numbers become piecewise linear curves; auto: if they are better in cross-validation
+        by more than a standard error.
     convert : mapping of str to str, optional
         How text columns are converted, instead of the guess: ``{"when": "day-first"}``.
     weight : str, optional
@@ -255,6 +261,7 @@ def train(
             threshold=checked_threshold(threshold),
             class_weight=checked_class_weight(class_weight),
             target_log=_choice("target_log", target_log, TARGET_LOGS),
+            curves=_choice("curves", curves, CURVES),
             settings=dict(set or {}),
             columns={kind: list(_names(columns[kind])) for kind in COLUMN_KINDS},
             conversions=checked_conversions(convert or {}),
@@ -411,6 +418,7 @@ class _Training:
         refuse_one_class(problem, train_rows)
         problem = with_target_log(problem, train_rows)
         problem = self.problem = with_integer_readings(problem, train_rows, self.options)
+        problem = self.problem = with_curves(problem, train_rows)
         for message in problem.notes:
             note(message)
         for message in data_warnings(problem):

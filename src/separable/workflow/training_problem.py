@@ -20,6 +20,7 @@ from separable.data.table import (
 from separable.errors import Message, Option, OptionError, by_spelling
 from separable.features.table.category_column import categories_of
 from separable.features.table.table_encoder import TableEncoder
+from separable.fitting.penalty_basis import basis_of
 from separable.fitting.separation_error import naming_columns
 from separable.model.files.training_rows import TrainingRows
 from separable.model.words import counted
@@ -101,6 +102,8 @@ class Problem:
         How each of these columns reads, with a text of the file.
     target_log : bool
         Whether learners are fitted to the logarithm of the target.
+    curves : bool
+        Whether numbers become curves.
     """
 
     data: Any
@@ -116,6 +119,7 @@ class Problem:
     left_out: dict[str, str] = field(default_factory=dict)
     converted: dict[str, str] = field(default_factory=dict)
     target_log: bool = False
+    curves: bool = False
 
     def __len__(self) -> int:
         return len(self.target.values)
@@ -419,10 +423,12 @@ class Encoded:
     def __init__(self, problem: Problem, chosen: RowIndices) -> None:
         self.problem, self.chosen = problem, chosen
         self._made: dict[bool, tuple[TableEncoder, Rows]] = {}
+        self._in_basis: Rows | None = None
 
     def forget(self) -> None:
         """Free the encoded rows; they are encoded again when asked for."""
         self._made.clear()
+        self._in_basis = None
 
     def __call__(self, *, counts: bool = False) -> tuple[TableEncoder, Rows]:
         """Return the fitted encoder and the rows; with counts, numbers are not scaled."""
@@ -432,10 +438,25 @@ class Encoded:
             self._made[counts] = other if other is not None and same else self._fit(counts)
         return self._made[counts]
 
+    def learned_rows(self, learner: Any) -> Rows:
+        """Return the rows that a learner is fitted to: with curves, in the basis of its penalty."""
+        encoder, rows = self(counts=adds_counts(learner))
+        basis = basis_of(encoder, learner)
+        if basis is None:
+            return rows
+        if self._in_basis is None:
+            self._in_basis = basis.rows(rows)
+        return self._in_basis
+
     def _fit(self, counts: bool) -> tuple[TableEncoder, Rows]:
         problem, options = self.problem, self.problem.options
         conversions = problem.conversions or None
-        encoder = TableEncoder(scale=not counts, n_jobs=options.threads, conversions=conversions)
+        encoder = TableEncoder(
+            scale=not counts,
+            curves=problem.curves,
+            n_jobs=options.threads,
+            conversions=conversions,
+        )
         encoder.set_params(**{kind: names or None for kind, names in options.columns.items()})
         with step("Encoding"), naming_file(problem.data, problem.target.rows[self.chosen]):
             columns = as_columns(problem.take(self.chosen))
@@ -460,9 +481,11 @@ def fit_encoded(
     if hasattr(learner, "group_by"):
         learner.group_by(encoder)
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
+    basis = basis_of(encoder, learner)
     with naming_columns(encoder.feature_names):
-        learner.fit(rows, y, **given)
-    model: Model = replace(learner.model_, training_rows=TrainingRows.of(rows, sample_weight))
+        learner.fit(rows if basis is None else basis.rows(rows), y, **given)
+    made: Model = learner.model_ if basis is None else basis.published(learner.model_)
+    model: Model = replace(made, training_rows=TrainingRows.of(rows, sample_weight))
     return model
 
 

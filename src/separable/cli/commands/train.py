@@ -12,6 +12,7 @@ from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
 from separable.cli.options.training_options import (
     TESTING,
+    curves_option,
     decision_options,
     problem_options,
     stream_options,
@@ -44,6 +45,7 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
 )
 @click.argument("data", metavar="DATA")
 @problem_options
+@curves_option
 @decision_options
 @heading(
     TESTING,

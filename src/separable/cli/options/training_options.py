@@ -17,6 +17,7 @@ from separable.model.predict.decision import THRESHOLD_METRICS
 from separable.workflow.learners import AUTO, LEARNERS, names_of
 from separable.workflow.options import (
     COLUMN_KINDS,
+    CURVES,
     TARGET_LOGS,
     Every,
     ProblemOptions,
@@ -39,6 +40,7 @@ __all__ = [
     "TESTING",
     "class_weight_option",
     "convert_option",
+    "curves_option",
     "decision_options",
     "only",
     "problem_options",
@@ -191,6 +193,18 @@ class_weight_option = click.option(
 )
 
 #: Options of `train` alone.
+curves_option = heading(
+    LEARNING_FROM,
+    click.option(
+        "--curves",
+        type=click.Choice(CURVES),
+        default="auto",
+        show_default=True,
+        metavar="auto|yes|no",
+        help="Whether numbers become piecewise linear curves; auto: if cross-validation is better.",
+    ),
+)
+
 decision_options = heading(
     DECISIONS,
     click.option(

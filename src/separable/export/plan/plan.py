@@ -85,6 +85,8 @@ class CurveStep:
         x is taken modulo the period, from the first break on; 0: it is not.
     missing : int or None
         Feature index of a missing value.
+    conversion : Conversion or None
+        How texts are converted to numbers.
     """
 
     name: str
@@ -93,6 +95,7 @@ class CurveStep:
     linear: bool
     period: float
     missing: int | None
+    conversion: Conversion | None = None
 
     kind = "curve"
 

@@ -29,6 +29,7 @@ from separable.features.raw_columns import names_of_columns
 from separable.features.row_assembly import DENSE_LIMIT
 from separable.features.spline.spline_encoder import SplineEncoder
 from separable.features.table.category_column import CategoryColumn
+from separable.features.table.curve_column import CurveColumn
 from separable.features.table.date_column import DateColumn
 from separable.features.table.number_column import BooleanColumn, NumberColumn
 from separable.features.table.table_encoder import TableEncoder
@@ -37,7 +38,9 @@ from separable.model.linear_model import LinearModel
 from separable.model.voted.voted_model import VotedModel
 
 if TYPE_CHECKING:
+    from separable.data.ingest.conversions.conversion import Conversion
     from separable.features.one_hot.levels import ColumnLevels
+    from separable.features.spline.spline_column import SplineColumn
     from separable.features.table.column_states import ColumnEncoder
     from separable.features.text.text_plan import TextPlan
 
@@ -166,6 +169,8 @@ def _column_step(column: ColumnEncoder, first: int) -> Step:
         value = first if column.scale else None
         mean, scale, conversion = column.mean, column.scale or 1.0, column.conversion
         return NumberStep(column.name, mean, scale, value, missing, conversion)
+    if isinstance(column, CurveColumn):
+        return _curve_step(column.spline, first, column.conversion)
     if isinstance(column, BooleanColumn):
         return BooleanStep(column.name, first if column.varies else None, missing)
     if isinstance(column, DateColumn):
@@ -262,14 +267,20 @@ def _curve_steps(encoder: SplineEncoder) -> tuple[Step, ...]:
     steps: list[Step] = []
     first = 0
     for column in encoder.columns_:
-        n = len(column.knots)
-        breaks = tuple(column.breaks.tolist())
-        indices = tuple(first + at % n for at in range(len(breaks)))
-        linear = column.linear and not column.period
-        missing = first + n if column.missing else None
-        steps.append(CurveStep(column.name, breaks, indices, linear, column.period, missing))
+        steps.append(_curve_step(column, first))
         first += column.width
     return tuple(steps)
+
+
+def _curve_step(
+    column: SplineColumn, first: int, conversion: Conversion | None = None
+) -> CurveStep:
+    n = len(column.knots)
+    breaks = tuple(column.breaks.tolist())
+    indices = tuple(first + at % n for at in range(len(breaks)))
+    linear = column.linear and not column.period
+    missing = first + n if column.missing else None
+    return CurveStep(column.name, breaks, indices, linear, column.period, missing, conversion)
 
 
 def _record_step(encoder: DictEncoder) -> RecordStep:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from separable.features.base import Tensors
 
-__all__ = ["TENSORS", "check", "columns_from_parts", "columns_to_parts"]
+__all__ = ["TENSORS", "check", "check_breaks", "columns_from_parts", "columns_to_parts"]
 
 #: Tensors of the columns with their types; the first holds the knots of all columns.
 TENSORS = {"knots": np.float64, "n_knots": np.int64, "missing": np.uint8, "periods": np.float64}
@@ -58,11 +58,12 @@ def columns_from_parts(
         SplineColumn(name, own, bool(gone), period, linear) for name, own, gone, period in parts
     )
     for column in columns:
-        _check_breaks(column)
+        check_breaks(column)
     return columns
 
 
-def _check_breaks(column: SplineColumn) -> None:
+def check_breaks(column: SplineColumn) -> None:
+    """Raise if the knots do not ascend."""
     gaps = np.diff(column.breaks)
     check(bool((gaps > 0).all() and np.isfinite(gaps).all()), "knots must ascend")
     if column.period and len(column.knots):
@@ -80,4 +81,4 @@ def _vector(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
 def check(ok: bool, what: str) -> None:
     """Raise for a damaged file."""
     if not ok:
-        raise ValueError(f"The saved SplineEncoder is damaged: {what}.")
+        raise ValueError(f"The saved encoder is damaged: {what}.")

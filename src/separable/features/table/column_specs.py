@@ -28,7 +28,7 @@ __all__ = ["PARAMETERS", "check_options", "column_specs_of", "names_of_numbers",
 #: Parameters that name columns.
 PARAMETERS = ("number", "category", "boolean", "date", "text", "drop")
 #: Options of each column type.
-OPTIONS = {"number": ("scale",), "category": ("min_count", "unseen")}
+OPTIONS = {"number": ("scale", "curve"), "category": ("min_count", "unseen")}
 
 #: Up to this many names are created at once; more on access.
 EAGER_NAMES = 1 << 12
@@ -61,6 +61,11 @@ def column_specs_of(encoder: Any, names: Sequence[str]) -> dict[str, ColumnSpec]
             options = given[name] if isinstance(given, Mapping) else None
             _check_column_options(kind, name, options)
             specs[name] = ColumnSpec(kind, options)
+    for name, spec in specs.items():
+        curve = bool(encoder.curves)
+        if spec.kind == "number" and isinstance(spec.options, dict):
+            curve = bool(spec.options.get("curve", curve))
+        specs[name] = replace(spec, curve=curve)
     for name, given in _conversions(encoder.conversions, names).items():
         if specs[name].kind in ("category", "boolean", "text", "drop"):
             raise ValueError(

@@ -16,7 +16,9 @@ from separable.data.columns import Categories, Numbers, blocks_of, is_index
 from separable.data.ingest.conversions.applying import convert
 from separable.data.ingest.conversions.guessing import guess_conversion
 from separable.data.ingest.dates import Booleans, Dates, are_yes_and_no, is_date, typed_columns
+from separable.features.spline.value_counts import ValueCounts
 from separable.features.table.category_column import CategoryColumn, CategoryState
+from separable.features.table.curve_column import CurveColumn, curve_of
 from separable.features.table.date_column import DateColumn, DateState
 from separable.features.table.number_column import (
     BooleanColumn,
@@ -49,7 +51,9 @@ __all__ = [
 ]
 
 
-ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn | BooleanColumn | DateColumn | TextColumn
+ColumnEncoder: TypeAlias = (
+    NumberColumn | CurveColumn | CategoryColumn | BooleanColumn | DateColumn | TextColumn
+)
 State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | TextState | None
 
 #: A text column is free text if more than half of its values are distinct, there are more than this
@@ -71,11 +75,14 @@ class ColumnSpec:
         Options of the column.
     conversions : mapping
         Empty, or the column's name with the conversion that the user gave.
+    curve : bool
+        Whether a number becomes a curve.
     """
 
     kind: str | None = None
     options: Any = None
     conversions: Mapping[str, Given] = field(default_factory=dict)
+    curve: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +130,7 @@ class ColumnState:
         for name, guess in guesses.items():
             taken[name] = convert(name, taken[name], guess.conversion)
         numbers = _number_states(
-            {n: c for n, c in taken.items() if specs[n].kind in (None, "number")}
+            {n: c for n, c in taken.items() if specs[n].kind in (None, "number")}, specs
         )
         states = [
             cls._first(name, taken.get(name), specs[name], numbers.get(name)) for name in names
@@ -159,7 +166,8 @@ class ColumnState:
     @property
     def dominant(self) -> DominantValue | None:
         """Outlier that hides the other values of a standardized column."""
-        return self.state.dominant if isinstance(self.state, NumberState) else None
+        is_line = isinstance(self.state, NumberState) and not self.spec.curve
+        return self.state.dominant if is_line else None  # type: ignore[union-attr]
 
     def is_scaled(self, *, default: bool) -> bool:
         """Return whether numbers are standardized."""
@@ -179,7 +187,10 @@ class ColumnState:
         kinds = [state.kind for state in known]
         conversions = [state.conversion for state in known]
         taken = dict(zip(names, columns_for(kinds, columns, names, conversions), strict=True))
-        numbers = _number_states({s.name: taken[s.name] for s in known if s.kind == "number"})
+        numbers = _number_states(
+            {s.name: taken[s.name] for s in known if s.kind == "number"},
+            {s.name: s.spec for s in known},
+        )
         return [s._followed_by(columns, taken.get(s.name), numbers.get(s.name)) for s in states]
 
     def _followed_by(
@@ -217,7 +228,7 @@ class ColumnState:
         fitted = self._finished(scale=scale, min_count=min_count, unseen=unseen)
         if isinstance(fitted, str):
             return f"{fitted}; {self.note}" if self.note else fitted
-        if isinstance(fitted, (NumberColumn, DateColumn)):
+        if isinstance(fitted, (NumberColumn, CurveColumn, DateColumn)):
             return replace(fitted, conversion=self.conversion)
         return fitted
 
@@ -228,6 +239,9 @@ class ColumnState:
         if self.state is None:
             return self.why
         if isinstance(self.state, NumberState):
+            curve = None if self.state.values is None else curve_of(self.name, self.state.values)
+            if curve is not None:
+                return curve
             return self.state.finish(self.name, scale=self.is_scaled(default=scale))
         if isinstance(self.state, CategoryState):
             return self.state.finish(
@@ -369,20 +383,30 @@ def _merged_conversion(
     return ours
 
 
-def _number_states(columns: Mapping[str, TypedColumn]) -> dict[str, NumberState]:
-    """Fit the numeric columns."""
+def _number_states(
+    columns: Mapping[str, TypedColumn], specs: Mapping[str, ColumnSpec] | None = None
+) -> dict[str, NumberState]:
+    """Fit the numeric columns, and count the values of those that become curves."""
     numbers = {name: column for name, column in columns.items() if isinstance(column, Numbers)}
     if not numbers:
         return {}
     values = numbers_of_each(list(numbers), list(numbers.values()))
-    return dict(zip(numbers, NumberState.of_each(values), strict=True))
+    states = dict(zip(numbers, NumberState.of_each(values), strict=True))
+    for name, column in zip(numbers, values, strict=True):
+        if specs is not None and specs[name].curve:
+            states[name] = replace(states[name], values=ValueCounts.of(column))
+    return states
 
 
 def _learn(spec: ColumnSpec, kind: str, name: str, column: TypedColumn) -> State:
     if kind in ("number", "unknown"):
         if isinstance(column, Categories) and not column.levels:
-            return NumberState(missing=len(column.codes))
-        return NumberState.of(numbers_of(name, column))
+            gone = len(column.codes)
+            counts = ValueCounts(missing=gone) if spec.curve else None
+            return NumberState(missing=gone, values=counts)
+        values = numbers_of(name, column)
+        counts = ValueCounts.of(values) if spec.curve else None
+        return replace(NumberState.of(values), values=counts)
     if kind == "category":
         return CategoryState.of(column)
     if kind == "boolean":
@@ -402,6 +426,9 @@ def _merged(ours: State, theirs: State) -> State:
 
 def _with_missing(state: State, n: int) -> State:
     """Return a state with missing values added."""
+    if isinstance(state, NumberState) and state.values is not None:
+        counts = replace(state.values, missing=state.values.missing + n)
+        state = replace(state, values=counts)
     if isinstance(state, BooleanState | CategoryState | NumberState):
         return replace(state, missing=state.missing + n)
     if isinstance(state, DateState):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from separable.data.checks.dominant_values import DominantValue
     from separable.data.ingest.conversions.conversion import Conversion
     from separable.data.ingest.dates import TypedColumn
+    from separable.features.spline.value_counts import ValueCounts
 
 __all__ = [
     "BooleanColumn",
@@ -57,6 +58,8 @@ class NumberState:
         Low-order part of the mean: means far from 0 are merged without rounding.
     dominant : DominantValue or None
         Outlier that hides the other values after standardization.
+    values : ValueCounts or None
+        Counts of the values, for a column that may become a curve.
     """
 
     count: int = 0
@@ -67,6 +70,7 @@ class NumberState:
     deviation: float = 0.0
     low: float = 0.0
     dominant: DominantValue | None = None
+    values: ValueCounts | None = None
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> NumberState:
@@ -91,7 +95,12 @@ class NumberState:
         if not self.count or not other.count:
             whole = self if self.count else other
             missing = self.missing + other.missing
-            return replace(whole, missing=missing, dominant=self._dominant_with(other))
+            return replace(
+                whole,
+                missing=missing,
+                dominant=self._dominant_with(other),
+                values=self._values_with(other),
+            )
         fraction, complement = other.count / total, self.count / total
         gap = (other.mean / 2 - self.mean / 2) + (other.low / 2 - self.low / 2)
         unit = max(self.deviation / 2, other.deviation / 2, abs(gap)) or 1.0
@@ -110,7 +119,13 @@ class NumberState:
             spread,
             low,
             self._dominant_with(other),
+            self._values_with(other),
         )
+
+    def _values_with(self, other: NumberState) -> ValueCounts | None:
+        if self.values is None or other.values is None:
+            return None
+        return self.values.merge(other.values)
 
     def _dominant_with(self, other: NumberState) -> DominantValue | None:
         """Return the first dominant value; rows of ``other`` come after these."""

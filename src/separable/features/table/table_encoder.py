@@ -29,6 +29,7 @@ from separable.features.table.column_specs import (
     unseen_policies,
 )
 from separable.features.table.column_states import ColumnState, ColumnTable, columns_for
+from separable.features.table.curve_column import CurveColumn
 from separable.features.table.date_column import DateColumn
 from separable.features.table.number_column import NumberColumn, encode_numbers
 from separable.features.table.table_serialization import (
@@ -110,6 +111,11 @@ class TableEncoder(Transformer):
     unseen : {"zero", "error", "other"} or mapping of column to one of them, default "zero"
         Encoding of a level that the training data did not have: zeros, an error, or the indicator
         of the rare levels; with "other", levels that occur once are rare. `unseen_` counts them.
+    curves : bool, default False
+        Whether numbers with at least four distinct values become curves: the features of a
+        `SplineEncoder`, ``age[32-41]``, constant beyond the outer knots. There are at most 32
+        quantile knots, one for each 10 rows. ``number={"age": {"curve": True}}`` decides for one
+        column. Fit a learner with a penalty.
     n_jobs : int or None, default None
         Number of threads; None is 1, -1 all cores. The result does not depend on it.
 
@@ -156,6 +162,7 @@ class TableEncoder(Transformer):
     scale: bool = True
     min_count: int | None = None
     unseen: str | Mapping[str, str] = "zero"
+    curves: bool = False
     n_jobs: int | None = None
 
     kind: ClassVar[str] = "table"
@@ -410,7 +417,8 @@ class TableEncoder(Transformer):
         return {
             encoder.name: encoder.conversion
             for encoder in self._fitted()
-            if isinstance(encoder, (NumberColumn, DateColumn)) and encoder.conversion is not None
+            if isinstance(encoder, (NumberColumn, CurveColumn, DateColumn))
+            and encoder.conversion is not None
         }
 
     @property

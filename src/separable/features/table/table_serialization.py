@@ -21,8 +21,10 @@ from separable.data.ingest.conversions.conversion import (
 )
 from separable.data.ingest.conversions.guessing import requested
 from separable.data.strings import PackedTexts, is_texts, pack_strings
+from separable.features.spline.spline_serialization import check_breaks
 from separable.features.table.category_column import UNSEEN, CategoryColumn
 from separable.features.table.column_specs import PARAMETERS
+from separable.features.table.curve_column import CurveColumn
 from separable.features.table.date_column import CYCLES, NUMBERS, DateColumn
 from separable.features.table.number_column import BooleanColumn, NumberColumn
 from separable.features.table.text_column import TextColumn
@@ -41,7 +43,7 @@ __all__ = ["Parts", "options_from_values", "tensors_of", "values_of"]
 FIRST_PARAMETERS = ("number", "category", "drop")
 
 #: Column types by their code in the tensor ``kinds``.
-KINDS = ("category", "number", "boolean", "date", "text")
+KINDS = ("category", "number", "boolean", "date", "text", "curve")
 
 #: Up to this many levels are decoded; more stay packed.
 EAGER_LEVELS = 1 << 10
@@ -76,14 +78,18 @@ def tensors_of(
     conversions = {
         e.name: conversion_to_dict(e.conversion)
         for e in encoders
-        if isinstance(e, (NumberColumn, DateColumn)) and e.conversion is not None
+        if isinstance(e, (NumberColumn, CurveColumn, DateColumn)) and e.conversion is not None
     }
     if conversions:
         values["conversions"] = conversions
     if len(numbers) + len(categories) < len(encoders):
-        tensors["kinds"] = np.array([KINDS.index(e.kind) for e in encoders], dtype=np.uint8)
+        tensors["kinds"] = np.array([KINDS.index(_kind(e)) for e in encoders], dtype=np.uint8)
         _add_later_kinds(encoders, tensors, values)
     return tensors, values
+
+
+def _kind(column: ColumnEncoder) -> str:
+    return "curve" if isinstance(column, CurveColumn) else column.kind
 
 
 def _joined(groups: Sequence[Sequence[str]]) -> Sequence[str]:
@@ -99,6 +105,11 @@ def _add_later_kinds(
     booleans = [e for e in encoders if isinstance(e, BooleanColumn)]
     dates = [e for e in encoders if isinstance(e, DateColumn)]
     texts = [e.encoder.to_parts() for e in encoders if isinstance(e, TextColumn)]
+    curves = [e for e in encoders if isinstance(e, CurveColumn)]
+    if curves:
+        tensors["knots"] = np.concatenate([e.knots for e in curves])
+        tensors["knot_rows"] = np.concatenate([e.rows for e in curves])
+        tensors["knot_counts"] = np.array([len(e.knots) for e in curves], np.int64)
     if booleans:
         tensors["boolean_varies"] = np.array([e.varies for e in booleans], dtype=np.uint8)
     if dates:
@@ -132,6 +143,7 @@ class Parts:
         _check(len(names) > 0 and len(set(names)) == len(names), "column names must differ")
         made: dict[str, Callable[[list[tuple[str, bool]]], Sequence[ColumnEncoder]]] = {
             "number": self._numbers,
+            "curve": self._curves,
             "category": self._categories,
             "boolean": self._booleans,
             "date": self._dates,
@@ -161,8 +173,10 @@ class Parts:
             except (ValueError, TypeError) as error:
                 raise ValueError(f"The saved TableEncoder is damaged: {error}") from None
             kind = "date" if isinstance(conversion, DateConversion) else "number"
-            if not isinstance(column, (NumberColumn, DateColumn)) or column.kind != kind:
+            converts = isinstance(column, (NumberColumn, CurveColumn, DateColumn))
+            if not converts or column is None or column.kind != kind:
                 raise ValueError("The saved TableEncoder is damaged: wrong 'conversions'.")
+            assert isinstance(column, (NumberColumn, CurveColumn, DateColumn))
             made[name] = replace(column, conversion=conversion)
         return made
 
@@ -183,6 +197,21 @@ class Parts:
         for (name, missing), mean, scale in zip(columns, means, scales, strict=True):
             _check(scale > 0 or missing, f"column {name!r} gives no number out")
             out.append(NumberColumn(name, mean, scale, missing))
+        return out
+
+    def _curves(self, columns: list[tuple[str, bool]]) -> list[CurveColumn]:
+        if not columns:
+            return []
+        counts = self._array("knot_counts", "i", len(columns))
+        _check(bool((counts >= 2).all()), "a curve needs two knots")
+        total = sum(counts.tolist())
+        knots, rows = self._floats("knots", total), self._floats("knot_rows", total)
+        _check(bool((rows >= 0).all()), "'knot_rows' must be >= 0")
+        stops = np.cumsum(counts)[:-1]
+        groups = zip(columns, np.split(knots, stops), np.split(rows, stops), strict=True)
+        out = [CurveColumn(name, own, share, missing) for (name, missing), own, share in groups]
+        for curve in out:
+            check_breaks(curve.spline)
         return out
 
     def _categories(self, columns: list[tuple[str, bool]]) -> list[CategoryColumn]:
@@ -334,6 +363,8 @@ def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[st
     if parameters["min_count"] is not None:
         values["min_count"] = int(parameters["min_count"])
     unseen = parameters["unseen"]
+    if parameters["curves"]:
+        values["curves"] = True
     if unseen != "zero":
         values["unseen"] = unseen if isinstance(unseen, str) else dict(unseen)
     return values
@@ -394,6 +425,8 @@ def options_from_values(values: Values) -> dict[str, Any]:
     scale = values.get("scale", True)
     _check(isinstance(scale, bool), "'scale' must be true or false")
     min_count = values.get("min_count")
+    curves = values.get("curves", False)
+    _check(isinstance(curves, bool), "'curves' must be true or false")
     _check(min_count is None or type(min_count) is int, "'min_count' must be a whole number")
     unseen = values.get("unseen", "zero")
     named = unseen.values() if isinstance(unseen, dict) else [unseen]
@@ -404,6 +437,7 @@ def options_from_values(values: Values) -> dict[str, Any]:
         "scale": scale,
         "min_count": min_count,
         "unseen": unseen,
+        "curves": curves,
     }
 
 

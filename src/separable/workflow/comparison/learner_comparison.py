@@ -230,8 +230,11 @@ def compare_all_rows(
 
 def _any_rows(encoded: Encoded, options: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:
     """Return the rows as the first candidate named wants them, else as most do."""
-    counts = bool(options.models) and Candidate(options.models[0]).counts
-    return encoded(counts=counts)
+    task = encoded.problem.task
+    first = next(name for name, each in LEARNERS.items() if each.task == task)
+    candidate = Candidate(options.models[0] if options.models else first)
+    encoder, _ = encoded(counts=candidate.counts)
+    return encoder, encoded.learned_rows(candidate.learner())
 
 
 def rows_to_compare(candidates: list[Candidate], facts: Facts) -> int:
@@ -300,8 +303,8 @@ def _estimators(
 ) -> tuple[Any, dict[str, tuple[Any, Mapping[str, Any]]]]:
     """Return the compared rows as some candidates want them, and their estimators and grids."""
     rows = _rows(problem, encoded, alike)
-    matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
     encoder, _ = encoded(counts=alike[0].counts)
+    matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
     classes = np.unique(problem.target.values[encoded.chosen[part]])
     made = {
         each.name: (
@@ -332,7 +335,7 @@ def _rows(problem: Problem, encoded: Encoded, candidates: list[Candidate]) -> An
     if counts and len(candidates) == len(problem.options.models) == 1:
         with naming_file(problem.data, problem.target.rows[encoded.chosen]):
             refuse_negative(rows, encoder, candidates[0].name)
-    return rows
+    return encoded.learned_rows(candidates[0].learner())
 
 
 def _coded(

@@ -151,7 +151,7 @@ def given_as(step: Step, value: Any) -> Any:
 
 def _converted(step: Step, value: Any) -> Any:
     """Return a raw value as its column converts it: the graph has no functions of texts."""
-    if not isinstance(step, (NumberStep, DateStep)) or not isinstance(value, str):
+    if not isinstance(step, (NumberStep, CurveStep, DateStep)) or not isinstance(value, str):
         return value
     conversion = step.conversion
     if conversion is None:

@@ -1,0 +1,96 @@
+"""Numbers are lines or curves, whichever validates better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import separable
+from separable.errors import InputError
+
+FAST = {"model": "ridge", "task": "regression"}
+
+
+def table(n: int, bend: float, seed: int = 0) -> dict[str, list]:
+    rng = np.random.default_rng(seed)
+    x, z = rng.uniform(-3, 3, n), rng.normal(size=n)
+    y = x + z + bend * np.abs(x) + rng.normal(size=n)
+    return {"x": x.tolist(), "z": z.tolist(), "y": y.tolist()}
+
+
+def about(run) -> list[str]:
+    return [each.spelled("command") for each in run.notes if "lines" in str(each)]
+
+
+def test_a_bend_makes_curves():
+    run = separable.train(table(600, bend=2.0), "y", **FAST)
+    (note,) = about(run)
+    assert "Numbers are curves" in note
+    assert "--curves no" in note
+    lines = separable.train(table(600, bend=2.0), "y", curves="no", **FAST)
+    assert not about(lines)
+    assert lines.model.n_features == 2
+    errors = [each.evaluation.figures["rmse"] for each in (run, lines)]
+    assert errors[0] < 0.75 * errors[1]
+    assert 0.9 < errors[0] < 1.2  # the noise is 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lines_stay_lines(seed):
+    run = separable.train(table(400, bend=0.0, seed=seed), "y", **FAST)
+    assert not about(run)
+    assert run.model.n_features == 2
+
+
+def test_few_rows_stay_lines():
+    run = separable.train(table(40, bend=2.0), "y", **FAST)
+    assert run.model.n_features == 2
+    assert not about(run)
+
+
+def test_asked_for_curves_are_made_without_a_comparison():
+    run = separable.train(table(100, bend=0.0), "y", curves="yes", **FAST)
+    assert run.model.n_features > 10
+    assert not about(run)
+    assert "curves='yes'" in str(run.model.evidence["train"])
+
+
+def test_few_values_make_no_curve():
+    data = {"x": [0, 1, 2] * 100, "c": ["a", "b"] * 150, "y": np.arange(300.0).tolist()}
+    run = separable.train(data, "y", number="x", **FAST)
+    assert not about(run)
+    assert run.encoder.column_types == {"x": "number", "c": "category"}
+
+
+def test_counts_of_naive_bayes_have_no_basis():
+    data = table(300, bend=2.0)
+    data["x"] = np.abs(data["x"]).tolist()
+    data["y"] = np.where(np.array(data["y"]) > 2, "yes", "no").tolist()
+    data["z"] = np.exp(data["z"]).tolist()
+    run = separable.train(data, "y", model="multinomial-nb")
+    assert run.model.n_features == 2
+    asked = separable.train(data, "y", model="multinomial-nb", curves="yes")
+    assert asked.model.n_features > 20
+    assert np.isfinite(asked.model.weights).all()
+
+
+def test_a_saved_model_explains_each_column(tmp_path):
+    data = table(600, bend=2.0)
+    run = separable.train(data, "y", **FAST)
+    path = tmp_path / "model.safetensors"
+    run.save(path)
+    model = separable.load(path)
+    record = {"x": 1.5, "z": -0.3}
+    (predicted,) = model.predict([record])
+    parts = model.explain([record]).by_column()
+    assert set(parts) >= {"x", "z"}
+    total = sum(float(parts[name][0]) for name in ("x", "z")) + model.intercept[0]
+    assert total == pytest.approx(predicted, abs=1e-12)
+    assert predicted == pytest.approx(1.5 - 0.3 + 3.0, abs=0.5)
+
+
+def test_unknown_words_and_streams_are_refused():
+    with pytest.raises(InputError, match="curves"):
+        separable.train(table(100, 0.0), "y", curves="maybe")
+    with pytest.raises(InputError, match="stream"):
+        separable.train(table(100, 0.0), "y", curves="yes", stream=True)
