@@ -190,3 +190,17 @@ def test_policy():
     wide = Case(many, y, None, 1.0, True, False).problem()
     assert rule_of(wide).solvers[0] == "dual_cd"
     assert rule_of(wide, "interior_point").solvers == ("interior_point",)
+
+
+def test_passes_go_on_while_they_cost_less_than_a_factor():
+    y = np.resize([1.0, -1.0], 2100)
+    wide = Case(sp.eye_array(2100, format="csr"), y, None, 1.0, True, False).problem()
+    rule = rule_of(wide)
+    assert rule.passes_for(wide) == rule.max_passes > rule.passes
+    full = sp.csr_array(np.ones((400, 320)))
+    narrow = Case(full, y[:400], None, 1.0, True, False).problem()
+    assert rule.passes_for(narrow) == rule.passes
+    one_long = sp.eye_array(2100).tocsr()
+    one_long.data[0] = 100.0
+    uneven = Case(one_long, y, None, 1.0, True, False).problem()
+    assert rule.passes_for(uneven) == rule.passes

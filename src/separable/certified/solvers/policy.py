@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from separable.certified.solvers.driver import Driver, Learns
 from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.logistic_tiles import is_scattered, is_worth_spreading
@@ -20,6 +22,10 @@ __all__ = ["POLICY", "Learns", "Rule", "rule_of", "solver_of"]
 #: for 50 models. No other solver takes over from passes that it ends. At least this many passes are
 #: run, and they stop at this relative gap.
 SEARCH_WORK, MIN_PASSES, SEARCH_TOL = 7e7, 10, 1e-4
+#: Multiplications of a factor in the time of a pass of dual coordinate descent over one non-zero.
+PASS_COST = 100
+#: Rows are of like norms up to this ratio of the largest squared norm and their mean.
+ALIKE_NORMS = 4.0
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,9 @@ class Rule:
         It is for more rows and more columns than this.
     solvers : tuple of str
         Each takes over when the one before it ends without the requested gap.
-    passes : int
-        Passes of the first solver, if there is another.
+    passes, max_passes : int
+        Passes of the first solver, if there is another: ``passes``, and up to ``max_passes`` where
+        norms of rows are alike and while passes cost less than one factor of the next solver.
     """
 
     loss: str
@@ -46,6 +53,15 @@ class Rule:
     above: int
     solvers: tuple[str, ...]
     passes: int = 1000
+    max_passes: int = 0
+
+    def passes_for(self, problem: Problem) -> int:
+        """Return the passes of the first solver on the rows of a problem."""
+        if self.max_passes <= self.passes or not _has_alike_norms(problem):
+            return self.passes
+        factor = min(problem.rows.shape) ** 3 / 6
+        paid = int(factor / (PASS_COST * max(1, problem.rows.values.size)))
+        return max(self.passes, min(paid, self.max_passes))
 
 
 #: Semismooth Newton steps; an interior point if they stall; if it fails, too, steps to the end.
@@ -54,7 +70,8 @@ NEWTON_FIRST = ("semismooth_newton", "interior_point", "patient_semismooth_newto
 #: Problems with an l2 penalty; the first rule that holds counts. Without a penalty: newton.
 #:
 #: lbfgs has Newton steps of its own after 30 or 60 passes. dual_cd is first where rows are almost
-#: orthogonal: text. semismooth_newton ends after `max_steps` steps, or when it
+#: orthogonal: text; with many rows and columns a step of the others costs hundreds of its passes.
+#: semismooth_newton ends after `max_steps` steps, or when it
 #: stalls: `SemismoothNewtonOptions`. Between 300 and 2000 sparse columns the factors of the
 #: interior point, by BLAS, are faster than those of semismooth Newton steps. The limits of
 #: piecewise linear losses are read off `benchmarks/piecewise_solvers.py`.
@@ -64,10 +81,17 @@ POLICY = (
     Rule("logistic", "any", 0, ("lbfgs", "newton")),
     Rule("smooth", "any", 512, ("dual_cd", "newton"), 60),
     Rule("smooth", "any", 0, ("newton",)),
-    Rule("piecewise", "sparse", 2000, ("dual_cd", *NEWTON_FIRST), 60),
-    Rule("piecewise", "sparse", 300, ("dual_cd", "interior_point"), 60),
+    Rule("piecewise", "sparse", 2000, ("dual_cd", *NEWTON_FIRST), 60, 600),
+    Rule("piecewise", "sparse", 300, ("dual_cd", "interior_point"), 60, 600),
     Rule("piecewise", "any", 0, NEWTON_FIRST),
 )
+
+
+def _has_alike_norms(problem: Problem) -> bool:
+    """Return whether no row is much longer than the mean, as in tf-idf of texts."""
+    squares = np.empty(problem.rows.n_rows)
+    problem.core.squared_norms(squares)
+    return bool(squares.max() <= ALIKE_NORMS * squares.mean())
 
 
 def rule_of(problem: Problem, force: str | None = None) -> Rule:
@@ -100,4 +124,4 @@ def solver_of(problem: Problem, solver_options: SolverOptions) -> Learns:
         tol = SEARCH_TOL if solver_options.tol is None else solver_options.tol
         max_iter = min(passes, solver_options.max_iter)
         return Driver(problem, replace(solver_options, tol=tol, max_iter=max_iter), ("dual_cd",))
-    return Driver(problem, solver_options, rule.solvers, rule.passes)
+    return Driver(problem, solver_options, rule.solvers, rule.passes_for(problem))
