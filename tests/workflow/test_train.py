@@ -227,3 +227,22 @@ def test_dates_are_no_target():
     table = {"x": list(range(84)), "y": [f"{day} {row:02d}:00" for row, day in enumerate(days)]}
     with pytest.raises(TableError, match="holds dates, which are neither classes nor numbers"):
         separable.train(table, "y", number="x")
+
+
+def test_many_numbers_in_few_rows_are_a_quantity():
+    points = [3, 8, 11, 15, 20, 22, 25, 31, 33, 37, 40, 44, 44, 50, 52, 61]
+    table = {"wins": [number // 3 for number in points], "points": points}
+    assert separable.train(table, "points", test_size=0).problem.task == "regression"
+    few = {"wins": list(range(8)), "points": [1, 2, 3, 4] * 2}
+    assert separable.train(few, "points", test_size=0, number="wins").problem.task == (
+        "classification"
+    )
+
+
+def test_a_target_of_two_units_names_the_file_once(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{row},{'$' if row % 3 else 'USD '}{row}.5" for row in range(40)]
+    path.write_text("\n".join(["x,price", *rows]))
+    with pytest.raises(TableError, match="different units") as caught:
+        separable.train(str(path), "price")
+    assert str(caught.value).count("t.csv") == 1

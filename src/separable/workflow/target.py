@@ -58,6 +58,9 @@ SHOWN_CLASSES = 8
 #: An integer in the spelling of int64; very large ones are checked separately.
 PLAIN = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
+#: So many distinct numbers may be classes even if most of them have one row.
+FEW_CLASSES = 10
+
 #: Values of a target that are looked at to see whether it holds dates.
 LOOKED_AT = 20
 
@@ -321,10 +324,11 @@ def _refuse_quantity(
     """Refuse a target with too many distinct values for classes."""
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
     rows, different = int(counts.sum()), int(np.count_nonzero(counts))
-    if different <= MANY_CLASSES:
+    if different <= FEW_CLASSES or (sure and different <= MANY_CLASSES):
         return
     numbers = all(is_number(level) for level in levels)
-    if different <= most_classes(rows, numbers=numbers, sure=sure):
+    is_rare = numbers and not sure and 2 * different > rows
+    if different <= most_classes(rows, numbers=numbers, sure=sure) and not is_rare:
         return
     if all(map(is_date, levels[:LOOKED_AT])):
         raise TableError(

@@ -66,10 +66,11 @@ def target_guess(
     guess = guess_target(name, column, given, sure=sure)
     if guess is not None and guess.conversion is None:
         raise TableError(
-            f"{where}: the target column {name!r} holds {guess.reason}. Convert them to one unit "
+            f"the target column {name!r} holds {guess.reason}. Convert them to one unit "
             "in the file, or predict the texts as classes: ",
             Option("task", "classification"),
             ".",
+            file=where,
         )
     return guess
 
