@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -185,3 +188,12 @@ def test_refusals(learner, options, error, message):
     X, y, _ = load("and")
     with pytest.raises(error, match=message):
         trace(learner, X, y, **options)
+
+
+def test_the_function_is_found_after_its_table_was_imported():
+    """No module has the name of the function, which an import of the module would hide."""
+    code = (
+        "import separable.learn.trace_table, separable.learn.tracing, separable.learn\n"
+        "assert callable(separable.learn.trace), separable.learn.trace"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,7 +13,7 @@ from separable.lab.lab_page import lab_of_example
 from separable.online.batch_perceptron import BatchPerceptron
 
 if TYPE_CHECKING:
-    from separable.learn.trace import Trace
+    from separable.learn.trace_table import Trace
 
 __all__ = ["lab_page"]
 

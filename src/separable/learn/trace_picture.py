@@ -10,7 +10,7 @@ from separable.plot.lectures.training_frames import TrainingFrames, TrainingFram
 from separable.plot.style.theme import DARK, LINE_COLOURS, pyplot, short_names
 
 if TYPE_CHECKING:
-    from separable.learn.trace import Trace
+    from separable.learn.trace_table import Trace
 
 __all__ = ["draw_trace", "frames_display"]
 

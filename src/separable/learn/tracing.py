@@ -11,7 +11,7 @@ from separable.data.rows import as_rows, column_names
 from separable.estimator import ClassifierMixin, clone
 from separable.learn import plain
 from separable.learn.epoch_orders import MAX_ROWS, epoch_orders
-from separable.learn.trace import Trace
+from separable.learn.trace_table import Trace
 from separable.model.parameters import ParameterError
 from separable.online.averaged_perceptron import AveragedPerceptron
 from separable.online.base_perceptron import TIE_TARGETS
