@@ -36,7 +36,6 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
     short_help="Compare learners by cross-validation, test the best on held-out rows, save it.",
     examples=(
         "separable train reviews.csv --target sentiment",
-        "separable train houses.csv --target price --metric mae",
         "separable train visits.csv --target paid --group customer --model logistic-regression",
         "separable train sales.csv --target units --time day --drop id",
         "separable train reviews.csv --target sentiment --report reviews.html",
@@ -84,13 +83,11 @@ def train(
 ) -> None:
     """Train a model on DATA, a table (CSV, JSON lines, Parquet; also compressed).
 
-    DATA may be a glob, a folder or - (standard input). Without a header line, columns are c1,
-    c2, ... Options that name a column are repeatable.
+    DATA may be a glob, a folder or - (standard input); without a header, columns are c1, c2, ...
 
     Learners that suit the data are compared by cross-validation, with their regularization
     searched. The best is tested on held-out rows, refitted on all rows, and saved. Numbers are
-    standardized, categories one-hot encoded, texts split into words and bigrams. The columns of
-    --group, --time and --weight are not features.
+    standardized, categories one-hot encoded, texts split into words and bigrams.
     """
     from separable.cli.io.output import check_report, model_path, save_noted, write_report
 

@@ -201,7 +201,7 @@ curves_option = heading(
         default="auto",
         show_default=True,
         metavar="auto|yes|no",
-        help="Whether numbers become piecewise linear curves; auto: if cross-validation is better.",
+        help="Make curves of numbers. auto: if cross-validation is better.",
     ),
 )
 
