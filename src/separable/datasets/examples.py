@@ -69,7 +69,7 @@ def _digits() -> Example:
     """Return the 8 x 8 images of handwritten digits that scikit-learn contains."""
     from sklearn.datasets import load_digits
 
-    images = load_digits()
+    images: Any = load_digits()
     names = tuple(f"pixel {i},{j}" for i in range(8) for j in range(8))
     return Example(np.asarray(images.data, dtype=float), np.asarray(images.target), names)
 

@@ -117,7 +117,9 @@ class CurvesDisplay(Display):
                 f"{what}. Curves: {known}. Train with curves='yes', or fit a "
                 "TableEncoder(curves=True)."
             )
-        knots, values, rows = (list(each) for each in zip(*map(curves.get, names), strict=True))  # type: ignore[arg-type]
+        knots, values, rows = (
+            list(each) for each in zip(*map(curves.__getitem__, names), strict=True)
+        )
         made = cls(names, knots, values, rows, *_words(model))
         return made.plot(ax)
 
