@@ -213,6 +213,7 @@ KEPT = {
     "sizes": (["3 \u00d7 4 cm", "12 \u00d7 5 cm"], "pairs of numbers"),
     "ranges": (["10-20", "20-30", "30+"], "ranges of numbers, such as '10-20'"),
     "bounds": ([">100", "<0.5", "3", "4.5", "17"], "numbers with bounds, such as '>100'"),
+    "at least": (["1", "2", "3", "3+"], "numbers with bounds, such as '3+'"),
     "approximate": (["~5", "6", "7.5"], "approximate numbers, such as '~5'"),
     "uncertain": (["5 \u00b1 1", "6 \u00b1 2"], "an uncertainty, such as '5 \u00b1 1'"),
     "accounting": (["$(1,200)", "$3", "$15.5"], "accounting numbers, such as '$(1,200)'"),

@@ -89,7 +89,7 @@ _BEFORE = "|".join(re.escape(each) for each in sorted(CURRENCIES, key=len, rever
 _PARTS = (
     rf"^(?P<open>\(?) *[+-]? *(?P<before>(?:{_BEFORE})?) *[+-]? *"
     r"(?P<core>[0-9][0-9., ']*(?:[.,]-{1,2})?|[.,][0-9]+)(?P<power>(?:[eE][+-]?[0-9]+)?) *"
-    r"(?P<after>(?:[^0-9\s.,()+\-;:'\"/][^0-9(),;:\"+\-]{0,24})?)(?P<sign>[+-]?) *\)?$"
+    r"(?P<after>(?:[^0-9\s.,()+\-;:'\"/][^0-9(),;:\"+\-]{0,24})?)(?P<sign>-?) *\)?$"
 )
 
 _ISO = f"^(?:{ISO_DATE})$"
