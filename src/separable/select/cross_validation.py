@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.fitting.fit_progress import fit_done
 from separable.fitting.fold_fits import Notices, Problem, fold_fits
 from separable.fitting.predictions import ask, join
 from separable.fitting.scorers import read_scoring, score_rows
@@ -213,6 +214,7 @@ def validate(
         result[fit.candidate][fold] = (
             one if keep_predictions else replace(one, predictions=NO_PREDICTIONS)
         )
+        fit_done()
     if all(one.how == "refit" for folds in result for one in folds):
         return result
     each_time = (perf_counter() - start - scoring) / (len(candidates) * len(splits))

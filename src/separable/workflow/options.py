@@ -27,6 +27,7 @@ __all__ = [
     "ReadingOptions",
     "StreamOptions",
     "all_threads",
+    "checked_budget",
     "checked_class_weight",
     "checked_conversions",
     "checked_cost",
@@ -140,6 +141,8 @@ class ProblemOptions:
         Columns with another role.
     folds, seed, threads : int
     compare_rows : int or None
+    budget : float or None
+        Seconds after which no further learner is compared.
     reading : ReadingOptions
     cost : dict of str to float, or None
         Costs of mistakes, by kind ("fp", "fn") or by class.
@@ -167,6 +170,7 @@ class ProblemOptions:
     weight: str | None = None
     folds: int = 5
     compare_rows: int | None = None
+    budget: float | None = None
     seed: int = 0
     threads: int = 1
     reading: ReadingOptions = AS_IT_LOOKS
@@ -189,7 +193,7 @@ class ProblemOptions:
     def given(self) -> list[Option]:
         """Return the options that differ from their defaults and affect the result."""
         plain = ("target", "task", "models", "settings")
-        others = ("metric", "positive", "group", "time", "folds", "compare_rows", "seed")
+        others = ("metric", "positive", "group", "time", "folds", "compare_rows", "budget", "seed")
         decisions = ("curves", "cost", "threshold", "class_weight", "target_log")
         columns = [Option(kind, name) for kind in COLUMN_KINDS for name in self.columns[kind]]
         columns += [Option("convert", {name: how}) for name, how in self.conversions.items()]
@@ -332,6 +336,19 @@ def checked_threshold(given: Any) -> float | str | None:
             ": give a probability between 0 and 1, or a metric to maximize: "
             f"{', '.join(THRESHOLD_METRICS)}.",
         )
+    return value
+
+
+def checked_budget(given: Any) -> float | None:
+    """Return a number of seconds above 0."""
+    if given is None:
+        return None
+    try:
+        value = math.nan if isinstance(given, bool) else float(given)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise OptionError(Option("budget", given), ": give a number of seconds above 0.")
     return value
 
 

@@ -41,8 +41,8 @@ __all__ = [
 class Step(Protocol):
     """A long step under way."""
 
-    def __call__(self, done: int, total: int | None = None, of_what: str = "") -> None:
-        """Report how many of how many are done, and which is next."""
+    def __call__(self, share: float, what: str) -> None:
+        """Report the share that is done, from 0 to 1, and what is under way."""
 
     def reading(self, progress: Progress) -> None:
         """Report how much was read."""

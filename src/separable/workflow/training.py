@@ -36,6 +36,7 @@ from separable.workflow.options import (
     ReadingOptions,
     StreamOptions,
     all_threads,
+    checked_budget,
     checked_class_weight,
     checked_conversions,
     checked_cost,
@@ -112,6 +113,7 @@ def train(
     time: str | None = None,
     folds: int = 5,
     compare_rows: int | None = None,
+    budget: float | None = None,
     test: Any = None,
     test_size: float | None = None,
     seed: int = 0,
@@ -193,6 +195,9 @@ def train(
         Number of cross-validation folds.
     compare_rows : int, optional
         Compare on a random sample of so many rows; 0: all rows.
+    budget : float, optional
+        Compare no further learner after so many seconds; at least one is compared. Which ones are
+        then depends on the speed of the machine.
     test : str, path or table, optional
         Test on this, and train on all of `data`.
     test_size : float, default 0.25
@@ -270,6 +275,7 @@ def train(
             weight=weight,
             folds=_at_least("folds", folds, 2),
             compare_rows=None if compare_rows is None else _at_least("compare_rows", compare_rows),
+            budget=checked_budget(budget),
             seed=_at_least("seed", seed),
             threads=all_threads() if threads is None else _at_least("threads", threads, 1),
             reading=ReadingOptions(

@@ -12,6 +12,7 @@ from separable.cli.options.command import OUTPUT, command, heading
 from separable.cli.options.options import json_option, talk_options
 from separable.cli.options.training_options import (
     TESTING,
+    budget_option,
     curves_option,
     decision_options,
     problem_options,
@@ -46,6 +47,7 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
 @problem_options
 @curves_option
 @decision_options
+@budget_option
 @heading(
     TESTING,
     click.option("--test", metavar="FILE", help="Test on this file, and train on all of DATA."),

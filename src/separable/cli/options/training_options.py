@@ -22,6 +22,7 @@ from separable.workflow.options import (
     Every,
     ProblemOptions,
     StreamOptions,
+    checked_budget,
     checked_class_weight,
     checked_cost,
     checked_models,
@@ -38,6 +39,7 @@ else:
 __all__ = [
     "DECISIONS",
     "TESTING",
+    "budget_option",
     "class_weight_option",
     "convert_option",
     "curves_option",
@@ -205,6 +207,21 @@ curves_option = heading(
     ),
 )
 
+
+def _budget(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:  # noqa: ARG001
+    return checked_budget(value)
+
+
+budget_option = heading(
+    TESTING,
+    click.option(
+        "--budget",
+        callback=_budget,
+        metavar="SECONDS",
+        help="Compare no further learner after this time.",
+    ),
+)
+
 decision_options = heading(
     DECISIONS,
     click.option(
@@ -310,8 +327,7 @@ _OPTIONS = {
             "--compare-rows",
             type=click.IntRange(min=0),
             metavar="N",
-            help="Compare on a random sample of N rows; 0: all rows.  [default: 100000, fewer for "
-            "slow fits]",
+            help="Compare on N random rows; 0: all.  [default: <= 100000]",
         ),
     ),
 }

@@ -7,11 +7,12 @@ errors are always shown.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -44,8 +45,9 @@ VERBOSITY = "separable.verbosity"
 #: Characters other than printable ASCII.
 _NOT_ASCII = re.compile(r"[^\n\t -~]")
 
-#: Seconds after which a step is shown, and between two updates of its line.
-PATIENCE = 0.3
+#: Seconds after which a step is shown, between two updates of its line on a terminal, and between
+#: two lines in a log.
+PATIENCE, LINE_INTERVAL, LOG_INTERVAL = 1.0, 0.3, 10.0
 
 
 def verbosity() -> int:
@@ -99,22 +101,37 @@ def warn(text: Message | str) -> None:
 
 
 class Step:
-    """A long step under way; call it to show its progress."""
+    """A long step under way; call it to show its progress.
 
-    def __init__(self, what: str, *, shown: bool) -> None:
+    Parameters
+    ----------
+    what : str
+        A short description: "Reading reviews.csv".
+    stream : text file or None
+        A terminal gets one line that is replaced in place and erased at the end. None: nothing is
+        shown.
+    logs : bool, default False
+        Whether any other file gets a new line every `LOG_INTERVAL` seconds.
+    """
+
+    def __init__(self, what: str, stream: TextIO | None, *, logs: bool = False) -> None:
         self.what = what
         self._state = ""
+        self._share = 0.0
         self._width = 0
         self._start = time.monotonic()
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._tick, daemon=True) if shown else None
-        if self._thread is not None:
+        self._stream = stream
+        self._thread = None
+        is_terminal = stream is not None and stream.isatty()
+        if is_terminal or (stream is not None and logs):
+            show = self._live if is_terminal else self._log
+            self._thread = threading.Thread(target=show, daemon=True)
             self._thread.start()
 
-    def __call__(self, done: int, total: int | None = None, of_what: str = "") -> None:
-        """Show how many of how many are done, and which is next."""
-        count = f"{done}" if total is None else f"{done} of {total}"
-        self._state = f"{count} {of_what}".rstrip()
+    def __call__(self, share: float, what: str) -> None:
+        """Show the share that is done, from 0 to 1, and what is under way."""
+        self._share, self._state = share, what
 
     def reading(self, progress: Progress) -> None:
         """Show how much was read: the ``progress`` callback of `separable.data.scan`."""
@@ -125,37 +142,53 @@ class Step:
         """The time since the start."""
         return time.monotonic() - self._start
 
+    def line(self) -> str:
+        """Return the description, the state, the share done, the time and the time left."""
+        seconds = self.seconds
+        parts = [f"{self.what} ... {self._state}", f"{seconds:.0f} s"]
+        if self._share > 0:
+            left = seconds * (1 / self._share - 1)
+            parts.insert(1, f"{self._share:.0%}")
+            parts.append(f"about {left:.0f} s left")
+        return printable("  ".join(parts))
+
     def end(self) -> None:
         """Erase the line."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()
-            self._write("")
+        if self._width:
+            self._write("\r" + " " * self._width + "\r")
 
-    def _tick(self) -> None:
-        while not self._over.wait(PATIENCE):
-            self._write(f"{self.what} ... {self._state}  {self.seconds:.0f} s")
+    def _live(self) -> None:
+        wait = PATIENCE
+        while not self._over.wait(wait):
+            text = self.line()[: shutil.get_terminal_size().columns - 1]
+            self._write("\r" + text.ljust(self._width))
+            self._width, wait = len(text), LINE_INTERVAL
+
+    def _log(self) -> None:
+        while not self._over.wait(LOG_INTERVAL):
+            self._write(f"{self.line()}\n")
 
     def _write(self, text: str) -> None:
-        if not text and not self._width:
-            return
-        text = printable(text)
-        sys.stderr.write("\r" + text.ljust(self._width) + "\r" * (not text))
-        sys.stderr.flush()
-        self._width = len(text)
+        assert self._stream is not None
+        self._stream.write(text)
+        self._stream.flush()
 
 
 @contextmanager
-def step(what: str) -> Iterator[Step]:
-    """Show the progress of a long step on a terminal, and with ``-v`` the time it took.
+def step(what: str, *, logs: bool = False) -> Iterator[Step]:
+    """Show the progress of a long step, unless ``-q`` was given; with ``-v`` the time it took.
 
     Parameters
     ----------
     what : str
         A short description: "Reading reviews.csv".
+    logs : bool, default False
+        Whether lines are also written where standard error is not a terminal.
     """
-    seen = sys.stderr is not None and sys.stderr.isatty()
-    running = Step(what, shown=seen and verbosity() >= 0)
+    running = Step(what, sys.stderr if verbosity() >= 0 else None, logs=logs)
     try:
         yield running
     finally:
@@ -184,7 +217,7 @@ class Terminal(Listener):
 
     def step(self, what: str) -> AbstractContextManager[Step]:
         """Show the progress of a step."""
-        return step(what)
+        return step(what, logs=True)
 
     def stream_lines(self, what: str) -> StreamLines:
         """Print the lines of a stream as a table."""

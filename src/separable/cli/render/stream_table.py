@@ -77,8 +77,8 @@ class LineTable(StreamLines):
             self._step = None
 
     def _wait(self) -> None:
-        shows = verbosity() >= 0 and sys.stderr.isatty()
-        self._step = Step(f"Learning from {self._what}", shown=shows)
+        stream = sys.stderr if verbosity() >= 0 else None
+        self._step = Step(f"Learning from {self._what}", stream)
         if self._progress is not None:
             self._step.reading(self._progress)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from separable.workflow.comparison.decisions import (
     class_weight_of,
     coded_class_weight,
 )
+from separable.workflow.comparison.early_end import Validation, validated
 from separable.workflow.comparison.probability_calibration import Sigmoids, calibrated_standing
 from separable.workflow.holdout_splits import folds_of, part_of
 from separable.workflow.input_tables import naming_file
@@ -33,7 +36,7 @@ from separable.workflow.progress import detail, step
 from separable.workflow.training_problem import Encoded, facts_of, read_problem, refuse_negative
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -268,32 +271,39 @@ def _board(
         "sample_weight": weight,
         "score_weight": weight,
     }
-    standings: dict[str, Standing] = {}
     calibrations: dict[str, Any] = {}
-    with step("Comparing learners") as progress:
+    rescaling = _rescaling(problem, score, classes)
+
+    def calibrated(name: str, estimator: Any, grid: Any, matrix: Any) -> Standing:
+        assert rescaling is not None
+        one = calibrated_standing(
+            name, estimator, grid, matrix, y, folds, scorer, weight, rescaling
+        )
+        calibrations[name] = one.calibration
+        return one.standing
+
+    def plain(name: str, estimator: Any, grid: Any, matrix: Any) -> Standing:
+        return standings_of({name: (estimator, grid)}, matrix, y, **given)[0]
+
+    def validations() -> Iterator[Validation]:
         for counts in (False, True):
             alike = [each for each in candidates if each.counts == counts]
             if not alike:
                 continue
             matrix, estimators = _estimators(problem, encoded, alike, part)
-            rescaling = _rescaling(problem, score, classes)
             scored = {
-                name: each
+                name
                 for name, each in estimators.items()
                 if rescaling is not None and (problem.target_log or _has_scores(name, each))
             }
-            others = {name: each for name, each in estimators.items() if name not in scored}
-            if others:
-                result = standings_of(others, matrix, y, progress=progress, **given)
-                standings |= {each.name: each for each in result}
-            for done, (name, (estimator, grid)) in enumerate(scored.items(), len(others)):
-                assert rescaling is not None
-                progress(done, len(estimators), name)
-                one = calibrated_standing(
-                    name, estimator, grid, matrix, y, folds, scorer, weight, rescaling
-                )
-                standings[name], calibrations[name] = one.standing, one.calibration
-    ordered = [standings[each.name] for each in candidates]
+            for name in sorted(estimators, key=scored.__contains__):
+                run = partial(calibrated if name in scored else plain, name, *estimators[name])
+                n_fits = prod(map(len, estimators[name][1].values())) * len(folds)
+                yield Validation(name, n_fits, partial(run, matrix))
+
+    names = [each.name for each in candidates]
+    standings = validated(validations(), names, problem.options.budget)
+    ordered = [standings[name] for name in names if name in standings]
     board = Leaderboard.of(ordered, score.metric.name, score.metric.greater_is_better)
     return board, calibrations
 

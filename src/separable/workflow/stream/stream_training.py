@@ -58,7 +58,7 @@ __all__ = ["StreamRun", "train_stream"]
 DEFAULTS: dict[Task, str] = {"classification": "sgd-classifier", "regression": "sgd-regressor"}
 #: Options of a comparison, which a stream does not make.
 NOT_TAKEN = (
-    *("metric", "positive", "group", "time", "folds", "compare_rows"),
+    *("metric", "positive", "group", "time", "folds", "compare_rows", "budget"),
     *("curves", "cost", "threshold", "class_weight", "target_log"),
 )
 

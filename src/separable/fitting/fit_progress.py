@@ -1,0 +1,31 @@
+"""Progress of cross-validation: a callback after each fit of a candidate on a fold."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["counting_fits", "fit_done"]
+
+_ON_FIT: ContextVar[Callable[[], Any] | None] = ContextVar("on_fit", default=None)
+
+
+@contextmanager
+def counting_fits(callback: Callable[[], Any]) -> Iterator[None]:
+    """Call back after each fit of a candidate on a fold."""
+    token = _ON_FIT.set(callback)
+    try:
+        yield
+    finally:
+        _ON_FIT.reset(token)
+
+
+def fit_done() -> None:
+    """Report one fit."""
+    callback = _ON_FIT.get()
+    if callback is not None:
+        callback()
