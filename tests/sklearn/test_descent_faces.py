@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn import linear_model
@@ -81,3 +83,58 @@ def test_search_equals_that_of_scikit_learn(ratios, legacy):
         for one, two in parts:
             np.testing.assert_allclose(one, two, atol=1e-4)
     assert ours.n_iter_.shape == theirs.n_iter_.shape
+
+
+@pytest.mark.parametrize("kept", [[0, 1], [1, 2], [2]])
+def test_fold_that_lacks_a_class_has_a_model_of_all_classes(kept):
+    X, y = rows()
+    rest = np.flatnonzero(~np.isin(y, kept))
+    folds = [(np.flatnonzero(np.isin(y, kept))[::2], rest), (np.arange(0, 150, 2), rest)]
+    options = {"Cs": [0.01, 1.0], "l1_ratios": (0.0,), "scoring": "neg_brier_score", "cv": folds}
+    options["use_legacy_attributes"] = False
+    ours = faces.LogisticRegressionCV(**options).fit(X, y)
+    theirs = linear_model.LogisticRegressionCV(**options, tol=1e-8, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(
+        ours.coefs_paths_[..., :-1], theirs.coefs_paths_[..., :-1], atol=1e-4
+    )
+    np.testing.assert_allclose(ours.scores_, theirs.scores_, atol=1e-4)
+    assert ours.C_ == theirs.C_
+
+
+def test_fold_whose_rows_of_a_class_weigh_nothing_has_a_model_of_all_classes():
+    X, y = rows()
+    folds = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    weight = np.where((y == 0) & (np.arange(150) % 2 == 0), 0.0, 1.0)
+    options = {"Cs": [0.1], "l1_ratios": (0.0,), "scoring": "accuracy", "cv": folds}
+    options["use_legacy_attributes"] = False
+    ours = faces.LogisticRegressionCV(**options).fit(X, y, weight)
+    theirs = linear_model.LogisticRegressionCV(**options, tol=1e-8, max_iter=10_000)
+    theirs.fit(X, y, weight)
+    np.testing.assert_allclose(
+        ours.coefs_paths_[..., :-1], theirs.coefs_paths_[..., :-1], atol=1e-4
+    )
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("by", ["class_weight", "sample_weight"])
+@pytest.mark.parametrize("label", [0, 2])
+@pytest.mark.parametrize("name", ["LogisticRegression", "LinearSVC", "SGDClassifier", "Perceptron"])
+def test_class_without_weight_is_kept_and_not_predicted(name, label, by):
+    y = np.arange(90) % 3
+    X = np.random.default_rng(0).normal(size=(90, 3)) + 8 * np.eye(3)[y]
+    face = getattr(faces, name)()
+    if by == "class_weight":
+        face.set_params(class_weight={label: 0.0}).fit(X, y)
+    else:
+        face.fit(X, y, sample_weight=np.where(y == label, 0.0, 1.0))
+    assert face.coef_.shape == (3, 3)
+    np.testing.assert_array_equal(face.predict(X)[y != label], y[y != label])
+
+
+@pytest.mark.parametrize("name", ["SGDClassifier", "SGDRegressor"])
+def test_models_name_the_public_learner(name):
+    X, y = rows()
+    fitted = getattr(faces, name)().fit(X, y)
+    assert fitted.model_.learner == name
+    copied = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copied.predict(X), fitted.predict(X))

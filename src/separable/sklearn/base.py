@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from separable.model.linear_model import LinearModel
     from separable.typing import Floats
 
-__all__ = ["Face", "class_weights", "gap_tolerance", "quiet", "weights_of", "with_constant"]
+__all__ = [
+    "Face",
+    "class_weights",
+    "gap_tolerance",
+    "quiet",
+    "weights_of",
+    "with_constant",
+    "with_every_class",
+]
 
 NOTES = logging.getLogger("separable.sklearn")
 
@@ -34,6 +42,8 @@ NOTES = logging.getLogger("separable.sklearn")
 SMALL = 20_000
 #: tol of scikit-learn's solvers by default; a smaller one asks for more digits.
 DEFAULT_TOL, SMALLEST_GAP = 1e-4, 1e-10
+#: Weight, over the largest, of a row that keeps a class whose rows all have weight 0.
+ALMOST_NOTHING = 1e-9
 
 
 class Face:
@@ -144,6 +154,19 @@ def class_weights(
         per_class = compute_class_weight(class_weight, classes=classes, y=y)
     weight: Floats = np.asarray(per_class, dtype=np.float64)[np.searchsorted(classes, y)]
     return weight if sample_weight is None else weight * sample_weight
+
+
+def with_every_class(y: Any, weight: Floats | None) -> Floats | None:
+    """Return the weights, almost 0 instead of 0 for one row of a class whose weights are all 0.
+
+    Our learners drop rows of weight 0; scikit-learn's models keep their classes.
+    """
+    if weight is None or weight.all():
+        return weight
+    weight = weight.copy()
+    for label in np.setdiff1d(y, y[weight != 0]):
+        weight[np.flatnonzero(y == label)[0]] = ALMOST_NOTHING * weight.max()
+    return weight
 
 
 def with_constant(X: Any, value: float) -> Any:

@@ -12,7 +12,14 @@ import numpy as np
 from separable.certified.estimators.linear_svm import LinearSVM
 from separable.certified.estimators.linear_svr import LinearSVR as Learner
 from separable.moments.regression.ridge import Ridge
-from separable.sklearn.base import Face, class_weights, gap_tolerance, weights_of, with_constant
+from separable.sklearn.base import (
+    Face,
+    class_weights,
+    gap_tolerance,
+    weights_of,
+    with_constant,
+    with_every_class,
+)
 from separable.sklearn.theirs import (
     check_classification_targets,
     check_liblinear_options,
@@ -48,7 +55,7 @@ class LinearSVC(Face, svm.LinearSVC):
         self.classes_ = np.unique(y)
         self._check_options(X)
         weight = weights_of(sample_weight, X)
-        weight = class_weights(self.class_weight, self.classes_, y, weight)
+        weight = with_every_class(y, class_weights(self.class_weight, self.classes_, y, weight))
         learner = LinearSVM(
             float(self.C),
             loss=self.loss,

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.estimators.logistic_regression import LogisticRegression as Learner
-from separable.sklearn.base import Face, class_weights, gap_tolerance, weights_of, with_constant
+from separable.sklearn.base import (
+    Face,
+    class_weights,
+    gap_tolerance,
+    weights_of,
+    with_constant,
+    with_every_class,
+)
 from separable.sklearn.theirs import (
     VERSION,
     check_classification_targets,
@@ -54,7 +61,7 @@ class LogisticRegression(Face, linear_model.LogisticRegression):
         self.classes_ = np.unique(y)
         self._check_classes(solver)
         weight = weights_of(sample_weight, X)
-        weight = class_weights(self.class_weight, self.classes_, y, weight)
+        weight = with_every_class(y, class_weights(self.class_weight, self.classes_, y, weight))
         C = np.inf if penalty is None else float(self.C)
         ratio = {"l1": 1.0, "elasticnet": float(self.l1_ratio or 0)}.get(str(penalty), 0.0)
         extra = solver == "liblinear" and self.fit_intercept

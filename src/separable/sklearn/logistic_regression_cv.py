@@ -9,15 +9,22 @@ import numpy as np
 
 from separable.certified.estimators.logistic_regression import LogisticRegression as Learner
 from separable.select.regularization_path import path
-from separable.sklearn.base import Face, class_weights, gap_tolerance, weights_of, with_constant
+from separable.sklearn.base import (
+    Face,
+    class_weights,
+    gap_tolerance,
+    weights_of,
+    with_constant,
+    with_every_class,
+)
 from separable.sklearn.logistic_regression import MAX_ITER, LogisticRegression
 from separable.sklearn.theirs import (
     check_classification_targets,
     check_cv,
     check_logistic_solver,
-    get_scorer,
     linear_model,
     routed_to_scorer,
+    scorer_of_classes,
     split_parameters,
     validate_data,
 )
@@ -39,7 +46,10 @@ WARNINGS = {
     "default.",
     "use_legacy_attributes": "The fitted attributes of LogisticRegressionCV will be simplified in "
     "scikit-learn 1.10 to remove redundancy. Set `use_legacy_attributes=False` to enable the new "
-    "behavior now, or set it to `True` to silence this warning.",
+    "behavior now, or set it to `True` to silence this warning. The default value of "
+    "use_legacy_attributes will change from True to False in scikit-learn 1.10.",
+    "no l1_ratios": "'l1_ratios=None' was deprecated in version 1.8 and will trigger an error in "
+    "1.10. Use an array-like with values in [0, 1] instead.",
     "penalty": "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this "
     "warning, leave 'penalty' set to its default value and use 'l1_ratios' and 'Cs' instead. Use "
     "l1_ratios=(0,) instead of penalty='l2', l1_ratios=(1,) instead of penalty='l1', l1_ratios set "
@@ -75,7 +85,7 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
         weight = class_weights(self._known_class_weight(), self.classes_, y, weight)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y, **splits))
         self.Cs_ = self._grid()
-        scorer = get_scorer(scoring or "accuracy")
+        scorer = scorer_of_classes(scoring or "accuracy", self.classes_)
         parts = [
             [self._fold(X, y, weight, train, test, ratio, scorer, scored) for ratio in ratios]
             for train, test in folds
@@ -96,6 +106,8 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
         ratios = None if isinstance(self.l1_ratios, str) else self.l1_ratios
         given = self.penalty
         if given == "deprecated":
+            if self.l1_ratios is None:
+                warnings.warn(WARNINGS["no l1_ratios"], FutureWarning, stacklevel=3)
             levels = [0.0] if ratios is None else [float(each) for each in ratios]
             penalty = {0.0: "l2", 1.0: "l1"}.get(levels[0] if len(set(levels)) == 1 else 0.5)
             penalty = "elasticnet" if penalty is None else penalty
@@ -160,6 +172,19 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
             return coef[..., :-1], coef[..., -1] * self.intercept_scaling
         return coef, intercept
 
+    def _training_rows(self, y: Any, weight: Any, train: Any) -> tuple[Any, Any]:
+        """Return the training rows of a fold, with one almost weightless row of a class it lacks.
+
+        As in scikit-learn, the model of each fold has all classes.
+        """
+        chosen = None if weight is None else weight[train]
+        lacking = np.setdiff1d(self.classes_, y[train])
+        if len(lacking):
+            chosen = np.ones(len(train)) if chosen is None else chosen
+            chosen = np.append(chosen, np.zeros(len(lacking)))
+            train = np.append(train, [np.flatnonzero(y == label)[0] for label in lacking])
+        return train, with_every_class(y[train], chosen)
+
     def _fold(
         self,
         X: Any,
@@ -172,7 +197,8 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
         params: Any,
     ) -> tuple[Floats, list[float], Any]:
         """Return the weights of each C (with the intercept last), their scores, and passes."""
-        chosen, finite = None if weight is None else weight[train], np.isfinite(self.Cs_)
+        train, chosen = self._training_rows(y, weight, np.arange(len(y))[train])
+        finite = np.isfinite(self.Cs_)
         k = 1 if len(self.classes_) == 2 else len(self.classes_)
         coef = np.empty((len(self.Cs_), k, X.shape[1]))
         intercept, passes = np.empty((len(self.Cs_), k)), np.zeros(len(self.Cs_), dtype=np.int32)
@@ -214,6 +240,7 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
             total = by_C.sum(axis=0)
             at_C, at_ratio = np.unravel_index(np.argmax(total), total.shape)
             C, ratio = self.Cs_[at_C], ratios[at_ratio]
+            weight = with_every_class(y, weight)
             learner = self._learner(X, float(C), ratio).fit(self._rows(X), y, weight)
             coef, intercept = self._split(learner.coef_, learner.intercept_)
             self._publish(learner, coef, intercept, np.float64)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.online.sgd_classifier import SGDClassifier as ClassifierLearner
-from separable.online.sgd_regressor import SGDRegressor as RegressorLearner
-from separable.sklearn.base import Face, class_weights, quiet, weights_of
+from separable.sklearn import descent_learners
+from separable.sklearn.base import Face, class_weights, quiet, weights_of, with_every_class
 from separable.sklearn.theirs import (
     ConvergenceWarning,
     check_classification_targets,
@@ -29,23 +28,6 @@ __all__ = ["Perceptron", "SGDClassifier", "SGDRegressor"]
 
 #: The schedule "adaptive" of scikit-learn divides the step by this, until it is below the smallest.
 SHRINK, SMALLEST_STEP = 5.0, 1e-6
-
-
-class _AbsoluteTolerance:
-    """A learner whose ``tol`` is the fall of the loss itself, as in scikit-learn."""
-
-    def smallest_fall(self: Any, first_loss: float) -> float:
-        """Return by how much the loss must fall in an epoch."""
-        del first_loss
-        return 0.0 if self.tol is None else float(self.tol)
-
-
-class _Classifier(_AbsoluteTolerance, ClassifierLearner):
-    pass
-
-
-class _Regressor(_AbsoluteTolerance, RegressorLearner):
-    pass
 
 
 class _DescentFace(Face):
@@ -145,7 +127,7 @@ class _DescentFace(Face):
 class _ClassifierFace(_DescentFace):
     """What ``Perceptron`` and ``SGDClassifier`` share."""
 
-    _kind = _Classifier
+    _kind = descent_learners.SGDClassifier
 
     def fit(
         self: Any,
@@ -166,7 +148,7 @@ class _ClassifierFace(_DescentFace):
                 f"The number of classes has to be greater than one; got {len(self.classes_)} class"
             )
         weight = weights_of(sample_weight, X)
-        weight = class_weights(self.class_weight, self.classes_, y, weight)
+        weight = with_every_class(y, class_weights(self.class_weight, self.classes_, y, weight))
         return self._fit_rows(X, y, weight, coef_init, intercept_init)
 
     def partial_fit(
@@ -204,7 +186,7 @@ class Perceptron(_ClassifierFace, linear_model.Perceptron):
 class SGDRegressor(_DescentFace, linear_model.SGDRegressor):
     """Regression by stochastic gradient descent, with scikit-learn's parameters."""
 
-    _kind = _Regressor
+    _kind = descent_learners.SGDRegressor
 
     def fit(
         self,

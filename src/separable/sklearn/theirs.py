@@ -6,6 +6,7 @@ They are of type Any: the type stubs of scikit-learn's classes lack their parame
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import sklearn
@@ -33,7 +34,6 @@ __all__ = [
     "discriminant_analysis",
     "feature_extraction",
     "feature_text",
-    "get_scorer",
     "linear_model",
     "naive_bayes",
     "output_config",
@@ -41,6 +41,7 @@ __all__ = [
     "resolve_dual",
     "routed_to_scorer",
     "routing_enabled",
+    "scorer_of_classes",
     "split_parameters",
     "svm",
     "validate_data",
@@ -76,7 +77,7 @@ compute_class_weight = _class_weight.compute_class_weight
 _model_selection: Any = import_module("sklearn.model_selection")
 GridSearchCV = _model_selection.GridSearchCV
 check_cv = _model_selection.check_cv
-get_scorer: Any = import_module("sklearn.metrics").get_scorer
+_metrics: Any = import_module("sklearn.metrics")
 
 # Which combinations of solver, penalty, loss and dual scikit-learn accepts.
 _logistic: Any = import_module("sklearn.linear_model._logistic")
@@ -122,3 +123,20 @@ def routed_to_scorer(owner: Any, sample_weight: Any, params: dict[str, Any]) -> 
         return {"sample_weight": sample_weight} if sample_weight is not None else {}
     routed: dict[str, Any] = _requests.process_routing(owner, "fit", **params).scorer.score
     return routed
+
+
+def scorer_of_classes(scoring: Any, classes: Any) -> Any:
+    """Return the scorer, told the classes if it takes them: a test fold may lack one."""
+    scorer: Any = _metrics.get_scorer(scoring)
+    known = signature(scorer._score_func).parameters if hasattr(scorer, "_score_func") else {}
+    if "labels" not in known:
+        return scorer
+    options = {"labels": classes}
+    if len(classes) == 2 and "pos_label" in known:
+        options["pos_label"] = classes[-1]
+    return _metrics.make_scorer(
+        scorer._score_func,
+        greater_is_better=scorer._sign == 1,
+        response_method=scorer._response_method,
+        **(options | scorer._kwargs),
+    )
