@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,9 +16,10 @@ _ON_FIT: ContextVar[Callable[[], Any] | None] = ContextVar("on_fit", default=Non
 
 
 @contextmanager
-def counting_fits(callback: Callable[[], Any]) -> Iterator[None]:
-    """Call back after each fit of a candidate on a fold."""
-    token = _ON_FIT.set(callback)
+def counting_fits(callback: Callable[[int], Any]) -> Iterator[None]:
+    """Call back after each fit of a candidate on a fold, with the number of fits so far."""
+    fits = count(1)
+    token = _ON_FIT.set(lambda: callback(next(fits)))
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ numbers stay lines unless curves are better by more than a standard error of the
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from separable.data.columns import as_columns
 from separable.data.table import TableError
 from separable.errors import Message, Option
 from separable.features.table.curve_column import CurveColumn
+from separable.fitting.fit_progress import counting_fits
 from separable.fitting.penalty_basis import basis_of
 from separable.model.metrics.evaluation import figure
 from separable.model.metrics.metric_registry import METRICS
@@ -25,6 +26,8 @@ from separable.workflow.progress import detail, step
 from separable.workflow.training_problem import adds_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from separable.typing import Floats
@@ -67,7 +70,11 @@ def with_curves(problem: Problem, chosen: Rows) -> Problem:
     columns = curved_columns(problem, table) if folds and len(part) >= LEAST_ROWS else []
     if not columns:
         return problem
-    with step("Comparing lines and curves"):
+    n_fits = 2 * len(folds or ()) * len(_grid(problem, part)[1])
+    with (
+        step("Comparing lines and curves") as progress,
+        counting_fits(lambda fits: progress(fits / n_fits, f"{fits} of {n_fits} fits")),
+    ):
         table = narrow(problem, table, columns)
         lines, curves = (_scores(problem, table, part, folds, curved) for curved in (False, True))
     if lines is None or curves is None:
@@ -124,14 +131,12 @@ def _scores(
         y = np.unique(y, return_inverse=True)[1]
     name, metric = LEARNERS_OF[problem.task]
     learner = new_learner(name, problem.options.seed, problem.options.threads)
-    parameter = LEARNERS[name].regularization
-    assert parameter is not None
-    grid: dict[str, Any] = {parameter.name: parameter.grid(len(part))}
+    parameter, values = _grid(problem, part)
     basis = basis_of(encoder, learner)
     classes = np.unique(y) if problem.task == "classification" else None
     weight = problem.weight_of(part)
     (standing,) = standings_of(
-        {name: (learner, grid)},
+        {name: (learner, {parameter: values})},
         (rows if basis is None else basis.rows(rows)).to_matrix(),
         y,
         cv=folds,
@@ -140,6 +145,13 @@ def _scores(
         score_weight=weight,
     )
     return standing.scores
+
+
+def _grid(problem: Problem, part: Rows) -> tuple[str, Sequence[float]]:
+    """Return the regularization parameter and its values."""
+    parameter = LEARNERS[LEARNERS_OF[problem.task][0]].regularization
+    assert parameter is not None
+    return parameter.name, parameter.grid(len(part))
 
 
 def _note(problem: Problem, lines: Floats, curves: Floats, rows: int) -> Message:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from separable.errors import Message, Option
@@ -88,12 +87,10 @@ def _any_succeeded(standings: dict[str, Standing]) -> bool:
 def _with_progress(validation: Validation, progress: Step, done: int, total: int) -> Standing:
     """Return the standing of a learner, and report each of its fits."""
     what = f"learner {done + 1} of {total}: {validation.name}"
-    fits = count(1)
 
-    def report() -> None:
-        fit = next(fits)
-        text = f"{what}, {fit} of {validation.n_fits} fits"
-        progress((done + fit / validation.n_fits) / total, text)
+    def report(fits: int) -> None:
+        text = f"{what}, {fits} of {validation.n_fits} fits"
+        progress((done + fits / validation.n_fits) / total, text)
 
     progress(done / total, what)
     with counting_fits(report):
