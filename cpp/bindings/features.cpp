@@ -161,7 +161,7 @@ PolynomialPlan checked_plan(std::int64_t n_columns, std::int64_t least, std::int
                             bool repeat, bool constant) {
     check(n_columns >= 1 && 1 <= least && least <= highest && highest <= 64, "wrong degrees");
     const PolynomialPlan plan{n_columns, least, highest, repeat, constant};
-    check(plan.size(n_columns) <= std::numeric_limits<std::int32_t>::max(), "too many products");
+    check(plan.size(n_columns) < std::numeric_limits<std::int64_t>::max(), "too many products");
     return plan;
 }
 

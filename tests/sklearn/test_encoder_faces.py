@@ -100,3 +100,19 @@ def test_polynomial_features_equal_those_of_scikit_learn(options, form):
     same(ours.transform(X), theirs.transform(X))
     assert ours.n_output_features_ == theirs.n_output_features_
     assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("interaction_only", [False, True])
+def test_products_of_sparse_rows_beyond_32_bits(interaction_only):
+    n = 120_001
+    X = sparse.csr_array(([2.0, 3.0, 5.0], ([0, 0, 1], [n - 2, n - 1, n - 1])), shape=(2, n))
+    options = {"interaction_only": interaction_only, "degree": 3 - interaction_only}
+    ours, theirs = (
+        each.PolynomialFeatures(**options).fit_transform(X) for each in (faces, preprocessing)
+    )
+    assert ours.shape == theirs.shape
+    assert ours.indices.dtype == theirs.indices.dtype == np.int64
+    assert ours.indices.max() > 2**31
+    for one, other in zip(ours.tocoo().coords, theirs.tocoo().coords, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(ours.data, theirs.data)

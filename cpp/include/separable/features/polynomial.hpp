@@ -12,7 +12,9 @@
 // 1), so the last factor runs through columns without a binomial.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace separable {
@@ -23,9 +25,9 @@ struct PolynomialPlan {
     bool repeat;                                // whether a column may repeat in a product
     bool constant;                              // whether the first output column is 1
 
-    // C(m, r), 0 if m < r; capped at 2^40, far above any usable size.
+    // C(m, r), 0 if m < r; capped at 2^63 - 1.
     static std::int64_t choose(std::int64_t m, std::int64_t r) {
-        constexpr std::int64_t most = std::int64_t{1} << 40;
+        constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
         if (m < r) return 0;
         __extension__ unsigned __int128 c = 1;
         for (std::int64_t k = 1; k <= r; ++k) {  // rises with k
@@ -40,10 +42,12 @@ struct PolynomialPlan {
         return choose(repeat ? m + degree - 1 : m, degree);
     }
 
-    // Number of output values of a row with m columns.
+    // Number of output values of a row with m columns; capped at 2^63 - 1.
     std::int64_t size(std::int64_t m) const {
+        constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
         std::int64_t total = constant;
-        for (std::int64_t d = least_degree; d <= highest_degree; ++d) total += products(m, d);
+        for (std::int64_t d = least_degree; d <= highest_degree; ++d)
+            total += std::min(products(m, d), most - total);
         return total;
     }
 };
