@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, make_regression
 from sklearn.preprocessing import scale
 
 import separable.sklearn as faces
+from separable.sklearn.theirs import VERSION
 
 STEPS = [
     {"learning_rate": "constant", "eta0": 0.01},
@@ -138,3 +139,12 @@ def test_models_name_the_public_learner(name):
     assert fitted.model_.learner == name
     copied = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(copied.predict(X), fitted.predict(X))
+
+
+@pytest.mark.skipif(VERSION < (1, 8), reason="scikit-learn warns from 1.8 on")
+@pytest.mark.parametrize("name", ["SGDClassifier", "SGDRegressor"])
+def test_negative_power_t_warns_as_in_scikit_learn(name):
+    X, y = rows()
+    for package in (faces, linear_model):
+        with pytest.warns(FutureWarning, match="Negative values for `power_t` are deprecated"):
+            getattr(package, name)(power_t=-0.1).fit(X, y)

@@ -14,6 +14,7 @@ import numpy as np
 from separable.sklearn import descent_learners
 from separable.sklearn.base import Face, class_weights, quiet, weights_of, with_every_class
 from separable.sklearn.theirs import (
+    VERSION,
     ConvergenceWarning,
     check_classification_targets,
     check_partial_fit_first_call,
@@ -28,6 +29,10 @@ __all__ = ["Perceptron", "SGDClassifier", "SGDRegressor"]
 
 #: The schedule "adaptive" of scikit-learn divides the step by this, until it is below the smallest.
 SHRINK, SMALLEST_STEP = 5.0, 1e-6
+NEGATIVE_POWER = (
+    "Negative values for `power_t` are deprecated in version 1.8 and will raise an error in 1.10. "
+    "Use values in the range [0.0, inf) instead."
+)
 
 
 class _DescentFace(Face):
@@ -40,6 +45,8 @@ class _DescentFace(Face):
         self: Any, X: Any, y: Any, weight: Any, coef_init: Any, intercept_init: Any
     ) -> Any:
         """Run the epochs and publish the weights."""
+        if self.power_t < 0 and VERSION >= (1, 8):
+            warnings.warn(NEGATIVE_POWER, FutureWarning, stacklevel=3)
         if self.warm_start and hasattr(self, "coef_"):
             coef_init = self.coef_ if coef_init is None else coef_init
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
