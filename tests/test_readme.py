@@ -39,7 +39,7 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
 
 def test_shell_examples_run(tmp_path, monkeypatch, capsys):
     lines = [line for line in blocks("sh")[-1].splitlines() if line.startswith("separable ")]
-    assert len(lines) == 11
+    assert len(lines) == 12
     monkeypatch.chdir(tmp_path)
     for name in ("penguins.csv", "new.csv", "test.csv"):
         shutil.copy(PENGUINS, name)
@@ -47,7 +47,9 @@ def test_shell_examples_run(tmp_path, monkeypatch, capsys):
     for name in ("clicks.csv", "today.csv"):
         Path(name).write_text("seen,liked,click\n" + clicks)
     for line in lines:
-        assert run(shlex.split(line, comments=True)[1:]) == 0, line + capsys.readouterr().err
+        words = shlex.split(line, comments=True)[1:]
+        words += ["--check"] if words[0] == "serve" else []  # which would not end
+        assert run(words) == 0, line + capsys.readouterr().err
 
 
 @pytest.mark.parametrize("target", ["demo", "test"])

@@ -37,6 +37,7 @@ LEARNERS = [
 
 
 @pytest.mark.filterwarnings("ignore::separable.estimator.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("spec", "learner"), LEARNERS, ids=lambda v: str(v)[:30])
 def test_errors_are_those_of_refits(spec, learner):
     X, y = problem(5, 40)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -31,7 +32,9 @@ class Client:
         self.application = application
 
     def __call__(self, method, path, body=b"", headers=None, *, parts=None):
-        return asyncio.run(self._call(method, path, body, headers or {}, parts))
+        call = self._call(method, path, body, headers or {}, parts)
+        with ThreadPoolExecutor(1) as thread:  # in this one a browser's loop may be running
+            return thread.submit(asyncio.run, call).result()
 
     async def _call(self, method, path, body, headers, parts):
         if not isinstance(body, bytes):

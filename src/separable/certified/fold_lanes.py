@@ -67,9 +67,9 @@ def fold_fits(
     values = np.array([getattr(each, name) for each in candidates], dtype=np.float64)
     solver = first.path_solver(data, splits)
     assert solver is not None
-    if isinstance(solver, LaneSolver):
-        needs_models = certified or any(getattr(each, "probability", False) for each in candidates)
-        solver = replace(solver, scores_only=not needs_models)
+    needs_models = certified or any(getattr(each, "probability", False) for each in candidates)
+    if isinstance(solver, LaneSolver) and not needs_models:
+        solver = solver.for_scores()
     with naming_columns(column_names(problem.X)):
         for path in solver.solve(values, certified=certified):
             for position, index in enumerate(path.indices):
@@ -213,6 +213,10 @@ class LaneSolver:
     data: FoldData
     splits: Sequence[Split]
     scores_only: bool = False
+
+    def for_scores(self) -> LaneSolver:
+        """Return the solver of a comparison by held-out scores, which publishes no models."""
+        return replace(self, scores_only=True)
 
     def beside(self, learner: Any) -> LaneSolver:
         """Return the solver of a learner with other parameters."""

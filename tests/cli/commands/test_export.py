@@ -11,14 +11,14 @@ import pytest
 
 from separable import DictEncoder, LinearModel, TextEncoder, VotedPerceptron
 from separable.datasets import PENGUINS
-from separable.export import LANGUAGES
+from separable.export.languages.language_registry import DESCRIPTIONS, LANGUAGES
 
 
 def test_help_names_every_language(separable):
     from separable.cli.commands.export import NAMES
 
-    assert list(LANGUAGES) == list(NAMES)
-    assert "[onnx|sql|c|js|python]" in separable("export", "-h").out
+    assert [*LANGUAGES, *DESCRIPTIONS] == list(NAMES)
+    assert "[onnx|sql|c|js|python|openapi]" in separable("export", "-h").out
 
 
 def test_to_standard_output(separable, penguins_model):

@@ -354,6 +354,7 @@ def test_parameters_and_clone():
         "drop": None,
         "conversions": None,
         "scale": True,
+        "curves": False,
         "min_count": None,
         "unseen": "zero",
         "n_jobs": None,

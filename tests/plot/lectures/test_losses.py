@@ -17,6 +17,8 @@ FORMULAS = {
     "sigmoid_mse": lambda m: (1 - 1 / (1 + np.exp(-m))) ** 2,
     "squared_error": lambda m: (1 - m) ** 2 / 2,
     "epsilon_insensitive": lambda m: np.maximum(0, np.abs(1 - m) - 0.1),
+    "squared_epsilon_insensitive": lambda m: np.maximum(0, np.abs(1 - m) - 0.1) ** 2,
+    "modified_huber": lambda m: np.where(m >= -1, np.maximum(0, 1 - m) ** 2, -4 * m),
     "huber": lambda m: np.where(
         np.abs(1 - m) <= 0.1, (1 - m) ** 2 / 2, 0.1 * np.abs(1 - m) - 0.1**2 / 2
     ),

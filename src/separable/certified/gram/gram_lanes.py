@@ -320,6 +320,10 @@ class AlphaSolver(LaneSolver):
         )
         return self.learner._problem(training)
 
+    def for_scores(self) -> AlphaSolver:
+        """Return the same solver: it computes held-out scores from the models."""
+        return self
+
     def _solve_rows(
         self, alphas: Floats, *, certified: bool, tol: float | None
     ) -> Iterator[AlphaPath]:

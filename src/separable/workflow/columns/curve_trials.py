@@ -93,9 +93,9 @@ def _are_better(lines: Floats, curves: Floats) -> bool:
 
 
 def _only_counts(problem: Problem) -> bool:
-    """Return whether all requested learners count values, which have no curves."""
-    models = problem.options.models
-    return bool(models) and all(adds_counts(new_learner(model)) for model in models)
+    """Return whether all requested learners count values or binarize them, so have no curves."""
+    learners = [new_learner(model) for model in problem.options.models]
+    return bool(learners) and all(adds_counts(one) or hasattr(one, "binarize") for one in learners)
 
 
 def _rows_to_compare(problem: Problem) -> int:
