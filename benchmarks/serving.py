@@ -26,7 +26,7 @@ import separable
 from benchmarks.report import Line, Section, judge, markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from benchmarks.settings import Settings
 
@@ -230,8 +230,7 @@ def _times(port: int, bodies: list[bytes]) -> list[float]:
 def _rate(port: int, bodies: list[bytes], requests: int) -> float:
     """Return the requests per second over several connections."""
     part = [bodies[i % len(bodies)] for i in range(requests // CONNECTIONS)]
-    work: Callable[[], Any] = lambda: _times(port, part)  # noqa: E731
-    threads = [threading.Thread(target=work) for _ in range(CONNECTIONS)]
+    threads = [threading.Thread(target=_times, args=(port, part)) for _ in range(CONNECTIONS)]
     start = time.perf_counter()
     for thread in threads:
         thread.start()

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -107,8 +108,8 @@ def app(
     >>> [model.name for model in application.registry]
     ['penguins']
     """
-    paths = [files] if isinstance(files, str) or hasattr(files, "__fspath__") else list(files)
-    registry = Registry(paths, folder, allow_patterns)  # type: ignore[arg-type]
+    paths = [files] if isinstance(files, str | PathLike) else list(files)
+    registry = Registry(paths, folder, allow_patterns)
     return Application(registry, limits or Limits(), tuple(tokens), strict, reload_seconds)
 
 

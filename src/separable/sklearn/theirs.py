@@ -126,7 +126,7 @@ def routed_to_scorer(owner: Any, sample_weight: Any, params: dict[str, Any]) -> 
 
 
 def scorer_of_classes(scoring: Any, classes: Any) -> Any:
-    """Return the scorer, told the classes if it takes them: a test fold may lack one."""
+    """Return the scorer, with the classes if it takes them: a test fold may lack one."""
     scorer: Any = _metrics.get_scorer(scoring)
     known = signature(scorer._score_func).parameters if hasattr(scorer, "_score_func") else {}
     if "labels" not in known:

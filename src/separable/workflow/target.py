@@ -58,7 +58,7 @@ SHOWN_CLASSES = 8
 #: An integer in the spelling of int64; very large ones are checked separately.
 PLAIN = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
-#: So many distinct numbers may be classes even if most of them have one row.
+#: Most distinct numbers that may be classes even if most of them have one row.
 FEW_CLASSES = 10
 
 #: Values of a target that are looked at to see whether it holds dates.

@@ -196,7 +196,7 @@ def train(
     compare_rows : int, optional
         Compare on a random sample of so many rows; 0: all rows.
     budget : float, optional
-        Compare no further learner after so many seconds; at least one is compared. Which ones are
+        Start no further learner after this many seconds; at least one is compared. Which ones are
         then depends on the speed of the machine.
     test : str, path or table, optional
         Test on this, and train on all of `data`.

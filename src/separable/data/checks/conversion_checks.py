@@ -41,7 +41,7 @@ TOTALS = {
     "total général",
 }  # fmt: skip
 
-#: A row of totals is among so many last rows.
+#: Number of rows at the end of a table among which a row of totals is looked for.
 FOOT_ROWS = 5
 
 #: Separators of labels in one cell.

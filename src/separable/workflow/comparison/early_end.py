@@ -52,7 +52,7 @@ def validated(
     names : sequence of str
         Names of all learners.
     budget : float or None
-        No learner is started when so many seconds are over and one has succeeded.
+        Seconds after which no learner is started, once one has succeeded.
 
     Raises
     ------
