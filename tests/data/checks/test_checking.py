@@ -533,6 +533,19 @@ def test_the_sum_of_the_bicycles():
     assert "cnt = casual + registered" in finding.warnings[0].text
 
 
+def test_rounded_multiples_of_the_target_name_no_other_columns():
+    rng = np.random.default_rng(4)
+    rent, area, rooms = (
+        rng.uniform(300, 2000, 400),
+        rng.uniform(20, 140, 400),
+        rng.uniform(1, 6, 400),
+    )
+    table = {"rent": rent.round(2), "area": area, "rooms": rooms, "deposit": (2 * rent).round(2)}
+    finding = check(table, target="rent", task="regression").warnings[0]
+    assert finding.columns == ("deposit",)
+    assert "rent = 0.5 deposit, up to a constant. Leave it out" in finding.text
+
+
 def test_words_for_missing_among_classes():
     labels = ["ja", "nein"] * 20 + ["k.A."]
     found = check({"x": [*range(41)], "y": labels}, target="y")

@@ -24,7 +24,7 @@ WIDEST = 100
 
 
 @command(
-    short_help="Show show the contents of a model file file, without trusting it.",
+    short_help="Show the contents of a model file, without trusting it.",
     examples=(
         "separable inspect penguins.safetensors",
         "separable inspect penguins.safetensors -v  # all tensors, not the first 20",

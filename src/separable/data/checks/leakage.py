@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -151,7 +152,7 @@ def _recoded(name: str, target: Target) -> Finding:
 
 
 def _linear(view: TableView, names: list[str], rows: NDArray[np.int64]) -> Iterator[Finding]:
-    """Find numeric columns whose linear combination is the target."""
+    """Find the fewest numeric columns whose linear combination is the target."""
     target = view.target
     assert target is not None
     columns = {n: view.parsed(n).values for n in names if isinstance(view.parsed(n), Numbers)}  # type: ignore[union-attr]
@@ -173,12 +174,22 @@ def _linear(view: TableView, names: list[str], rows: NDArray[np.int64]) -> Itera
     weights = _solved(X, y)
     if _residual(X, y, weights) > MAX_RESIDUAL:
         return
-    large = np.flatnonzero(np.abs(weights) > 1e-6 * y.std())
-    weights = _solved(X[:, large], y)
-    if len(large) < 2 or _residual(X[:, large], y, weights) > MAX_RESIDUAL:
-        return
-    dependent = [list(columns)[used[index]] for index in large]
-    yield _sum_finding(target.name, dependent, weights / scale[used][large])
+    kept = _smallest_definition(X, y, weights)
+    weights = _solved(X[:, kept], y)
+    dependent = [list(columns)[used[index]] for index in kept]
+    yield _sum_finding(target.name, dependent, weights / scale[used][kept])
+
+
+def _smallest_definition(X: Values, y: Values, weights: Values) -> NDArray[np.intp]:
+    """Return the fewest columns of the largest weights whose linear combination is still y."""
+    order = np.argsort(-np.abs(weights), kind="stable")
+
+    def defines(size: int) -> bool:
+        part = X[:, order[:size]]
+        return _residual(part, y, _solved(part, y)) <= MAX_RESIDUAL
+
+    size = bisect_left(range(1, len(order)), True, key=defines) + 1
+    return np.sort(order[:size])
 
 
 def _solved(X: Values, y: Values) -> Values:
@@ -201,10 +212,13 @@ def _residual(X: Values, y: Values, weights: Values) -> float:
 def _sum_finding(target: str, names: list[str], weights: Values) -> Finding:
     terms = [_term(*pair) for pair in zip(names[:5], weights, strict=False)]
     formula = " ".join(terms).removeprefix("+ ") + (" + ..." if len(names) > 5 else "")
+    one = len(names) == 1
+    kind = "linear function of another column" if one else "linear combination of other columns"
+    remedy = "Leave it out if it is" if one else "Leave out the columns that are"
     return Finding(
         "leakage", "warning", tuple(names), (),
-        f"The target is a linear combination of other columns: {target} = {formula}, up to a "
-        "constant. Leave out the columns that are not known when you predict.",
+        f"The target is a {kind}: {target} = {formula}, up to a constant. {remedy} not known when "
+        "you predict.",
         {"drop": tuple(names)},
     )  # fmt: skip
 
