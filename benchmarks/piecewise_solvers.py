@@ -17,7 +17,7 @@ from separable.certified.problem import Lane
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
-from separable.losses.hinge import Hinge
+from separable.losses.loss import HINGE
 
 #: Rows, columns, fraction of non-zeros (1: dense).
 SHAPES = [
@@ -41,7 +41,7 @@ def run() -> None:
         if density < 1:
             X = sp.random_array((n, d), density=density, rng=rng, format="csr")
         y = (X @ rng.normal(size=d) + 0.5 * rng.normal(size=n) > 0).astype(np.int32)
-        problem = prepare(as_rows(X), Hinge(), y, None, fit_intercept=True, standardize=False)
+        problem = prepare(as_rows(X), HINGE, y, None, fit_intercept=True, standardize=False)
         for force in SOLVERS:
             solver = solver_of(problem, SolverOptions(tol=1e-6, max_iter=200, force=force))
             start = time.process_time()

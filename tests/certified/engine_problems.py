@@ -14,16 +14,10 @@ from separable.certified.solvers.newton import NewtonSolver
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.solved import Goal, Start
 from separable.data.rows import as_rows
-from separable.losses.base import is_smooth
-from separable.losses.epsilon_insensitive import EpsilonInsensitive
-from separable.losses.hinge import Hinge
-from separable.losses.logistic import Logistic
-from separable.losses.squared_hinge import SquaredHinge
+from separable.losses.loss import HINGE, LOGISTIC, SQUARED_HINGE, epsilon_insensitive
 from tests.reference.objective import dual, is_feasible, primal
 
-LOSSES = {
-    loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), EpsilonInsensitive(0.1))
-}
+LOSSES = {loss.name: loss for loss in (LOGISTIC, SQUARED_HINGE, HINGE, epsilon_insensitive(0.1))}
 
 
 def data(seed, n=40, d=4, *, scale=1.0, shift=0.0, noise=1.0, regression=False):
@@ -83,7 +77,7 @@ def lane(strength, fold=-1):
 def run(made, lane, *, truncated=False, start=None, on_step=None, newton=None, **goal):
     """Solve one lane by Newton's method or the interior point; return the solution and steps."""
     solver = InteriorPointSolver(made)
-    if is_smooth(made.loss):
+    if made.loss.is_smooth:
         solver = NewtonSolver(made, newton, is_truncated=truncated)
     first = None
     if start is not None:

@@ -10,7 +10,7 @@ import pytest
 from separable.certified.preparation import prepare
 from separable.data.rows import as_rows
 from separable.fitting.targets import sorted_classes
-from separable.losses.squared_error import SquaredError
+from separable.losses.loss import SQUARED_ERROR
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -21,7 +21,7 @@ def test_columns_are_centred_at_their_exact_mean(dtype, shape, is_weighted):
     X = (rng.normal(size=shape) * 10.0 ** rng.integers(-3, 3, shape[1]) + 1e5).astype(dtype)
     weight = rng.exponential(size=shape[0]) if is_weighted else None
     problem = prepare(
-        as_rows(X), SquaredError(), X[:, 0].astype(float), weight,
+        as_rows(X), SQUARED_ERROR, X[:, 0].astype(float), weight,
         fit_intercept=True, standardize=False,
     )  # fmt: skip
     w = np.ones(shape[0]) if weight is None else weight

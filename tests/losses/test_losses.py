@@ -8,23 +8,18 @@ import numpy as np
 import pytest
 from scipy.special import xlog1py, xlogy
 
-from separable.losses.base import is_smooth
-from separable.losses.epsilon_insensitive import EpsilonInsensitive
-from separable.losses.hinge import Hinge
-from separable.losses.logistic import Logistic
-from separable.losses.squared_error import SquaredError
-from separable.losses.squared_hinge import SquaredHinge
+from separable.losses.loss import HINGE, LOGISTIC, SQUARED_ERROR, SQUARED_HINGE, epsilon_insensitive
 from tests.reference import losses as reference
 
 if TYPE_CHECKING:
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
 
 PAIRS = [
-    (Hinge(), reference.Hinge()),
-    (SquaredHinge(), reference.SquaredHinge()),
-    (Logistic(), reference.Logistic()),
-    (EpsilonInsensitive(0.3), reference.EpsilonInsensitive(0.3)),
-    (SquaredError(), reference.SquaredError()),
+    (HINGE, reference.Hinge()),
+    (SQUARED_HINGE, reference.SquaredHinge()),
+    (LOGISTIC, reference.Logistic()),
+    (epsilon_insensitive(0.3), reference.EpsilonInsensitive(0.3)),
+    (SQUARED_ERROR, reference.SquaredError()),
 ]
 every_loss = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair[0].name)
 
@@ -56,7 +51,7 @@ def test_terms_of_rows_are_those_of_the_formulas(pair, n):
     gap = loss.gap(y, s, c, inside)
     assert (gap >= 0).all()
     np.testing.assert_allclose(gap, oracle.gap(y, s, c, inside), rtol=1e-10, atol=1e-13)
-    if is_smooth(loss):
+    if loss.is_smooth:
         for ours, theirs in zip(
             loss.derivatives(y, s, c), oracle.derivatives(y, s, c), strict=True
         ):
@@ -70,7 +65,7 @@ def test_entropies_keep_their_digits_near_the_ends(fraction, cost):
     a = cost * fraction
     u = a / cost
     exact = -cost * (xlogy(u, u) + xlog1py(1 - u, -u))
-    found = Logistic().dual_total(np.ones(1), np.array([cost]), np.array([a]))
+    found = LOGISTIC.dual_total(np.ones(1), np.array([cost]), np.array([a]))
     assert found == pytest.approx(float(exact), rel=1e-14, abs=1e-300)
 
 
@@ -98,6 +93,6 @@ def test_no_intercept_has_a_smaller_loss_than_the_best(pair, seed):
 
 def test_a_loss_that_is_not_smooth_has_no_derivatives():
     with pytest.raises(ValueError, match="not smooth"):
-        Hinge().core.derivatives(np.ones(2), np.ones(2), np.ones(2))
+        HINGE.core.derivatives(np.ones(2), np.ones(2), np.ones(2))
     with pytest.raises(ValueError, match="one number a row"):
-        Hinge().total(np.ones(2), np.ones(3), np.ones(2))
+        HINGE.total(np.ones(2), np.ones(3), np.ones(2))

@@ -17,7 +17,7 @@ from separable.penalties.elastic_net import ElasticNetPenalty
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.typing import Floats
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.linalg.design_matrix import DesignMatrix
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.typing import Floats
 
 

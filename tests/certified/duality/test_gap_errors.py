@@ -13,20 +13,16 @@ import pytest
 from separable._core import native
 from separable.certified.problem import Lane, Problem
 from separable.data.rows import as_rows
-from separable.losses.epsilon_insensitive import EpsilonInsensitive
-from separable.losses.hinge import Hinge
-from separable.losses.logistic import Logistic
-from separable.losses.squared_error import SquaredError
-from separable.losses.squared_hinge import SquaredHinge
+from separable.losses.loss import HINGE, LOGISTIC, SQUARED_ERROR, SQUARED_HINGE, epsilon_insensitive
 from tests.reference import losses
 
 if TYPE_CHECKING:
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.typing import Floats
 
 pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
-LOSSES = [Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.2), SquaredError()]
+LOSSES = [HINGE, SQUARED_HINGE, LOGISTIC, epsilon_insensitive(0.2), SQUARED_ERROR]
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class _Case:
 
 def _case(loss: Loss, seed: int, n: int = 150) -> _Case:
     rng = np.random.default_rng(seed)
-    is_regression = isinstance(loss, EpsilonInsensitive | SquaredError)
+    is_regression = loss.is_regression
     code = rng.integers(0, 3, n).astype(np.int32)
     target: Any = rng.normal(size=n) if is_regression else code
     weight = rng.uniform(0.5, 2.0, n)
@@ -96,7 +92,7 @@ def test_residuals_stand_for_scores(loss: Loss) -> None:
 
 
 def test_a_loss_of_scores_takes_no_residuals() -> None:
-    case = _case(Logistic(), 2)
+    case = _case(LOGISTIC, 2)
     with pytest.raises(ValueError, match="residuals"):
         _errors(case, np.zeros((1, 2)), np.zeros(2), case.s)
 

@@ -21,14 +21,14 @@ from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
 from separable.data.rows import as_rows
 from separable.losses import softmax as core
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 from separable.losses.softmax import best_intercepts, divergences, losses
 
 
 def problem_of(X, y, weight=None, *, fit_intercept=True, standardize=False, n_classes=None):
     made = prepare(
         as_rows(X),
-        Logistic(),
+        LOGISTIC,
         y.astype(np.int32),
         weight,
         fit_intercept=fit_intercept,

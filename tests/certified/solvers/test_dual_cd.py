@@ -13,19 +13,14 @@ from separable.certified.problem import Columns, Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, descend
 from separable.certified.solvers.solved import Start
 from separable.data.rows import as_rows
-from separable.losses.epsilon_insensitive import EpsilonInsensitive
-from separable.losses.hinge import Hinge
-from separable.losses.logistic import Logistic
-from separable.losses.squared_hinge import SquaredHinge
+from separable.losses.loss import HINGE, LOGISTIC, SQUARED_HINGE, epsilon_insensitive
 from tests.reference.certificate import certify as check_certificate
 from tests.reference.certificate import certify_svr
 from tests.reference.dual_descent import dual_descent
 
 pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
-LOSSES = {
-    loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.2))
-}
+LOSSES = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, LOGISTIC, epsilon_insensitive(0.2))}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES)
 INTERCEPT = pytest.mark.parametrize("intercept", [True, False])
 LONG = pytest.mark.long
@@ -164,9 +159,7 @@ def test_columns_shifted_and_scaled():
     problem = make("log_loss", sparse=False)
     rng = np.random.default_rng(0)
     shift, scale = rng.normal(size=25), rng.uniform(0.5, 2, 25)
-    seen = Problem(
-        problem.rows, Logistic(), problem.target, columns=Columns(shift, scale), value=1.0
-    )
+    seen = Problem(problem.rows, LOGISTIC, problem.target, columns=Columns(shift, scale), value=1.0)
     lanes = [Lane(1.0), Lane(1.0, 2)]
     found, _ = run(seen, lanes, tol=1e-6)
     check_certificates(seen, lanes, found, (dense(problem) - shift) * scale)
@@ -175,10 +168,10 @@ def test_columns_shifted_and_scaled():
 def test_sparse_columns_scaled():
     problem = make("hinge")
     scale = np.random.default_rng(0).uniform(0.5, 2, 25)
-    seen = Problem(problem.rows, Hinge(), problem.target, columns=Columns(None, scale), value=0.25)
+    seen = Problem(problem.rows, HINGE, problem.target, columns=Columns(None, scale), value=0.25)
     lanes = [Lane(1.0), Lane(2.0, 2)]
     found, _ = run(seen, lanes, tol=1e-5)
-    plain = Problem(as_rows(dense(problem) * scale), Hinge(), problem.target)
+    plain = Problem(as_rows(dense(problem) * scale), HINGE, problem.target)
     for k, lane in enumerate(lanes):
         theirs = reference(plain, Lane(lane.C * 4, lane.target), found.dual[:, k])
         assert found.certificates[k].dual == pytest.approx(theirs.dual / 4, rel=1e-9)
@@ -276,7 +269,7 @@ def test_only_rows_of_zeros(loss):
 
 def test_one_class_alone():
     problem = make("log_loss")
-    seen = Problem(problem.rows, Logistic(), np.zeros(80, np.int32))
+    seen = Problem(problem.rows, LOGISTIC, np.zeros(80, np.int32))
     found, _ = run(seen, [Lane(1.0)], tol=1e-3, max_iter=20)  # nothing is above its 0
     assert np.isfinite(found.certificates[0].gap)
 

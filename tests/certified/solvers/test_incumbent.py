@@ -16,7 +16,7 @@ from separable.certified.problem import Lane
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
-from separable.losses.hinge import Hinge
+from separable.losses.loss import HINGE
 from tests.certified.unlike_rows import KINDS, hinge_objective, unlike_rows
 
 pytestmark = pytest.mark.native
@@ -100,7 +100,7 @@ def test_classes_together_are_no_worse_than_a_constant(l1_ratio):
 def test_a_lane_is_no_worse_than_one_of_a_smaller_c_beside_it(kind):
     X, y = unlike_rows(kind, 700, 1500)
     problem = prepare(
-        as_rows(X), Hinge(), y.astype(np.int32), None, fit_intercept=True, standardize=False
+        as_rows(X), HINGE, y.astype(np.int32), None, fit_intercept=True, standardize=False
     )
     lanes = [Lane(0.01), Lane(1.0), Lane(100.0)]
     (solved,) = solver_of(problem, SolverOptions(max_iter=2)).solve(lanes)

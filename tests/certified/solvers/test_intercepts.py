@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 30.0, 1e6])
@@ -17,7 +17,7 @@ def test_the_derivative_is_zero_there(size):
         s, c = size * rng.normal(size=40), rng.random(40) + 0.1
         y = np.where(rng.random(40) < 0.3, 1.0, -1.0)
         y[:2] = 1.0, -1.0
-        b = Logistic().best_intercept(y, s, c)
+        b = LOGISTIC.best_intercept(y, s, c)
 
         def gradient(b, y=y, s=s, c=c):
             return c @ (expit(s + b) - (y > 0))

@@ -16,7 +16,7 @@ from separable.certified.solvers.newton import NewtonSolver
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 from tests.interrupts import ctrl_c
 
 pytestmark = pytest.mark.native
@@ -39,7 +39,7 @@ def certificates(problem, lanes):
 def test_interrupt(work, form, lanes):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 200)), rng.integers(0, 2, 2000).astype(np.int32)
-    problem = Problem(as_rows(form(X)), Logistic(), y)
+    problem = Problem(as_rows(form(X)), LOGISTIC, y)
     with pytest.raises(KeyboardInterrupt), ctrl_c():
         work(problem, [Lane(1e6)] * lanes)
 
@@ -61,7 +61,7 @@ def test_lanes_that_nobody_waits_for_are_not_learned(monkeypatch):
         return learn(self, lanes, *given)
 
     monkeypatch.setattr(NewtonSolver, "solve", slowly)
-    problem = Problem(as_rows(X), Logistic(), y, fold=fold)
+    problem = Problem(as_rows(X), LOGISTIC, y, fold=fold)
     solver = solver_of(problem, SolverOptions(n_jobs=2, force="newton"))
     with pytest.raises(KeyboardInterrupt):
         list(solver.solve(lanes))

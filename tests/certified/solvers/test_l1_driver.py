@@ -19,15 +19,13 @@ from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.solved import Start
 from separable.data.rows import as_rows
-from separable.losses.logistic import Logistic
-from separable.losses.squared_error import SquaredError
-from separable.losses.squared_hinge import SquaredHinge
+from separable.losses.loss import LOGISTIC, SQUARED_ERROR, SQUARED_HINGE
 from separable.penalties.elastic_net import ElasticNetPenalty
 from tests.long_cases import first
 from tests.reference.optimality import loss_and_slope
 from tests.versions import NEWER_SKLEARN
 
-LOSSES = {"squared_error": SquaredError(), "log_loss": Logistic(), "squared_hinge": SquaredHinge()}
+LOSSES = {"squared_error": SQUARED_ERROR, "log_loss": LOGISTIC, "squared_hinge": SQUARED_HINGE}
 KINDS = ("plain", "wide", "sparse", "single", "scaled", "shifted", "twice", "constant")
 
 

@@ -9,7 +9,7 @@ from separable._core import native
 from separable.certified.problem import TOGETHER, Columns, Lane, Problem
 from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles
 from separable.data.rows import as_rows, core_rows
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 from tests.certified.engine_problems import use_solvers
 from tests.long_cases import first
 
@@ -155,7 +155,7 @@ def test_scores_of_a_lane_do_not_depend_on_its_neighbours(shape, K, kind):
     X, y = rng.normal(size=shape), rng.integers(K, size=shape[0]).astype(np.int32)
     rows, fold = as_rows(sp.csr_array(X) if kind == "sparse" else X), y % 2 + y // 2
     classes = {"n_classes": K} if K > 2 else {}
-    made = Problem(rows, Logistic(), y, None, fold.astype(np.int32), True, Columns(), **classes)
+    made = Problem(rows, LOGISTIC, y, None, fold.astype(np.int32), True, Columns(), **classes)
     lanes = [Lane(1.0, TOGETHER if K > 2 else 1, fold=-1) for _ in range(7)]
     tiles = LogisticTiles(made)
     batch = Batch.of(made, lanes, tiles.size)

@@ -14,7 +14,7 @@ from separable.certified.solvers.newton_system import full_system
 from separable.certified.solvers.objective import objective_of
 from separable.certified.solvers.options import NewtonOptions
 from separable.data.rows import as_rows
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 from tests.certified.engine_problems import use_options, use_solvers
 
 pytestmark = pytest.mark.native
@@ -43,7 +43,7 @@ def test_any_system(solver, limits, fit_intercept, monkeypatch):
 def test_the_full_hessian(fit_intercept):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 4)), np.arange(30, dtype=np.int32) % 3
-    made = prepare(as_rows(X), Logistic(), y, None, fit_intercept=fit_intercept, standardize=False)
+    made = prepare(as_rows(X), LOGISTIC, y, None, fit_intercept=fit_intercept, standardize=False)
     object.__setattr__(made, "n_classes", 3)
     objective = objective_of(made, Lane(2.0, TOGETHER))
     s = rng.normal(size=(30, 3))

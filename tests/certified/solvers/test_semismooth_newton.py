@@ -21,8 +21,7 @@ from separable.certified.problem import Lane
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import rule_of, solver_of
 from separable.data.rows import as_rows
-from separable.losses.epsilon_insensitive import EpsilonInsensitive
-from separable.losses.hinge import Hinge
+from separable.losses.loss import HINGE, epsilon_insensitive
 from tests.long_cases import first
 
 EPSILON = 0.1
@@ -41,7 +40,7 @@ class Case:
 
     def problem(self):
         target = self.y if self.is_regression else (self.y > 0).astype(np.int32)
-        loss = EpsilonInsensitive(EPSILON) if self.is_regression else Hinge()
+        loss = epsilon_insensitive(EPSILON) if self.is_regression else HINGE
         return prepare(
             as_rows(self.X), loss, target, self.weight,
             fit_intercept=self.fit_intercept, standardize=False,

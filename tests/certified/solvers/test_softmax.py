@@ -22,7 +22,7 @@ from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
 from separable.fitting.best_candidate import GridEdgeWarning
 from separable.geometry import SeparationError
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 from separable.model.files.model_file import load
 from separable.select import path
 from tests.certified.engine_problems import use_options, use_solvers
@@ -175,7 +175,7 @@ def test_a_weight_of_k_is_the_row_k_times():
 def test_two_classes_together_are_the_binary_model_with_half_the_penalty():
     X, y, _ = data(7, K=2)
     made = prepare(
-        as_rows(X), Logistic(), y.astype(np.int32), None, fit_intercept=True, standardize=False
+        as_rows(X), LOGISTIC, y.astype(np.int32), None, fit_intercept=True, standardize=False
     )
     options = SolverOptions(force="newton")
     (found,) = solver_of(replace(made, n_classes=2), options).solve([Lane(1.0, TOGETHER)])

@@ -17,7 +17,7 @@ from separable.certified.solvers.dual_cd import PassedRows, descend
 from separable.certified.solvers.softmax_dual_cd import most_models
 from separable.certified.solvers.solved import Start
 from separable.data.rows import as_rows, core_rows
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 
 pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
@@ -41,7 +41,7 @@ def make(classes=4, seed=0, n=90, d=25, *, sparse=True, dtype=np.float64, weight
     rng = np.random.default_rng(seed + 1)
     return Problem(
         as_rows(csr_array(X) if sparse else X),
-        Logistic(),
+        LOGISTIC,
         y,
         weight=rng.uniform(0.5, 2, n) if weights else None,
         fold=(np.arange(n) // 2 % 3).astype(np.int32),
@@ -182,7 +182,7 @@ def test_columns_shifted_and_scaled():
     rng = np.random.default_rng(0)
     shift, scale = rng.normal(size=25), rng.uniform(0.5, 2, 25)
     columns = Columns(shift, scale)
-    seen = Problem(problem.rows, Logistic(), problem.target, columns=columns, n_classes=4)
+    seen = Problem(problem.rows, LOGISTIC, problem.target, columns=columns, n_classes=4)
     found, _ = run(seen, [model(1.0)])
     check(seen, [model(1.0)], found, (dense(problem) - shift) * scale)
     assert found.certificates[0].converged
@@ -191,9 +191,7 @@ def test_columns_shifted_and_scaled():
 def test_a_common_scale_changes_no_objective():
     problem = make()
     columns = Columns(None, np.full(25, 0.5))
-    seen = Problem(
-        problem.rows, Logistic(), problem.target, columns=columns, value=0.25, n_classes=4
-    )
+    seen = Problem(problem.rows, LOGISTIC, problem.target, columns=columns, value=0.25, n_classes=4)
     one, _ = run(problem, [model(1.0)])
     two, _ = run(seen, [model(1.0)])
     gaps = one.certificates[0].gap + two.certificates[0].gap
@@ -203,7 +201,7 @@ def test_a_common_scale_changes_no_objective():
 def test_a_fold_may_hold_out_all_rows_of_a_class():
     X, y = table(5)
     fold = (y == 3).astype(np.int32)
-    problem = Problem(as_rows(csr_array(X)), Logistic(), y, fold=fold, n_classes=5)
+    problem = Problem(as_rows(csr_array(X)), LOGISTIC, y, fold=fold, n_classes=5)
     lanes = [model(1.0, 1), model(1.0, -1)]
     for one in lanes:
         found, _ = run(problem, [one])
@@ -256,7 +254,7 @@ def test_any_strength_ends_with_a_true_bound(intercept, exponent):
 def test_rows_of_zeros(dtype, intercept):
     X, y = table()
     X[::3] = 0.0
-    problem = Problem(as_rows(csr_array(X)), Logistic(), y, fit_intercept=intercept, n_classes=4)
+    problem = Problem(as_rows(csr_array(X)), LOGISTIC, y, fit_intercept=intercept, n_classes=4)
     found, _ = run(problem, [model(1.0)], tol=1e-6, dtype=dtype)
     check(problem, [model(1.0)], found)
     assert found.certificates[0].converged
@@ -264,7 +262,7 @@ def test_rows_of_zeros(dtype, intercept):
 
 def test_only_rows_of_zeros():
     _, y = table()
-    problem = Problem(as_rows(csr_array(np.zeros((90, 25)))), Logistic(), y, n_classes=4)
+    problem = Problem(as_rows(csr_array(np.zeros((90, 25)))), LOGISTIC, y, n_classes=4)
     found, _ = run(problem, [model(1.0)])
     check(problem, [model(1.0)], found)
     assert found.certificates[0].converged
@@ -274,7 +272,7 @@ def test_only_rows_of_zeros():
 def test_rows_that_differ_in_class_alone():
     X, y = table(3, n=60)
     X, y = np.vstack([X, X, X]), np.concatenate([y, (y + 1) % 3, y]).astype(np.int32)
-    problem = Problem(as_rows(csr_array(X)), Logistic(), y, n_classes=3)
+    problem = Problem(as_rows(csr_array(X)), LOGISTIC, y, n_classes=3)
     lanes = [model(10.0), model(0.1)]
     found, _ = run(problem, lanes)
     assert all(one.converged for one in found.certificates)
@@ -285,11 +283,11 @@ def test_a_weight_is_a_number_of_rows():
     X, y = table(3, n=50)
     weight = np.random.default_rng(3).integers(1, 4, 50)
     weighted = Problem(
-        as_rows(csr_array(X)), Logistic(), y, weight=weight.astype(np.float64), n_classes=3
+        as_rows(csr_array(X)), LOGISTIC, y, weight=weight.astype(np.float64), n_classes=3
     )
     repeated = Problem(
         as_rows(csr_array(np.repeat(X, weight, axis=0))),
-        Logistic(),
+        LOGISTIC,
         np.repeat(y, weight),
         n_classes=3,
     )
@@ -388,7 +386,7 @@ def test_goes_on_from_a_start(classes):
 def test_starts_without_a_class_that_is_not_there():
     X, y = table(5)
     problem = Problem(
-        as_rows(csr_array(X)), Logistic(), y, fold=(y == 3).astype(np.int32), n_classes=5
+        as_rows(csr_array(X)), LOGISTIC, y, fold=(y == 3).astype(np.int32), n_classes=5
     )
     first, _ = run(problem, [model(1.0, 1)])
     again, _ = run(problem, [model(1.0, 1)], start=Start(first.dual, first.intercept))

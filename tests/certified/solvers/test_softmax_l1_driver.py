@@ -23,7 +23,7 @@ from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 from separable.penalties.elastic_net import ElasticNetPenalty
 from separable.select import path
 
@@ -137,7 +137,7 @@ def test_certificate_in_ten_lines(ratio):
 @pytest.mark.parametrize("ratio", [1.0, 0.6])
 def test_gap_is_primal_less_dual_far_from_the_optimum(ratio):
     X, y, rng = data(2)
-    problem = prepare(as_rows(X), Logistic(), y.astype(np.int32), None, fit_intercept=True,
+    problem = prepare(as_rows(X), LOGISTIC, y.astype(np.int32), None, fit_intercept=True,
                       standardize=False)  # fmt: skip
     problem = replace(problem, penalty=ElasticNetPenalty(ratio), n_classes=4)
     u = rng.normal(size=(6, 4))
@@ -282,7 +282,7 @@ def test_more_columns_than_rows():
 
 
 def problem_of(X, y, ratio=1.0, fold=None, **given):
-    problem = prepare(as_rows(X), Logistic(), y.astype(np.int32), None, fit_intercept=True,
+    problem = prepare(as_rows(X), LOGISTIC, y.astype(np.int32), None, fit_intercept=True,
                       standardize=False)  # fmt: skip
     K = int(y.max()) + 1
     return replace(problem, penalty=ElasticNetPenalty(ratio), n_classes=K, fold=fold, **given)

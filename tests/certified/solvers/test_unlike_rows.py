@@ -10,7 +10,7 @@ from separable.certified.preparation import prepare
 from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
 from separable.certified.solvers.options import KktOptions
 from separable.data.rows import as_rows
-from separable.losses.hinge import Hinge
+from separable.losses.loss import HINGE
 from tests.certified.unlike_rows import hinge_objective, unlike_rows
 from tests.long_cases import first
 
@@ -66,7 +66,7 @@ def test_support_vector_regression_converges(kind):
 def equations_of(X, options=None, *, dense, fit_intercept):
     X = np.asarray(X.todense()) if dense else X
     y = (np.arange(X.shape[0]) % 2).astype(np.int32)
-    problem = prepare(as_rows(X), Hinge(), y, None, fit_intercept=fit_intercept, standardize=False)
+    problem = prepare(as_rows(X), HINGE, y, None, fit_intercept=fit_intercept, standardize=False)
     Z = X - X.mean(axis=0) if dense and fit_intercept else X
     return KktRows(problem.x, RowGram(problem.x, options)), Z if dense else np.asarray(Z.todense())
 

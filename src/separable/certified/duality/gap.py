@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from separable.certified.problem import Lane, Problem
     from separable.linalg.column_major import ReadColumns
-    from separable.losses.base import SmoothLoss
     from separable.penalties.base import ConvexPenalty
     from separable.penalties.elastic_net import ElasticNetPenalty
     from separable.typing import Floats
@@ -349,7 +348,7 @@ def _negative_gradients(problem: Problem, lanes: Sequence[Lane], scores: Floats)
     if problem.fit_intercept:
         b = np.array(native.row_terms(problem.in_lanes(lanes), z, scores, True)[0])
     for lane, one in enumerate(lanes):
-        z[:, lane] = -loss.derivatives(  # type: ignore[attr-defined]
+        z[:, lane] = -loss.derivatives(
             problem.targets(one), scores[:, lane] + b[lane], problem.costs(one)
         )[0]
     return z
@@ -575,7 +574,7 @@ def evaluate(problem: Problem, lane: Lane, penalty: ConvexPenalty, u: Floats) ->
 
 
 def _evaluate(problem: Problem, lane: Lane, u: Floats, penalty: float) -> Evaluation:
-    loss: SmoothLoss = problem.loss  # type: ignore[assignment]  # block penalties take these only
+    loss = problem.loss
     y, c = problem.targets(lane), problem.costs(lane)
     scores = problem.x.matvec(u[:, None])[:, 0]
     b = loss.best_intercept(y, scores, c) if problem.fit_intercept else 0.0

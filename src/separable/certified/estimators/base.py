@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from separable.fitting.fold_fits import FoldData, FoldFit, LeftOut, PathSolver
     from separable.fitting.fold_fits import Problem as ValidationProblem
     from separable.fitting.splits import Split
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.model.linear_model import Link
     from separable.typing import Floats
 

@@ -28,7 +28,7 @@ from separable.data.rows import as_rows
 from separable.estimator import RegressorMixin
 from separable.fitting.fold_fits import FoldData
 from separable.fitting.targets import check_numbers
-from separable.losses.squared_error import SquaredError
+from separable.losses.loss import SQUARED_ERROR
 from separable.model.parameters import BOOL, POSITIVE, Requirement
 from separable.penalties.elastic_net import ElasticNetPenalty
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from separable.certified.solvers.options import SolverOptions
     from separable.fitting.fold_fits import PathSolver
     from separable.fitting.splits import Split
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.statistics.moments import Moments
     from separable.typing import Floats
 
@@ -101,7 +101,7 @@ class PenalisedSquares(RegressorMixin, CertifiedEstimator):
         return ElasticNetPenalty(self._ratio(), bool(self.positive))
 
     def _loss(self) -> Loss:
-        return SquaredError()
+        return SQUARED_ERROR
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         """Check rows, target and weights; what is not finite in an array shows in its sums."""

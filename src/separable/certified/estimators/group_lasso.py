@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from separable.certified.estimators.base_group_lasso import GroupLearner
 from separable.estimator import RegressorMixin
 from separable.fitting.base import with_parameters
-from separable.losses.squared_error import SquaredError
+from separable.losses.loss import SQUARED_ERROR
 
 if TYPE_CHECKING:
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
 
 __all__ = ["GroupLasso"]
 
@@ -47,4 +47,4 @@ class GroupLasso(RegressorMixin, GroupLearner):
     alpha: float = 1.0
 
     def _loss(self) -> Loss:
-        return SquaredError()
+        return SQUARED_ERROR

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from separable.certified.estimators.base_group_lasso import GroupLearner
 from separable.estimator import ClassifierMixin
 from separable.fitting.base import with_parameters
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 from separable.model.parameters import CLASS_WEIGHT, Requirement
 
 if TYPE_CHECKING:
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.model.linear_model import Link
 
 __all__ = ["GroupLassoClassifier"]
@@ -51,7 +51,7 @@ class GroupLassoClassifier(ClassifierMixin, GroupLearner):
     _requirements: ClassVar[dict[str, Requirement]] = {"class_weight": CLASS_WEIGHT}
 
     def _loss(self) -> Loss:
-        return Logistic()
+        return LOGISTIC
 
     def _link(self) -> Link:
         return "logistic"

@@ -13,8 +13,7 @@ from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, si
 from separable.certified.solvers.policy import solver_of
 from separable.estimator import ClassifierMixin
 from separable.fitting.base import with_parameters
-from separable.losses.hinge import Hinge
-from separable.losses.squared_hinge import SquaredHinge
+from separable.losses.loss import HINGE, SQUARED_HINGE
 from separable.model.parameters import BOOL, CLASS_WEIGHT, POSITIVE, Requirement, one_of
 from separable.penalties.elastic_net import ElasticNetPenalty
 
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from separable.certified.estimators.training_data import TrainingData
     from separable.certified.solvers.policy import Learns
     from separable.fitting.fold_fits import FoldData
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
 
 __all__ = ["PENALISED", "LinearSVM", "check_penalty"]
 
-LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+LOSSES: dict[str, Loss] = {"hinge": HINGE, "squared_hinge": SQUARED_HINGE}
 PENALTIES = {"l2": ElasticNetPenalty(), "l1": ElasticNetPenalty(1.0)}
 
 #: C of learners whose objective needs its penalty.

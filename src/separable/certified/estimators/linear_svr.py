@@ -9,12 +9,12 @@ from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.linear_svm import PENALISED
 from separable.estimator import RegressorMixin
 from separable.fitting.base import with_parameters
-from separable.losses.epsilon_insensitive import EpsilonInsensitive
+from separable.losses.loss import epsilon_insensitive
 from separable.model.parameters import NOT_NEGATIVE, Requirement
 
 if TYPE_CHECKING:
     from separable.fitting.fold_fits import FoldData
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
 
 __all__ = ["LinearSVR"]
 
@@ -58,7 +58,7 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):
     }
 
     def _loss(self) -> Loss:
-        return EpsilonInsensitive(float(self.epsilon))
+        return epsilon_insensitive(float(self.epsilon))
 
     def _has_left_out(self, data: FoldData) -> bool:
         del data

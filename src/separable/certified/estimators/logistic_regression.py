@@ -13,7 +13,7 @@ from separable.certified.inference.logistic_summary import check_level, infer, s
 from separable.certified.problem import TOGETHER
 from separable.estimator import ClassifierMixin, check_is_fitted
 from separable.fitting.base import with_parameters
-from separable.losses.logistic import Logistic
+from separable.losses.loss import LOGISTIC
 from separable.model.arrays import checked_names
 from separable.model.parameters import (
     CLASS_WEIGHT,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from separable.certified.inference.logistic_summary import Inference, LogisticSummary
     from separable.certified.problem import Lane, Problem
     from separable.fitting.fold_fits import FoldData
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.model.linear_model import Link
 
 __all__ = ["MULTI_CLASS", "LogisticRegression", "refuse_no_penalty"]
@@ -115,7 +115,7 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
     }
 
     def _loss(self) -> Loss:
-        return Logistic()
+        return LOGISTIC
 
     def _is_joint(self) -> bool:
         return self.multi_class == "multinomial"

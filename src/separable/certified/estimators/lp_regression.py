@@ -21,7 +21,7 @@ from separable.certified.solvers.interior_point.max_norm_interior import (
 from separable.estimator import RegressorMixin
 from separable.fitting.base import with_parameters
 from separable.linalg.cholesky import Cholesky
-from separable.losses.squared_error import SquaredError
+from separable.losses.loss import SQUARED_ERROR
 from separable.model.parameters import Requirement
 from separable.penalties.lp import POWERS, LpPenalty
 from separable.penalties.max_norm import MaxPenalty
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem
     from separable.fitting.fold_fits import FoldFit
     from separable.fitting.splits import Split
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.typing import Floats
 
 
@@ -144,7 +144,7 @@ class LpRegression(RegressorMixin, BlockLearner):
     }
 
     def _loss(self) -> Loss:
-        return SquaredError()
+        return SQUARED_ERROR
 
     @property
     def _is_local(self) -> bool:

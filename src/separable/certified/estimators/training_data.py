@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.typing import Floats
 
 __all__ = ["RowMask", "TrainingData", "read_data", "training_rows"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from separable.estimator import clone
 from separable.fitting.fold_fits import LeftOut
 from separable.fitting.predictions import ask, join, predictions_from_scores
 from separable.fitting.splits import take
-from separable.losses.base import is_smooth
-from separable.losses.epsilon_insensitive import EpsilonInsensitive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem
     from separable.fitting.fold_fits import FoldData
     from separable.fitting.fold_fits import Problem as ValidationProblem
-    from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 
@@ -120,7 +117,7 @@ def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOutFit:
     fold_data : FoldData
     """
     training = learner._training_data(fold_data)
-    smooth = is_smooth(learner._loss())
+    smooth = learner._loss().is_smooth
     if not smooth and (learner.tol is None or learner.tol > BREAKPOINT_GAP):
         learner = clone(learner).set_params(tol=BREAKPOINT_GAP)
     fitted = learner._learn(training)
@@ -168,7 +165,7 @@ def _one_model(
     weights = np.asarray(found.weights, np.float64)
     if lane.target == TOGETHER:
         return _joint(problem, lane, changes, weights, found.scores)
-    if is_smooth(problem.loss):
+    if problem.loss.is_smooth:
         return _smooth(problem, lane, changes, weights[:, 0], found.scores[:, 0])
     return _piecewise_linear(problem, lane, changes, found)
 
@@ -196,7 +193,7 @@ def _smooth(
     mine = weights[free] if d else np.zeros(1)
     fit = SmoothFit(
         LeftOutRows(fewer, by_rows=by_rows),
-        cast("SmoothLoss", problem.loss),
+        problem.loss,
         problem.targets(lane),
         problem.costs(lane),
         scores,
@@ -236,7 +233,7 @@ def _piecewise_linear(
     y, c = problem.targets(lane), problem.costs(lane)
     breakpoints = (
         Breakpoints.of_insensitive(y, c, problem.loss.epsilon)
-        if isinstance(problem.loss, EpsilonInsensitive)
+        if problem.loss.is_regression
         else Breakpoints.of_hinge(y, c)
     )
     rows = LeftOutRows(problem, by_rows=_by_rows(n, d, changes))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from separable.certified.loo.changes import Changes
     from separable.certified.loo.loo_rows import LeftOutRows
-    from separable.losses.base import SmoothLoss
+    from separable.losses.loss import Loss
     from separable.typing import Floats, Indices
 
 
@@ -60,7 +60,7 @@ class SmoothFit:
     ----------
     rows : LeftOutRows
         Of the columns whose weights are free to move.
-    loss : SmoothLoss
+    loss : Loss
     y, c, s : ndarray, shape (n,)
         Targets, costs and scores.
     weights : ndarray, shape (d,)
@@ -73,7 +73,7 @@ class SmoothFit:
     """
 
     rows: LeftOutRows
-    loss: SmoothLoss
+    loss: Loss
     y: Floats
     c: Floats
     s: Floats

@@ -150,7 +150,7 @@ class CoordinatePath(CoordinateSolver):
         """Return the rows of a cost, the columns of scores, and the loss, for interior points."""
         y, c = self.problem.targets(lane), self.problem.costs(lane)
         used = np.flatnonzero(c)
-        rows = BinaryRows(self.problem.loss, y[used], c[used])  # type: ignore[arg-type]
+        rows = BinaryRows(self.problem.loss, y[used], c[used])
         return used, np.arange(1), rows
 
     def with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
@@ -160,7 +160,7 @@ class CoordinatePath(CoordinateSolver):
         if found.certificates[0].converged or not 0 < len(support) * len(found.dual) <= MAX_CELLS:
             return found
         y, c, penalty = problem.targets(lane), problem.costs(lane), problem.column_penalty
-        gradient, h = problem.loss.derivatives(y, found.scores[:, 0], c)  # type: ignore[attr-defined]
+        gradient, h = problem.loss.derivatives(y, found.scores[:, 0], c)
         x = self.columns.take(support).written_out()
         correlation = penalty.l1 * np.sign(u[support]) + penalty.l2 * u[support]
         z = fitted_dual(x, h, -gradient, correlation, is_centred=problem.fit_intercept)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.logistic_tiles import Curvature
     from separable.certified.solvers.solved import Goal, OnPass, Start
-    from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 __all__ = ["LbfgsSolver"]
@@ -324,8 +323,8 @@ class LbfgsSolver:
         return certify(problem, [lane], np.maximum(p, 0.0), tol, weights, b)
 
     def _derivatives(self, lane: Lane, scores: Floats) -> tuple[Floats, Floats]:
-        loss = cast("SmoothLoss", self.problem.loss)
-        return loss.derivatives(self.problem.targets(lane), scores[:, 0], self.problem.costs(lane))
+        problem = self.problem
+        return problem.loss.derivatives(problem.targets(lane), scores[:, 0], problem.costs(lane))
 
     def _balanced(self, lane: Lane, z: Floats, curvature: Floats) -> Floats:
         """Return a dual point with sum 0, to first order that of the best intercept, (n, 1)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from separable.losses.softmax import (
 if TYPE_CHECKING:
     from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
-    from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 __all__ = ["Objective", "RowModel", "objective_of"]
@@ -196,7 +195,7 @@ class _Binary(Objective):
     def __init__(self, problem: Problem, lane: Lane) -> None:
         super().__init__(problem, lane)
         self.y = problem.targets(lane)
-        self._loss = cast("SmoothLoss", problem.loss)
+        self._loss = problem.loss
 
     def loss(self, s: Floats) -> float:
         return self._loss.total(self.y, s[:, 0], self.c)

@@ -10,7 +10,6 @@ import numpy as np
 from separable.certified.solvers.driver import Driver, Learns
 from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.logistic_tiles import is_scattered, is_worth_spreading
-from separable.losses.base import is_smooth
 
 if TYPE_CHECKING:
     from separable.certified.problem import Problem
@@ -96,7 +95,7 @@ def _has_alike_norms(problem: Problem) -> bool:
 
 def rule_of(problem: Problem, force: str | None = None) -> Rule:
     """Return the rule of a problem with an l2 penalty."""
-    loss = "smooth" if is_smooth(problem.loss) else "piecewise"
+    loss = "smooth" if problem.loss.is_smooth else "piecewise"
     loss = "logistic" if problem.loss.is_multinomial else loss
     if force is not None:
         return Rule(loss, "any", 0, (force,))

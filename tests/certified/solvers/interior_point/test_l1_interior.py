@@ -19,12 +19,10 @@ from separable.certified.solvers.interior_point.l1_interior import (
     SoftmaxRows,
     interior_points,
 )
-from separable.losses.logistic import Logistic
-from separable.losses.squared_error import SquaredError
-from separable.losses.squared_hinge import SquaredHinge
+from separable.losses.loss import LOGISTIC, SQUARED_ERROR, SQUARED_HINGE
 from tests.reference import losses
 
-LOSSES = {"squared_error": SquaredError(), "log_loss": Logistic(), "squared_hinge": SquaredHinge()}
+LOSSES = {"squared_error": SQUARED_ERROR, "log_loss": LOGISTIC, "squared_hinge": SQUARED_HINGE}
 
 
 def derivatives(loss, y, s):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from separable.certified.duality.feasibility import RowClasses
-    from separable.losses.base import SmoothLoss
+    from separable.losses.loss import Loss
     from separable.typing import Floats
 
 
@@ -96,12 +96,12 @@ class BinaryRows:
 
     Parameters
     ----------
-    loss : SmoothLoss
+    loss : Loss
     y, c : ndarray, shape (n,)
         Targets and costs, all above 0.
     """
 
-    loss: SmoothLoss
+    loss: Loss
     y: Floats
     c: Floats
 

@@ -27,7 +27,6 @@ from separable.certified.solvers.interior_point.predictor_corrector import Point
 from separable.certified.solvers.options import InteriorPointOptions
 from separable.linalg.cholesky import Bordered
 from separable.linalg.lstsq import lstsq
-from separable.losses.epsilon_insensitive import EpsilonInsensitive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from separable.certified.solvers.interior_point.kkt import Equations
     from separable.certified.solvers.stopping import StoppingCriterion
     from separable.linalg.design_matrix import DesignMatrix
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.typing import Floats
 
     Pairs = tuple[tuple[Floats, Floats], ...]
@@ -66,7 +65,7 @@ class Box:
     @classmethod
     def of(cls, loss: Loss, y: Floats, c: Floats, scores: Floats) -> Box:
         """Return the variables of a loss, for a start at some scores."""
-        if isinstance(loss, EpsilonInsensitive):
+        if loss.is_regression:
             up, off = np.ones_like(y), float(np.abs(y - scores).mean())
             linear = np.stack([loss.epsilon - y, loss.epsilon + y])
             return cls(np.stack([up, -up]), linear, c, off + loss.epsilon or 1.0)
@@ -118,7 +117,8 @@ def interior_point(
     Parameters
     ----------
     x : RowProducts
-    loss : Hinge or EpsilonInsensitive
+    loss : Loss
+        Piecewise linear.
     y, c : ndarray, shape (n,)
         Targets and costs; rows of cost 0 do not count.
     fit_intercept : bool

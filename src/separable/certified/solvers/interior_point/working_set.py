@@ -17,7 +17,6 @@ from separable.certified.solvers.interior_point.piecewise_linear_interior import
     interior_point,
 )
 from separable.data.rows import as_rows
-from separable.losses.epsilon_insensitive import EpsilonInsensitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from separable.certified.problem import Problem
     from separable.certified.solvers.stopping import StoppingRule
     from separable.linalg.design_matrix import DesignMatrix
-    from separable.losses.base import Loss
+    from separable.losses.loss import Loss
     from separable.typing import Floats
 
 
@@ -129,7 +128,7 @@ def _scores(problem: Problem, x: DesignMatrix, y: Floats, c: Floats, w: Floats) 
 
 def _sides(loss: Loss, y: Floats, c: Floats, scores: Floats) -> tuple[Floats, Floats]:
     """Return the signed distance of each row to its breakpoint, and z far from it."""
-    if isinstance(loss, EpsilonInsensitive):
+    if loss.is_regression:
         off = y - scores
         inside = loss.epsilon - np.abs(off)
         return inside, np.where(inside < 0, np.sign(off) * c, 0.0)
