@@ -151,8 +151,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
-    __getattr__ = lazy_names(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 __all__ = ["lazy_names"]
 
 
-def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a package.
+def lazy_names(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package.
 
     Parameters
     ----------
@@ -31,4 +33,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object
         setattr(sys.modules[package], name, value)
         return value
 
-    return home_of
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *homes})
+
+    return home_of, names

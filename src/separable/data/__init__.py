@@ -56,4 +56,4 @@ _HOMES = {
 
 
 if not TYPE_CHECKING:  # type checkers should see only the names above
-    __getattr__ = lazy_names(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -18,4 +18,4 @@ PENGUINS = Path(__file__).parent / "penguins.csv"
 _HOMES = dict.fromkeys(("EXAMPLES", "Example", "load"), "separable.datasets.examples")
 
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
-    __getattr__ = lazy_names(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

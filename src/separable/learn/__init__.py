@@ -15,4 +15,4 @@ __all__ = ["Trace", "trace"]
 _HOMES = {"Trace": "separable.learn.trace_table", "trace": "separable.learn.tracing"}
 
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
-    __getattr__ = lazy_names(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -21,4 +21,4 @@ _HOMES = {
 }
 
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
-    __getattr__ = lazy_names(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from separable._lazy import lazy_names
@@ -24,13 +23,5 @@ _HOMES = {
 
 __all__ = ["METRICS", "Metric", "Predictions", "UndefinedMetric"]
 
-if not TYPE_CHECKING:
-    _lazy = lazy_names(__name__, _HOMES)
-
-    def __getattr__(name: str) -> object:
-        if name != "Answers":
-            return _lazy(name)
-        text = "separable.model.metrics.Answers is now called Predictions. Use that name."
-        warnings.warn(text, FutureWarning, stacklevel=2)
-        globals()[name] = _lazy("Predictions")  # so that it warns once
-        return globals()[name]
+if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)
