@@ -20,7 +20,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn lint format house bench bench-everyday bench-curves bench-main-job pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn lint format docs house bench bench-everyday bench-curves bench-main-job pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -80,6 +80,11 @@ format: $(VENV)/extra-lint ## fix what lint can fix by itself
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/clang-format -i $(CPP)
 
+docs: $(VENV)/extra-docs $(VENV)/extra-report ## build the documentation site in build/site and check its links
+	@$(BIN)/zensical build --clean --strict > $(VENV)/docs.txt 2>&1 || { cat $(VENV)/docs.txt; exit 1; }
+	@rm -f build/site/lab.html && $(BIN)/separable lab -o build/site/lab.html > /dev/null
+	@echo "docs: build/site/index.html"
+
 house: ## print the size and shape of the source tree, and the words it uses
 	@$(PYTHON) benchmarks/house.py
 
@@ -125,17 +130,18 @@ stub: $(VENV)/installed ## write the type stubs of the compiled core again
 
 clean: ## remove everything that make made
 	@rm -rf build dist $(VENV) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis \
-	  .import_linter_cache .grimp_cache
+	  .import_linter_cache .grimp_cache .cache
 	@find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2> /dev/null || true
 
 # ------------------------------------------------------------------ installing
 
-# The requirements of the package (`run`) or of one of pyproject.toml's extras, one a line; none if
-# there is no such extra.
+# The requirements of the package (`run`), of one of pyproject.toml's extras or of a dependency group,
+# one a line.
 requirements = $(PY) -c 'import pathlib, tomllib; \
-  project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]; \
-  known = {"run": project["dependencies"], **project["optional-dependencies"]}; \
-  print(*known.get("$(1)", []), sep="\n")'
+  settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text()); \
+  project, groups = settings["project"], settings["dependency-groups"]; \
+  known = {"run": project["dependencies"], **project["optional-dependencies"], **groups}; \
+  print(*known["$(1)"], sep="\n")'
 
 define install_extra
 $(call requirements,$(1)) > $(VENV)/requirements-$(1).txt && \
@@ -153,8 +159,8 @@ endef
 
 # The lowest versions that pyproject.toml allows, of what the package and its tests need, one a line.
 lowest = $(PY) -c 'import pathlib, tomllib; \
-  project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]; \
-  needed = project["dependencies"] + project["optional-dependencies"]["test"]; \
+  settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text()); \
+  needed = settings["project"]["dependencies"] + settings["dependency-groups"]["test"]; \
   print(*(each.replace(">=", "==") for each in needed), sep="\n")'
 
 # The wheel comes from the build folder of the editable install, so nothing is compiled again.

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import separable
+
 ROOT = Path(__file__).parents[1]
 #: pip install, uv add, conda install, ... followed by the rest of the line and the next.
 INSTALLS = re.compile(
@@ -72,3 +74,8 @@ def test_the_distribution_has_the_name_that_is_ours():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] == "separable-ml"
     assert set(project["scripts"]) == {"separable"}
+
+
+def test_the_citation_has_the_version_of_the_package():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {separable.__version__}\n" in citation
