@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import importlib.util
+import operator
 import re
 from pathlib import Path
 
 import pytest
+
+import separable
 
 pytestmark = pytest.mark.every_case
 
@@ -106,6 +110,26 @@ def test_every_page_is_linked_from_the_index(page):
             f"({page.relative_to(ROOT / 'docs').as_posix()})"
             in (ROOT / "docs/index.md").read_text()
         )
+
+
+def test_every_page_is_in_the_navigation_of_the_site():
+    site = (ROOT / "zensical.toml").read_text()
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in ROOT.glob("docs/**/*.md")]
+    assert sorted(re.findall(r'"([\w/]+\.md)"', site)) == sorted(pages)
+
+
+def test_the_api_reference_has_every_public_name_once():
+    pages = "".join(page.read_text() for page in ROOT.glob("docs/reference/api/*.md"))
+    names = re.findall(r"^::: separable\.([\w.]+)$", pages, re.MULTILINE)
+    assert sorted(names) == sorted(set(names))
+    packages = ["data", "geometry", "lab", "learn", "plot", "report", "select", "serve", "workflow"]
+    public = set(separable.__all__) - {"__version__"}
+    for package in packages:
+        module = importlib.import_module(f"separable.{package}")
+        public |= {f"{package}.{name}" for name in module.__all__}
+    assert public - {"workflow.train"} <= set(names)
+    for name in names:
+        assert operator.attrgetter(name)(separable).__doc__, name
 
 
 def test_every_benchmark_is_described_in_the_order_it_runs():
