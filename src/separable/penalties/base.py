@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from separable.typing import Floats
 
-__all__ = ["BlockPart", "BlockPenalty", "ConvexPenalty", "Descent", "Proximal", "SmoothPart"]
+__all__ = ["BlockPenalty", "ConvexPenalty", "Descent", "Proximal"]
 
 
 class Descent(Protocol):
@@ -46,38 +46,11 @@ class Proximal(ConvexPenalty, Protocol):
         """Return the x that minimises 1/2 |x - t|^2 + step penalty(x)."""
 
 
-class SmoothPart(Protocol):
-    """A penalty that is smooth at the current weights."""
-
-    @property
-    def n_blocks(self) -> int:
-        """The number of blocks."""
+class BlockPenalty(ConvexPenalty, Protocol):
+    """A block-separable penalty."""
 
     def value(self, u: Floats) -> float:
         """Return the penalty."""
-
-    def derivatives(self, u: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient and the Hessian of the penalty; no weight is 0."""
-
-
-class BlockPart(SmoothPart, Protocol):
-    """The penalty restricted to a subset of blocks."""
-
-    def used(self, u: Floats) -> NDArray[np.bool_]:
-        """Return the mask of non-zero blocks."""
-
-    def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the columns of the given blocks, in block order."""
-
-    def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
-        """Move u close to the minimum of 1/2 u'hu - q'u + penalty(u) by a barrier method.
-
-        u and g = q - hu are updated in place; ``size`` is roughly the objective value.
-        """
-
-
-class BlockPenalty(ConvexPenalty, Protocol):
-    """A block-separable penalty."""
 
     @property
     def is_sparse(self) -> bool:
@@ -93,11 +66,20 @@ class BlockPenalty(ConvexPenalty, Protocol):
     def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the columns of the given blocks, in block order."""
 
-    def part(self, blocks: NDArray[np.intp]) -> BlockPart:
+    def part(self, blocks: NDArray[np.intp]) -> BlockPenalty:
         """Return the penalty restricted to the given blocks, columns in block order."""
 
-    def violations(self, u: Floats, v: Floats) -> Floats:
-        """Return the violation of the optimality condition of each block that is 0."""
+    def violations(self, v: Floats) -> Floats:
+        """Return the violation of the optimality condition of each block if it is 0."""
+
+    def derivatives(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return the gradient and the Hessian of the penalty; no block is 0."""
 
     def descent(self, blocks: NDArray[np.intp], h: Floats) -> Descent:
         """Return block coordinate descent over the given blocks."""
+
+    def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
+        """Move u close to the minimum of 1/2 u'hu - q'u + penalty(u) by a barrier method.
+
+        u and g = q - hu are updated in place; ``size`` is roughly the objective value.
+        """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
-from separable.penalties.group_barrier import MOST_COLUMNS, follow_barrier
+from separable.penalties.group_barrier import follow_barrier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,9 +111,8 @@ class GroupPenalty:
         sizes = np.diff(self._starts)[blocks]
         return GroupPenalty(np.repeat(np.arange(len(blocks)), sizes), self.lam[blocks])
 
-    def violations(self, u: Floats, v: Floats) -> Floats:
-        """Return the violation of the optimality condition of each group that is 0."""
-        del u
+    def violations(self, v: Floats) -> Floats:
+        """Return the violation of the optimality condition of each group if it is 0."""
         return self.norms(v) - self.lam
 
     def descent(self, blocks: NDArray[np.intp], h: Floats) -> Descent:
@@ -130,8 +129,7 @@ class GroupPenalty:
 
     def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
         """Move u close to the minimum; see ``group_barrier``."""
-        if len(u) <= MOST_COLUMNS:
-            follow_barrier(h, u, g, self.group, self.lam, size)
+        follow_barrier(h, u, g, self.group, self.lam, size)
 
 
 def _axes(h: Floats, start: NDArray[np.int64]) -> tuple[Floats, Floats]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["MOST_COLUMNS", "follow_barrier"]
+__all__ = ["follow_barrier"]
 
 #: Maximum number of columns: more would take seconds.
 MOST_COLUMNS = 1000
@@ -41,6 +41,8 @@ def follow_barrier(
 ) -> None:
     """Move u close to the minimum; u and g = q - hu are updated in place.
 
+    They stay where they are if columns are more than `MOST_COLUMNS`.
+
     Parameters
     ----------
     h : ndarray, shape (d, d)
@@ -52,6 +54,8 @@ def follow_barrier(
     size : float
         Roughly the objective value; mu starts at size / n_groups.
     """
+    if len(u) > MOST_COLUMNS:
+        return
     same = group[:, None] == group
     mu = size / len(lam)
     last, steps = FINAL_MU_RATIO * mu, 0

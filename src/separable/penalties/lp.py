@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
-from separable.penalties.group_barrier import MOST_COLUMNS, follow_barrier
+from separable.penalties.group_barrier import follow_barrier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,9 +130,8 @@ class LpPenalty:
         """Return the penalty restricted to the given blocks."""
         return LpPenalty(self.power, self.lam[blocks])
 
-    def violations(self, u: Floats, v: Floats) -> Floats:
-        """Return the violation of the optimality condition of each weight that is 0."""
-        del u
+    def violations(self, v: Floats) -> Floats:
+        """Return the violation of the optimality condition of each weight if it is 0."""
         return np.abs(v) - self.lam
 
     def descent(self, blocks: NDArray[np.intp], h: Floats) -> Descent:
@@ -146,7 +145,7 @@ class LpPenalty:
 
     def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
         """Move u close to the minimum if p = 1; for p > 1 Newton's method is enough."""
-        if self.p == 1 and len(u) <= MOST_COLUMNS:
+        if self.p == 1:
             follow_barrier(h, u, g, np.arange(len(u)), self.lam, size)
 
 

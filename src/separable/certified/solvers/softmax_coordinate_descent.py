@@ -21,7 +21,7 @@ from separable.certified.duality.feasibility import RowClasses, dual_points, mak
 from separable.certified.duality.gap import certify, softmax_certificate
 from separable.certified.solvers.coordinate_descent import CoordinateSolver
 from separable.certified.solvers.interior_point.l1_interior import SoftmaxRows
-from separable.certified.solvers.stopping import StoppingRule
+from separable.certified.solvers.stopping import LooseStopping, StoppingRule
 from separable.losses.softmax import best_intercepts, losses
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ MIN_MIX, MIX_FACTOR = 1e-5, 10.0
 #: Continuation: maximum ratio of consecutive C on the way to a lane,
 MAX_C_RATIO = 10.0
 #: their relative gap, and their maximum number of steps.
-PATH_GAP, MAX_PATH_STEPS = 0.1, 8
+PATH_GAP, MAX_PATH_STEPS = 0.1, 9
 
 
 class SoftmaxPath(CoordinateSolver):
@@ -134,7 +134,8 @@ class SoftmaxPath(CoordinateSolver):
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
             for C in _between(last, lane.C):
                 near = self._newton(replace(lane, C=C), end)
-                _, weights = near.learn(weights, PathStopping(stopping_rule), (most - passes) / 2)
+                loose = LooseStopping(stopping_rule, PATH_GAP, MAX_PATH_STEPS)
+                _, weights = near.learn(weights, loose, (most - passes) / 2)
                 passes += near.passes
             work = self._newton(lane, end)
             p, u = work.learn(weights, stopping_rule, most - passes)
@@ -182,7 +183,7 @@ class ProximalNewton:
     def learn(
         self,
         weights: Floats,
-        stopping_rule: StoppingRule | PathStopping,
+        stopping_rule: StoppingRule | LooseStopping,
         max_passes: float,
     ) -> tuple[Floats, Floats]:
         """Solve from weights, (d, K); return probabilities and weights of all K classes.
@@ -370,27 +371,6 @@ def _present_classes(problem: Problem, lane: Lane) -> tuple[NDArray[np.intp], Ro
     index = np.zeros(len(rows.present), np.int32)
     index[present] = np.arange(len(present), dtype=np.int32)
     return present, RowClasses(index[rows.y], rows.c, rows.present[present])
-
-
-class PathStopping:
-    """Stopping rule of the intermediate C of a continuation: a loose gap and few steps.
-
-    Parameters
-    ----------
-    stopping_rule : StoppingRule
-        The stopping rule of the lane; it counts steps.
-    """
-
-    def __init__(self, stopping_rule: StoppingRule) -> None:
-        self._stopping_rule, self._left = stopping_rule, MAX_PATH_STEPS
-
-    def __call__(self, p: Floats, weights: Callable[[], Floats], seen: float) -> bool:
-        """Return whether to continue with the next C."""
-        del p, weights
-        if self._stopping_rule.is_stopped or seen <= PATH_GAP or self._left == 0:
-            return True
-        self._left -= 1
-        return self._stopping_rule.report(np.inf)
 
 
 def _between(first: float, last: float) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["StoppingCriterion", "StoppingRule"]
+__all__ = ["LooseStopping", "StoppingRule"]
 
 #: A relative gap at the level of rounding.
 ROUNDING = 1e-15
@@ -25,24 +25,6 @@ TIGHTEN = 0.5
 MAX_IDLE_CERTIFICATES = 3
 #: Small problems certify every step below this relative gap.
 CERTIFY_BELOW = 1e-3
-
-
-class StoppingCriterion(Protocol):
-    """The interface of a stopping rule."""
-
-    @property
-    def wants_more(self) -> bool:
-        """Whether to solve to rounding."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the certified solution is good enough."""
-
-    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
-        """Return whether to stop after a step with dual point z and weights."""
-
-    def consider(self, z: Floats, weights: Floats) -> bool:
-        """Certify z and weights; return whether they are the best so far."""
 
 
 class StoppingRule:
@@ -139,3 +121,25 @@ class StoppingRule:
             self.consider(np.zeros_like(z), weights)
         assert self._best is not None
         return self._best
+
+
+class LooseStopping:
+    """Stopping rule of a problem on the way to another one: a loose gap, without certificates.
+
+    Parameters
+    ----------
+    stopping_rule : StoppingRule
+        Of the problem to solve; it counts steps.
+    tol : float
+        The estimated relative gap at which to stop.
+    max_steps : int
+    """
+
+    def __init__(self, stopping_rule: StoppingRule, tol: float, max_steps: int) -> None:
+        self._stopping_rule, self._tol, self._left = stopping_rule, tol, max_steps
+
+    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
+        """Return whether to stop."""
+        del z, weights
+        self._left -= 1
+        return self._stopping_rule.report(np.inf) or seen <= self._tol or self._left <= 0

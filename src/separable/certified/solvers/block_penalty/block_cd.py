@@ -185,7 +185,7 @@ class BlockDescent:
         if self.problem.rows.n_features <= most or not self.penalty.is_sparse:
             return np.arange(self.penalty.n_blocks) if before is None else before
         used = self.penalty.used(point.u)
-        violations = np.where(used, np.inf, self.penalty.violations(point.u, point.correlation))
+        violations = np.where(used, np.inf, self.penalty.violations(point.correlation))
         if before is not None:
             beyond = violations > 0
             beyond[before] = False

@@ -13,7 +13,7 @@ import numpy as np
 from separable.linalg.cholesky import Cholesky
 
 if TYPE_CHECKING:
-    from separable.penalties.base import SmoothPart
+    from separable.penalties.base import BlockPenalty
     from separable.typing import Floats
 
 
@@ -23,7 +23,7 @@ __all__ = ["newton_on_used"]
 MAX_STEPS, MAX_HALVINGS, MIN_GAIN = 3, 6, 1e-28
 
 
-def newton_on_used(h: Floats, u: Floats, g: Floats, penalty: SmoothPart) -> float:
+def newton_on_used(h: Floats, u: Floats, g: Floats, penalty: BlockPenalty) -> float:
     """Decrease 1/2 u'hu - q'u + penalty(u) from u without zeros; update u and g = q - hu.
 
     If no step length helps, as for collinear columns, the step ends at the first weight that
@@ -55,7 +55,7 @@ def newton_on_used(h: Floats, u: Floats, g: Floats, penalty: SmoothPart) -> floa
 
 
 def _to_first_zero(
-    u: Floats, g: Floats, direction: Floats, h_direction: Floats, penalty: SmoothPart
+    u: Floats, g: Floats, direction: Floats, h_direction: Floats, penalty: BlockPenalty
 ) -> float:
     """Step to the first weight that becomes 0, if that decreases the objective."""
     shrinks = u * direction < 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from separable.penalties.base import Descent, SmoothPart
+    from separable.penalties.base import BlockPenalty, Descent
     from separable.typing import Floats
 
 
@@ -30,12 +30,12 @@ class Extrapolated:
     Parameters
     ----------
     descend : Descent
-    penalty : SmoothPart
+    penalty : BlockPenalty
         Of the same blocks.
     h : ndarray, shape (d, d)
     """
 
-    def __init__(self, descend: Descent, penalty: SmoothPart, h: Floats) -> None:
+    def __init__(self, descend: Descent, penalty: BlockPenalty, h: Floats) -> None:
         self._descend, self._penalty, self._h = descend, penalty, h
 
     def __call__(self, u: Floats, g: Floats, enough: float, most: int) -> tuple[int, float]:

@@ -25,6 +25,7 @@ from scipy.linalg import LinAlgError
 from separable.certified.solvers.interior_point.kkt import KktRows
 from separable.certified.solvers.interior_point.predictor_corrector import Point, interior_points
 from separable.certified.solvers.options import InteriorPointOptions
+from separable.certified.solvers.stopping import LooseStopping
 from separable.linalg.cholesky import Bordered
 from separable.linalg.lstsq import lstsq
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.solvers.interior_point.kkt import Equations
-    from separable.certified.solvers.stopping import StoppingCriterion
+    from separable.certified.solvers.stopping import StoppingRule
     from separable.linalg.design_matrix import DesignMatrix
     from separable.losses.loss import Loss
     from separable.typing import Floats
@@ -107,7 +108,7 @@ def interior_point(
     c: Floats,
     *,
     fit_intercept: bool,
-    stopping_rule: StoppingCriterion,
+    stopping_rule: StoppingRule | LooseStopping,
     max_iter: int,
     fixed: Fixed = Fixed(),  # noqa: B008
     options: InteriorPointOptions = InteriorPointOptions(),  # noqa: B008
@@ -122,8 +123,8 @@ def interior_point(
     y, c : ndarray, shape (n,)
         Targets and costs; rows of cost 0 do not count.
     fit_intercept : bool
-    stopping_rule : StoppingCriterion
-        Called after each step.
+    stopping_rule : StoppingRule or LooseStopping
+        Called after each step; only a StoppingRule certifies active bounds (step 4).
     max_iter : int
         Maximum number of steps.
     fixed : Fixed
@@ -161,7 +162,9 @@ def interior_point(
         has_diverged = least < options.near and not seen < options.diverged * least
         if idle >= options.max_stalled_steps or has_diverged:
             break
-        if stopping_rule.wants_more and seen < options.crossover_gap:  # 4
+        if isinstance(stopping_rule, LooseStopping) or not stopping_rule.wants_more:
+            continue
+        if seen < options.crossover_gap:  # 4
             exact = _solve_free(
                 rows, box, now.pairs, options.max_crossover, fit_intercept=fit_intercept
             )

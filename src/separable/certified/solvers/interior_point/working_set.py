@@ -16,15 +16,13 @@ from separable.certified.solvers.interior_point.piecewise_linear_interior import
     Fixed,
     interior_point,
 )
+from separable.certified.solvers.stopping import LooseStopping, StoppingRule
 from separable.data.rows import as_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from separable.certified.problem import Problem
-    from separable.certified.solvers.stopping import StoppingRule
     from separable.linalg.design_matrix import DesignMatrix
     from separable.losses.loss import Loss
     from separable.typing import Floats
@@ -73,15 +71,15 @@ def solve_near_breakpoints(
         inside[c == 0] = np.inf
         may_move[np.argpartition(np.abs(inside), size)[:size]] = True
         chosen = np.flatnonzero(may_move)
-        z[chosen] = 0.0
+        z[chosen], left = 0.0, max_iter - stopping_rule.steps
         z[chosen], w = interior_point(
             part_of(problem, chosen).x,
             loss,
             y[chosen],
             c[chosen],
             fit_intercept=problem.fit_intercept,
-            stopping_rule=_Inner(stopping_rule, factor * stopping_rule.tol, max_iter),
-            max_iter=max_iter,
+            stopping_rule=LooseStopping(stopping_rule, factor * stopping_rule.tol, left),
+            max_iter=left,
             fixed=Fixed(x.rmatvec(z), float(z.sum())),
         )
         if stopping_rule.is_stopped or factor < 1 or stopping_rule.steps >= max_iter:
@@ -95,29 +93,6 @@ def solve_near_breakpoints(
         may_move |= wrong
         z = after
     return w
-
-
-class _Inner:
-    """Stopping rule of the restricted problem, without certificates."""
-
-    wants_more, is_done = False, False
-
-    def __init__(self, stopping_rule: StoppingRule, enough: float, most: int) -> None:
-        self._stopping_rule, self._enough, self._most = stopping_rule, enough, most
-
-    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
-        """Return whether to stop."""
-        del z, weights
-        return (
-            self._stopping_rule.report(seen)
-            or seen <= self._enough
-            or self._stopping_rule.steps >= self._most
-        )
-
-    def consider(self, z: Floats, weights: Floats) -> bool:
-        """Certify nothing."""
-        del z, weights
-        return False
 
 
 def _scores(problem: Problem, x: DesignMatrix, y: Floats, c: Floats, w: Floats) -> Floats:
