@@ -10,7 +10,17 @@ import separable.lab
 from tests.export.running import tool
 
 WEB = Path(separable.lab.__file__).parent / "web"
-MODULES = ("algebra", "optimum", "kernels", "exact", "csv", "python", "lessons", "validation")
+MODULES = (
+    "algebra",
+    "votes",
+    "optimum",
+    "kernels",
+    "exact",
+    "csv",
+    "python",
+    "lessons",
+    "validation",
+)
 #: Integers that JSON has no type for are texts.
 PRINT = "console.log(JSON.stringify(answer, (_, v) => (typeof v === 'bigint' ? String(v) : v)));"
 

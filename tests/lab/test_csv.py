@@ -18,8 +18,8 @@ def read(text):
     ("text", "message"),
     [
         ("a\n1\n2\n", "one column"),
-        ("a,b\n1,x\n2,y\n", "two columns"),
-        ("a,b,c\nx,y,u\nz,w,v\n", "two columns of numbers"),
+        ("a,b\n1,2\n3,4\n", "between 2 and 20 classes"),
+        ("a,b,c\nx,y,u\nz,w,v\n", "a column of numbers"),
         ("a,b,c\n1,2,u\n3,4.5,u\n7.5,6,u\n", "one class"),
         ("a,b,c\n" + "1,2,u\n" * 3000, "3000 rows"),
         (" " * 2_000_001, "larger than 2 MB"),
@@ -43,6 +43,26 @@ def test_separators_quotes_and_missing_numbers():
     assert len(data["X"]) == 11
     assert data["X"][0] == [1.5, 2]
     assert data["y"][:2] == [-1, 1]
+
+
+def test_one_column_of_numbers_is_enough():
+    data = read("a,b\n1,x\n2,y\n")
+    assert (data["columns"], data["X"], data["y"]) == (["a"], [[1], [2]], [-1, 1])
+
+
+def test_classes_and_columns_can_be_chosen():
+    text = "id,a,b,c,kind\n1,5,0,7,u\n2,6,1,8,v\n3,7,0,9,w\n4,8,1,5,v\n"
+    chosen = "given[1].map((choice) => csv.dataOf(given[0], choice))"
+    kinds, numbers = in_node(
+        chosen, [text, [{"target": 4, "columns": [1, 3], "negative": "v"}, {"target": 2}]]
+    )
+    assert kinds["columns"] == ["a", "c"]
+    assert kinds["classes"] == ["v", "any other"]
+    assert kinds["y"] == [1, -1, 1, -1]
+    assert numbers["columns"] == ["id", "a"]
+    assert numbers["classes"] == ["0", "1"]
+    none = "(() => { try { return csv.dataOf(given, { columns: [] }); } catch (e) { return e.message; } })()"  # noqa: E501
+    assert "at least one column" in in_node(none, text)
 
 
 def test_scripts_are_text():

@@ -181,6 +181,26 @@ def test_permutations_are_permutations_and_depend_on_the_seed():
     assert len({tuple(each) for each in answers}) == 20
 
 
+def test_votes_that_are_kept_up_to_date_are_the_votes():
+    X, y = problem(4, 30)
+    moments = [0, 7, 90, 31, 30, 89, 2, 120]
+    spec = {"learner": "voted", "eta": 0.5, "epochs": 4, "ties": "mistake"}
+    answers = in_node(
+        "(() => { const [spec, X, y, moments] = given; const steps = kernels.run(spec, X, y);"
+        "const tally = votes.tallyOf(X); return moments.map((t) => ["
+        "[...votes.advance(tally, steps, t)], "
+        "X.map((x) => kernels.vote(kernels.voters(steps, t), x)), "
+        "kernels.voters(steps, t).reduce((sum, v) => sum + v.votes, 0)]); })()",
+        [spec, X.tolist(), y.tolist(), moments],
+    )
+    learner = VotedPerceptron(eta0=0.5, max_iter=4)
+    steps = trace(learner, X, y, order="given")
+    for t, (kept, anew, count) in zip(moments, answers, strict=True):
+        votes = np.sign(X @ steps.weights[1 : t + 1, 0, 1:].T + steps.weights[1 : t + 1, 0, 0])
+        assert kept == anew == votes.sum(axis=1).tolist()
+        assert count == t
+
+
 PYTHON = [
     ({"learner": "perceptron", "ties": "negative"}, 1, "and"),
     ({"learner": "perceptron", "ties": "mistake", "start": [1, 0, -1]}, 1, None),

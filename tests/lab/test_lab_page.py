@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from separable.datasets import PENGUINS
+from separable import LDA
+from separable.datasets import PENGUINS, load
 from separable.lab import lab
 from separable.lab.data import MAX_COLUMNS
 
@@ -31,7 +33,7 @@ def test_the_page_is_small_closed_and_escaped(evil_page):
     ("options", "message"),
     [
         ({"columns": ["sex", "bill_length_mm"]}, "'sex' has no numbers"),
-        ({"columns": ["bill_length_mm"]}, f"from 2 to {MAX_COLUMNS} columns"),
+        ({"columns": ["bill_length_mm"] * 9}, f"at most {MAX_COLUMNS} columns"),
         ({"columns": ["species", "bill_length_mm"]}, "cannot be a feature"),
         ({"columns": ["bill", "bill_length_mm"]}, "has no column 'bill'"),
     ],
@@ -51,7 +53,7 @@ def test_a_link_opens_a_moment(opened):
         assert "Step 36 of 36, 18 updates. (b, w) = (\u22124, 3, 2). 0 of 4 rows wrong." in now
         assert "at most 87 mistakes: 69 left" in now
         page.click("#back")
-        assert "at=35" in page.evaluate("location.hash")
+        page.wait_for_url("**at=35")
 
 
 @pytest.mark.slow
@@ -77,7 +79,107 @@ def test_xor_becomes_separable_with_products(opened):
         assert page.inner_text("#badge") == "Not linearly separable (exact)"
         assert "1·(row 0) + 1·(row 3) = 1·(row 1) + 1·(row 2)" in page.inner_text("#proofText")
         page.click("#quadratic")
-        assert page.inner_text("#badge") == "Linearly separable (exact)"
+        separable = "Linearly separable, with products up to degree 2 (exact)"
+        assert page.inner_text("#badge") == separable
+
+
+@pytest.mark.slow
+def test_rows_are_edited_with_keys(opened):
+    with opened(lab(), "#example=or") as page:
+        page.focus("#plane")
+        page.keyboard.press("n")
+        assert page.inner_text("#selected").startswith("Chosen: row 0, x1 0, x2 0, y = \u22121")
+        page.keyboard.press("f")
+        assert "y = 1" in page.inner_text("#selected")
+        page.keyboard.press("Shift+ArrowRight")
+        assert "x1 0," not in page.inner_text("#selected")
+        page.keyboard.press("a")
+        assert page.inner_text("#selected").startswith("Chosen: row 4, x1 0.5, x2 0.5")
+        page.keyboard.press("p")
+        page.keyboard.press("Delete")
+        assert "of 4 rows wrong" in page.inner_text("#now")
+        assert page.is_visible("#shared")
+        page.keyboard.press("r")
+        assert "load(" in page.inner_text("#python")
+
+
+@pytest.mark.slow
+def test_the_plane_of_one_column(opened):
+    with opened(lab(), "#example=normals&learner=lda") as page:
+        X, y, _ = load("normals")
+        fitted = LDA().fit(X, y)
+        weights = f"({fitted.intercept_[0]:.4g}, {fitted.coef_[0, 0]:.4g})"
+        assert f"(b, w) = {weights}. 5 of 40 rows wrong." in page.inner_text("#now")
+        green = colours(page, "#plane")
+        assert green > 50  # the true boundary
+        box = page.locator("#plane").bounding_box()
+        page.mouse.click(box["x"] + 0.1 * box["width"], box["y"] + 0.1 * box["height"])
+        assert "of 41 rows wrong" in page.inner_text("#now")
+        assert colours(page, "#plane") == 0  # the truth of changed rows is not known
+        for learner in ("perceptron", "voted", "sgd", "svm", "least_squares"):
+            page.select_option("#learner", learner)
+            page.select_option("#degree", "2")
+            page.evaluate("document.getElementById('epoch').click()")
+            assert page.inner_text("#now")
+
+
+def colours(page, canvas):
+    """Return how many pixels of a canvas have the colour of the truth and of proofs."""
+    return page.evaluate(
+        "(id) => { const c = document.querySelector(id); "
+        "const copy = new OffscreenCanvas(c.width, c.height).getContext('2d', "
+        "{ willReadFrequently: true }); copy.drawImage(c, 0, 0); "
+        "const p = copy.getImageData(0, 0, c.width, c.height).data; let n = 0;"
+        "for (let i = 0; i < p.length; i += 4) "
+        "n += p[i] < 30 && Math.abs(p[i + 1] - 122) < 12 && Math.abs(p[i + 2] - 87) < 12; "
+        "return n; }",
+        canvas,
+    )
+
+
+@pytest.mark.slow
+def test_columns_of_a_dropped_file_are_chosen(opened, tmp_path):
+    rows = "".join(f"{i},{i % 7},{(i * i) % 11},{'uvw'[i % 3]}\n" for i in range(40))
+    (tmp_path / "own.csv").write_text("id,a,b,kind\n" + rows)
+    with opened(lab()) as page:
+        page.set_input_files("#file", tmp_path / "own.csv")
+        page.wait_for_selector("#choice:not([hidden])")
+        assert page.input_value("#example") == "file"
+        page.uncheck("#columns label:nth-child(1) input")
+        page.check("#columns label:nth-child(3) input")
+        page.select_option("#negative", "w")
+        assert "w (\u22121)" in page.inner_text("#names")
+        assert page.inner_text("#now").endswith("of 40 rows wrong.")
+        page.uncheck("#columns label:nth-child(2) input")
+        page.uncheck("#columns label:nth-child(3) input")
+        assert "at least one column" in page.inner_text("#message")
+        page.select_option("#example", "and")
+        assert not page.is_visible("#choice")
+
+
+@pytest.mark.slow
+def test_a_right_row_that_changes_the_weights_is_marked_right(opened):
+    with opened(lab(), "#example=clouds&learner=sgd&loss=log_loss&eta=0.1&at=60") as page:
+        assert page.inner_text("#log tr:first-child td:nth-child(6)") == "\u2713"
+        assert page.get_attribute("#log tr:first-child", "class") == "changed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", ["", "learner=voted&at=900", "degree=2", "learner=sgd"])
+def test_a_step_at_1000_rows_is_painted_in_16_ms(opened, settings):
+    rng = np.random.default_rng(0)
+    y = np.arange(1000) % 2
+    X = rng.normal(size=(1000, 2)) + 2 * y[:, None]
+    table = {"a": X[:, 0].tolist(), "b": X[:, 1].tolist(), "kind": y.astype(str).tolist()}
+    step = (
+        "() => { const t = performance.now(); document.getElementById('step').click();"
+        "for (const c of document.querySelectorAll('canvas:not([hidden])')) { "
+        "const copy = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true }); "
+        "copy.drawImage(c, 0, 0); copy.getImageData(0, 0, 1, 1); } return performance.now() - t; }"
+    )
+    with opened(lab(table, "kind"), f"#example=file&eta=0.1&{settings}") as page:
+        page.wait_for_selector("#badge.no")
+        assert min(page.evaluate(step) for _ in range(30)) < 16
 
 
 @pytest.mark.slow
@@ -86,7 +188,7 @@ def test_xor_becomes_separable_with_products(opened):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_learner_fits_every_screen(opened, width, scheme):
     with opened(lab(), width=width, color_scheme=scheme) as page:
-        for example in ("penguins", "words", "ring"):
+        for example in ("penguins", "words", "ring", "normals"):
             page.select_option("#example", example)
             for learner in page.locator("#learner option").all():
                 page.select_option("#learner", learner.get_attribute("value"))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "Example", "load"]
 
 CORNERS = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+#: The distributions of "normals": means of both classes, and their standard deviation.
+NORMAL_MEANS, NORMAL_DEVIATION = (-1.25, 1.25), 1.0
 
 
 class Example(NamedTuple):
@@ -47,6 +49,13 @@ def _ring() -> Example:
     radius = np.concatenate([rng.uniform(0, 0.8, 24), rng.uniform(1.4, 2.0, 24)])
     X = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     return Example(X.round(2), np.repeat([0, 1], 24), ("x1", "x2"))
+
+
+def _normals() -> Example:
+    """Return one column: 20 rows of each of two normal distributions with the same variance."""
+    rng = np.random.RandomState(7)
+    x = np.concatenate([rng.normal(mean, NORMAL_DEVIATION, 20) for mean in NORMAL_MEANS])
+    return Example(x.round(2)[:, None], np.repeat([0, 1], 20), ("x",))
 
 
 def _words() -> Example:
@@ -93,6 +102,7 @@ EXAMPLES: dict[str, Callable[[], Example]] = {
     "or": lambda: _boolean([0, 1, 1, 1]),
     "xor": lambda: _boolean([0, 1, 1, 0]),
     "clouds": _clouds,
+    "normals": _normals,
     "ring": _ring,
     "words": _words,
     "spam": _spam,
@@ -107,10 +117,11 @@ def load(name: str) -> Example:
     Parameters
     ----------
     name : str
-        "and", "or", "xor", "clouds", "ring", "words", "spam", "digits" or "penguins".
-        "words" are the phrases "very good", "very bad", "not good" and "not bad"; "spam" the
-        counts of four words in twelve mails; "digits" the 1797 images of scikit-learn; "penguins"
-        the bills of Adelie and Gentoo penguins.
+        "and", "or", "xor", "clouds", "normals", "ring", "words", "spam", "digits" or "penguins".
+        "normals" is one column of two normal distributions; "words" are the phrases "very good",
+        "very bad", "not good" and "not bad"; "spam" the counts of four words in twelve mails;
+        "digits" the 1797 images of scikit-learn; "penguins" the bills of Adelie and Gentoo
+        penguins.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.table import require_columns
-from separable.datasets.examples import Example, load
+from separable.datasets.examples import NORMAL_DEVIATION, NORMAL_MEANS, Example, load
 from separable.workflow.input_tables import table_of
 from separable.workflow.options import file_name
 
@@ -27,18 +27,24 @@ TITLES = {
     "or": "OR",
     "xor": "XOR",
     "clouds": "two clouds",
+    "normals": "two normals, one column",
     "ring": "a ring",
     "penguins": "penguins: Adelie, Gentoo",
     "words": "very good / not bad",
     "spam": "twelve mails, four words",
 }
+#: The distributions that simulated rows are drawn from: normal, with equal priors.
+TRUTHS = {"normals": {"means": list(NORMAL_MEANS), "deviation": NORMAL_DEVIATION}}
 #: Limits of a file that the page shows.
 MAX_ROWS, MAX_COLUMNS = 2000, 8
 
 
 def built_in() -> dict[str, Any]:
     """Return the built-in data sets as JSON values, by name."""
-    return {name: page_values(load(name), title) for name, title in TITLES.items()}
+    values = {name: page_values(load(name), title) for name, title in TITLES.items()}
+    for name, truth in TRUTHS.items():
+        values[name]["truth"] = truth
+    return values
 
 
 def from_table(data: Any, target: str, columns: Sequence[str] = ()) -> dict[str, Any]:
@@ -69,20 +75,18 @@ def _numbers(
 ) -> tuple[Floats, tuple[str, ...]]:
     if target in columns:
         raise ValueError(f"The target {target!r} cannot be a feature column too.")
-    if columns and not 2 <= len(columns) <= MAX_COLUMNS:
-        raise ValueError(
-            f"The lab shows from 2 to {MAX_COLUMNS} columns of numbers. Got {len(columns)}."
-        )
+    if len(columns) > MAX_COLUMNS:
+        raise ValueError(f"The lab shows at most {MAX_COLUMNS} columns. Got {len(columns)}.")
     values = {each: _floats(table[each]) for each in columns or table.column_names}
     for each in columns:
         if values[each] is None:
             raise ValueError(f"{name}: column {each!r} has no numbers. Choose another column.")
     usable = [each for each in values if values[each] is not None and each != target]
     chosen = tuple(usable if columns else usable[:2])
-    if len(chosen) < 2:
+    if not chosen:
         raise ValueError(
-            f"The lab needs two columns of numbers beside {target!r}, and {name} has "
-            f"{len(chosen)}. separable train takes columns of every type."
+            f"The lab needs a column of numbers beside {target!r}, and {name} has none. "
+            "separable train takes columns of every type."
         )
     return np.stack([values[each] for each in chosen], axis=1), chosen
 

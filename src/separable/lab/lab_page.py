@@ -24,8 +24,9 @@ __all__ = ["joined_script", "lab", "lab_of_example"]
 
 #: The modules in the order in which they are joined: each after those it imports.
 MODULES = (
-    *("algebra", "optimum", "kernels", "exact", "csv", "python", "drawing", "charts"),
-    *("validation", "lessons", "lesson_view", "app"),
+    *("algebra", "votes", "optimum", "kernels", "exact", "csv", "python", "drawing", "charts"),
+    *("validation", "page_state", "projection", "one_column", "plane", "beside", "words"),
+    *("editing", "own_file", "lessons", "lesson_view", "app"),
 )
 #: The lessons of the lectures, and the largest number of a student.
 LESSONS = tuple(f"L{k}" for k in range(1, 24))
@@ -46,7 +47,8 @@ def lab(
 
     Rows can be added, moved, flipped and removed, every parameter changed, and every step seen:
     its row, its score, the weights before and after. The built-in data sets are AND, OR, XOR, two
-    clouds, a ring, the penguins and four phrases; a CSV file can be dropped on the page.
+    clouds, two normals, a ring, the penguins and four phrases; a CSV file can be dropped on the
+    page.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ def lab(
         The column of classes. Of three or more, the first in sorted order is one class and all
         others are the other.
     columns : sequence of str, optional
-        From 2 to 8 columns of numbers; default: the first two.
+        From 1 to 8 columns of numbers; default: the first two.
     path : str or path, optional
         A file to write the page to. An existing file is not overwritten.
     lesson : {"L1", "L2", ..., "L23"}, optional
@@ -122,7 +124,7 @@ def joined_script() -> str:
 
 def _as_function(name: str) -> str:
     text = _asset(f"{name}.mjs")
-    exports = ", ".join(re.findall(r"^export (?:function|const) (\w+)", text, re.MULTILINE))
+    exports = ", ".join(re.findall(r"^export (?:function|const) ([\w$]+)", text, re.MULTILINE))
     text = re.sub(
         r'^import (\{[^}]*\}) from "\./(\w+)\.mjs";', r"const \1 = \2;", text, flags=re.MULTILINE
     )

@@ -61,8 +61,8 @@ def _obstacle(trace: Trace) -> str:
     learner, (n, d) = trace.learner, trace.X.shape
     if type(learner).__name__ not in NAMES or trace.classes is None:
         return "it shows classifiers"
-    if len(trace.classes) != 2 or not 2 <= d <= MAX_COLUMNS or n > MAX_ROWS:
-        return f"it shows two classes, 2 to {MAX_COLUMNS} columns and at most {MAX_ROWS} rows"
+    if len(trace.classes) != 2 or d > MAX_COLUMNS or n > MAX_ROWS:
+        return f"it shows two classes, at most {MAX_COLUMNS} columns and at most {MAX_ROWS} rows"
     if getattr(learner, "shuffle", False):
         return "the order of the rows differs between epochs. Trace with order='given'"
     if not learner.fit_intercept or getattr(learner, "multi_class", "ovr") == "argmax":

@@ -322,7 +322,7 @@ class Trace:
     def save(self, path: str | Path) -> Path:
         """Write the trace as a page of the lab, which steps through it in a browser.
 
-        The trace has two classes, 2 to 8 columns, and a fixed order: ``order="given"`` or a
+        The trace has two classes, up to 8 columns, and a fixed order: ``order="given"`` or a
         permutation. The rows are stored in this order. An existing file is not overwritten.
 
         Parameters

@@ -14,7 +14,7 @@ from separable.lab import lab
     ("text", "options", "message", "code"),
     [
         ("a,b,c\n1,2,x\n3,4,x\n", ["--target", "c"], "needs two", 1),
-        ("a,c\n1,x\n3,y\n", ["--target", "c"], "two columns of numbers", 1),
+        ("a,c\nu,x\nv,y\n", ["--target", "c"], "needs a column of numbers", 1),
         ("a,b,c\n1,2,x\n3,4,y\n", ["--target", "d"], "no column 'd'", 1),
         ("a,b,c\n1,2,x\n3,4,y\n", [], "needs --target", 2),
         ("a,b,c\n" + "1,2,x\n3,4,y\n" * 1001, ["--target", "c"], "2002 rows", 1),

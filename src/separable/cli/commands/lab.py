@@ -23,7 +23,7 @@ __all__ = ["lab"]
 @click.argument("data", metavar="[DATA]", required=False)
 @click.option("--target", metavar="COL", help="The column of classes.")
 @click.option(
-    "--columns", metavar="A,B,...", help="2 to 8 columns of numbers.  [default: the first two]"
+    "--columns", metavar="A,B,...", help="1 to 8 columns of numbers.  [default: the first two]"
 )
 @heading(
     "Lessons",

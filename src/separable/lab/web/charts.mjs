@@ -11,7 +11,7 @@ export const provedDigits = (gap) => (Number.isFinite(gap) ? Math.min(DIGITS, Ma
 /** A gauge from 0 to 16 proved digits. @param {HTMLCanvasElement} canvas @param {number} gap */
 export function drawNeedle(canvas, gap) {
   const { context: c, width, height } = frameOf(canvas);
-  const [x, y, radius] = [width / 2, height - 22, Math.min(width / 2 - 24, height - 44)];
+  const [x, y, radius] = [width / 2, height - 22, Math.max(1, Math.min(width / 2 - 24, height - 44))];
   const at = (/** @type {number} */ digits, /** @type {number} */ r) => {
     const angle = Math.PI * (1 - digits / DIGITS);
     return [x + r * Math.cos(angle), y - r * Math.sin(angle)];
@@ -66,16 +66,16 @@ function densePath(knots, [low, high], j) {
 
 /** The mean loss over two weights, darker where it is smaller, with the path of the weights.
  * @param {HTMLCanvasElement} canvas @param {number[][]} path pairs of weights, the last one is the present
- * @param {(w: number[]) => number} loss @param {any} view of the box of weights */
-export function drawSurface(canvas, path, loss, view) {
+ * @param {(w: number[]) => number} loss @param {any} view of the box of weights @param {string[]} names of both weights */
+export function drawSurface(canvas, path, loss, view, names) {
   const { context: c } = frameOf(canvas);
-  const grid = gridOf(view, 8, loss);
-  const sorted = [...grid.values].filter(Number.isFinite).sort((a, b) => a - b);
-  const shades = new Map([...new Set(sorted)].map((v) => [v, 0]));
-  sorted.forEach((v, k) => shades.set(v, Math.floor((8 * k) / sorted.length)));
-  paint(c, grid, (v) => [colour("accent"), 20 * (8 - (shades.get(v) ?? 8))]);
-  label(c, "w₁", view.width - 6, view.height - 5, undefined, undefined, "right");
-  label(c, "w₂", 5, 12);
+  const grid = gridOf(view, 8, (w) => w);
+  grid.values = grid.points.map(loss);
+  const sorted = Float64Array.from(Array.from(grid.values).filter(Number.isFinite)).sort();
+  const bounds = Array.from({ length: 8 }, (_, k) => sorted[Math.floor((k * sorted.length) / 8)]);
+  paint(c, grid, (v) => [colour("accent"), Number.isFinite(v) ? 20 * (8 - bounds.findLastIndex((each) => each <= v)) : 0]);
+  label(c, names[0], view.width - 6, view.height - 5, undefined, undefined, "right");
+  label(c, names[1], 5, 12);
   stroked(c, path.map(view.to), colour("ink"), 1.5);
   const [x, y] = view.to(path[path.length - 1]);
   c.beginPath();
@@ -97,7 +97,7 @@ export function drawEllipse(c, view, mean, [[a, b], [, d]], sigmas, stroke) {
 }
 
 /** @param {CanvasRenderingContext2D} c @param {number[][]} points @param {string} stroke @param {number} width */
-function stroked(c, points, stroke, width) {
+export function stroked(c, points, stroke, width) {
   c.beginPath();
   points.forEach(([x, y], k) => { if (k) c.lineTo(x, y); else c.moveTo(x, y); });
   Object.assign(c, { strokeStyle: stroke, lineWidth: width });

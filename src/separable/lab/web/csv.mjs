@@ -1,8 +1,9 @@
-// A small CSV file as two numeric columns and a class. Nothing of it is ever run or parsed as HTML.
+// A small CSV file as columns of numbers and a class. Nothing of it is ever run or parsed as HTML.
 
 /** Limits of a file that is dropped on the page. */
 export const MAX_BYTES = 2_000_000;
 export const MAX_ROWS = 2000;
+export const MAX_COLUMNS = 8;
 
 /** Split CSV into records (RFC 4180, any of , ; tab). @param {string} text @returns {string[][]} */
 export function records(text) {
@@ -28,27 +29,46 @@ export function records(text) {
 /** @param {string} text @returns {number} */
 const number = (text) => (/^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : NaN);
 
-/** Return the data set of a file, or throw an Error with a message for the reader.
- * @param {string} text */
-export function dataOf(text) {
+/** @typedef {{head: string[], rows: string[][], numeric: number[], targets: number[]}} Table `numeric` are the columns of numbers, `targets` those with few values */
+/** @typedef {{target?: number, columns?: number[], negative?: string}} Choice the column of classes, the features, the class that is -1 */
+
+/** Return the table of a file, or throw an Error with a message for the reader. @param {string} text @returns {Table} */
+export function tableOf(text) {
   if (text.length > MAX_BYTES) throw new Error(`The file is larger than ${MAX_BYTES / 1e6} MB. Take a sample of at most ${MAX_ROWS} rows, or use: separable train FILE --target COLUMN`);
   const [head, ...rows] = records(text);
   if (!head || rows.length < 2) throw new Error("The file has no rows: the first line names the columns, each line after it is a row.");
   if (rows.length > MAX_ROWS) throw new Error(`The file has ${rows.length} rows, the lab shows at most ${MAX_ROWS}. Take a sample, or use: separable train FILE --target COLUMN`);
-  if (head.length < 3) throw new Error("The lab needs two columns of numbers and one of classes. The file has " + (head.length === 1 ? "one column." : "two columns."));
+  if (head.length < 2) throw new Error("The lab needs a column of numbers and one of classes. The file has one column.");
   const numeric = head.map((_, j) => rows.filter((r) => Number.isFinite(number(r[j] ?? ""))).length >= 0.9 * rows.length);
   const levels = head.map((_, j) => new Set(rows.map((r) => r[j] ?? "")).size);
-  let target = head.findIndex((_, j) => !numeric[j] && levels[j] > 1 && levels[j] <= 20);
-  if (target < 0) target = head.findLastIndex((_, j) => levels[j] > 1 && levels[j] <= 10);
-  if (target < 0) throw new Error("No column has between 2 and 20 classes. With one class there is nothing to learn; add rows of another class.");
-  const columns = head.map((_, j) => j).filter((j) => numeric[j] && j !== target).slice(0, 2);
-  if (columns.length < 2) throw new Error("The lab needs two columns of numbers beside the classes, and found " + (columns.length === 0 ? "none." : "one."));
-  const kept = rows.filter((r) => columns.every((j) => Number.isFinite(number(r[j] ?? ""))));
+  const texts = head.map((_, j) => j).filter((j) => !numeric[j] && levels[j] > 1 && levels[j] <= 20);
+  const numbers = head.map((_, j) => j).filter((j) => numeric[j] && levels[j] > 1 && levels[j] <= 10 && levels[j] < rows.length).reverse();
+  if (texts.length + numbers.length === 0) throw new Error("No column has between 2 and 20 classes. With one class there is nothing to learn; add rows of another class.");
+  const table = { head, rows, numeric: head.map((_, j) => j).filter((j) => numeric[j]), targets: [...texts, ...numbers] };
+  if (table.numeric.every((j) => j === table.targets[0])) throw new Error("The lab needs a column of numbers beside the classes, and found none.");
+  return table;
+}
+
+/** The features that are taken at first: the first two columns of numbers. @param {Table} table @param {number} target */
+export const firstColumns = ({ numeric }, target) => numeric.filter((j) => j !== target).slice(0, 2);
+
+/** The classes of a column, sorted. @param {Table} table @param {number} target */
+export const classesOf = ({ rows }, target) => [...new Set(rows.map((r) => r[target] ?? ""))].sort();
+
+/** Return the data set of a file, or throw an Error with a message for the reader.
+ * @param {string | Table} file @param {Choice} choice */
+export function dataOf(file, choice = {}) {
+  const table = typeof file === "string" ? tableOf(file) : file;
+  const target = choice.target ?? table.targets[0];
+  const columns = (choice.columns ?? firstColumns(table, target)).filter((j) => j !== target);
+  if (columns.length === 0) throw new Error("Choose at least one column of numbers beside the classes.");
+  const kept = table.rows.filter((r) => columns.every((j) => Number.isFinite(number(r[j] ?? ""))));
   const classes = [...new Set(kept.map((r) => r[target] ?? ""))].sort();
   if (classes.length < 2) throw new Error("The rows with numbers have one class only. Add rows of another class.");
-  const [negative, ...others] = classes;
+  const negative = choice.negative !== undefined && classes.includes(choice.negative) ? choice.negative : classes[0];
+  const others = classes.filter((each) => each !== negative);
   return {
-    columns: columns.map((j) => head[j]),
+    columns: columns.map((j) => table.head[j]),
     classes: [negative, others.length === 1 ? others[0] : "any other"],
     X: kept.map((r) => columns.map((j) => number(r[j]))),
     y: kept.map((r) => (r[target] === negative ? -1 : 1)),

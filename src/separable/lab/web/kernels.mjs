@@ -136,22 +136,29 @@ function runBatch(spec, X, y) {
   return steps;
 }
 
+/** @type {WeakMap<Step[], number[][]>} The sums of the weights after each step. */
+const sums = new WeakMap();
+/** @type {WeakMap<Step[], {weights: number[], first: number}[]>} */
+const allVoters = new WeakMap();
+
 /** The mean of the weights after steps 1 to t. @param {Step[]} steps @param {number} t */
 export function meanWeights(steps, t) {
-  const sum = steps[0].weights.map(() => 0);
-  for (const { weights } of steps.slice(0, t)) weights.forEach((w, j) => { sum[j] += w; });
-  return sum.map((s) => s / t);
+  let all = sums.get(steps);
+  if (!all) {
+    let sum = steps[0].weights.map(() => 0);
+    all = steps.map(({ weights }) => { sum = sum.map((v, j) => v + weights[j]); return sum; });
+    sums.set(steps, all);
+  }
+  return all[t - 1].map((s) => s / t);
 }
 
 /** The distinct weights of steps 1 to t, with the number of consecutive steps that each lasted.
- * @param {Step[]} steps @param {number} t */
+ * @param {Step[]} steps @param {number} t @returns {{weights: number[], votes: number}[]} */
 export function voters(steps, t) {
-  /** @type {{weights: number[], votes: number}[]} */ const all = [];
-  for (let k = 0; k < t; k += 1) {
-    if (k === 0 || steps[k].changed) all.push({ weights: steps[k].weights, votes: 0 });
-    all[all.length - 1].votes += 1;
-  }
-  return all;
+  const all = allVoters.get(steps) ?? steps.flatMap(({ weights, changed }, k) => (k === 0 || changed ? [{ weights, first: k }] : []));
+  allVoters.set(steps, all);
+  const last = all.findLastIndex(({ first }) => first < t);
+  return all.slice(0, last + 1).map(({ weights, first }, k) => ({ weights, votes: Math.min(t, all[k + 1]?.first ?? t) - first }));
 }
 
 /** The votes for +1 less those for -1. @param {{weights: number[], votes: number}[]} all @param {number[]} x */

@@ -36,7 +36,7 @@ export function openLesson() {
   if (name === lesson.name && student === lesson.student) return;
   Object.assign(lesson, { name, student, questions: name ? questionsOf(name, student) : [] });
   lesson.done = lesson.questions.map(() => ({ tries: [], solved: false }));
-  byId("question").hidden = !name;
+  byId("lesson").hidden = !name;
   byId("key").hidden = !lesson.key;
   byId("answers").replaceChildren(...lesson.questions.map((question) => { const item = document.createElement("li"); item.textContent = `${question.ask} ${keyOf(question)}`; return item; }));
   if (name) ask(0);
