@@ -168,4 +168,4 @@ def test_every_question_opens_and_the_key_has_its_answer(opened):
                 assert page.inner_text("#ask")
                 page.click("#next")
             assert page.is_disabled("#next")
-        assert "lessonName=L23" in page.evaluate("location.hash")
+        page.wait_for_url("**lessonName=L23**")

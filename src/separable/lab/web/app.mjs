@@ -115,7 +115,7 @@ function listen() {
 /** @param {string} id */
 function settingChanged(id) {
   stop();
-  if (id === "lessonName" || id === "student") openLesson();
+  if (id === "lessonName" || id === "student") { openLesson(); showStep(); }
   else if (id === "example") open(EXAMPLES[$("example").value]);
   else if (id === "view") { state.box = null; show(); }
   else if (id === "degree") { fillViews(); learnRows({}); }
