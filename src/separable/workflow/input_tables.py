@@ -177,7 +177,7 @@ class _Read:
         for records, line in self._records(dialect):
             mask = np.flatnonzero(~records.empty)
             if dialect.header and not names and len(mask):
-                names, mask = _names(records, int(mask[0])), mask[1:]
+                names, mask = _names(records, int(mask[0]), dialect.shift), mask[1:]
             if row >= len(mask):
                 row -= len(mask)
                 continue
@@ -202,7 +202,7 @@ class _Read:
 
     def _records(self, dialect: Dialect) -> Iterator[tuple[Records, int]]:
         """Yield the records of the file in blocks, with the first line number of each."""
-        line, skip, rest = 1, self.reading.skip_rows, b""
+        line, skip, rest = 1, dialect.above, b""
         for text in self._texts():
             while skip and text:
                 _, _, text = text.partition(b"\n")
@@ -229,8 +229,8 @@ class _Read:
             yield rest + b"\n"
 
 
-def _names(records: Records, record: int) -> list[str]:
-    """Return the names in a header line."""
+def _names(records: Records, record: int, shift: int) -> list[str]:
+    """Return the names in a header line, with one for the names of rows that it may lack."""
     import csv
 
     start, end = int(records.starts[record]), int(records.ends[record])
@@ -239,7 +239,7 @@ def _names(records: Records, record: int) -> list[str]:
         (cells,) = csv.reader([text], delimiter=records.delimiter)
     else:
         cells = text.strip("\r\n").split(records.delimiter)
-    return [cell.strip() for cell in cells]
+    return [""] * (shift < 0) + [cell.strip() for cell in cells]
 
 
 def remember_lines(

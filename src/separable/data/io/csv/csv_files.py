@@ -142,6 +142,11 @@ class CsvFiles(TableFiles):
         report.format, report.dialect, report.sniffed = "csv", layout.dialect, sniffed
         report.compression = text.source.compression
         plans = layout.plans
+        if layout.remarks:
+            lines = "line that begins" if layout.remarks == 1 else "lines that begin"
+            report.notes.append(
+                f"{text.name}: {layout.remarks} {lines} with '#' above the header ignored"
+            )
         report.columns = [ColumnSource(n, plans[n].type, plans[n].why) for n in self.columns]
 
     # --- in chunks ---

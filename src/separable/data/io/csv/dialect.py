@@ -72,6 +72,11 @@ class Dialect:
         Decimal separator.
     encoding : str
         Character encoding.
+    shift : {0, 1, -1}
+        1: the header lacks a name for an empty last value of each row; -1: for the first value,
+        the name of a row.
+    above : int
+        Lines above the header that are ignored.
     """
 
     delimiter: str = ","
@@ -79,6 +84,8 @@ class Dialect:
     header: bool = True
     decimal: Literal[".", ","] = "."
     encoding: str = "utf-8"
+    shift: int = 0
+    above: int = 0
 
     def __str__(self) -> str:
         quotes = "" if self.quoting else ", quotes are text"

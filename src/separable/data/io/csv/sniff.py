@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from separable.data.arrow_arrays import bits, strings, text_codes
+from separable.data.arrow_arrays import bits, nulls, strings, text_codes
 from separable.data.columns import blocks_of
 from separable.data.ingest.column_types import ColumnPlan, arrow_type, guess, sure_guesses
 from separable.data.ingest.conversions.number_texts import MIN_GROUPED
@@ -70,6 +70,13 @@ _NAME_WORDS = 8
 #: Rows that suffice to see that points are decimal marks, and values that leave it open.
 _FIRST_ROWS = 64
 MAY_BE_GROUPED = r"^[0-9]{1,3}(\.[0-9]{3})*$|^[^0-9]*$"
+
+#: A line with its end, and Excel's line that names the delimiter.
+_LINE = rb"[^\r\n]*(?:\r\n|\n|\r|$)"
+_SEPARATOR_LINE = rb"\"?[sS][eE][pP]=([^\w\r\n])\"?(?:\r\n|\n|\r)"
+
+#: Lines that show what a header lacks, and fewest of them.
+MOST_SHIFTED, MIN_SHIFTED = 200, 3
 
 #: Columns whose types are inferred together.
 _GUESSED_TOGETHER = 1024
@@ -132,6 +139,8 @@ class CsvLayout:
         Whether values are padded with spaces.
     start, start_line : int
         Offset and line number at which rows begin.
+    remarks : int
+        Lines with ``#`` above the header that were ignored unasked.
     """
 
     dialect: Dialect
@@ -140,6 +149,7 @@ class CsvLayout:
     padded: bool
     start: int
     start_line: int
+    remarks: int = 0
 
     def with_plans(self, plans: Mapping[str, ColumnPlan]) -> CsvLayout:
         """Return the layout with some plans replaced."""
@@ -151,20 +161,24 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
     text = sample.head
     if options.skip:  # lines with invalid bytes are skipped when parsed
         sample = replace(sample, head=marked_as_text(sample.head))
-    start, start_line = _skipped(sample.head, options)
+    above = lines_above(sample.head, options)
+    start, start_line = above.bytes, above.lines
     head = without_comments(sample.head[start:], options.comment)
     if not head.strip():
         raise TableError(f"{sample.name}: the file is empty. It needs a header line and rows.")
     refuse_invalid_utf8(sample.name, sample.head, 1, sample.mark_bytes)
-    quoting, delimiter = options.quoting, options.delimiter
+    quoting, delimiter = options.quoting, options.delimiter or above.delimiter
     if delimiter is None:
         delimiter = sniff_delimiter(head[: 1 << 16], quoting)
     if quoting is None:
         quoting = sniff_quoting(head, delimiter)
     records = Records(head, delimiter, quoting)
     first = int(np.flatnonzero(~records.empty)[0])
-    width = _width(sample.name, records, first, start_line, options)
-    dialect = Dialect(delimiter, quoting, encoding=sample.encoding)
+    shift = header_shift(records, first, options.header)
+    width = int(records.widths[first]) + abs(shift)
+    if not shift:
+        width = _width(sample.name, records, first, start_line, options)
+    dialect = Dialect(delimiter, quoting, encoding=sample.encoding, shift=shift, above=start_line)
     others = [
         without_comments(piece.decode("utf-8", "replace").encode(), options.comment)
         for piece in sample.others
@@ -174,6 +188,8 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
         bad = np.searchsorted(records.ends, wrong, "right")
         chosen = np.setdiff1d(np.arange(len(records.ends)), bad[bad != first])
         head = records.joined(chosen)
+    if shift:
+        head = _completed(head, Records(head, delimiter, quoting), shift)
     texts = _texts([head, *others], dialect, width)
     trimmed, padded = _trimmed(texts)
     if not trimmed.num_rows:
@@ -185,7 +201,7 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
     decimal = options.decimal or _decimal(body, delimiter, options.missing)
     plans = _guesses(body.columns, decimal, options.missing)
     cells = [column[0].as_py() for column in trimmed.columns]
-    header = options.header
+    header = bool(shift) or options.header
     if header is None:
         header = _has_header(cells, plans, body, options)
     names = column_names(sample.name, cells, options) if header else _numbered(width)
@@ -204,22 +220,62 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
         padded,
         start,
         start_line,
+        above.remarks,
     )
 
 
 # --- where it begins ---
 
 
-def _skipped(head: bytes, options: CsvOptions) -> tuple[int, int]:
-    """Return the bytes and lines before the first line that counts."""
+@dataclass(frozen=True)
+class LinesAbove:
+    """The lines above the header that are no rows.
+
+    Parameters
+    ----------
+    bytes, lines : int
+    delimiter : str or None
+        That a line such as ``sep=;`` names, as Excel writes and reads it.
+    remarks : int
+        Lines that begin with ``#``, although no comments were announced.
+    """
+
+    bytes: int = 0
+    lines: int = 0
+    delimiter: str | None = None
+    remarks: int = 0
+
+
+def lines_above(head: bytes, options: CsvOptions) -> LinesAbove:
+    """Return the lines above the first line that counts."""
     start = line = 0
     comment = options.comment and options.comment.encode()
-    for match in re.finditer(rb"[^\r\n]*(?:\r\n|\n|\r|$)", head):
+    for match in re.finditer(_LINE, head):
         skipped = line < options.skip_rows or (comment and match.group().startswith(comment))
         if not skipped:
             break
         start, line = match.end(), line + 1
-    return start, line
+    if line or options.header is False:
+        return LinesAbove(start, line)
+    named = re.match(_SEPARATOR_LINE, head)
+    if named is not None:
+        return LinesAbove(named.end(), 1, named.group(1).decode())
+    return _remarks(head, options) if comment is None and head.startswith(b"#") else LinesAbove()
+
+
+def _remarks(head: bytes, options: CsvOptions) -> LinesAbove:
+    """Return the first lines with ``#`` that are narrower or wider than the rows below them."""
+    remarks = re.match(rb"(?:#" + _LINE + rb")+", head)
+    below = b"" if remarks is None else head[remarks.end() :]
+    if remarks is None or not below.strip():
+        return LinesAbove()
+    delimiter = options.delimiter or sniff_delimiter(below[: 1 << 16], options.quoting)
+    rows = Records(below[: 1 << 16], delimiter, options.quoting is not False)
+    width = int(rows.widths[~rows.empty][0])
+    lines = [each for each in re.findall(_LINE, remarks.group()) if each]
+    widths = [line.count(delimiter.encode()) + 1 for line in lines]
+    n = next((at for at, each in enumerate(widths) if each == width), len(lines))
+    return LinesAbove(sum(map(len, lines[:n])), n, remarks=n)
 
 
 def without_comments(data: bytes, comment: str | None, *, newlines: bool = False) -> bytes:
@@ -236,6 +292,46 @@ def without_comments(data: bytes, comment: str | None, *, newlines: bool = False
         return data
     pattern = rb"(?:(?<=[\r\n])|\A)" + re.escape(comment.encode()) + rb"[^\r\n]*"
     return re.sub(pattern + rb"(?:\r\n|\n|\r|$)" * newlines, b"", data)
+
+
+def header_shift(records: Records, first: int, header: bool | None) -> int:
+    """Return the values that a header lacks in all lines below it, if it is clear which.
+
+    Parameters
+    ----------
+    records : Records
+    first : int
+        The header.
+    header : bool or None
+        As the user says.
+
+    Returns
+    -------
+    int
+        1: the last values below are empty, as each line ends with a delimiter; -1: the first
+        values are different from each other, as names of rows are; 0: neither.
+    """
+    rows = np.flatnonzero(~records.empty)[1 : MOST_SHIFTED + 1]
+    wider = records.widths[rows] == records.widths[first] + 1
+    if header is False or len(rows) < MIN_SHIFTED or not wider.all():
+        return 0
+    data, delimiter = bytes(records.data), records.delimiter.encode()
+    lines = [(int(records.starts[row]), int(records.ends[row])) for row in rows]
+    if all(data[start:end].rstrip(b"\r\n ").endswith(delimiter) for start, end in lines):
+        return 1
+    ends = [records.start_of(int(row), 1) - 1 for row in rows]
+    names = {data[start:end].strip(b' "') for (start, _), end in zip(lines, ends, strict=True)}
+    return -1 if len(names) == len(rows) and b"" not in names else 0
+
+
+def _completed(head: bytes, records: Records, shift: int) -> bytes:
+    """Return a text with an unnamed column added to its header line."""
+    first = int(np.flatnonzero(~records.empty)[0])
+    start, end = int(records.starts[first]), int(records.ends[first])
+    line, mark = head[start:end], records.delimiter.encode()
+    text = line.rstrip(b"\r\n")
+    whole = mark + text if shift < 0 else text + mark
+    return head[:start] + whole + line[len(text) :] + head[end:]
 
 
 def _width(name: str, records: Records, first: int, line: int, options: CsvOptions) -> int:
@@ -363,8 +459,8 @@ def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Litera
 
     if delimiter == ",":
         return "."
-    commas = compute.fill_null(compute.match_substring(_together(body.columns), ","), False)
-    with_commas = bits(commas.combine_chunks(), 1).reshape(body.num_columns, body.num_rows)
+    commas = compute.match_substring(_together(body.columns), ",").combine_chunks()
+    with_commas = (bits(commas, 1) & ~nulls(commas)).reshape(body.num_columns, body.num_rows)
     for index in np.flatnonzero(with_commas.any(axis=1)).tolist():
         texts = _present(body.column(index), missing)
         if guess(texts, ",").type != "number" or guess(texts).type == "number":
