@@ -304,3 +304,13 @@ def test_accuracy_is_not_compared_with_r2(cancer):
 def test_one_score_ranks(cancer):
     with pytest.raises(ValueError, match=r"scoring must be one score.*Got several: \['accuracy'"):
         compare({"lda": LDA()}, *cancer, scoring=["accuracy", "f1"])
+
+
+def test_a_learner_that_fails_in_one_fold_is_not_as_good():
+    good = Standing("good", None, scores=np.array([0.10, 0.11, 0.09, 0.10, 0.10]))
+    near = Standing("near", None, scores=np.array([0.10, 0.122, 0.09, 0.096, 0.10]))
+    wild = Standing("wild", None, scores=np.array([0.10, 0.11, 0.09, 0.10, 0.90]))
+    board = Leaderboard.of([wild, near, good], "log_loss", greater_is_better=False)
+    assert board["wild"].difference == pytest.approx(board["wild"].difference_error)
+    assert [each.name for each in board.as_good()] == ["near"]
+    assert board.preferred(["wild", "near", "good"]).name == "near"

@@ -84,6 +84,12 @@ COLUMNS = {
     "decimal comma": _cells(lambda v: f"{v:.2f}".replace(".", ","), said=""),
     "points": _cells(lambda v: grouped(v * 10, ".", "", 0), said=""),
     "power": _cells(lambda v: f"{v:.3E}"),
+    "magnitudes": _cells(
+        lambda v: f"{v / 1000:.2f}k" if v > 300 else f"{v:.0f}", said="1234.5k"
+    ),
+    "millions": _cells(
+        lambda v: f"€{v / 1000:.2f}M" if v > 500 else f"€{v:.0f}K", said="converted"
+    ),
     "minus sign": _cells(lambda v: f"\u2212{v}" if v < 400 else f"{v}", said="converted"),
     "missing words": Way(
         lambda v, _, at: _WORDS[at % 6] if at % 9 == 4 else str(v), said="missing: "
@@ -190,6 +196,13 @@ FILES: dict[str, tuple[str, bytes | Callable[[Path], None], tuple[str, ...]]] = 
     "empty lines": ("t.csv", TEXT.replace("\n", "\n\n").encode(), ()),
     "line ends": ("t.csv", TEXT.replace("\n", "\r\n").encode(), ()),
     "title": ("t.csv", b"Report 2024\n" + TEXT.encode(), ("--skip-rows", "1")),
+    "comments": ("t.csv", b"# station 7\n# made by a logger\n" + TEXT.encode(), ()),
+    "separator": ("t.csv", b"sep=;\r\n" + csv_of(ROWS, ";").encode(), ()),
+    "trailing": ("t.csv", TEXT.replace("\n", ",\n").replace("y,\n", "y\n").encode(), ()),
+    "names of rows": (
+        "t.csv",
+        "\n".join(f"{k}," * (k > 0) + row for k, row in enumerate(TEXT.split())).encode(), (),
+    ),
     "two headers": ("t.csv", b"measures,,outcome\n" + TEXT.encode(), ("--skip-rows", "1")),
     "ragged, skipped": ("t.csv", TEXT.encode() + b"1,2\n", ("--skip-bad-lines",)),
     "empty columns": ("t.csv", TEXT.replace("\n", ",,\n").encode(), ()),
@@ -229,10 +242,6 @@ REFUSED: dict[str, tuple[str, bytes | Callable[[Path], None], str]] = {
     "preamble": (
         "t.csv", b"Report;;\nby SAP;;\n;;\n" + csv_of(ROWS, ";").encode(),
         r"below other lines.*--skip-rows 3",
-    ),
-    "comments": (
-        "t.csv", b"# station 7\n# made by a logger\n" + TEXT.encode(),
-        r"lines of comments.*--comment '#'",
     ),
     "merged": (
         "t.xlsx", workbook({"S": [["m", None, "o"], _HEAD, *CELLS]}),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import separable
 from separable.datasets import PENGUINS
+from separable.model.metrics.evaluation import Evaluation
 from separable.model.words import shortened
 from separable.workflow import separability
+from separable.workflow.training_warnings import constant_warning
 
 
 @pytest.fixture
@@ -154,3 +158,26 @@ def test_separability_of_a_table(rng):
     assert mixed.verify()
     with pytest.raises(ValueError, match="no column 'z'"):
         separability(table, "z")
+
+
+def test_a_prediction_that_never_changes_has_no_columns(rng):
+    noise = {"x": rng.normal(size=400).tolist(), "y": ["p", "q"] * 150 + ["q"] * 100}
+    run = separable.train(noise, "y", model="linear-svm", set={"C": 1e-4})
+    assert np.abs(run.model.weights).max() < 1e-10
+    assert run.importance.columns == ()
+    assert "No column matters" in run.summary()
+
+
+def test_one_row_of_a_large_loss_does_not_make_a_model_useless():
+    figures = Evaluation(
+        task="classification", rows=100,
+        figures={"log_loss": 0.36, "accuracy": 0.99},
+        constant_figures={"log_loss": 0.67, "accuracy": 0.61},
+        standard_errors={"log_loss": 0.36, "accuracy": 0.01},
+        left_out={}, constant="p",
+    )  # fmt: skip
+    assert constant_warning(figures) is None
+    no_better = replace(figures, figures={"log_loss": 0.36, "accuracy": 0.62})
+    assert "Better by less than a standard error" in str(constant_warning(no_better))
+    worse = replace(figures, figures={"log_loss": 0.7, "accuracy": 0.99})
+    assert "No better than always p" in str(constant_warning(worse))

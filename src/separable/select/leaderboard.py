@@ -209,12 +209,18 @@ class Leaderboard:
         return next((alike[name] for name in order if name in alike), self.best)
 
     def as_good(self) -> list[Standing]:
-        """Return the other learners within one standard error of the best."""
+        """Return the other learners within one standard error of the best.
+
+        The standard error of the paired differences and that of the best score: a learner that
+        fails in a single fold has a large error of its own, which is no excuse.
+        """
+        own = self.best.standard_error
+        own = own if math.isfinite(own) else math.inf
         return [
             each
             for each in self.rows[1:]
             if each.failed is None
-            and abs(each.difference) <= each.difference_error * (1 + ROUNDING)
+            and abs(each.difference) <= min(each.difference_error, own) * (1 + ROUNDING)
         ]
 
     def to_dict(self) -> dict[str, Any]:

@@ -24,8 +24,9 @@ MOST_ROWS = 10_000
 #: Types of which at most one feature of a row is not 0, so that absolute contributions add up.
 EXCLUSIVE = ("number", "category", "boolean")
 
-#: Contributions below this fraction of the largest are rounding errors, not features.
-NEGLIGIBLE = 1e-9
+#: Contributions below this fraction of the largest, and below this fraction of the intercept, are
+#: rounding errors, not features.
+NEGLIGIBLE, OF_INTERCEPT = 1e-9, 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +87,11 @@ def importance_of(model: Model, encoder: TableEncoder, rows: Rows) -> Importance
         else:
             start, stop = int(chosen[0]), int(chosen[-1]) + 1  # the features of a column adjoin
             columns[name] = float(np.abs(X[:, start:stop] @ weights[:, start:stop].T).mean())
-    largest = max(columns.values(), default=0.0)
-    kept = [(name, value) for name, value in columns.items() if value > NEGLIGIBLE * largest]
+    least = max(
+        NEGLIGIBLE * max(columns.values(), default=0.0),
+        OF_INTERCEPT * float(np.abs(model.intercept).max(initial=0.0)),
+    )
+    kept = [(name, value) for name, value in columns.items() if value > least]
     return Importance(tuple(sorted(kept, key=lambda each: -each[1])), features, indices)
 
 

@@ -175,7 +175,7 @@ def _importance_text(run: TrainingRun) -> list[str]:
         return []
     first = importance.columns[:COLUMNS_SHOWN]
     if not first:
-        return ["No column matters: all weights are 0."]
+        return ["No column matters: every row gets the same prediction."]
     several = run.model.n_scores > 1
     names = shortened([name for name, _ in first])
     values = [f"{value:.3g}" for _, value in first]

@@ -70,18 +70,18 @@ def _in_brackets(options: list[Option]) -> list[str | Option]:
 def constant_warning(figures: Evaluation) -> Message | None:
     """Return a warning if a model is no better on test rows than the best constant.
 
-    Judged by log loss, or by the accuracy or the RMSE; better by less than a standard error is not
-    better.
+    Measured by log loss, or by the accuracy or the RMSE; better by less than a standard error is
+    not better. A log loss that one row makes large is no such case if the accuracy is better.
     """
-    name = next(
-        (each for each in ("log_loss", "accuracy", "rmse") if each in figures.figures), None
-    )
-    if name is None or figures.constant_figures.get(name) is None:
+    metrics = ("log_loss", "accuracy", "rmse")
+    name = next((each for each in metrics if _is_compared(figures, each)), None)
+    if name is None or _gain(figures, name) > _error(figures, name):
         return None
-    value, constant = figures.figures[name], figures.constant_figures[name]
-    gain = (value - constant) * (1 if METRICS[name].greater_is_better else -1)
-    if gain > (figures.standard_errors.get(name) or 0.0):
+    gain, value = _gain(figures, name), figures.figures[name]
+    has_accuracy = gain > 0 and _is_compared(figures, "accuracy")
+    if has_accuracy and _gain(figures, "accuracy") > 2 * _error(figures, "accuracy"):
         return None
+    constant = figures.constant_figures[name]
     always = shown(figures.constant if figures.task == "classification" else "the mean", 24)
     how = "No better" if gain <= 0 else "Better by less than a standard error"
     return Message(
@@ -91,6 +91,20 @@ def constant_warning(figures: Evaluation) -> Message | None:
         by_spelling("separable.data.check", "separable check"),
         ", add columns or rows, or try products of columns (suggest_features).",
     )
+
+
+def _is_compared(figures: Evaluation, name: str) -> bool:
+    """Return whether a metric is known of the model and of the constant."""
+    return name in figures.figures and figures.constant_figures.get(name) is not None
+
+
+def _gain(figures: Evaluation, name: str) -> float:
+    sign = 1 if METRICS[name].greater_is_better else -1
+    return sign * (figures.figures[name] - figures.constant_figures[name])
+
+
+def _error(figures: Evaluation, name: str) -> float:
+    return figures.standard_errors.get(name) or 0.0
 
 
 def shared_rows(train: pa.Table, test: pa.Table) -> list[Message]:

@@ -78,3 +78,25 @@ def test_new_rows_and_test_files_need_no_such_column():
     run = separable.train(table(60, nr=list(range(60))), "y", test=test, **FAST)
     assert run.held_out.figures.figures["accuracy"] > 0.5
     assert len(run.model.predict({"x": [0.0, 1.0]})) == 2
+
+
+@pytest.mark.parametrize("name", ["row.names", "Unnamed: 0", "c1", "obs", "nr"])
+def test_a_row_number_with_gaps_is_left_out_by_its_name(name):
+    numbers = [k for k in range(1, 64) if k not in (7, 30, 31)]
+    run = separable.train(table(60, **{name: numbers}), "y", **FAST)
+    assert used(run) == {"x"}
+    (note,) = [each.spelled("command") for each in run.notes if repr(name) in str(each)]
+    assert "numbers the rows (with gaps)" in note
+    assert "--number" in note
+    assert not any(repr(name) in str(each) for each in run.warnings)
+
+
+def test_other_increasing_integers_are_used():
+    rng = np.random.default_rng(2)
+    columns = {
+        "dose": [k for k in range(61) if k != 9],  # no such name
+        "case": (np.arange(60) // 2).tolist(),  # twice the same
+        "row": rng.permutation(60).tolist(),  # in no order
+        "obs": np.cumsum(rng.integers(1, 9, 60)).tolist(),  # many left out
+    }
+    assert used(separable.train(table(60, **columns), "y", **FAST)) == {*columns, "x"}

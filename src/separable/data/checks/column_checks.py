@@ -36,6 +36,7 @@ __all__ = [
     "identifies_rows",
     "mixed_types",
     "mojibake",
+    "names_rows",
     "numbers_rows",
     "spellings",
     "words_of",
@@ -190,6 +191,15 @@ NOT_NUMBERS = (Categories, Booleans, Dates)
 CODE_WORDS = {"zip", "zipcode", "postcode", "postal", "plz", "code", "id", "uid", "phone", "fips"}
 ID_WORDS = {"id", "uid", "uuid", "guid", "key", "index", "rowid", "rownames", "rowname", "number"}
 
+#: Words in the name of a row number.
+ROW_WORDS = {*ID_WORDS, "row", "nr", "no", "num", "line", "case", "obs", "observation", "unnamed"}
+
+#: Name of the first column of a file, if it has none.
+FIRST_UNNAMED = "c1"
+
+#: Most rows that may be missing from a column with the name of a row number, as a fraction.
+MOST_GAPS = 0.5
+
 #: Words in a name that mark a grouping of rows.
 GROUP_WORDS = {
     "patient", "subject", "user", "customer", "client", "person", "household", "family", "account",
@@ -296,12 +306,32 @@ def _says_more(column: Categories) -> bool:
 
 def numbers_rows(name: str, values: NDArray[np.float64]) -> bool:
     """Return whether a numeric column counts the rows, or is an identifier by name and values."""
-    return counts_rows(values) or identifies_rows(name, values)
+    return (
+        counts_rows(values)
+        or (names_rows(name) and counts_rows(values, MOST_GAPS))
+        or identifies_rows(name, values)
+    )
 
 
-def counts_rows(values: NDArray[np.float64]) -> bool:
-    """Return whether values are consecutive integers."""
-    return _are_whole(values) and bool(np.all(np.diff(values) == 1))
+def names_rows(name: str) -> bool:
+    """Return whether a name is that of a row number, or of a column without a name."""
+    words = words_of(name)
+    return name == FIRST_UNNAMED or (bool(words & ROW_WORDS) and "of" not in words)
+
+
+def counts_rows(values: NDArray[np.float64], gaps: float = 0.0) -> bool:
+    """Return whether values are consecutive integers, but for gaps of missing rows.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+    gaps : float, default 0
+        Most integers left out, as a fraction of the values.
+    """
+    if not _are_whole(values) or not len(values):
+        return False
+    steps = np.diff(values)
+    return bool(np.all(steps >= 1) and np.sum(steps - 1) <= gaps * len(values))
 
 
 def identifies_rows(name: str, values: NDArray[np.float64]) -> bool:

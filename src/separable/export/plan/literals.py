@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.ingest.conversions.conversion import (
+    MAGNITUDES,
     DateConversion,
     NumberConversion,
     conversion_kind,
@@ -115,6 +116,7 @@ def _conversion(conversion: Conversion) -> dict[str, Any]:
             "decimal": conversion.decimal,
             "group": conversion.group,
             "needs_unit": "%" in conversion.units,
+            "magnitudes": MAGNITUDES if conversion.magnitudes else {},
         }
     if isinstance(conversion, DateConversion):
         forms = [{**_pattern(text), "order": order} for text, order in date_forms(conversion)]

@@ -244,6 +244,8 @@ def _written(conversion: Conversion, numbers: list[Any]) -> list[Any]:
     unit = conversion.units[0] if conversion.units else ""
     marks = str.maketrans({",": conversion.group, ".": conversion.decimal})
     texts = [f"{abs(number):,.4f}".translate(marks) for number in numbers if number is not None]
+    if conversion.magnitudes:
+        texts[1] += "k"
     return [f"{texts[0]} {unit}", f"({unit}{texts[1]})", None, f"- {texts[2]}{unit}", "n/a"]
 
 

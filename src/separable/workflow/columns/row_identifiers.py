@@ -9,9 +9,10 @@ import numpy as np
 from separable.data.arrow_arrays import floats
 from separable.data.checks.column_checks import (
     FEWEST,
-    ID_WORDS,
     counts_rows,
     identifies_rows,
+    names_rows,
+    numbers_rows,
     words_of,
 )
 from separable.data.columns import Numbers, as_columns
@@ -32,9 +33,6 @@ TIME_WORDS = {
 }  # fmt: skip
 
 TIME_LETTERS = ("t", "T")
-
-#: Words in the name of a row number; in tables of fewer than `FEWEST` rows one is needed.
-ROW_WORDS = {*ID_WORDS, "row", "nr", "no", "num", "line", "case", "obs", "observation", "unnamed"}
 
 #: Fewest rows whose numbering is recognized by name and values.
 FEWEST_NAMED = 8
@@ -67,17 +65,18 @@ def _reason(features: pa.Table, name: str) -> str | None:
         return None
     if words & TIME_WORDS or name in TIME_LETTERS:
         return None
-    if features.num_rows < (FEWEST_NAMED if words & ROW_WORDS else FEWEST):
+    if features.num_rows < (FEWEST_NAMED if names_rows(name) else FEWEST):
         return None
-    if not words & ID_WORDS and not _begins_to_count(features, name):
+    if not names_rows(name) and not _begins_to_count(features, name):
         return None
     column = as_columns(features.select([name]))[name]
     if not isinstance(column, Numbers):
         return None
     if counts_rows(column.values):
         return "numbers the rows"
-    is_identifier = identifies_rows(name, column.values)
-    return "identifies the rows" if is_identifier or _is_only_id(words, column.values) else None
+    if identifies_rows(name, column.values) or _is_only_id(words, column.values):
+        return "identifies the rows"
+    return "numbers the rows (with gaps)" if numbers_rows(name, column.values) else None
 
 
 def _begins_to_count(features: pa.Table, name: str) -> bool:

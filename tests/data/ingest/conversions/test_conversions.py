@@ -161,6 +161,9 @@ GUESSED = {
     "no cents, german": (["12,-- \u20ac", "1.200,50 \u20ac"], 12, "1.200,50"),
     "lakhs": (["\u20b91,20,000", "\u20b912,34,567.50", "\u20b95"], 120000, "\u20b9"),
     "powers": (["4,691E+02", "1,234E+03"], 469.1, "'4,691E+02'"),
+    "magnitudes": (["1.2k", "3M", "950", "2.5 bn"], 1200, "'1.2k'"),
+    "millions of euros": (["€110.5M", "€565K", "€0"], 110.5e6, "'€110.5M'"),
+    "kilo": (["12k", "13.5k", "9k"], 12, "13.5k"),  # the unit of all
     "minus signs": (["\u22125", "7", "\u20138"], -5, "converted"),
     "short years": (["5-Mar-24", "17-Sep-99"], dt.datetime(2024, 3, 5), "names of months"),
     "minus": (["12-", "13", "\u221214"], -12, "converted"),
@@ -193,6 +196,7 @@ def test_a_guess_says_what_it_read(name):
 #: Texts that are not converted, and a part of what is said; "": nothing.
 KEPT = {
     "units": (["12 kg", "13 lb", "9 kg"], "'kg' (2), 'lb' (1)"),
+    "metres and kilometres": (["5 km", "950 m", "7 km"], "different units"),
     "watts": (["5 mW", "5 MW", "7 mW"], "different units"),
     "numbered levels": (["1. Yes", "2. No", "3. Unsure"], ""),
     "zip codes": (["01234", "12345", "n/a"], ""),

@@ -37,7 +37,8 @@ def test_remarks_above_the_header_are_ignored_and_noted(tmp_path, remarks):
     data = both(path)
     assert data.table.column_names == ["x", "z", "y"]
     (note,) = data.report.notes
-    assert "begin" in str(note) and "'#'" in str(note)
+    assert "begin" in str(note)
+    assert "'#'" in str(note)
 
 
 def test_a_header_with_a_hash_is_a_header(tmp_path):

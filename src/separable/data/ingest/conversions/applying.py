@@ -119,6 +119,7 @@ def written_as(conversion: Conversion) -> str:
         group = conversion.group
         example = f"{before}1{group}234{conversion.decimal}5"
         after = conversion.units[0] if conversion.units and not before else ""
+        example += "k" * conversion.magnitudes
         return f"such as '{example}{' ' * bool(after) if after != '%' else ''}{after}'"
     if isinstance(conversion, DateConversion):
         orders = {"ymd": "2024-01-31", "dmy": "31.1.2024 or 31/1/24", "mdy": "1/31/2024 or 1/31/24"}

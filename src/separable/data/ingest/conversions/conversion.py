@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "MAGNITUDES",
     "MISSING_WORDS",
     "Conversion",
     "DateConversion",
@@ -49,11 +50,20 @@ SAME = {
     "\u2019": "'",  # apostrophe
 }
 
+#: Letters and words after a number that multiply it, with the power of ten: ``1.2k`` is 1200.
+MAGNITUDES = {
+    "k": 3, "K": 3, "Tsd": 3, "thousand": 3, "m": 6, "M": 6, "mn": 6, "Mio": 6, "million": 6,
+    "B": 9, "bn": 9, "Mrd": 9, "billion": 9,
+}  # fmt: skip
+
 #: Marks between groups of three digits.
 GROUPS = ("", ",", ".", " ", "'")
 
 #: Longest unit and missing word, and the most of each.
 MAX_LENGTH, MAX_WORDS = 80, 200
+
+
+_LETTERS = set("".join(MAGNITUDES))
 
 
 class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -77,12 +87,15 @@ class NumberConversion(_Record, frozen=True, tag="number"):
         left out, except a percent sign.
     missing : tuple of str
         Texts that mean a missing value, in lower case.
+    magnitudes : bool
+        Whether a word of `MAGNITUDES` after the number multiplies it.
     """
 
     decimal: Literal[".", ","] = "."
     group: str = ""
     units: tuple[str, ...] = ()
     missing: tuple[str, ...] = MISSING_WORDS
+    magnitudes: bool = False
 
     def __post_init__(self) -> None:
         _check_words(self.missing, "missing")
@@ -91,6 +104,8 @@ class NumberConversion(_Record, frozen=True, tag="number"):
             raise ValueError(f"'group' must be one of {GROUPS} and not the decimal mark.")
         if any(not unit or not unit.strip(" ") == unit or _has_digit(unit) for unit in self.units):
             raise ValueError("'units' must be texts without digits and outer spaces.")
+        if self.magnitudes and any(unit[0] in _LETTERS for unit in self.units):
+            raise ValueError("'units' must not look like 'magnitudes'.")
 
 
 class DateConversion(_Record, frozen=True, tag="date"):
@@ -153,6 +168,8 @@ def conversion_to_dict(conversion: Conversion) -> dict[str, Any]:
     record: dict[str, Any] = msgspec.to_builtins(conversion)
     extra = [word for word in conversion.missing if word not in MISSING_WORDS]
     del record["missing"]
+    if not record.get("magnitudes", True):
+        del record["magnitudes"]
     return {**record, **({"missing": extra} if extra else {})}
 
 

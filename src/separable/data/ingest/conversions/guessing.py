@@ -19,6 +19,7 @@ from separable.data.columns import Categories, Columns
 from separable.data.ingest.conversions.applying import convert, texts_read, written_as
 from separable.data.ingest.conversions.convention_names import HOW
 from separable.data.ingest.conversions.conversion import (
+    MAGNITUDES,
     MAX_LENGTH,
     MISSING_WORDS,
     Conversion,
@@ -268,7 +269,7 @@ def _told(
     present = read.sum() + len(odd)
     if not forced and (
         not read.any()
-        or len(odd) > (1 - MIN_READ) * present
+        or len(odd) > max((1 - MIN_READ) * present, 1)
         or len(odd) > MAX_ODD
         or texts.counts[odd].sum() > (1 - MIN_READ) * texts.counts[~texts.missing].sum()
     ):
@@ -314,9 +315,12 @@ def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> Conversio
     matched = bits(compute.not_equal(cores, text_scalar("")), 1)
     if not forced and matched.mean() < MIN_READ:
         return None
-    units = given.get("units")
+    units, magnitudes = given.get("units"), given.get("magnitudes", False)
     if units is None:
         names = _unit_names(parts)
+        if given.get("magnitudes") is None and _are_magnitudes(names, parts):
+            magnitudes = True
+            names = {name: count for name, count in names.items() if name not in MAGNITUDES}
         groups = _same_units(names)
         if len(groups) > 1 and not forced:
             return _mixed_units(names, groups)
@@ -330,18 +334,19 @@ def _numbers(texts: _Texts, given: Mapping[str, Any], forced: bool) -> Conversio
     if marks is None:
         return None
     extra = tuple(given.get("missing", ()))
-    conversion = NumberConversion(*marks, tuple(units), (*MISSING_WORDS, *extra))
+    words = (*MISSING_WORDS, *extra)
+    conversion = NumberConversion(*marks, tuple(units), words, magnitudes=magnitudes)
     guess = _told(conversion, texts, "", sure=not note, forced=forced)
     if guess is None or guess.conversion is None:
         return None
     signed = _part(parts, "open").any() or _part(parts, "sign").any()
     others = (raw for raw, lost in zip(texts.raw, texts.missing, strict=True) if not lost)
     odd = signed or not all(map(str.isascii, others))  # such as another minus sign
-    decorated = bool(units) or marks[1] != "" or marks[0] == "," or odd
+    decorated = bool(units) or magnitudes or marks[1] != "" or marks[0] == "," or odd
     few = len(cores) < MIN_NUMBERS and not forced
     if not decorated and not given and (not guess.missing or few):
         return None
-    example = _example(texts, marks, units)
+    example = _example(texts, marks, (*units, *(MAGNITUDES if magnitudes else ())))
     why = f"numbers such as {example!r}" if decorated else "numbers"
     return _with_reason(guess, why + note)
 
@@ -374,6 +379,23 @@ def _unit_names(parts: Any) -> dict[str, int]:
             if pair["values"]:
                 names[pair["values"]] = names.get(pair["values"], 0) + pair["counts"]
     return names
+
+
+def _are_magnitudes(names: Mapping[str, int], parts: Any) -> bool:
+    """Return whether words after the numbers multiply them, as ``1.2k`` beside ``3M`` or ``950``.
+
+    A word that every number has is a unit of all, and metres are no millions.
+    """
+    compute = arrow_compute()
+
+    after = compute.fill_null(compute.struct_field(parts, "after"), text_scalar(""))
+    trimmed = compute.utf8_trim(after, " ")
+    counts = {each["values"]: each["counts"] for each in compute.value_counts(trimmed).to_pylist()}
+    powers = {MAGNITUDES.get(word, 0) for word in counts}
+    words = counts.keys() - {""}
+    if len(powers) < 2 or not words or not words <= MAGNITUDES.keys():
+        return False
+    return words != {"m"} and all(name in MAGNITUDES or name in CURRENCIES for name in names)
 
 
 def _same_units(names: Mapping[str, int]) -> list[tuple[str, ...]]:

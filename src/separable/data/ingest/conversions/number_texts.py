@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import bits, floats, mask
-from separable.data.ingest.conversions.conversion import arrow_compute, text_scalar
+from separable.data.ingest.conversions.conversion import MAGNITUDES, arrow_compute, text_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,9 +69,12 @@ def number_pattern(conversion: NumberConversion) -> str:
     units = "|".join(re.escape(unit) for unit in longest_first)
     unit = f"(?:{units})?" if units else ""
     core = core_pattern(conversion.decimal, conversion.group)
+    power = "[eE][+-]?[0-9]+"
+    if conversion.magnitudes:
+        power += "| *(?:" + "|".join(sorted(MAGNITUDES, key=len, reverse=True)) + ")"
     return (
         rf"^(?P<open>\(?) *(?P<first>[+-]?) *(?P<before>{unit}) *(?P<second>[+-]?) *"
-        rf"(?P<core>{core})(?P<power>(?:[eE][+-]?[0-9]+)?) *(?P<after>{unit}) *(?P<last>[+-]?) *"
+        rf"(?P<core>{core})(?P<power>(?:{power})?) *(?P<after>{unit}) *(?P<last>[+-]?) *"
         rf"(?P<close>\)?)$"
     )
 
@@ -119,7 +122,11 @@ def numbers_of_texts(
         core = compute.replace_substring(core, conversion.group, "")
     if conversion.decimal == ",":
         core = compute.replace_substring(core, ",", ".")
-    plain = compute.binary_join_element_wise(core, part("power"), text_scalar(""))
+    power = compute.utf8_ltrim(part("power"), " ")
+    for word, digits in MAGNITUDES.items() if conversion.magnitudes else ():
+        exponent = text_scalar(f"e{digits}")
+        power = compute.if_else(compute.equal(power, text_scalar(word)), exponent, power)
+    plain = compute.binary_join_element_wise(core, power, text_scalar(""))
     plain = compute.if_else(compute.equal(core, text_scalar("")), text_scalar("nan"), plain)
     values = floats(plain.cast(pa.float64())).copy()
     values[minus] *= -1.0

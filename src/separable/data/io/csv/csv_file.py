@@ -388,13 +388,6 @@ class CsvReader:
             if wrong.any():
                 record = int(np.flatnonzero(wrong)[0])
                 first = "header" if dialect.header else "first line"
-                if self.layout.names[0].startswith("#"):
-                    raise TableError(
-                        "the file begins with lines of comments. Leave them out: ",
-                        Option("comment", "#"),
-                        ".",
-                        file=block.name,
-                    )
                 raise TableError(
                     f"expected {width} values (as in the {first}), found "
                     f"{records.widths[record]}. Put quotes around values that contain the "

@@ -172,7 +172,7 @@ def _conversion(conversion: Conversion, at: int) -> str:
         str(int("%" in units)),
         *(
             str(int(getattr(conversion, name, False)))
-            for name in ("month_names", "twelve_hour", "words")
+            for name in ("month_names", "twelve_hour", "words", "magnitudes")
         ),
     ]
     return (

@@ -181,7 +181,7 @@ typedef struct {
     int n_units;
     char decimal, group; /* group: 0 for none */
     char order;          /* of dates: 'y', 'd' or 'm' comes first */
-    int needs_unit, month_names, twelve_hour, words;
+    int needs_unit, month_names, twelve_hour, words, magnitudes;
 } conversion;
 
 /* Copies a text with ASCII spaces, minus signs and apostrophes, trimmed; 0 if it is too long. */
@@ -248,6 +248,25 @@ static void unit_at(const conversion *rules, const char **at, int *units) {
     }
 }
 
+/* Reads a word after a number that multiplies it, such as 1.2k; the longest first. */
+static void magnitude_at(const char **from, char *core, size_t *n) {
+    static const char *const words[] = {"thousand", "million", "billion", "Tsd", "Mio", "Mrd", "mn", "bn",
+                                        "k",        "K",       "m",       "M",   "B"};
+    static const char powers[] = "3693696933669";
+    const char *at = *from;
+    size_t i;
+    skip_spaces(&at);
+    for (i = 0; i < sizeof words / sizeof *words; ++i) {
+        size_t size = strlen(words[i]);
+        if (strncmp(at, words[i], size) == 0) {
+            core[(*n)++] = 'e';
+            core[(*n)++] = powers[i];
+            *from = at + size;
+            return;
+        }
+    }
+}
+
 /* Reads the lakhs and crores of India, 1,20,000: groups of two digits, then one of three. */
 static void indian_groups(const char **from, char *core, size_t *n, int *whole) {
     const char *at = *from;
@@ -295,6 +314,8 @@ static int read_number_text(const conversion *rules, const char *text, double *n
             n += (size_t)(power - at);
             at = power;
         }
+    } else if (rules->magnitudes) {
+        magnitude_at(&at, core, &n);
     }
     core[n] = 0;
     unit_at(rules, &at, &units);
@@ -748,7 +769,7 @@ static int date_cell(const date_step *step, const model_value *value, double *sc
 
 static const char *const missing_0[] = {"n/a"};
 static const char *const units_0[] = {"EUR"};
-static const conversion conversion_0 = {missing_0, 1, units_0, 1, ',', '.', 'd', 0, 1, 1, 1};
+static const conversion conversion_0 = {missing_0, 1, units_0, 1, ',', '.', 'd', 0, 1, 1, 1, 0};
 static int conversion_checks(void) {
     char text[64], date[64];
     double number = 0, hours = 0;

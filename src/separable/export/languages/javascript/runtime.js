@@ -310,7 +310,9 @@ const separableModel = (() => {
     if (units > 1 || (rules.needs_unit && units === 0) || signs.length > 1) return null;
     const digits = part.core.replace(/-/g, ""); // 12.- has no cents
     const core = rules.group ? digits.split(rules.group).join("") : digits;
-    const number = Number(core.replace(rules.decimal, ".") + part.power);
+    const zeros = rules.magnitudes[part.power.trimStart()];
+    const power = zeros === undefined ? part.power : `e${zeros}`;
+    const number = Number(core.replace(rules.decimal, ".") + power);
     return signs === "(" || signs === "-" ? -number : number;
   }
 

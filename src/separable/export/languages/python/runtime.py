@@ -317,7 +317,9 @@ def _number_text(rules, text):
         return None
     core = part["core"].replace("-", "")  # 12.- has no cents
     core = core.replace(rules["group"], "") if rules["group"] else core
-    number = float(core.replace(rules["decimal"], ".") + part["power"])
+    zeros = rules["magnitudes"].get(part["power"].lstrip(" "))
+    power = part["power"] if zeros is None else f"e{zeros}"
+    number = float(core.replace(rules["decimal"], ".") + power)
     return -number if signs in ("(", "-") else number
 
 

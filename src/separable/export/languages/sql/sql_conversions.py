@@ -35,7 +35,7 @@ _DASH = ";"
 
 
 def refuse_conversions(plan: Plan) -> None:
-    """Refuse conversions that need the names of months, AM and PM, or durations in words."""
+    """Refuse conversions that need the names of months, AM and PM, words or magnitudes."""
     for name, conversion in zip(plan.columns, plan.conversions, strict=False):
         reason = None
         if getattr(conversion, "month_names", False):
@@ -44,6 +44,8 @@ def refuse_conversions(plan: Plan) -> None:
             reason = "AM and PM"
         elif getattr(conversion, "words", False):
             reason = "durations in words"
+        elif getattr(conversion, "magnitudes", False):
+            reason = "magnitudes such as 1.2k"
         if reason is not None:
             raise ExportError(
                 f"Column {name!r:.80} is converted from texts with {reason}, which a query cannot "
