@@ -50,7 +50,7 @@ def test_rows_without_spread_have_some_direction(X):
 def test_a_direction_along_one_column_is_named_after_it():
     X = np.random.default_rng(0).normal(size=(50, 3)) * [1, 1, 100]
     view = normal_view(X, np.array([1.0, 1.0, 0.0]), 0.0, ["a", "b", "weight"])
-    assert "100% of it weight" in view.labels[1]
+    assert "along the boundary, mostly weight" in view.labels[1]
 
 
 def test_differences_of_three_classes_span_the_plane(rows):

@@ -27,6 +27,19 @@ def test_three_columns():
     assert f"{wrong} of 100 rows misclassified" in title
 
 
+def test_w_is_at_a_right_angle_to_the_plane():
+    svm = LinearSVM(loss="hinge").fit(X[50:, 1:], Y[50:])
+    display = Planes3dDisplay.from_estimator(svm, X[50:, 1:], Y[50:])
+    foot, tip = display.normal
+    corners = display.planes[0.0]
+    assert abs(svm.decision_function([foot])[0]) < 1e-9
+    assert svm.decision_function([tip])[0] > 0
+    np.testing.assert_allclose((corners - corners[0]) @ (tip - foot), 0, atol=1e-9)
+    sides = display.box[1] - display.box[0]
+    drawn = display.ax_._box_aspect
+    np.testing.assert_allclose(drawn / drawn[0], sides / sides[0])  # all in cm: one scale
+
+
 def test_more_columns_keep_the_true_plane():
     data, y = load_breast_cancer(return_X_y=True)
     data = data / data.std(axis=0)

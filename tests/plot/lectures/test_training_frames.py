@@ -103,6 +103,9 @@ def test_panels():
     titles = [ax.get_title(loc="left") for ax in display.axes_]
     assert titles[0].startswith("start: 6 of 12 wrong")
     assert titles[-1].startswith("update 36 (epoch 3)")
+    scores = X @ display.frames.coef[-1] + display.frames.intercept[-1]
+    losses = ((y == display.classes[1]) - 1 / (1 + np.exp(-scores))) ** 2
+    assert f"mean loss {losses.mean():.3f}" in titles[-1]
     # the boundary drawn satisfies w.x + b = 0
     line = next(line for line in display.axes_[-1].lines if line.get_label() == "boundary")
     points = np.column_stack(line.get_data())

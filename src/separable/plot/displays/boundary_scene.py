@@ -185,14 +185,11 @@ def _spread_label(direction: Floats, names: Sequence[str] | None, step: int) -> 
     from separable.model.words import feature_name
     from separable.plot.style.theme import shortened
 
-    label = "direction of largest remaining variance"
-    if step > 1:
-        label = "direction of next largest variance"
+    label = "along the boundary" if step == 1 else "second direction along the boundary"
     most = int(np.argmax(np.abs(direction)))
-    fraction = float(direction[most] ** 2)
-    if fraction < MIN_LOADING:
-        return label
-    return f"{label}, {fraction:.0%} of it {shortened(feature_name(names, most))}"
+    if float(direction[most] ** 2) < MIN_LOADING:
+        return f"{label}, where the rows vary most"
+    return f"{label}, mostly {shortened(feature_name(names, most))}"
 
 
 @dataclass(frozen=True, eq=False)

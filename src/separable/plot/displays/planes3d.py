@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -92,6 +92,10 @@ class Planes3dDisplay(Display):
     weights: Floats
     intercept: float
     margin: float | None
+    #: Length of w in the picture, as a fraction of the longest side.
+    arrow_length: ClassVar[float] = 0.3
+    #: Ranges of columns that differ by at most this factor are drawn in equal units.
+    near_units: ClassVar[float] = 4.0
 
     @classmethod
     def from_estimator(
@@ -210,13 +214,15 @@ class Planes3dDisplay(Display):
                 'figure.add_subplot(projection="3d").'
             )
         axes = self._open(ax, size=(6.8, 5.6), projection="3d")
-        look = {"depthshade": False, **(scatter_kwargs or {})}
+        look = {"depthshade": False, "s": 34, **(scatter_kwargs or {})}
         handles = scatter_classes(axes, self.points, self.codes, self.classes, look)
         handles += self._draw_planes(axes, plane_kwargs or {})
+        self._draw_normal(axes)
         for side, low, high in zip("xyz", *self.box, strict=True):
             getattr(axes, f"set_{side}lim")(low, high)
         axes.view_init(elev=elev, azim=self._side_view() if azim is None else azim)
-        axes.set_box_aspect(None, zoom=0.85)
+        sides = self.box[1] - self.box[0]
+        axes.set_box_aspect(sides / self._sides, zoom=1.05)
         axes.locator_params(nbins=5)
         describe(axes, self._title())
         for side, label in zip("xyz", self.view.labels, strict=True):
@@ -232,6 +238,7 @@ class Planes3dDisplay(Display):
         return self
 
     def _draw_planes(self, axes: Any, plane_kwargs: dict[str, Any]) -> list[Any]:
+        from matplotlib.colors import to_rgba
         from mpl_toolkits.mplot3d.art3d import (  # type: ignore[import-untyped]
             Poly3DCollection,
         )
@@ -239,10 +246,9 @@ class Planes3dDisplay(Display):
         handles = []
         for level, vertices in self.planes.items():
             look: dict[str, Any] = {
-                "facecolor": DARK if level == 0 else GREY,
-                "alpha": 0.35 if level == 0 else 0.12,
-                "edgecolor": DARK,
-                "linewidth": 1.0 if level == 0 else 0.6,
+                "facecolor": to_rgba(GREY, 0.3 if level == 0 else 0.0),
+                "edgecolor": DARK if level == 0 else GREY,
+                "linewidth": 1.2 if level == 0 else 0.8,
                 "linestyle": "-" if level == 0 else "--",
                 **plane_kwargs,
             }
@@ -252,10 +258,33 @@ class Planes3dDisplay(Display):
                 handles.append(_patch(look, level))
         return handles
 
+    @property
+    def normal(self) -> Floats:
+        """Foot and tip of w as an arrow from the plane, (2, 3)."""
+        corners = self.planes.get(0.0)
+        if corners is None:
+            foot = self.box.mean(axis=0)
+        else:  # beside the rows
+            far = np.linalg.norm((corners - self.points.mean(axis=0)) / self._sides, axis=1)
+            foot = (corners.mean(axis=0) + corners[far.argmax()]) / 2
+        length = self.arrow_length / np.linalg.norm(self.weights / self._sides)
+        return np.array([foot, foot + length * self.weights])
+
+    @property
+    def _sides(self) -> Floats:
+        """The ranges of the axes, whose lengths in the picture are equal or, of near units, these."""
+        sides = self.box[1] - self.box[0]
+        return np.full(3, sides.max()) if sides.max() <= self.near_units * sides.min() else sides
+
+    def _draw_normal(self, axes: Any) -> None:
+        """Draw w, in the units of the columns at a right angle to the plane."""
+        foot, tip = self.normal
+        axes.quiver(*foot, *(tip - foot), color=DARK, linewidth=2.0, arrow_length_ratio=0.25)
+        axes.text(*tip, " w", fontsize=text_size(axes, 13.0), style="italic", color=DARK)
+
     def _side_view(self) -> float:
         """Return the azimuth from which the plane is seen almost from its edge."""
-        sides = self.box[1] - self.box[0]
-        normal = self.weights * sides  # as the cube of the picture shows it
+        normal = self.weights * self._sides  # as the picture shows it
         return float(np.degrees(np.arctan2(normal[1], normal[0]))) - 90.0 + 15.0
 
     def _title(self) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from separable.model.words import feature_name, label_value
-from separable.plot.style.fitted_models import linear_model
+from separable.model.predict.inputs import model_rows
+from separable.plot.style.fitted_models import class_codes, linear_model
 from separable.plot.style.panels import panels_for
 from separable.plot.style.theme import (
     BLUE,
@@ -260,6 +261,7 @@ class WeightImagesDisplay(Display):
     """The weights of a model of images, one image per class; its columns are pixels.
 
     Red speaks for the class, blue against it, white is 0; all images have one symmetric scale.
+    Given rows, an outline shows the mean image of each class.
 
     Parameters
     ----------
@@ -268,11 +270,14 @@ class WeightImagesDisplay(Display):
         Titles of the images.
     of_classes : bool, default True
         Whether the model is a classifier.
+    means : ndarray of shape (k, height, width), optional
+        The mean image of each class.
 
     Attributes
     ----------
     limit : float
-        The largest magnitude; colours go from -limit to limit.
+        Colours go from -limit to limit: the magnitude that one weight in 100 exceeds, so that a
+        few large weights do not wash out the others.
     axes_ : ndarray of Axes
     ax_ : Axes
         The first of these axes.
@@ -285,7 +290,7 @@ class WeightImagesDisplay(Display):
     >>> from separable.plot import WeightImagesDisplay
     >>> X, y = load_digits(return_X_y=True)
     >>> model = LDA(shrinkage=0.1).fit(X, y)
-    >>> display = WeightImagesDisplay.from_estimator(model, (8, 8))
+    >>> display = WeightImagesDisplay.from_estimator(model, (8, 8), X, y)
     >>> display.images.shape, display.titles[:2]
     ((10, 8, 8), ('0', '1'))
     """
@@ -293,16 +298,28 @@ class WeightImagesDisplay(Display):
     images: Floats
     titles: tuple[str, ...]
     of_classes: bool = True
+    means: Floats | None = None
+    #: The fraction of the weights in the range of the colours.
+    shown_fraction: ClassVar[float] = 0.99
     axes_: Any = field(init=False)
 
     @property
     def limit(self) -> float:
-        """The largest magnitude."""
-        return float(np.abs(self.images).max()) or 1.0
+        """The magnitude that at most one weight in 100 exceeds, the largest if that is 0."""
+        magnitudes = np.abs(self.images)
+        most = float(np.quantile(magnitudes, self.shown_fraction, method="higher"))
+        return most or float(magnitudes.max()) or 1.0
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, shape: tuple[int, int], *, columns: int = 5, ax: Axes | None = None
+        cls,
+        estimator: Any,
+        shape: tuple[int, int],
+        X: Any = None,
+        y: Any = None,
+        *,
+        columns: int = 5,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw the weights of a fitted linear model.
 
@@ -311,6 +328,8 @@ class WeightImagesDisplay(Display):
         estimator : fitted linear learner, search, pipeline or LinearModel
         shape : (int, int)
             Height and width; columns of X are pixels row by row.
+        X, y : array-like, shape (n, height * width) and (n,), optional
+            Rows, of which the mean image of each class is outlined.
         columns : int, default 5
             Images side by side.
         ax : Axes, optional
@@ -328,7 +347,9 @@ class WeightImagesDisplay(Display):
                 f"{weights.shape[1]} columns. Give the height and width of the images."
             )
         images = weights.reshape(len(weights), height, width)
-        made = cls(images, _titles(model.classes, len(images)), model.classes is not None)
+        means = None if X is None else _mean_images(model, X, y).reshape(images.shape)
+        titles = _titles(model.classes, len(images))
+        made = cls(images, titles, model.classes is not None, means)
         return made.plot(ax, columns=columns)
 
     def plot(self, ax: Axes | None = None, *, columns: int = 5) -> Self:
@@ -342,7 +363,13 @@ class WeightImagesDisplay(Display):
             drawn = panel.imshow(image, cmap="RdBu_r", vmin=-self.limit, vmax=self.limit)
             panel.set_title(title, fontsize=10 if len(title) < LONG_TITLE else 8)
             panel.set(xticks=[], yticks=[])
-        bar: Any = self.figure_.colorbar(drawn, ax=list(self.axes_), fraction=0.05, aspect=30)
+        for panel, mean in zip(self.axes_, [] if self.means is None else self.means, strict=False):
+            half = float(mean.max() + mean.min()) / 2
+            panel.contour(mean, levels=[half], colors=DARK, linewidths=1.4)
+        over = "both" if np.abs(self.images).max() > self.limit else "neither"
+        bar: Any = self.figure_.colorbar(
+            drawn, ax=list(self.axes_), fraction=0.05, aspect=30, extend=over
+        )
         bar.set_label("weight of the pixel", fontsize=9)
         bar.ax.tick_params(labelsize=8.5)
         if ax is None:
@@ -355,8 +382,20 @@ class WeightImagesDisplay(Display):
 
     def _words(self) -> str:
         if self.of_classes:
-            return "Weights as images (red: for the class, blue: against it)"
+            outlined = "" if self.means is None else "; outlined: its mean image"
+            return f"Weights as images (red: for the class, blue: against it{outlined})"
         return "Weights as images (red raises the prediction, blue lowers it)"
+
+
+def _mean_images(model: LinearModel, X: Any, y: Any) -> Floats:
+    """Return the mean row of each class; of two classes that of the second."""
+    if model.classes is None or y is None:
+        raise ValueError("Mean images need y, the classes of the rows, and a classifier.")
+    rows = model_rows(model, X).to_matrix()
+    codes = class_codes(y, rows.shape[0], model.classes, "WeightImagesDisplay")
+    indicators = np.equal.outer(np.arange(len(model.classes)), codes).astype(np.float64)
+    sums = np.asarray((rows.T @ indicators.T).T) / np.maximum(indicators.sum(axis=1), 1)[:, None]
+    return sums[1:] if model.n_scores == 1 else sums
 
 
 def _titles(classes: Any, count: int) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from separable._core import native
 from separable.data.rows import as_rows
 from separable.estimator import clone
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
@@ -211,6 +212,8 @@ class TrainingFramesDisplay(Display):
     learner : str
         What learned, for the title.
     names : tuple of str
+    loss : str, optional
+        The loss that is descended on; its mean is in the title of each frame.
 
     Attributes
     ----------
@@ -237,6 +240,7 @@ class TrainingFramesDisplay(Display):
     frames: TrainingFrames
     learner: str
     names: tuple[str, ...] = ("x1", "x2")
+    loss: str | None = None
     axes_: Any = field(init=False)
 
     @classmethod
@@ -264,7 +268,9 @@ class TrainingFramesDisplay(Display):
         labels, classes = two_classes(y, len(points), cls.__name__)
         frames = replay(estimator, as_rows(X), labels, classes)
         words = _words(estimator)
-        return cls(points, labels, classes, frames, words, names_of(X)).plot(ax, panels=panels)
+        loss = getattr(estimator, "loss", None)
+        made = cls(points, labels, classes, frames, words, names_of(X), loss)
+        return made.plot(ax, panels=panels)
 
     def plot(self, ax: Axes | None = None, *, panels: int = 9) -> Self:
         """Draw panels, in place of ``ax`` or in a new figure; return self."""
@@ -284,6 +290,14 @@ class TrainingFramesDisplay(Display):
         """Return how many rows are on the wrong side in a frame."""
         scores = self.X @ self.frames.coef[frame] + self.frames.intercept[frame]
         return int(np.sum((scores > 0) != (self.y == self.classes[1])))
+
+    def mean_loss(self, frame: int) -> float:
+        """Return the mean loss of all rows in a frame."""
+        scores = self.X @ self.frames.coef[frame] + self.frames.intercept[frame]
+        signs = np.where(self.y == self.classes[1], 1.0, -1.0)
+        values = np.empty(len(scores))
+        native.write_loss(self.loss or "", 0.0, scores, signs, gradient=False, out=values)
+        return float(values.mean())
 
     def draw_frame(self, ax: Axes, frame: int) -> None:
         """Draw the rows, the boundary before and after an update, and the row it learned from."""
@@ -310,6 +324,8 @@ class TrainingFramesDisplay(Display):
         (w1, w2), b = self.frames.coef[frame], self.frames.intercept[frame]
         what = f"update {frame} (epoch {self.frames.epoch[frame]})" if frame else "start"
         wrong = f"{self.wrong(frame)} of {len(self.X)} wrong"
+        if self.loss is not None:
+            wrong += f"\nmean loss {self.mean_loss(frame):.3f}"
         return f"{what}: {wrong}\nw = ({w1:.3g}, {w2:.3g}), b = {b:.3g}"
 
     # ------------------------------------------------------------------ files
