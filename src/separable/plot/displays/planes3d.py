@@ -272,7 +272,7 @@ class Planes3dDisplay(Display):
 
     @property
     def _sides(self) -> Floats:
-        """The ranges of the axes, whose lengths in the picture are equal or, of near units, these."""
+        """One range for all axes, or one each where the ranges are far apart."""
         sides = self.box[1] - self.box[0]
         return np.full(3, sides.max()) if sides.max() <= self.near_units * sides.min() else sides
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from separable.model.words import feature_name, label_value
 from separable.model.predict.inputs import model_rows
+from separable.model.words import feature_name, label_value
 from separable.plot.style.fitted_models import class_codes, linear_model
 from separable.plot.style.panels import panels_for
 from separable.plot.style.theme import (
@@ -394,8 +394,9 @@ def _mean_images(model: LinearModel, X: Any, y: Any) -> Floats:
     rows = model_rows(model, X).to_matrix()
     codes = class_codes(y, rows.shape[0], model.classes, "WeightImagesDisplay")
     indicators = np.equal.outer(np.arange(len(model.classes)), codes).astype(np.float64)
-    sums = np.asarray((rows.T @ indicators.T).T) / np.maximum(indicators.sum(axis=1), 1)[:, None]
-    return sums[1:] if model.n_scores == 1 else sums
+    sums: Floats = np.asarray((rows.T @ indicators.T).T)
+    means: Floats = sums / np.maximum(indicators.sum(axis=1), 1)[:, None]
+    return means[1:] if model.n_scores == 1 else means
 
 
 def _titles(classes: Any, count: int) -> tuple[str, ...]:
