@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +84,25 @@ def test_the_mushrooms_end_to_end(tmp_path):
     assert any(name.startswith("odor=") for name in top)
     model.save(tmp_path / "mushroom.safetensors")
     assert load(tmp_path / "mushroom.safetensors").predict([record])[0] == table["class"][0]
+
+
+def test_the_page_prints_what_it_shows(tmp_path, monkeypatch):
+    """The code of the page in one session, each block with the output that is written below it."""
+    folder = os.environ.get("SEPARABLE_DATA")
+    if folder is None or not (Path(folder) / "mushroom").is_dir():
+        pytest.skip("needs SEPARABLE_DATA/mushroom")
+    packed = (Path(folder) / "mushroom" / "agaricus-lepiota.data.gz").read_bytes()
+    (tmp_path / "agaricus-lepiota.data").write_bytes(gzip.decompress(packed))
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs/lectures/mushrooms.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == page.count("```python") == 6
+    names: dict[str, object] = {}
+    for code, shown in blocks:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, names)
+        assert printed.getvalue().split() == shown.split()
 
 
 def _strongest(model, n):
