@@ -384,11 +384,14 @@ class FoldLanes:
         ]
         waiting: dict[tuple[int, int], dict[int, Fitted]] = {}
         for solved in solver_of(problem, self.solver_options).solve(lanes):
+            batch = self._published(
+                problem, [lanes[number] for number in solved.lane_indices], solved.solution
+            )
             for at, number in enumerate(solved.lane_indices):
                 place, s, target = plan[number]
                 test = self.splits[run[place]].test
                 certified_solution = solved.solution.lane(at)
-                published = self._published(problem, lanes[number], certified_solution)
+                published = batch[at]
                 where = f", learned without the rows of fold {run[place]}," if len(test) else ""
                 doubt = self.learner._check_lane(
                     problem, lanes[number], certified_solution, self.fold_data.classes, where
@@ -438,13 +441,22 @@ class FoldLanes:
             k,
         )
 
-    def _published(self, problem: Problem, lane: Lane, one: CertifiedSolution) -> Published:
-        """Return a lane's weights for the raw columns, with a certificate if it has one."""
+    def _published(
+        self, problem: Problem, lanes: list[Lane], solution: CertifiedSolution
+    ) -> list[Published]:
+        """Return the weights of lanes for the raw columns, with certificates if they have any."""
         if self.scores_only:
-            return Published(one.weights[:0], one.intercept, one.certificates)
-        if one.certificates:
-            return publish(problem, [lane], one, is_final=False)
-        return Published(*problem.columns.raw(one.weights, one.intercept), [])
+            whole = Published(solution.weights[:0], solution.intercept, solution.certificates)
+        elif not solution.certificates:
+            whole = Published(*problem.columns.raw(solution.weights, solution.intercept), [])
+        elif solution.width > 1:
+            return [
+                publish(problem, [lane], solution.lane(k), is_final=False)
+                for k, lane in enumerate(lanes)
+            ]
+        else:
+            whole = publish(problem, lanes, solution, is_final=False)
+        return [whole.lane(k, solution.width) for k in range(len(lanes))]
 
     def _of_fold(self, one: Published, columns: list[int]) -> Published:
         """Return a lane as published, of the classes that a fold has; without weights if unkept."""

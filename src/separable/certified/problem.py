@@ -98,8 +98,8 @@ class Columns:
     def raw(self, u: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Return the weights, shape (d, k), and intercepts, shape (k,), for the raw columns."""
         w = u if self.scale is None else u * self.scale[:, None]
-        if self.shift is not None:  # a copy: BLAS sums columns of a wider array in another order
-            b = b - self.shift @ np.ascontiguousarray(w)
+        if self.shift is not None:  # one by one: BLAS sums columns of wider arrays in another order
+            b = b - np.array([each @ self.shift for each in np.ascontiguousarray(w.T)])
         return w, b + self.level if self.level else b
 
     def seen(self, w: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -308,7 +308,13 @@ class SemismoothNewton {
     // The same by columns, if so many rows enter or leave the zone.
     double column_cost(std::size_t changes) const {
         const double d = static_cast<double>(d_), m = static_cast<double>(changes);
-        return m * d * d / 2 + d * d * d / 6;
+        const double row = is_sparse() ? sparse_row() : d;
+        return m * row * row / 2 + d * d * d / 6;
+    }
+    // Numbers of a sparse row, at the cost of one by one.
+    double sparse_row() const {
+        const double rows = std::max(1.0, static_cast<double>(x_.n_rows));
+        return kScattered * static_cast<double>(x_.n_values) / rows;
     }
     // A step of an interior point: calls from Python, products with all rows, and their factor.
     double interior_cost() const {
@@ -323,7 +329,8 @@ class SemismoothNewton {
         if (std::min(zone_.size(), d_) > kMaxFactor) return true;
         return !is_hard_ && factor_cost(zone_.size()) > kUsualSteps * conjugate_cost();
     }
-    static constexpr double kConjugateCost = 4, kUsualSteps = 60;
+    static constexpr double kScattered = 4;
+    static constexpr double kConjugateCost = 10, kUsualSteps = 100;
     static constexpr double kInteriorStep = 5e6, kInteriorValue = 100;  // read off w8a
     static constexpr double kNearRounding =
         1e-11;                           // relative gap from which steps may lead nowhere

@@ -18,7 +18,11 @@ namespace separable {
 
 class UpperCholesky {
    public:
+#ifdef __AVX512F__
+    static constexpr int kTile = 8;
+#else
     static constexpr int kTile = 4;
+#endif
     static constexpr std::size_t kPanel = 32;
 
     // Rows and columns are padded to whole lines; what is padding stays 0.

@@ -119,6 +119,15 @@ class Published:
         w = np.ascontiguousarray(w) if w.shape[1] == 1 else w[:, columns]
         return replace(self, weights=w, intercept=self.intercept[columns])
 
+    def lane(self, k: int, width: int) -> Published:
+        """Return the models of one lane, of ``width`` columns."""
+        one, proofs = slice(k * width, (k + 1) * width), self.certificates[k : k + 1]
+        missed = not all(proof.converged for proof in proofs)
+        rounding = self.rounding if missed else None
+        return Published(
+            self.weights[:, one], self.intercept[one], proofs, self.dual[:, one], rounding
+        )
+
     @staticmethod
     def side_by_side(parts: Sequence[Published]) -> Published:
         """Return the models of several."""

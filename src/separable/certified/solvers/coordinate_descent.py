@@ -30,10 +30,8 @@ __all__ = ["ROUNDING", "TIGHTEN", "CoordinatePath", "CoordinateSolver"]
 
 #: The smallest tol for columns in float32; smaller ones need float64.
 FLOAT32_TOL = 1e-7
-#: The relative gap to which small problems are solved.
+#: The relative gap to which single models of small problems are solved.
 ROUNDING = 1e-14
-#: Paths of several C are solved to rounding up to this many cells.
-SMALL_PATH = 100_000
 #: Fractions of tol: the aim of the solver, and its factor after a certificate that misses.
 AIM_FRACTION, TIGHTEN = 0.9, 0.1
 #: Maximum number of times that the aim is tightened.
@@ -136,9 +134,8 @@ class CoordinatePath(CoordinateSolver):
         return self.with_better_dual(lane, found), int(sweeps[0])
 
     def aim(self, n_lanes: int) -> float:
-        """Return the relative gap to aim at: rounding if that is cheap."""
-        n, d = self.problem.rows.shape
-        if self.problem.is_small and (n_lanes == 1 or n * d <= SMALL_PATH):
+        """Return the relative gap to aim at: rounding for one small problem or a few tiny ones."""
+        if self.problem.is_small if n_lanes == 1 else self.problem.is_tiny(n_lanes):
             return min(self.tol, ROUNDING)
         return AIM_FRACTION * self.tol
 
