@@ -24,6 +24,7 @@ from separable.certified.number_range import check_objective
 from separable.data.rows import core_rows
 from separable.linalg.design_matrix import design_matrix
 from separable.linalg.row_space import compact
+from separable.losses.row_losses import BinaryLosses, SoftmaxLosses
 from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.linalg.design_matrix import DesignMatrix
     from separable.losses.loss import Loss
+    from separable.losses.row_losses import RowLosses
     from separable.typing import Floats
 
 
@@ -311,6 +313,17 @@ class Problem:
         if self.fold is not None:
             c[self.fold == lane.fold] = 0.0
         return c
+
+    def row_losses(self, lane: Lane) -> RowLosses:
+        """Return the losses of all rows as functions of their scores."""
+        if lane.target == TOGETHER:
+            return self.softmax_losses(lane)
+        return BinaryLosses(self.loss, self.targets(lane), self.costs(lane))
+
+    def softmax_losses(self, lane: Lane) -> SoftmaxLosses:
+        """Return those of a multinomial lane."""
+        label = self.target.astype(np.int32, copy=False)
+        return SoftmaxLosses(label, self.costs(lane), self.n_classes)
 
     def in_lanes(self, lanes: Sequence[Lane]) -> native.LaneTargets:
         """Return the targets and costs of all lanes in the format of the compiled core."""

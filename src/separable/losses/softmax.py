@@ -23,6 +23,7 @@ __all__ = [
     "hessian_product",
     "log_softmax",
     "losses",
+    "softmax",
     "totals",
 ]
 
@@ -67,6 +68,12 @@ def log_softmax(s: Floats) -> tuple[Floats, Floats]:
     with np.errstate(under="ignore"):
         norm = top + np.log(_sums(np.exp(s - top[:, None])))
     return s - norm[:, None], norm
+
+
+def softmax(s: Floats) -> Floats:
+    """Return the softmax of each row's scores, (n, K)."""
+    with np.errstate(under="ignore"):
+        return np.exp(log_softmax(s)[0])
 
 
 def hessian_product(c: Floats, q: Floats, ds: Floats) -> Floats:
@@ -177,9 +184,7 @@ def _descend(y: Labels, s: Floats, c: Floats, target: Floats, b: Floats) -> Floa
 
 def _model(y: Labels, s: Floats, c: Floats) -> tuple[float, Floats, Floats]:
     """Return the loss, the predicted class totals, and the Hessian in the intercepts."""
-    logs, _ = log_softmax(s)
-    with np.errstate(under="ignore"):
-        q = np.exp(logs)
+    q = softmax(s)
     value = float(c @ losses(y, s))
     weighted = q * c[:, None]
     predicted = weighted.sum(axis=0)

@@ -10,19 +10,14 @@ from scipy import sparse, special
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from separable.certified.duality.feasibility import (
-    RowClasses,
-    feasible_points,
-    make_feasible,
-    softmax,
-)
+from separable.certified.duality.feasibility import feasible_points
 from separable.certified.duality.gap import certify
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
 from separable.data.rows import as_rows
 from separable.losses import softmax as core
 from separable.losses.loss import LOGISTIC
-from separable.losses.softmax import best_intercepts, divergences, losses
+from separable.losses.softmax import best_intercepts, divergences, losses, softmax
 
 
 def problem_of(X, y, weight=None, *, fit_intercept=True, standardize=False, n_classes=None):
@@ -148,15 +143,15 @@ def test_probabilities_are_repaired_and_good_ones_are_left_alone():
     X, y, rng = data(4)
     made = problem_of(X, y)
     lane = Lane(2.0, TOGETHER)
-    rows = RowClasses.of(made, lane)
-    good = make_feasible(rows, rng.random((len(y), 4)), fit_intercept=made.fit_intercept)
-    np.testing.assert_allclose(make_feasible(rows, good, fit_intercept=True), good, atol=1e-14)
+    rows = made.softmax_losses(lane)
+    good = rows.feasible(rng.random((len(y), 4)), fit_intercept=made.fit_intercept)
+    np.testing.assert_allclose(rows.feasible(good, fit_intercept=True), good, atol=1e-14)
     z = feasible_points(made, lane, 2.0 * (np.eye(4)[y] - good))
     np.testing.assert_allclose(z, 2.0 * (np.eye(4)[y] - good), atol=1e-13)
     np.testing.assert_allclose(z.sum(axis=0), 0, atol=1e-12)
     broken = rng.random((len(y), 4)).astype(np.float32)
     broken[0], broken[1], broken[2, 1] = 0.0, np.nan, -1.0
-    mended = make_feasible(rows, broken, fit_intercept=True)
+    mended = rows.feasible(broken, fit_intercept=True)
     assert (mended >= 0).all()
     np.testing.assert_allclose(mended.sum(axis=1), 1, rtol=1e-14)
     np.testing.assert_allclose(mended.sum(axis=0), np.bincount(y), rtol=1e-13)

@@ -11,7 +11,7 @@ from separable import LogisticRegression
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
 from separable.certified.solvers.newton_system import full_system
-from separable.certified.solvers.objective import objective_of
+from separable.certified.solvers.objective import Objective
 from separable.certified.solvers.options import NewtonOptions
 from separable.data.rows import as_rows
 from separable.losses.loss import LOGISTIC
@@ -45,9 +45,9 @@ def test_the_full_hessian(fit_intercept):
     X, y = rng.normal(size=(30, 4)), np.arange(30, dtype=np.int32) % 3
     made = prepare(as_rows(X), LOGISTIC, y, None, fit_intercept=fit_intercept, standardize=False)
     object.__setattr__(made, "n_classes", 3)
-    objective = objective_of(made, Lane(2.0, TOGETHER))
+    objective = Objective(made, Lane(2.0, TOGETHER))
     s = rng.normal(size=(30, 3))
-    model = objective.expand(s)
+    model = objective.rows.expand(s)
     Z = X - X.mean(axis=0) if fit_intercept else X
     Z = np.column_stack([Z, np.ones(30)]) if fit_intercept else Z
     hessian = np.diag(np.tile(np.append(np.ones(4), np.zeros(int(fit_intercept))), 3))

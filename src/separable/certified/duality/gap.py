@@ -21,16 +21,10 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.duality.certificate import Certificate, CertifiedSolution
-from separable.certified.duality.feasibility import (
-    RowClasses,
-    dual_points,
-    feasible,
-    make_feasible,
-)
+from separable.certified.duality.feasibility import feasible
 from separable.certified.problem import TOGETHER
 from separable.linalg.design_matrix import in_lines
 from separable.linalg.lstsq import lstsq
-from separable.losses.softmax import best_intercepts, divergences, entropies, losses, totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +33,7 @@ if TYPE_CHECKING:
 
     from separable.certified.problem import Lane, Problem
     from separable.linalg.column_major import ReadColumns
+    from separable.losses.row_losses import SoftmaxLosses
     from separable.penalties.base import ConvexPenalty
     from separable.penalties.elastic_net import ElasticNetPenalty
     from separable.typing import Floats
@@ -367,14 +362,13 @@ def _certify_joint(
 ) -> CertifiedSolution:
     """Certify multinomial lanes, given probabilities and a start of the intercepts."""
     K = problem.n_classes
-    rows = [RowClasses.of(problem, lane) for lane in lanes]
+    rows = [problem.softmax_losses(lane) for lane in lanes]
     probabilities = [
-        make_feasible(one, p[:, k * K : (k + 1) * K], fit_intercept=problem.fit_intercept)
+        one.feasible(p[:, k * K : (k + 1) * K], fit_intercept=problem.fit_intercept)
         for k, one in enumerate(rows)
     ]
-    dual = np.concatenate(
-        [dual_points(*pair) for pair in zip(rows, probabilities, strict=True)], axis=1
-    )
+    pairs = zip(rows, probabilities, strict=True)
+    dual = np.concatenate([one.dual_variables(points) for one, points in pairs], axis=1)
     present = np.concatenate([one.present for one in rows])
     v = problem.x.rmatvec(_in_lines(problem, dual))
     u = v
@@ -391,7 +385,7 @@ def _certify_joint(
         b = np.where(one.present, 0.0, -np.inf)
         if problem.fit_intercept:
             near = None if guess is None else guess[columns]
-            b = best_intercepts(one.y, scores[:, columns], one.c, near)
+            b = one.best_intercepts(scores[:, columns], near)
             scores[:, columns] += np.where(one.present, b, 0.0)
         intercept[columns] = b
         mine, correlation = (np.ascontiguousarray(each[:, columns]) for each in (u, v))
@@ -424,14 +418,14 @@ def certify_at_own_probabilities(
     tol : float
         The requested relative gap.
     """
-    rows, K = RowClasses.of(problem, lane), problem.n_classes
+    rows, K = problem.softmax_losses(lane), problem.n_classes
     label = rows.y if rows.present.all() else np.where(rows.c > 0, rows.y, rows.present.argmax())
     label = np.ascontiguousarray(label, dtype=np.int32)
     dual = np.array(scores, dtype=np.float64, order="C")
     got, hessian, change = np.zeros(K), np.zeros((K, K)), np.zeros(K)
     loss = native.expand_softmax(label, rows.c, dual, got, hessian)
     if problem.fit_intercept:
-        lacking = totals(rows.y, rows.c, K) - got
+        lacking = rows.totals - got
         if np.isfinite(hessian).all() and np.isfinite(lacking).all():
             change = lstsq(hessian, lacking)
     gap = native.softmax_dual_points(label, rows.c, dual, change)
@@ -458,7 +452,7 @@ def _softmax_scaling(penalty: ElasticNetPenalty, correlation: Floats) -> float:
 
 def softmax_certificate(
     problem: Problem,
-    rows: RowClasses,
+    rows: SoftmaxLosses,
     probabilities: Floats,
     correlation: Floats,
     scores: Floats,
@@ -470,7 +464,7 @@ def softmax_certificate(
     Parameters
     ----------
     problem : Problem
-    rows : RowClasses
+    rows : SoftmaxLosses
     probabilities : ndarray, shape (n, K)
         Feasible up to dual scaling.
     correlation : ndarray, shape (d, K)
@@ -486,12 +480,11 @@ def softmax_certificate(
         probabilities = probabilities * scaling
         probabilities[np.arange(len(probabilities)), rows.y] += 1.0 - scaling
         correlation = correlation * scaling
-    used = rows.c > 0
-    c, probabilities, scores = rows.c[used], probabilities[used], scores[used]
+    used = np.flatnonzero(rows.c)
+    rows, probabilities, scores = rows.take(used), probabilities[used], scores[used]
     terms, value, conjugate = (float(sums.sum()) for sums in penalty_terms(penalty, u, correlation))
-    primal = float(c @ losses(rows.y[used], scores)) + value
-    dual = float(c @ entropies(probabilities)) - conjugate
-    gap = float(c @ divergences(probabilities, scores)) + terms
+    primal, gap = rows.total(scores) + value, rows.gap(probabilities, scores) + terms
+    dual = rows.dual_value(probabilities) - conjugate
     # weak duality holds up to rounding
     return Certificate(primal, min(dual, primal), gap, tol, convexity=penalty.l2).times(
         problem.value

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.feasibility import RowClasses
 from separable.certified.duality.gap import FEASIBLE_RATIO, penalty_terms, softmax_certificate
 
 if TYPE_CHECKING:
@@ -349,11 +348,8 @@ class LaneRows:
         self, u: Floats, correlation: Floats, inside: Certificate
     ) -> tuple[LaneRows, Certificate]:
         """Return the certificate of all classes jointly as computed."""
-        problem, rows, z = self.problem, RowClasses.of(self.problem, self.lanes[0]), self.z[:, 0]
-        cost = rows.c[:, None]
-        probabilities = -np.divide(z, cost, out=np.zeros_like(z), where=cost > 0)
-        probabilities[np.arange(len(probabilities)), rows.y] += 1.0
-        np.maximum(probabilities, 0.0, out=probabilities)
+        problem, rows = self.problem, self.problem.softmax_losses(self.lanes[0])
+        probabilities = np.maximum(rows.probabilities(self.z[:, 0]), 0.0)
         if not self.is_penalised:
             u, correlation = np.zeros_like(u), np.zeros_like(correlation)
         found = softmax_certificate(

@@ -33,35 +33,36 @@ def certify_unpenalized(
     s = objective.problem.x.matvec(weights)
     b = objective.best_intercepts(s)
     s += b
-    primal = objective.loss(s)
+    rows = objective.rows
+    primal = rows.total(s)
     z, bound, gap = np.zeros_like(s), 0.0, primal
     point = _project(objective, s, dual)
     if point is not None:
-        z, bound, gap = -objective.residuals(point), objective.dual(point), objective.gap(point, s)
+        z, bound, gap = rows.dual_variables(point), rows.dual_value(point), rows.gap(point, s)
     certificate = Certificate(primal, bound, gap, tol, is_penalised=False)
     return CertifiedSolution(weights, b, s, [certificate], z, objective.width)
 
 
 def _project(objective: Objective, s: Floats, point: Floats) -> Floats | None:
     """Return the feasible dual point closest to a given one; None if there is none nearby."""
-    x, model = objective.problem.compact_x, objective.expand(s)
-    point = objective.clip(point)
-    size = np.abs(objective.residuals(point))
+    x, rows = objective.problem.compact_x, objective.rows
+    model, point = rows.expand(s), rows.clip(point)
+    size = np.abs(rows.dual_variables(point))
     mass = float(size.sum())
     for _ in range(3):
-        r = objective.residuals(point)
+        z = rows.dual_variables(point)
         try:
             system = full_system(x, objective, model)
         except LinAlgError:
             return None
-        du, db = system(-x.rmatvec(r), -r.sum(axis=0))
-        point = objective.moved(point, model, x.matvec(du) + db)
-    if not objective.excess(point) <= MAX_RESIDUAL * mass:
+        du, db = system(x.rmatvec(z), z.sum(axis=0))
+        point = model.moved(point, x.matvec(du) + db)
+    if not rows.excess(point) <= MAX_RESIDUAL * mass:
         return None
-    point = objective.clip(point)
-    r = objective.residuals(point)
+    point = rows.clip(point)
+    z = rows.dual_variables(point)
     spread = np.sqrt(x.squared_norms(size) * size.sum(axis=0))
-    total = np.abs(r.sum(axis=0)) if objective.fit_intercept else np.zeros(r.shape[1])
-    if (np.abs(x.rmatvec(r)) > MAX_RESIDUAL * spread).any() or (total > MAX_RESIDUAL * mass).any():
+    total = np.abs(z.sum(axis=0)) if objective.fit_intercept else np.zeros(z.shape[1])
+    if (np.abs(x.rmatvec(z)) > MAX_RESIDUAL * spread).any() or (total > MAX_RESIDUAL * mass).any():
         return None
     return point

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import chdtrc, log_ndtr, ndtri, xlogy
 
-from separable.certified.duality.feasibility import softmax
 from separable.certified.inference.fisher_information import spread_of
 from separable.certified.problem import TOGETHER
 from separable.fitting.summary_table import INTERCEPT, SummaryTable, number_of
+from separable.losses.softmax import softmax
 from separable.model.parameters import FRACTION
 from separable.model.predict.probability import sigmoid
 

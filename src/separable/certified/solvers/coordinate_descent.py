@@ -12,7 +12,6 @@ from separable._core import native
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import SparseWeights, certify
 from separable.certified.duality.l1_dual_point import MAX_CELLS, fitted_dual
-from separable.certified.solvers.interior_point.l1_interior import BinaryRows
 from separable.linalg.column_major import ReadColumns
 
 if TYPE_CHECKING:
@@ -142,13 +141,6 @@ class CoordinatePath(CoordinateSolver):
     def certify(self, lane: Lane, weights: Floats, z: Floats) -> CertifiedSolution:
         """Return the certified weights, (d, 1), with a dual point, (n, 1)."""
         return self._certify([lane], weights, z)
-
-    def score_loss(self, lane: Lane) -> tuple[NDArray[np.intp], NDArray[np.intp], BinaryRows]:
-        """Return the rows of a cost, the columns of scores, and the loss, for interior points."""
-        y, c = self.problem.targets(lane), self.problem.costs(lane)
-        used = np.flatnonzero(c)
-        rows = BinaryRows(self.problem.loss, y[used], c[used])
-        return used, np.arange(1), rows
 
     def with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
         """Return a solution that did not converge with a refined dual point, if that is better."""

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.feasibility import RowClasses
-from separable.losses.softmax import best_intercepts, losses
+from separable.certified.solvers.objective import Objective
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,25 +105,26 @@ class Incumbents:
     def _incumbent(
         self, found: CertifiedSolution, solved: Solved, number: int
     ) -> CertifiedSolution:
-        lane, best = self._lanes[number], found
+        objective, best = Objective(self._problem, self._lanes[number]), found
         with np.errstate(over="ignore", invalid="ignore"):
-            for point in self._points(lane, solved, number):
-                primal = self._problem.value * self._primal(lane, point)
+            for point in self._points(objective, solved, number):
+                primal = self._problem.value * self._primal(objective, point)
                 if _less(primal, best.certificates[0].primal):
                     best = _moved(best, point, primal)
         if not best.certificates[0].dual >= 0:  # the dual value of 0, as losses are non-negative
             best = _combined(best, 0.0, np.zeros_like(best.dual))
         return best
 
-    def _points(self, lane: Lane, solved: Solved, number: int) -> Iterator[_Point]:
+    def _points(self, objective: Objective, solved: Solved, number: int) -> Iterator[_Point]:
         """Yield the other known points: intercept only, warm start, and smaller C."""
-        width, (n, d) = solved.solution.width, self._problem.rows.shape
-        yield self._with_intercept(lane, np.zeros((d, width)), np.zeros((n, width)))
+        lane, width, (n, d) = objective.lane, solved.solution.width, self._problem.rows.shape
+        yield self._with_intercepts(objective, np.zeros((d, width)), np.zeros((n, width)))
         if self._start is not None:
             columns = list(range(number * width, (number + 1) * width))
             start = self._start.take(columns)
             u = self._problem.x.rmatvec(start.dual) if start.weights is None else start.weights
-            yield self._with_intercept(lane, u, self._problem.x.matvec(np.ascontiguousarray(u)))
+            scores = self._problem.x.matvec(np.ascontiguousarray(u))
+            yield self._with_intercepts(objective, u, scores)
         for other in (self._last, solved):
             for k, place in enumerate(() if other is None else other.lane_indices):
                 mine = self._lanes[place]
@@ -133,39 +133,21 @@ class Incumbents:
                     one = other.solution.lane(k)
                     yield _Point(one.weights.astype(np.float64), one.intercept, one.scores)
 
-    def _with_intercept(self, lane: Lane, u: Floats, scores: Floats) -> _Point:
-        """Return weights and their scores with the best intercept."""
-        problem = self._problem
-        if scores.shape[1] > 1:
-            return self._with_intercepts(lane, u, scores)
-        b, c = np.zeros(1), problem.costs(lane)
-        if problem.fit_intercept:
-            used = c > 0
-            y = problem.targets(lane)
-            b[0] = problem.loss.best_intercept(y[used], scores[used, 0], c[used])
-        return _Point(u, b, scores + b)
+    def _with_intercepts(self, objective: Objective, u: Floats, scores: Floats) -> _Point:
+        """Return weights and their scores with the best intercepts; absent classes score -inf."""
+        present = objective.present
+        b = objective.best_intercepts(scores[:, present])
+        return _Point(
+            objective.spread(u[:, present]),
+            objective.spread(b[None, :], -np.inf)[0],
+            objective.spread(scores[:, present] + b, -np.inf),
+        )
 
-    def _with_intercepts(self, lane: Lane, u: Floats, scores: Floats) -> _Point:
-        """Do the same for joint classes; absent classes score -inf."""
-        problem, rows = self._problem, RowClasses.of(self._problem, lane)
-        u, b = np.where(rows.present, u, 0.0), np.where(rows.present, 0.0, -np.inf)
-        scores = np.where(rows.present, scores, -np.inf)
-        if problem.fit_intercept:
-            b = best_intercepts(rows.y, scores, rows.c)
-            scores = np.where(rows.present, scores + b, -np.inf)
-        return _Point(u, b, scores)
-
-    def _primal(self, lane: Lane, point: _Point) -> float:
-        problem = self._problem
-        l1, l2 = problem.column_penalty.l1, problem.column_penalty.l2
-        u, c = point.weights, problem.costs(lane)
-        used = c > 0
-        s = point.scores[used]
-        if s.shape[1] > 1:
-            loss = float(c[used] @ losses(RowClasses.of(problem, lane).y[used], s))
-        else:
-            loss = problem.loss.total(problem.targets(lane)[used], s[:, 0], c[used])
-        return loss + l1 * float(np.abs(u).sum()) + 0.5 * l2 * float(np.vdot(u, u))
+    def _primal(self, objective: Objective, point: _Point) -> float:
+        used = np.flatnonzero(objective.rows.c)
+        scores = point.scores[np.ix_(used, objective.present)]
+        penalty = self._problem.column_penalty.value(point.weights)
+        return objective.rows.take(used).total(scores) + float(penalty.sum())
 
 
 def _moved(found: CertifiedSolution, point: _Point, primal: float) -> CertifiedSolution:

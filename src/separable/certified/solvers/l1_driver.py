@@ -18,6 +18,7 @@ from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.solvers.coordinate_descent import ROUNDING, TIGHTEN, CoordinatePath
 from separable.certified.solvers.incumbent import Incumbents
 from separable.certified.solvers.interior_point.l1_interior import PenalizedColumns, interior_points
+from separable.certified.solvers.objective import Objective
 from separable.certified.solvers.options import TOL, SolverOptions
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.certified.solvers.softmax_coordinate_descent import SoftmaxPath
@@ -204,12 +205,13 @@ class L1Solver:
     ) -> tuple[CertifiedSolution, int]:
         """Return the best certified point of the interior point on a working set, and its steps."""
         own, tol = self._coordinates, self.tol
-        used, present, rows = own.score_loss(lane)
+        objective = Objective(self.problem, lane)
+        used, present = np.flatnonzero(objective.rows.c), objective.present
         near = best.certificates[0].relative_gap <= MAX_START_GAP
         start = own.as_read(best.weights if near else np.zeros_like(best.weights))
         points = interior_points(
             self._penalized_columns(used, support),
-            rows,
+            objective.rows.take(used),
             fit_intercept=self.problem.fit_intercept,
             start=np.ascontiguousarray(start[np.ix_(support, present)]),
         )

@@ -27,7 +27,7 @@ from separable.certified.duality.gap import certify, certify_at_own_probabilitie
 from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles
 from separable.certified.solvers.solved import Result, chains
 from separable.linalg.lstsq import lstsq
-from separable.losses.softmax import hessian_product, log_softmax, totals
+from separable.losses.softmax import hessian_product, softmax, totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -217,7 +217,7 @@ class LbfgsSolver:
         """
         lane, passes = batch.lanes[0], 0
         while True:
-            q = np.exp(log_softmax(self._tiled.scores(batch)[2])[0])
+            q = softmax(self._tiled.scores(batch)[2])
             coordinates = self._tiled.joint_preconditioner(q, self.problem.costs(lane))
             left = min(HESSIAN_PASSES, most - passes)
             results = self._minimise(
@@ -312,7 +312,7 @@ class LbfgsSolver:
             z = self._balanced(lane, -(gradient + curvature * ds[:, 0]), curvature)
             return certify(problem, [lane], z, tol, weights)
         label, c = problem.target.astype(np.int32, copy=False), problem.costs(lane)
-        q = np.exp(log_softmax(scores)[0])
+        q = softmax(scores)
         ones = np.ones(len(q))
         p = q + hessian_product(ones, q, ds)
         if problem.fit_intercept:  # conjugate gradients leave a residual: class totals

@@ -14,16 +14,16 @@ from scipy.linalg import LinAlgError
 
 from separable.certified.solvers.interior_point.working_set import part_of
 from separable.certified.solvers.newton_system import class_system, diagonal_system, full_system
-from separable.certified.solvers.objective import MIN_STEP, ROUNDING, objective_of
+from separable.certified.solvers.objective import MIN_STEP, ROUNDING, Objective
 from separable.certified.solvers.options import NewtonOptions
 from separable.certified.solvers.solved import OneByOne, Result
 from separable.certified.solvers.stopping import StoppingRule
 
 if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.objective import Objective, RowModel
     from separable.certified.solvers.solved import Goal, OnPass, Start
     from separable.linalg.design_matrix import DesignMatrix
+    from separable.losses.row_losses import RowModel
     from separable.typing import Floats
 
     Step = tuple[Floats, Floats, Floats, float]  # weights, intercepts, scores, squared residual
@@ -71,7 +71,7 @@ class NewtonSolver(OneByOne):
         """Solve one lane."""
         (lane,) = lanes
         weights = None if start is None else start.weights_of(self._problem)
-        objective = objective_of(self._problem, lane)
+        objective = Objective(self._problem, lane)
         is_truncated = self._truncates(objective)
         if not objective.penalty:
             self._check_unpenalized(objective)
@@ -188,7 +188,7 @@ def newton(
         dual, is_feasible = objective.dual_point(model, ds)  # 3
         if is_feasible and rest < options.max_estimated_gap * value:
             primal = objective(end, s + ds)
-            gap = objective.gap(dual, s + ds) + rest
+            gap = objective.rows.gap(dual, s + ds) + rest
             seen = gap / primal if primal > 0 else 0.0
         if stopping_rule(dual, lambda: x.expand(end), seen):  # noqa: B023
             break
@@ -205,7 +205,7 @@ def newton(
         is_separable = not objective.penalty and value < options.separable_ratio * first
         if idle >= options.max_idle_steps or is_separable:
             break
-    return objective.own_dual(objective.expand(s)), u
+    return objective.rows.expand(s).dual, u
 
 
 class _Exact:
@@ -218,7 +218,7 @@ class _Exact:
 
     def expand(self, s: Floats) -> RowModel:
         """Return the second-order model of the losses at scores s."""
-        return self._objective.expand(s)
+        return self._objective.rows.expand(s)
 
     def __call__(
         self, model: RowModel, gradient: Floats, total: Floats, residual_tol: float
@@ -259,7 +259,7 @@ class _Truncated(_Exact):
 
     def expand(self, s: Floats) -> RowModel:
         """Return the model of the losses, with curvature that does not fall too fast."""
-        model = self._objective.expand(s)
+        model = self._objective.rows.expand(s)
         if self._curvature is not None:
             kept = np.maximum(model.curvature, self.options.curvature_decay * self._curvature)
             model = replace(model, curvature=kept)

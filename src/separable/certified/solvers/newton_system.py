@@ -16,8 +16,9 @@ from separable.linalg.cholesky import Cholesky
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.solvers.objective import Objective, RowModel
+    from separable.certified.solvers.objective import Objective
     from separable.linalg.design_matrix import DesignMatrix
+    from separable.losses.row_losses import RowModel
     from separable.typing import Floats
 
     System = Callable[[Floats, Floats], tuple[Floats, Floats]]

@@ -8,31 +8,21 @@ Without a penalty, C = inf, c is the sample weight.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.certified.duality.gap import certify_better
 from separable.certified.duality.unpenalized import certify_unpenalized
-from separable.certified.problem import TOGETHER
-from separable.losses.softmax import (
-    best_intercepts,
-    divergences,
-    entropies,
-    hessian_product,
-    log_softmax,
-    losses,
-    totals,
-)
 
 if TYPE_CHECKING:
     from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
+    from separable.losses.row_losses import RowModel
     from separable.typing import Floats
 
-__all__ = ["Objective", "RowModel", "objective_of"]
+__all__ = ["Objective"]
 
 #: Shortest step of the line search.
 MIN_STEP = 1e-10
@@ -42,41 +32,8 @@ ROUNDING = 1e-15
 MAX_CLIPPED = 1e-9
 
 
-def objective_of(problem: Problem, lane: Lane) -> Objective:
-    """Return the objective of a lane of a smooth loss."""
-    return (_Softmax if lane.target == TOGETHER else _Binary)(problem, lane)
-
-
-@dataclass(frozen=True)
-class RowModel:
-    """The second-order model of the losses at some scores.
-
-    Parameters
-    ----------
-    gradient, curvature : ndarray, shape (n, K)
-        First and second derivatives in each score.
-    c : ndarray, shape (n,)
-    q : ndarray, shape (n, K), or None
-        Probabilities of the classes; None: K = 1.
-    """
-
-    gradient: Floats
-    curvature: Floats
-    c: Floats
-    q: Floats | None = None
-
-    def product(self, ds: Floats) -> Floats:
-        """Return the Hessian product of each row."""
-        return self.curvature * ds if self.q is None else hessian_product(self.c, self.q, ds)
-
-    def coupling(self, k: int, other: int) -> Floats:
-        """Return minus the mixed second derivative of two different scores, (n,)."""
-        assert self.q is not None
-        return self.c * self.q[:, k] * self.q[:, other]
-
-
-class Objective(ABC):
-    """An objective of weights and scores, its derivatives, dual points and certificates.
+class Objective:
+    """The objective of a lane with a smooth loss, over the classes that the lane has.
 
     Parameters
     ----------
@@ -88,64 +45,30 @@ class Objective(ABC):
         self.problem, self.lane = problem, lane
         self.fit_intercept = problem.fit_intercept
         self.penalty = 1.0 if math.isfinite(lane.C) else 0.0
-        self.c = problem.costs(lane if self.penalty else replace(lane, C=problem.value))
-
-    #: Columns of weights and scores.
-    width: int
+        rows = problem.row_losses(lane if self.penalty else replace(lane, C=problem.value))
+        #: Classes of the problem, those of the lane, and the losses of these.
+        self.n_classes = rows.width
+        self.present, self.rows = rows.of_present()
+        self.width = self.rows.width
 
     def __call__(self, u: Floats, s: Floats) -> float:
         """Return the objective."""
-        return 0.5 * self.penalty * float(np.vdot(u, u)) + self.loss(s)
+        return 0.5 * self.penalty * float(np.vdot(u, u)) + self.rows.total(s)
 
-    @abstractmethod
-    def loss(self, s: Floats) -> float:
-        """Return the sum of the losses."""
-
-    @abstractmethod
     def best_intercepts(self, s: Floats) -> Floats:
-        """Return the optimal intercepts for scores s."""
-
-    @abstractmethod
-    def expand(self, s: Floats) -> RowModel:
-        """Return the second-order model of the losses at scores s."""
-
-    @abstractmethod
-    def own_dual(self, model: RowModel) -> Floats:
-        """Return the dual point of the gradient of the losses."""
+        """Return the optimal intercepts for scores s; 0 without intercepts."""
+        return self.rows.best_intercepts(s) if self.fit_intercept else np.zeros(self.width)
 
     def dual_point(self, model: RowModel, ds: Floats) -> tuple[Floats, bool]:
         """Return the dual point of the linearised gradient after a change of scores.
 
         Also whether it was feasible: then its weights are those at the end of the step.
         """
-        dual = self.moved(self.own_dual(model), model, ds)
-        excess = self.excess(dual)
-        dual = self.clip(dual)
-        return dual, excess <= MAX_CLIPPED * float(np.abs(self.residuals(dual)).sum())
-
-    @abstractmethod
-    def gap(self, dual: Floats, s: Floats) -> float:
-        """Return the sum of the gaps of the rows."""
-
-    @abstractmethod
-    def dual(self, dual: Floats) -> float:
-        """Return the dual value of the losses."""
-
-    @abstractmethod
-    def residuals(self, dual: Floats) -> Floats:
-        """Return the gradient of each row in its scores that a dual point stands for."""
-
-    @abstractmethod
-    def moved(self, dual: Floats, model: RowModel, ds: Floats) -> Floats:
-        """Return a dual point after a change of scores, linearised."""
-
-    @abstractmethod
-    def clip(self, dual: Floats) -> Floats:
-        """Return a dual point clipped to its domain."""
-
-    @abstractmethod
-    def excess(self, dual: Floats) -> float:
-        """Return how far a dual point is outside its domain."""
+        rows = self.rows
+        dual = model.moved(model.dual, ds)
+        excess = rows.excess(dual)
+        dual = rows.clip(dual)
+        return dual, excess <= MAX_CLIPPED * float(np.abs(rows.dual_variables(dual)).sum())
 
     def certify(self, dual: Floats, weights: Floats, tol: float) -> CertifiedSolution:
         """Certify weights for the problem's columns, or those of the dual point."""
@@ -159,17 +82,24 @@ class Objective(ABC):
             intercept=self.spread(found.intercept[None, :], -np.inf)[0],
             scores=self.spread(found.scores, -np.inf),
             dual=self.spread(found.dual),
-            width=len(self.spread(found.intercept[None, :])[0]),
+            width=self.n_classes,
         )
 
     def spread(self, columns: Floats, empty: float = 0.0) -> Floats:
         """Return columns of all classes, ``empty`` for those absent from the lane."""
-        del empty
-        return columns
+        if self.width == self.n_classes:
+            return columns
+        every = np.full((len(columns), self.n_classes), empty)
+        every[:, self.present] = columns
+        return every
 
     def start(self, weights: Floats) -> Floats:
-        """Return the columns of a warm start that count here."""
-        return weights
+        """Return the columns of a warm start that count here, with mean 0 over the classes."""
+        if self.width == 1:
+            return weights
+        current = weights[:, self.present]
+        centred: Floats = current - current.mean(axis=1, keepdims=True)
+        return centred
 
     def backtrack(
         self, u: Floats, du: Floats, s: Floats, ds: Floats, value: float, decrease: float
@@ -185,113 +115,3 @@ class Objective(ABC):
                 return length, new
             length *= 0.5
         return 0.0, new
-
-
-class _Binary(Objective):
-    """A smooth loss of one score a row."""
-
-    width = 1
-
-    def __init__(self, problem: Problem, lane: Lane) -> None:
-        super().__init__(problem, lane)
-        self.y = problem.targets(lane)
-        self._loss = problem.loss
-
-    def loss(self, s: Floats) -> float:
-        return self._loss.total(self.y, s[:, 0], self.c)
-
-    def best_intercepts(self, s: Floats) -> Floats:
-        if not self.fit_intercept:
-            return np.zeros(1)
-        return np.array([self._loss.best_intercept(self.y, s[:, 0], self.c)])
-
-    def expand(self, s: Floats) -> RowModel:
-        gradient, curvature = self._loss.derivatives(self.y, s[:, 0], self.c)
-        return RowModel(gradient[:, None], curvature[:, None], self.c)
-
-    def own_dual(self, model: RowModel) -> Floats:
-        return -model.gradient
-
-    def dual(self, dual: Floats) -> float:
-        return self._loss.dual_total(self.y, self.c, dual[:, 0])
-
-    def residuals(self, dual: Floats) -> Floats:
-        return -dual
-
-    def moved(self, dual: Floats, model: RowModel, ds: Floats) -> Floats:
-        return dual - model.product(ds)
-
-    def clip(self, dual: Floats) -> Floats:
-        return self._loss.clip_dual(self.y, self.c, dual[:, 0])[:, None]
-
-    def excess(self, dual: Floats) -> float:
-        return float(np.abs(dual - self.clip(dual)).sum())
-
-    def gap(self, dual: Floats, s: Floats) -> float:
-        gaps = self._loss.gap(self.y, s[:, 0], self.c, dual[:, 0])
-        return float(np.maximum(gaps, 0.0).sum())
-
-
-class _Softmax(Objective):
-    """The multinomial log loss of the classes in a lane; its dual points are probabilities."""
-
-    def __init__(self, problem: Problem, lane: Lane) -> None:
-        super().__init__(problem, lane)
-        y = problem.target.astype(np.int32, copy=False)
-        self._present = np.flatnonzero(totals(y, self.c, problem.n_classes) > 0)
-        index = np.zeros(problem.n_classes, np.int32)
-        index[self._present] = np.arange(len(self._present), dtype=np.int32)
-        self.y, self.width = index[y], len(self._present)
-
-    def loss(self, s: Floats) -> float:
-        return float(self.c @ losses(self.y, s))
-
-    def best_intercepts(self, s: Floats) -> Floats:
-        return best_intercepts(self.y, s, self.c) if self.fit_intercept else np.zeros(self.width)
-
-    def expand(self, s: Floats) -> RowModel:
-        with np.errstate(under="ignore"):
-            q = np.exp(log_softmax(s)[0])
-        return RowModel(self.residuals(q), self.c[:, None] * q * (1.0 - q), self.c, q)
-
-    def own_dual(self, model: RowModel) -> Floats:
-        assert model.q is not None
-        return model.q
-
-    def dual(self, dual: Floats) -> float:
-        return float(self.c @ entropies(dual))
-
-    def residuals(self, dual: Floats) -> Floats:
-        r = dual.copy()
-        index = np.arange(len(r))
-        r[index, self.y] = 0.0
-        r[index, self.y] = -(r @ np.ones(r.shape[1]))  # without cancellation
-        r *= self.c[:, None]
-        return r
-
-    def moved(self, dual: Floats, model: RowModel, ds: Floats) -> Floats:
-        assert model.q is not None
-        return dual + hessian_product(np.ones(len(ds)), model.q, ds)
-
-    def clip(self, dual: Floats) -> Floats:
-        p = np.maximum(dual, 0.0)
-        p /= p.sum(axis=1, keepdims=True)
-        return p
-
-    def excess(self, dual: Floats) -> float:
-        return -float(self.c @ np.minimum(dual, 0.0).sum(axis=1))
-
-    def gap(self, dual: Floats, s: Floats) -> float:
-        return float(self.c @ divergences(dual, s))
-
-    def start(self, weights: Floats) -> Floats:
-        current = weights[:, self._present]
-        centred: Floats = current - current.mean(axis=1, keepdims=True)
-        return centred
-
-    def spread(self, columns: Floats, empty: float = 0.0) -> Floats:
-        if self.width == self.problem.n_classes:
-            return columns
-        every = np.full((len(columns), self.problem.n_classes), empty)
-        every[:, self._present] = columns
-        return every

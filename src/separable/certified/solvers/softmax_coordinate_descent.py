@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.feasibility import RowClasses, dual_points, make_feasible, softmax
 from separable.certified.duality.gap import certify, softmax_certificate
 from separable.certified.solvers.coordinate_descent import CoordinateSolver
-from separable.certified.solvers.interior_point.l1_interior import SoftmaxRows
+from separable.certified.solvers.objective import Objective
 from separable.certified.solvers.stopping import LooseStopping, StoppingRule
-from separable.losses.softmax import best_intercepts, losses
+from separable.losses.row_losses import SoftmaxLosses
+from separable.losses.softmax import softmax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,17 +94,8 @@ class SoftmaxPath(CoordinateSolver):
 
     def certify(self, lane: Lane, weights: Floats, z: Floats) -> CertifiedSolution:
         """Return the certified weights, (d, K), with dual points z = c (1[y = k] - p_k)."""
-        rows = RowClasses.of(self.problem, lane)
-        c = rows.c[:, None]
-        p = -np.divide(z, c, out=np.zeros_like(z), where=c > 0)
-        p[np.arange(len(p)), rows.y] += 1.0
+        p = self.problem.softmax_losses(lane).probabilities(z)
         return certify(self.problem, [lane], p, self.tol, weights)
-
-    def score_loss(self, lane: Lane) -> tuple[NDArray[np.intp], NDArray[np.intp], SoftmaxRows]:
-        """Return the rows of a cost, the classes present, and the loss, for interior points."""
-        present, rows = _present_classes(self.problem, lane)
-        used = np.flatnonzero(rows.c)
-        return used, present, SoftmaxRows(RowClasses(rows.y[used], rows.c[used], rows.present))
 
     def with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
         """Return the solution: probabilities of its own scores are the dual point."""
@@ -113,10 +104,10 @@ class SoftmaxPath(CoordinateSolver):
 
     def _largest_zero_c(self, lane: Lane) -> float:
         """Return the largest C for which all weights are 0."""
-        problem, rows = self.problem, RowClasses.of(self.problem, lane)
+        problem, rows = self.problem, self.problem.softmax_losses(lane)
         uniform = np.ones((len(rows.y), problem.n_classes))
-        p = make_feasible(rows, uniform, fit_intercept=problem.fit_intercept)
-        most = float(np.abs(problem.x.rmatvec(dual_points(rows, p))).max(initial=0.0))
+        p = rows.feasible(uniform, fit_intercept=problem.fit_intercept)
+        most = float(np.abs(problem.x.rmatvec(rows.dual_variables(p))).max(initial=0.0))
         return lane.C * problem.column_penalty.l1 / most if most > 0 else lane.C
 
     def _learn(
@@ -176,7 +167,9 @@ class ProximalNewton:
     ) -> None:
         self._problem, self._columns, self._on_sweep = problem, columns, on_sweep
         self._l1, self._l2 = problem.column_penalty.l1, problem.column_penalty.l2
-        self._present, self._rows = _present_classes(problem, lane)
+        self._objective = Objective(problem, lane)
+        assert isinstance(self._objective.rows, SoftmaxLosses)
+        self._rows = self._objective.rows
         self._mix, self._work = 0.0, 0.0
         self.passes = 0.0
 
@@ -190,36 +183,28 @@ class ProximalNewton:
 
         A step counts as a pass over the rows, and so does a full sweep over all weights.
         """
-        u = np.ascontiguousarray(weights[:, self._present])
+        u = np.ascontiguousarray(weights[:, self._objective.present])
         now = self._point(u, self._problem.x.matvec(u))
+        spread = self._objective.spread
         while not stopping_rule(
-            self._spread(now.probabilities), partial(self._weights, now.u), now.relative_gap
+            spread(now.probabilities), partial(self._weights, now.u), now.relative_gap
         ):
             found = self._step(now) if self.passes < max_passes else None
             if found is None:
                 break
             now = found
-        return self._spread(now.probabilities), self._weights(now.u)
+        return spread(now.probabilities), self._weights(now.u)
 
     def _weights(self, u: Floats) -> Floats:
         """Return the weights of all classes, made unique under the l1 penalty."""
-        return self._spread(_settled(u) if self._l2 == 0 else u)
-
-    def _spread(self, columns: Floats) -> Floats:
-        """Return columns of the present classes as columns of all classes."""
-        K = self._problem.n_classes
-        if len(self._present) == K:
-            return columns
-        every = np.zeros((len(columns), K))
-        every[:, self._present] = columns
-        return every
+        return self._objective.spread(_settled(u) if self._l2 == 0 else u)
 
     def _point(self, u: Floats, scores: Floats) -> _Point:
         problem, rows = self._problem, self._rows
         if problem.fit_intercept:
-            scores = scores + best_intercepts(rows.y, scores, rows.c)
+            scores = scores + rows.best_intercepts(scores)
         probabilities = softmax(scores)
-        dual = dual_points(rows, probabilities)
+        dual = rows.dual_variables(probabilities)
         correlation = problem.x.rmatvec(dual)
         seen = softmax_certificate(problem, rows, probabilities, correlation, scores, u, 0.0)
         objective = seen.primal / problem.value
@@ -307,18 +292,14 @@ class ProximalNewton:
         self, now: _Point, chosen: NDArray[np.intp], v: Floats, score_step: Floats
     ) -> float:
         """Return the step length of a backtracking line search; 0: no decrease."""
-        u, c, y = now.u[chosen], self._rows.c, self._rows.y
-        used = np.flatnonzero(c > 0)
+        u, used = now.u[chosen], np.flatnonzero(self._rows.c)
+        rows = self._rows.take(used)
         rest = self._penalty(now.u) - self._penalty(u)
         promised = self._penalty(v) - self._penalty(u) - float(np.vdot(now.dual, score_step))
         length = 1.0
         while length > MIN_STEP:
             scores = now.scores[used] + length * score_step[used]
-            value = (
-                rest
-                + self._penalty(u + length * (v - u))
-                + float(c[used] @ losses(y[used], scores))
-            )
+            value = rest + self._penalty(u + length * (v - u)) + rows.total(scores)
             if (
                 value
                 <= now.objective
@@ -362,15 +343,6 @@ def _may_change(u: Floats, violation: Floats) -> NDArray[np.bool_]:
         least = float(np.partition(waiting, -most - 1, axis=None)[-most - 1])
     may: NDArray[np.bool_] = ~out | (waiting > least)
     return may
-
-
-def _present_classes(problem: Problem, lane: Lane) -> tuple[NDArray[np.intp], RowClasses]:
-    """Return the classes present in a lane, and its rows with labels among these."""
-    rows = RowClasses.of(problem, lane)
-    present = np.flatnonzero(rows.present)
-    index = np.zeros(len(rows.present), np.int32)
-    index[present] = np.arange(len(present), dtype=np.int32)
-    return present, RowClasses(index[rows.y], rows.c, rows.present[present])
 
 
 def _between(first: float, last: float) -> Floats:

@@ -15,7 +15,6 @@ from separable.certified.duality.gap import certify
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits
 from separable.linalg.blas import aligned_zeros
-from separable.losses.softmax import totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +72,8 @@ class SoftmaxBlock:
         self._by_model[0], self._by_model[2] = rho, np.inf
         self._hot = np.zeros(n, np.uint16)  # a bit for each model
         self.paused = np.zeros(k, bool)
-        self._present = np.array([self._totals(lane) > 0 for lane in lanes])
+        self._rows = [problem.softmax_losses(lane) for lane in lanes]
+        self._present = np.array([rows.present for rows in self._rows])
         self._begin(start)
 
     def _native_targets(self) -> native.MultinomialTargets:
@@ -86,11 +86,6 @@ class SoftmaxBlock:
             np.array([lane.fold for lane in self._lanes], np.int32),
             np.array([lane.C / problem.value for lane in self._lanes]),
         )
-
-    def _totals(self, lane: Lane) -> Floats:
-        problem = self._problem
-        y = problem.target.astype(np.int32, copy=False)
-        return totals(y, problem.costs(lane), problem.n_classes)
 
     def _of_models(self, table: NDArray[Any]) -> NDArray[Any]:
         """Return a table by lane viewed as [.][model][class]."""
@@ -107,11 +102,12 @@ class SoftmaxBlock:
             u[:] = np.where(self._present, LOG_ZERO, LOG_ABSENT)
             u[np.arange(n), :, problem.target] = 0.0
             if problem.fit_intercept:
-                multiplier[:] = [_log_fractions(self._totals(lane)) for lane in self._lanes]
+                multiplier[:] = [_log_fractions(rows.totals) for rows in self._rows]
             return
         dual = start.dual.reshape(n, k, classes)
-        for index, lane in enumerate(self._lanes):
-            u[:, index] = _logs(dual[:, index], problem.costs(lane), np.asarray(problem.target))
+        for index, rows in enumerate(self._rows):
+            p = rows.probabilities(dual[:, index])
+            u[:, index] = np.log(np.clip(p, np.exp(LOG_ZERO), 1.0))
         u[:, ~self._present] = LOG_ABSENT
         self._of_models(self._w)[:] = problem.x.rmatvec(start.dual).reshape(-1, k, classes)
         intercept = start.intercept.reshape(k, classes)
@@ -171,12 +167,3 @@ def _log_fractions(costs: Floats) -> Floats:
     """Return the logarithms of the class fractions; 0 for absent classes."""
     probabilities = costs / costs.sum()
     return np.log(np.where(probabilities > 0, probabilities, 1.0))
-
-
-def _logs(z: Floats, c: Floats, y: NDArray[Any]) -> Floats:
-    """Return log p of dual points z = c (1[y = k] - p_k), (n, K)."""
-    rows = np.arange(len(y))
-    p = np.divide(-z, c[:, None], out=np.zeros_like(z), where=c[:, None] > 0)
-    p[rows, y] += 1.0
-    logs: Floats = np.log(np.clip(p, np.exp(LOG_ZERO), 1.0))
-    return logs

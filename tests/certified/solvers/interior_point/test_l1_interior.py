@@ -11,15 +11,13 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import ElasticNet, Lasso, LinearSVM, LogisticRegression
-from separable.certified.duality.feasibility import RowClasses
 from separable.certified.duality.l1_dual_point import fitted_dual
 from separable.certified.solvers.interior_point.l1_interior import (
-    BinaryRows,
     PenalizedColumns,
-    SoftmaxRows,
     interior_points,
 )
 from separable.losses.loss import LOGISTIC, SQUARED_ERROR, SQUARED_HINGE
+from separable.losses.row_losses import BinaryLosses, SoftmaxLosses
 from tests.reference import losses
 
 LOSSES = {"squared_error": SQUARED_ERROR, "log_loss": LOGISTIC, "squared_hinge": SQUARED_HINGE}
@@ -59,7 +57,7 @@ def test_ends_where_each_weight_is_optimal(loss, ratio, positive, shape):
         columns = PenalizedColumns(
             x, np.full(d, float(ratio)), np.full(d, 1.0 - ratio), bool(positive)
         )
-        rows = BinaryRows(LOSSES[loss], y, c)
+        rows = BinaryLosses(LOSSES[loss], y, c)
         points = interior_points(columns, rows, fit_intercept=True, start=np.zeros((d, 1)))
         last = next(
             (point for k, point in enumerate(points) if (point[2] < 1e-13 and k > 1) or k == 60)
@@ -181,7 +179,7 @@ def test_classes_together_end_where_each_weight_is_optimal(fit_intercept, ratio,
         PenalizedColumns(
             X.T.copy(), np.full(shape[1], ratio), np.full(shape[1], 1.0 - ratio), False
         ),
-        SoftmaxRows(RowClasses(y, c, np.ones(3, np.bool_))),
+        SoftmaxLosses(y, c, 3),
         fit_intercept=fit_intercept,
         start=np.zeros((shape[1], 3)),
     )

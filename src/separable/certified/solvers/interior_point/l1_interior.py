@@ -22,22 +22,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.feasibility import dual_points, softmax
 from separable.certified.solvers.interior_point import predictor_corrector
 from separable.certified.solvers.interior_point.predictor_corrector import Point
 from separable.linalg.cholesky import Cholesky
 from separable.linalg.lstsq import lstsq
-from separable.losses.softmax import best_intercepts, losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from separable.certified.duality.feasibility import RowClasses
-    from separable.losses.loss import Loss
+    from separable.losses.row_losses import RowLosses
     from separable.typing import Floats
 
 
-__all__ = ["BinaryRows", "PenalizedColumns", "SoftmaxRows", "interior_points"]
+__all__ = ["PenalizedColumns", "interior_points"]
 
 TINY = 1e-300
 #: Maximum change of scores in a step, or their size if that is more, for non-quadratic losses.
@@ -90,93 +87,16 @@ class PenalizedColumns:
         return self.x.T * root[:, 0]
 
 
-@dataclass(frozen=True)
-class BinaryRows:
-    """Rows with one score.
-
-    Parameters
-    ----------
-    loss : Loss
-    y, c : ndarray, shape (n,)
-        Targets and costs, all above 0.
-    """
-
-    loss: Loss
-    y: Floats
-    c: Floats
-
-    @property
-    def is_quadratic(self) -> bool:
-        """Whether the curvature is constant."""
-        return self.loss.is_quadratic
-
-    @property
-    def with_slacks(self) -> BinaryRows | None:
-        """The rows, unless the loss has a second derivative."""
-        return None if self.loss.is_twice_differentiable else self
-
-    def total(self, scores: Floats) -> float:
-        """Return the sum of the losses."""
-        return self.loss.total(self.y, scores[:, 0], self.c)
-
-    def best_intercepts(self, scores: Floats) -> Floats:
-        """Return the best intercept, (1,)."""
-        return np.array([self.loss.best_intercept(self.y, scores[:, 0], self.c)])
-
-    def dual(self, scores: Floats) -> Floats:
-        """Return minus the gradient."""
-        return -self.loss.derivatives(self.y, scores[:, 0], self.c)[0][:, None]
-
-    def root(self, scores: Floats) -> Floats:
-        """Return R, (n, 1, 1), with RR' the curvature of each row."""
-        return np.sqrt(self.loss.derivatives(self.y, scores[:, 0], self.c)[1])[:, None, None]
-
-
-@dataclass(frozen=True)
-class SoftmaxRows:
-    """Rows with a score of each class, under the multinomial log loss.
-
-    Parameters
-    ----------
-    rows : RowClasses
-        Each class has rows; costs are above 0.
-    """
-
-    rows: RowClasses
-    is_quadratic = False
-    with_slacks = None
-
-    def total(self, scores: Floats) -> float:
-        """Return the sum of the losses."""
-        return float(self.rows.c @ losses(self.rows.y, scores))
-
-    def best_intercepts(self, scores: Floats) -> Floats:
-        """Return the best intercepts."""
-        return best_intercepts(self.rows.y, scores, self.rows.c)
-
-    def dual(self, scores: Floats) -> Floats:
-        """Return minus the gradient."""
-        return dual_points(self.rows, softmax(scores))
-
-    def root(self, scores: Floats) -> Floats:
-        """Return R, (n, K, K), with RR' the Hessian: c^1/2 (diag(p^1/2) - p p^1/2')."""
-        p = softmax(scores)
-        halves, each = np.sqrt(p), np.arange(p.shape[1])
-        root = -p[:, :, None] * halves[:, None, :]
-        root[:, each, each] += halves
-        root *= np.sqrt(self.rows.c)[:, None, None]
-        return root
-
-
 def interior_points(
-    columns: PenalizedColumns, rows: BinaryRows | SoftmaxRows, *, fit_intercept: bool, start: Floats
+    columns: PenalizedColumns, rows: RowLosses, *, fit_intercept: bool, start: Floats
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """Yield w, z and the estimated relative gap after each step.
 
     Parameters
     ----------
     columns : PenalizedColumns
-    rows : BinaryRows or SoftmaxRows
+    rows : RowLosses
+        Each class has rows; costs are above 0.
     fit_intercept : bool
     start : ndarray, shape (d, K)
         Weights of the expected size.
@@ -193,13 +113,11 @@ def interior_points(
 class _Model:
     """The constants of the iteration."""
 
-    def __init__(
-        self, columns: PenalizedColumns, rows: BinaryRows | SoftmaxRows, fit_intercept: bool
-    ) -> None:
+    def __init__(self, columns: PenalizedColumns, rows: RowLosses, fit_intercept: bool) -> None:
         self.columns, self.rows, self.fit_intercept = columns, rows, fit_intercept
         self.sign = columns.sign
         self.l1, self.l2 = columns.l1[:, None], columns.l2[:, None]
-        self.hinges = rows.with_slacks  # their curvature jumps
+        self.has_slacks = not rows.loss.is_twice_differentiable
 
     def weights(self, now: Point) -> Floats:
         if not len(self.sign):
@@ -212,9 +130,9 @@ class _Model:
         return scores
 
     def dual(self, now: Point) -> Floats:
-        if self.hinges is not None:
-            return self.hinges.y[:, None] * now.pairs[1][0]
-        return self.rows.dual(self.scores(now))
+        if self.has_slacks:
+            return self.rows.y[:, None] * now.pairs[1][0]
+        return -self.rows.expand(self.scores(now)).gradient
 
     def primal(self, now: Point) -> float:
         size = np.abs(self.weights(now))
@@ -227,16 +145,14 @@ class _Model:
         scores, b = own.x.T @ start, np.zeros(start.shape[1])
         if self.fit_intercept:
             b = rows.best_intercepts(scores)
-        z = rows.dual(scores + b)
+        model = rows.expand(scores + b)
+        z = -model.gradient
         correlation = own.x @ z
-        if self.hinges is None:
-            h = (rows.root(scores + b) ** 2).sum(axis=2)
-        else:
-            h = 2.0 * self.hinges.c[:, None]
+        h = 2.0 * rows.c[:, None] if self.has_slacks else (model.root() ** 2).sum(axis=2)
         beyond = np.maximum(self.l1, np.abs(correlation))
         beyond /= np.maximum(own.squares(h) + self.l2, TINY)
         if own.positive or start.shape[1] > 1:  # together they must not lead far away
-            unit = float(np.abs(z / h).mean()) if rows.is_quadratic else 1.0
+            unit = float(np.abs(z / h).mean()) if rows.loss.is_quadratic else 1.0
             beyond *= min(1.0, unit / (float(np.abs(own.x.T @ beyond).max()) + TINY))
         side = np.maximum(sign * start, 0.0) + beyond + TINY
         w = (sign * side).sum(axis=0) if len(sign) else start
@@ -244,8 +160,8 @@ class _Model:
         least = np.maximum(self.l1, 0.1 * float(np.abs(uphill).mean()) + TINY)
         price = np.maximum(self.l1 + sign * uphill, least)
         pairs: tuple[tuple[Floats, Floats], ...] = ((side, price),)
-        if self.hinges is not None:
-            y, c = self.hinges.y[:, None], self.hinges.c[:, None]
+        if self.has_slacks:
+            y, c = rows.y[:, None], rows.c[:, None]
             over = y * (own.x.T @ w + b) - 1.0
             mu = float((side * price).mean()) if price.size else 1.0
             root = np.hypot(over, np.sqrt(2.0 * mu / c))
@@ -259,7 +175,7 @@ class _Model:
 
     def equations(self, root: Floats, stiff: Floats) -> _Equations:
         """Return the equations of a step, for a root of the Hessian and the diagonal D."""
-        if self.rows.is_quadratic:
+        if self.rows.loss.is_quadratic:
             return _Equations(*self._constant, stiff.ravel())
         return _Equations(self.columns.times(root), self._border(root), None, stiff.ravel())
 
@@ -272,7 +188,7 @@ class _Model:
     @cached_property
     def _constant(self) -> tuple[Any, Floats, Floats | None]:
         """The derivatives, their border and their Gram matrix if the curvature is constant."""
-        root = self.rows.root(np.zeros((self.columns.x.shape[1], 1)))
+        root = self.rows.expand(np.zeros((self.columns.x.shape[1], 1))).root()
         derivatives, border = self.columns.times(root), self._border(root)
         few = derivatives.shape[1] <= derivatives.shape[0]
         return derivatives, border, _gram(derivatives) if few else None
@@ -283,14 +199,15 @@ class _System:
 
     def __init__(self, model: _Model, now: Point) -> None:
         self._model, self.now = model, now
-        self._w, self._scores, z = model.weights(now), model.scores(now), model.dual(now)
+        self._w, self._scores = model.weights(now), model.scores(now)
         side, price = now.pairs[0]
-        if model.hinges is None:
-            self._root = model.rows.root(self._scores)
+        if not model.has_slacks:
+            rows = model.rows.expand(self._scores)
+            self._root, z = rows.root(), -rows.gradient
         else:
-            y, half = model.hinges.y[:, None], 0.5 / model.hinges.c[:, None]
+            y, half = model.rows.y[:, None], 0.5 / model.rows.c[:, None]
             a, t = now.pairs[1]
-            self._slack = half * a + t
+            self._slack, z = half * a + t, model.dual(now)
             self._root = np.sqrt(a / self._slack)[:, :, None]
             self._off = t - (y * self._scores - 1.0 + half * a)  # 1
         self._uphill = model.l2 * self._w - model.columns.x @ z
@@ -311,8 +228,8 @@ class _System:
         side, price = self.now.pairs[0]
         missing = keep * self._missing
         pushed = np.zeros_like(self._scores)
-        if model.hinges is not None:
-            a, y = self.now.pairs[1][0], model.hinges.y[:, None]
+        if model.has_slacks:
+            a, y = self.now.pairs[1][0], model.rows.y[:, None]
             pushed = y * (products[1] + keep * a * self._off) / self._slack
             pushed /= np.maximum(self._root[:, :, 0], TINY)
         right = -keep * self._uphill
@@ -327,15 +244,15 @@ class _System:
         pairs: tuple[tuple[Floats, Floats], ...] = (
             ((products[0] - side * d_price) / price, d_price),
         )
-        if model.hinges is not None:
+        if model.has_slacks:
             da = y * self._root[:, :, 0] * dz.reshape(self._scores.shape)
             moved = y * (model.columns.x.T @ dw + db)
-            pairs = (*pairs, (da, moved + 0.5 * da / model.hinges.c[:, None] - keep * self._off))
+            pairs = (*pairs, (da, moved + 0.5 * da / model.rows.c[:, None] - keep * self._off))
         return Point((dw, db), pairs)
 
     def longest(self, step: Point) -> float:
         """Return the step that moves the scores by MAX_SCORE_STEP, or by their own size."""
-        if self._model.rows.is_quadratic or self._model.hinges is not None:
+        if self._model.rows.loss.is_quadratic or self._model.has_slacks:
             return 1.0
         moved = float(np.abs(self._model.columns.x.T @ step.free[0] + step.free[1]).max())
         return max(MAX_SCORE_STEP, float(np.abs(self._scores).max())) / (moved + TINY)
