@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = [
-    "ClassifierMixin",
     "Estimator",
-    "RegressorMixin",
     "available_if",
     "check_is_fitted",
     "check_random_state",
@@ -36,6 +34,8 @@ __all__ = [
     "not_fitted_error",
 ]
 
+#: The score of each kind of learner.
+METRICS = {"classifier": "accuracy_score", "regressor": "r2_score"}
 #: Methods of scikit-learn's metadata routing, such as ``set_fit_request``.
 ROUTED_METHODS = ("fit", "partial_fit", "predict", "score")
 
@@ -93,12 +93,44 @@ class _RequestMethod:
         return requests.RequestMethod(self.method, keys).__get__(instance, owner)
 
 
+class _AvailableIf:
+    """Descriptor of a method that exists if a check of the object is true."""
+
+    def __init__(self, method: Callable[..., Any], check: Callable[[Any], bool], name: str) -> None:
+        self.method, self.check, self.name = method, check, name
+        self.__doc__ = method.__doc__
+        self.__name__ = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self.method
+        if not self.check(instance):
+            raise AttributeError(f"This {type(instance).__name__!r} has no attribute {self.name!r}")
+        return MethodType(self.method, instance)
+
+
+def available_if(check: Callable[[Any], bool]) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate a method that exists only if a check of the object is true.
+
+    Parameters
+    ----------
+    check : callable
+        Takes the object; returns whether it has the method, or raises ``AttributeError``.
+    """
+
+    def decorate(method: Callable[..., Any]) -> Any:
+        return _AvailableIf(method, check, method.__name__)
+
+    return decorate
+
+
 class Estimator:
     """Base class of learners and encoders that are compatible with scikit-learn.
 
     A subclass stores its constructor arguments under their names.
     """
 
+    #: "classifier", "regressor", or None: an encoder.
     _estimator_type: str | None = None
 
     set_fit_request = _RequestMethod("fit")
@@ -165,6 +197,22 @@ class Estimator:
         """Return whether `fit` has been called."""
         return any(name.endswith("_") and not name.startswith("_") for name in vars(self))
 
+    @available_if(lambda self: self._estimator_type in METRICS)
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classifier, or the R2 of a regressor.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows.
+        y : array-like
+            True classes, or values.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        """
+        metric = getattr(import_module("sklearn.metrics"), METRICS[self._estimator_type])
+        return float(metric(y, self.predict(X), sample_weight=sample_weight))
+
     # ------------------------------------------------------------------ representations
 
     def __repr__(self) -> str:
@@ -207,37 +255,6 @@ class Estimator:
             for key in _routed_parameters(cast("Any", type(self)), method):
                 getattr(request, method).add_request(param=key, alias=None)
         return request
-
-
-class ClassifierMixin:
-    """Tags and score of classifiers."""
-
-    _estimator_type: str | None = "classifier"
-    _metric = "accuracy_score"
-
-    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of a classifier, or the R2 of a regressor.
-
-        Parameters
-        ----------
-        X : array-like
-            Rows.
-        y : array-like
-            True classes, or values.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        """
-        metric = getattr(import_module("sklearn.metrics"), self._metric)
-        return float(metric(y, self.predict(X), sample_weight=sample_weight))
-
-
-class RegressorMixin:
-    """Tags and score of regressors."""
-
-    _estimator_type: str | None = "regressor"
-    _metric = "r2_score"
-
-    score = ClassifierMixin.score
 
 
 # ---------------------------------------------------------------------- functions
@@ -295,37 +312,6 @@ def check_random_state(seed: Any) -> np.random.RandomState:
     )
 
 
-class _AvailableIf:
-    """Descriptor of a method that exists if a check of the object is true."""
-
-    def __init__(self, method: Callable[..., Any], check: Callable[[Any], bool], name: str) -> None:
-        self.method, self.check, self.name = method, check, name
-        self.__doc__ = method.__doc__
-        self.__name__ = name
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            return self.method
-        if not self.check(instance):
-            raise AttributeError(f"This {type(instance).__name__!r} has no attribute {self.name!r}")
-        return MethodType(self.method, instance)
-
-
-def available_if(check: Callable[[Any], bool]) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a method that exists only if a check of the object is true.
-
-    Parameters
-    ----------
-    check : callable
-        Takes the object; returns whether it has the method, or raises ``AttributeError``.
-    """
-
-    def decorate(method: Callable[..., Any]) -> Any:
-        return _AvailableIf(method, check, method.__name__)
-
-    return decorate
-
-
 @cache
 def _defaults(cls: Callable[..., Any]) -> dict[str, Any]:
     """Return the constructor parameters of a class with their defaults."""
@@ -342,7 +328,8 @@ def _parameter_names(cls: type) -> tuple[str, ...]:
 def _routed_parameters(cls: type, method: str) -> list[str]:
     """Return the parameters of a method that metadata routing may pass, sorted."""
     function = getattr(cls, method, None)
-    if not inspect.isfunction(function):
+    is_there = method != "score" or getattr(cls, "_estimator_type", None) in METRICS
+    if not inspect.isfunction(function) or not is_there:
         return []
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = list(inspect.signature(function).parameters.values())[1:]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_
 import numpy as np
 
 from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse, largest_magnitude
-from separable.estimator import ClassifierMixin, Estimator, available_if
+from separable.estimator import Estimator, available_if, is_classifier
 from separable.fitting.targets import RowWeights
 from separable.model.parameters import Requirement, check_parameters
 from separable.model.predict.probability import model_log_probabilities
@@ -181,10 +181,6 @@ def _default(parameter: inspect.Parameter) -> str:
     return f", default {written}"
 
 
-def _is_classifier(learner: Any) -> bool:
-    return isinstance(learner, ClassifierMixin)
-
-
 def _check_probabilities(learner: Any) -> bool:
     return bool(learner._has_probabilities())
 
@@ -223,11 +219,11 @@ class LinearEstimator(Estimator):
 
     def _link(self) -> Link:
         """Return what a score means."""
-        return "score" if _is_classifier(self) else "identity"
+        return "score" if is_classifier(self) else "identity"
 
     def _has_probabilities(self) -> bool:
         """Return whether there are probabilities, or raise an AttributeError that says why not."""
-        return _is_classifier(self) and self._link() in ("logistic", "softmax")
+        return is_classifier(self) and self._link() in ("logistic", "softmax")
 
     # ------------------------------------------------------------------ the model
 
@@ -241,13 +237,13 @@ class LinearEstimator(Estimator):
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, sorted; of classifiers only."""
-        if not _is_classifier(self):
+        if not is_classifier(self):
             raise AttributeError(f"{type(self).__name__} predicts numbers and has no classes_.")
         classes = self._weights_only().classes
         assert classes is not None
         return classes
 
-    @available_if(_is_classifier)
+    @available_if(is_classifier)
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
         return self._weights_only().decision_function(self._check_rows(X))

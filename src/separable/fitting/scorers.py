@@ -13,8 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import separable.estimator as estimators
-from separable.estimator import available_if, is_pipeline
+from separable.estimator import (
+    Estimator,
+    available_if,
+    is_classifier,
+    is_pipeline,
+    is_regressor,
+)
 from separable.fitting.predictions import ask, spread
 from separable.model.metrics.metric_registry import METRICS
 from separable.model.parameters import Requirement
@@ -146,11 +151,13 @@ def _default(estimator: Any) -> str | None:
     while is_pipeline(estimator):
         estimator = estimator.steps[-1][1]
     score = getattr(type(estimator), "score", None)
-    for mixins in (estimators, sys.modules.get("sklearn.base", estimators)):
-        for mixin, name in ((mixins.ClassifierMixin, "accuracy"), (mixins.RegressorMixin, "r2")):
-            if score is mixin.score and isinstance(estimator, mixin):
-                return name
-    return None
+    mixins: Any = sys.modules.get("sklearn.base")
+    usual = [Estimator.score]
+    if mixins is not None:
+        usual += [mixins.ClassifierMixin.score, mixins.RegressorMixin.score]
+    if score not in usual:
+        return None
+    return "accuracy" if is_classifier(estimator) else "r2" if is_regressor(estimator) else None
 
 
 def _scorer(name: str, scoring: Any, estimator: Any) -> Scorer:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import bdtr, bdtrc
 
-from separable.estimator import ClassifierMixin, Estimator
+from separable.estimator import Estimator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +42,7 @@ MIN_REDUCTION = 0.5
 MIN_DISCORDANT = 6
 
 
-class RidgeClasses(ClassifierMixin, Estimator):
+class RidgeClasses(Estimator):
     """Ridge regression on class indicators, with the fit and predict of scikit-learn.
 
     Examples
@@ -51,6 +51,8 @@ class RidgeClasses(ClassifierMixin, Estimator):
     >>> RidgeClasses().fit(rows, np.array([0, 0, 1, 1])).predict(rows)
     array([0, 0, 1, 1])
     """
+
+    _estimator_type = "classifier"
 
     def fit(self, X: Any, y: NDArray[Any]) -> RidgeClasses:
         """Fit to the rows of a dense or sparse matrix."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from separable.data.rows import as_rows, column_names
-from separable.estimator import ClassifierMixin, clone
+from separable.estimator import clone, is_classifier
 from separable.learn import plain
 from separable.learn.epoch_orders import MAX_ROWS, epoch_orders
 from separable.learn.trace_table import Trace
@@ -249,7 +249,7 @@ def _fit(
 def _histories(setting: Setting) -> tuple[Floats, NDArray[Any] | None]:
     """Return (w, b) after each step, of shape (steps, models, d + 1), and the classes."""
     learner = setting.learner
-    if not isinstance(learner, ClassifierMixin):
+    if not is_classifier(learner):
         return _numbers(setting)[:, None], None
     classes = np.unique(setting.y)
     label = np.searchsorted(classes, setting.y)

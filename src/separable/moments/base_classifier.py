@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.data.row_operations import indicator_rows
-from separable.estimator import ClassifierMixin
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
 from separable.model.parameters import Requirement
 from separable.model.predict.scores import linear_scores
@@ -25,11 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["PRIORS", "MomentClassifier", "class_priors", "without_lone_classes"]
 
 
-class MomentClassifier(ClassifierMixin, MomentEstimator[AnySums]):
+class MomentClassifier(MomentEstimator[AnySums]):
     """Base of classifiers that need the rows only through sums.
 
     Scores are log-probabilities up to a term shared by the classes, unless ``_link`` differs.
     """
+
+    _estimator_type = "classifier"
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         rows = checked_rows(X)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from separable.data.rows import as_rows, largest_magnitude
-from separable.estimator import ClassifierMixin, available_if, check_is_fitted, convergence_warning
+from separable.estimator import available_if, check_is_fitted, convergence_warning, is_classifier
 from separable.fitting.base import Ineffective, LinearEstimator, warn_of_ineffective
 from separable.fitting.targets import (
     RowWeights,
@@ -237,7 +237,7 @@ class OnlineEstimator(LinearEstimator):
 
     def _check_targets(self, y: Any, n_rows: int) -> NDArray[Any]:
         """Return the classes or numbers of the rows as an array."""
-        check = check_labels if isinstance(self, ClassifierMixin) else check_numbers
+        check = check_labels if is_classifier(self) else check_numbers
         return check(y, n_rows, type(self).__name__)
 
     def _targets(self, y: Any, n_rows: int, sample_weight: Any) -> Targets:
@@ -249,7 +249,7 @@ class OnlineEstimator(LinearEstimator):
         counted = weigh_rows(sample_weight, self.class_weight, y)
         if counted.rows is not None and len(counted.rows) == 0:
             raise ValueError("Every sample weight is zero, so no row is left to learn from.")
-        if not isinstance(self, ClassifierMixin):
+        if not is_classifier(self):
             return Targets(y, counted, None)
         every = sorted_classes(y)
         check_class_weight(self.class_weight, every)
@@ -276,7 +276,7 @@ class OnlineEstimator(LinearEstimator):
     def _stream(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """Train on the next rows of a stream, as ``partial_fit`` of both kinds does."""
         state: OnlineState | None = getattr(self, "_state", None)
-        labels = isinstance(self, ClassifierMixin)
+        labels = is_classifier(self)
         rows = as_rows(X, check_values=False) if state is None else self._check_rows(X)
         largest = largest_magnitude(rows, X)
         y = self._check_targets(y, rows.n_rows)

@@ -13,7 +13,7 @@ import numpy as np
 
 from separable._core import native
 from separable.data.rows import column_names, core_rows
-from separable.estimator import ClassifierMixin, convergence_warning
+from separable.estimator import convergence_warning
 from separable.fitting.base import one_or_list
 from separable.model.parameters import (
     BOOL,
@@ -50,7 +50,7 @@ TIE_TARGETS = {"mistake": 0, "negative": -1, "positive": 1}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PerceptronBase(ClassifierMixin, OnlineEstimator):
+class PerceptronBase(OnlineEstimator):
     """Base of ``Perceptron``, ``AveragedPerceptron``, ``BatchPerceptron``, ``VotedPerceptron``.
 
     Parameters
@@ -67,6 +67,8 @@ class PerceptronBase(ClassifierMixin, OnlineEstimator):
     ties : {"mistake", "negative", "positive"}
         How training treats a score of exactly 0; see ``Perceptron``.
     """
+
+    _estimator_type = "classifier"
 
     eta0: float = 1.0
     fit_intercept: bool = True

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from separable.estimator import ClassifierMixin
 from separable.fitting.base import with_parameters
 from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
 from separable.online.base import partial_fit_classes
@@ -21,7 +20,7 @@ PROBABILISTIC = ("log_loss", "sigmoid_mse")
 
 
 @with_parameters
-class SGDClassifier(ClassifierMixin, SGDBase):
+class SGDClassifier(SGDBase):
     """Linear classifier trained by stochastic gradient descent.
 
     Minimizes (1/n) sum of loss(w.x_i + b, y_i) + alpha (l1_ratio |w|_1 + (1 - l1_ratio) |w|^2 / 2),
@@ -62,6 +61,8 @@ class SGDClassifier(ClassifierMixin, SGDBase):
     >>> SGDClassifier(loss="log_loss").fit(X, y).score(X, y) > 0.95  # columns as they are
     True
     """
+
+    _estimator_type = "classifier"
 
     loss: str = "hinge"
     _: KW_ONLY

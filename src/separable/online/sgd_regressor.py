@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import ClassVar
 
-from separable.estimator import RegressorMixin
 from separable.fitting.base import with_parameters
 from separable.model.parameters import AVERAGE, Requirement, one_of
 from separable.online.base import partial_fit_numbers
@@ -15,7 +14,7 @@ __all__ = ["SGDRegressor"]
 
 
 @with_parameters
-class SGDRegressor(RegressorMixin, SGDBase):
+class SGDRegressor(SGDBase):
     """Linear regression trained by stochastic gradient descent.
 
     Minimizes (1/n) sum of loss(w.x_i + b, y_i) + alpha (l1_ratio |w|_1 + (1 - l1_ratio) |w|^2 / 2),
@@ -55,6 +54,8 @@ class SGDRegressor(RegressorMixin, SGDBase):
     >>> SGDRegressor().fit(X, y).score(X, y) > 0.5  # columns as they are
     True
     """
+
+    _estimator_type = "regressor"
 
     loss: str = "squared_error"
     _: KW_ONLY

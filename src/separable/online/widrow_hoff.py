@@ -11,7 +11,7 @@ import numpy as np
 
 from separable._core import native
 from separable.data.rows import column_names
-from separable.estimator import RegressorMixin, convergence_warning
+from separable.estimator import convergence_warning
 from separable.fitting.base import with_parameters
 from separable.model.parameters import (
     BOOL,
@@ -50,7 +50,7 @@ STEP = Requirement(
 
 
 @with_parameters
-class WidrowHoff(RegressorMixin, OnlineEstimator):
+class WidrowHoff(OnlineEstimator):
     """Linear regression by the Widrow-Hoff rule (LMS, delta rule).
 
     For each row in turn, r = w.x + b - y, then w -= eta0 r x and b -= eta0 r. A step multiplies
@@ -102,6 +102,8 @@ class WidrowHoff(RegressorMixin, OnlineEstimator):
     >>> line.predict([[3]]).round(6), line.coef_.round(6)
     (array([7.]), array([2.]))
     """
+
+    _estimator_type = "regressor"
 
     _: KW_ONLY
     eta0: float | str = "auto"

@@ -10,7 +10,7 @@ import numpy as np
 from separable.data.columns import Columns, as_columns
 from separable.data.ingest.dates import TypedColumns
 from separable.data.table import TableError, require_columns
-from separable.estimator import ClassifierMixin, Estimator, RegressorMixin, check_is_fitted, clone
+from separable.estimator import Estimator, check_is_fitted, clone
 from separable.features.table.table_encoder import TableEncoder
 from separable.select.estimators.logistic_regression_cv import LogisticRegressionCV
 from separable.select.estimators.ridge_cv import RidgeCV
@@ -107,6 +107,22 @@ class TableLearner(Estimator):
             )
         return self._target_column(as_columns(X), name) if isinstance(name, str) else name
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy, or R^2 in regression.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, dict of columns or list of dicts
+        y : str or array-like, optional
+            As in `fit`; by default the target column of `fit`.
+        sample_weight : array-like, optional
+
+        Returns
+        -------
+        float
+        """
+        return float(super().score(X, self._y_true(X, y), sample_weight))
+
     # --- what it learned ---
 
     @property
@@ -191,7 +207,7 @@ class TableLearner(Estimator):
         self.model_.save(path)
 
 
-class TableClassifier(ClassifierMixin, TableLearner):
+class TableClassifier(TableLearner):
     """A classifier of raw tables: an encoder and a learner in one object.
 
     Parameters
@@ -233,6 +249,8 @@ class TableClassifier(ClassifierMixin, TableLearner):
       score                                     +0.97...
     """
 
+    _estimator_type = "classifier"
+
     def _default_learner(self) -> Any:
         return LogisticRegressionCV()
 
@@ -265,25 +283,8 @@ class TableClassifier(ClassifierMixin, TableLearner):
         """
         return self.model_.predict_proba(X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy.
 
-        Parameters
-        ----------
-        X : data frame, pyarrow Table, dict of columns or list of dicts
-        y : str or array-like, optional
-            As in `fit`; by default the target column of `fit`.
-        sample_weight : array-like, optional
-
-        Returns
-        -------
-        float
-        """
-        y_true = self._y_true(X, y)
-        return super().score(X, y_true, sample_weight)
-
-
-class TableRegressor(RegressorMixin, TableLearner):
+class TableRegressor(TableLearner):
     """A regressor of raw tables: an encoder and a learner in one object.
 
     Parameters
@@ -312,25 +313,10 @@ class TableRegressor(RegressorMixin, TableLearner):
     13.0
     """
 
+    _estimator_type = "regressor"
+
     def _default_learner(self) -> Any:
         return RidgeCV()
 
     def _target_column(self, columns: Columns, name: str) -> NDArray[Any]:
         return column_of_numbers(columns, name)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2, the coefficient of determination.
-
-        Parameters
-        ----------
-        X : data frame, pyarrow Table, dict of columns or list of dicts
-        y : str or array-like, optional
-            As in `fit`; by default the target column of `fit`.
-        sample_weight : array-like, optional
-
-        Returns
-        -------
-        float
-        """
-        y_true = self._y_true(X, y)
-        return super().score(X, y_true, sample_weight)

@@ -25,7 +25,6 @@ from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.l1_driver import sweeps_before_fallback
 from separable.data.rows import as_rows
-from separable.estimator import RegressorMixin
 from separable.fitting.fold_fits import FoldData
 from separable.fitting.targets import check_numbers
 from separable.losses.loss import SQUARED_ERROR
@@ -58,7 +57,7 @@ PENALISED = Requirement(f"{POSITIVE.words} (0 is LeastSquares)", POSITIVE.holds)
 
 
 @dataclass(eq=False, repr=False)
-class PenalisedSquares(RegressorMixin, CertifiedEstimator):
+class PenalisedSquares(CertifiedEstimator):
     """Minimises 1/2 mean (y - w.x - b)^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2).
 
     Parameters
@@ -81,6 +80,8 @@ class PenalisedSquares(RegressorMixin, CertifiedEstimator):
     evidence_ : dict
         The certificate's numbers, ``passes``, ``engine`` and ``nonzeros``.
     """
+
+    _estimator_type = "regressor"
 
     alpha: float = 1.0
     _: KW_ONLY

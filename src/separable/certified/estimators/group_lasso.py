@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from separable.certified.estimators.base_group_lasso import GroupLearner
-from separable.estimator import RegressorMixin
 from separable.fitting.base import with_parameters
 from separable.losses.loss import SQUARED_ERROR
 
@@ -16,7 +15,7 @@ __all__ = ["GroupLasso"]
 
 
 @with_parameters
-class GroupLasso(RegressorMixin, GroupLearner):
+class GroupLasso(GroupLearner):
     """The group lasso: least squares with group-wise sparsity, with a certificate.
 
     Minimises (1/2W) sum_i c_i (y_i - w.x_i - b)^2 + alpha sum_g sqrt(p_g) |w_g|, with c_i the
@@ -43,6 +42,8 @@ class GroupLasso(RegressorMixin, GroupLearner):
     >>> model.certificate_.relative_gap < 1e-6
     True
     """
+
+    _estimator_type = "regressor"
 
     alpha: float = 1.0
 

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.certified.estimators.base_group_lasso import GroupLearner
-from separable.estimator import ClassifierMixin
 from separable.fitting.base import with_parameters
 from separable.losses.loss import LOGISTIC
 from separable.model.parameters import CLASS_WEIGHT, Requirement
@@ -19,7 +18,7 @@ __all__ = ["GroupLassoClassifier"]
 
 
 @with_parameters
-class GroupLassoClassifier(ClassifierMixin, GroupLearner):
+class GroupLassoClassifier(GroupLearner):
     """Logistic regression with a group lasso penalty, with a certificate.
 
     Minimises (1/W) sum_i c_i log(1 + exp(-y_i (w.x_i + b))) + alpha sum_g sqrt(p_g) |w_g|, with
@@ -44,6 +43,8 @@ class GroupLassoClassifier(ClassifierMixin, GroupLearner):
     >>> model.certificate_.relative_gap < 1e-6
     True
     """
+
+    _estimator_type = "classifier"
 
     _: KW_ONLY
     class_weight: Any = None

@@ -11,7 +11,6 @@ from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
 from separable.certified.solvers.policy import solver_of
-from separable.estimator import ClassifierMixin
 from separable.fitting.base import with_parameters
 from separable.losses.loss import HINGE, SQUARED_HINGE
 from separable.model.parameters import BOOL, CLASS_WEIGHT, POSITIVE, Requirement, one_of
@@ -46,7 +45,7 @@ def check_penalty(learner: Any, penalty: str, loss: str) -> None:
 
 
 @with_parameters
-class LinearSVM(ClassifierMixin, CertifiedEstimator):
+class LinearSVM(CertifiedEstimator):
     """Linear support vector machine with a certificate of suboptimality.
 
     Minimises 1/2 |w|^2 + C sum_i c_i max(0, 1 - y_i (w.x_i + b)), or with
@@ -84,6 +83,8 @@ class LinearSVM(ClassifierMixin, CertifiedEstimator):
     >>> model.predict_proba(X[:1]).round(2).tolist()
     [[1.0, 0.0]]
     """
+
+    _estimator_type = "classifier"
 
     C: float = 1.0
     _: KW_ONLY

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.linear_svm import PENALISED
-from separable.estimator import RegressorMixin
 from separable.fitting.base import with_parameters
 from separable.losses.loss import epsilon_insensitive
 from separable.model.parameters import NOT_NEGATIVE, Requirement
@@ -20,7 +19,7 @@ __all__ = ["LinearSVR"]
 
 
 @with_parameters
-class LinearSVR(RegressorMixin, CertifiedEstimator):
+class LinearSVR(CertifiedEstimator):
     """Linear support vector regression with a certificate of suboptimality.
 
     Minimises 1/2 |w|^2 + C sum_i c_i max(0, |y_i - w.x_i - b| - epsilon) with c_i the weight of a
@@ -45,6 +44,8 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):
     >>> round(model.score(X, y), 2)
     0.48
     """
+
+    _estimator_type = "regressor"
 
     C: float = 1.0
     _: KW_ONLY

@@ -11,7 +11,7 @@ from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.inference.existence import check_optimum
 from separable.certified.inference.logistic_summary import check_level, infer, summarise
 from separable.certified.problem import TOGETHER
-from separable.estimator import ClassifierMixin, check_is_fitted
+from separable.estimator import check_is_fitted
 from separable.fitting.base import with_parameters
 from separable.losses.loss import LOGISTIC
 from separable.model.arrays import checked_names
@@ -55,7 +55,7 @@ def refuse_no_penalty(owner: Any, Cs: Any, l1_ratios: Any) -> None:
 
 
 @with_parameters
-class LogisticRegression(ClassifierMixin, CertifiedEstimator):
+class LogisticRegression(CertifiedEstimator):
     """Logistic regression with a certificate of suboptimality.
 
     Minimises 1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i (w.x_i + b))) with y_i = -1, +1 and c_i the
@@ -98,6 +98,8 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
     >>> round(model.certificate_.primal, 3)
     53.795
     """
+
+    _estimator_type = "classifier"
 
     C: float = 1.0
     _: KW_ONLY

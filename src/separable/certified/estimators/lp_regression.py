@@ -18,7 +18,6 @@ from separable.certified.solvers.interior_point.max_norm_interior import (
     MAX_STEPS,
     bounded_least_squares,
 )
-from separable.estimator import RegressorMixin
 from separable.fitting.base import with_parameters
 from separable.linalg.cholesky import Cholesky
 from separable.losses.loss import SQUARED_ERROR
@@ -79,7 +78,7 @@ def exponent_of(p: Any) -> float | None:
 
 
 @with_parameters
-class LpRegression(RegressorMixin, BlockLearner):
+class LpRegression(BlockLearner):
     """Least squares with an lp penalty: p = 0 counts the weights, p = inf bounds them.
 
     Minimises (1/2W) sum_i c_i (y_i - w.x_i - b)^2 + alpha sum_j |w_j|^p, with c_i the weight of a
@@ -129,6 +128,8 @@ class LpRegression(RegressorMixin, BlockLearner):
     2 10 False
     inf 10 False
     """
+
+    _estimator_type = "regressor"
 
     p: Any = 1
     alpha: float = 1.0

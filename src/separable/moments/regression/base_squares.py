@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eigh, qr, svd
 
 from separable.data.rows import Rows
-from separable.estimator import RegressorMixin, convergence_warning
+from separable.estimator import convergence_warning
 from separable.fitting.base import one_or_list
 from separable.fitting.targets import check_targets, weigh_rows
 from separable.linalg.lstsq import lstsq
@@ -65,13 +65,15 @@ QR_CONDITION = 1e7
 MAX_CONDITION = 1e13
 
 
-class SquaresRegressor(RegressorMixin, MomentEstimator[Moments]):
+class SquaresRegressor(MomentEstimator[Moments]):
     """Minimizes sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2; the intercept b is not penalized.
 
     A penalty is equivalent to d augmented rows sqrt(alpha) e_j with target 0, which do not change
     the means. So the same steps solve both problems: scale the columns to norm 1, augmented rows
     included; then, depending on the condition number, Cholesky, iterative refinement, or QR.
     """
+
+    _estimator_type = "regressor"
 
     _instead: ClassVar[str] = (
         "use SGDRegressor, which keeps one number a column, or fit fewer rows than columns at "

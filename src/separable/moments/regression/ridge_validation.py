@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.estimator import Estimator, RegressorMixin
+from separable.estimator import Estimator
 from separable.fitting.best_candidate import best_index, edge_of
 from separable.fitting.fold_fits import Problem, fold_fits
 from separable.fitting.splits import Split
@@ -91,8 +91,10 @@ class Scores:
         return edge_of(self.alphas, self.best)
 
 
-class _FixedPredictions(RegressorMixin, Estimator):
+class _FixedPredictions(Estimator):
     """A regressor that returns its input, to call scorers with predictions."""
+
+    _estimator_type = "regressor"
 
     def predict(self, X: Any) -> Any:
         """Return X."""

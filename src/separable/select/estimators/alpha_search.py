@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.estimator import RegressorMixin
 from separable.fitting.base import Ineffective
 from separable.model.parameters import BOOL, FRACTION, Requirement
 from separable.select.estimators.base_search import (
@@ -29,7 +28,7 @@ __all__ = ["AlphaSearch"]
 
 
 @dataclass(eq=False, repr=False)
-class AlphaSearch(RegressorMixin, RegularizationSearch):
+class AlphaSearch(RegularizationSearch):
     """Regressor that fits all folds and alphas, then all rows with the best alpha.
 
     Parameters
@@ -83,6 +82,8 @@ class AlphaSearch(RegressorMixin, RegularizationSearch):
         "largest" that was tried; of alphas that were given a ``GridEdgeWarning`` too), and
         ``search``: how many models there were, how many converged, and the worst gap.
     """
+
+    _estimator_type = "regressor"
 
     alphas: Any = 100
     _: KW_ONLY

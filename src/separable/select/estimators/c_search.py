@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.estimator import ClassifierMixin
 from separable.fitting.scorers import check_scoring
 from separable.model.parameters import BOOL, CLASS_WEIGHT, Requirement
 from separable.select.estimators.base_search import (
@@ -35,7 +34,7 @@ def values_of_C(Cs: Any) -> Floats:  # noqa: N802 - scikit-learn's word
 
 
 @dataclass(eq=False, repr=False)
-class CSearch(ClassifierMixin, RegularizationSearch):
+class CSearch(RegularizationSearch):
     """Classifier that fits all folds and Cs as lanes, then all rows with the best C.
 
     Parameters
@@ -85,6 +84,8 @@ class CSearch(ClassifierMixin, RegularizationSearch):
         tried: a ``GridEdgeWarning`` too), and ``search``: how many models there were, and with
         ``tol`` how many converged, and the worst gap.
     """
+
+    _estimator_type = "classifier"
 
     Cs: Any = 10
     _: KW_ONLY
