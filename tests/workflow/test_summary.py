@@ -181,3 +181,11 @@ def test_one_row_of_a_large_loss_does_not_make_a_model_useless():
     assert "Better by less than a standard error" in str(constant_warning(no_better))
     worse = replace(figures, figures={"log_loss": 0.7, "accuracy": 0.99})
     assert "No better than always p" in str(constant_warning(worse))
+
+
+def test_many_features_are_decided_without_exact_arithmetic(rng):
+    n = 300
+    data = {f"x{j}": rng.normal(size=n).tolist() for j in range(45)}
+    data["y"] = (np.array(data["x0"]) + rng.normal(size=n) > 0).tolist()
+    run = separable.train(data, "y", model="lda", curves="no")
+    assert run.separability == "the classes overlap: no linear model divides all rows"

@@ -33,6 +33,7 @@ from separable.data.table import TableError, is_missing, list_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
 
@@ -46,6 +47,8 @@ __all__ = [
     "is_index",
     "pandas_index_columns",
     "stacked",
+    "table_of_stream",
+    "with_text_names",
 ]
 
 #: Values per block; a column with more is its own block.
@@ -206,9 +209,10 @@ def _columns_from_stream(data: Any) -> Columns:
     import pyarrow as pa
 
     if not isinstance(data, pa.Table):
+        data = with_text_names(data)
         try:
-            data = pa.RecordBatchReader.from_stream(data).read_all()
-        except (pa.ArrowException, ValueError, OverflowError):
+            data = table_of_stream(data)
+        except (pa.ArrowException, ValueError, OverflowError, TypeError):
             if not hasattr(data, "items"):
                 raise
             return _columns_from_dict(data)  # by column: only a column that is used can fail
@@ -218,6 +222,39 @@ def _columns_from_stream(data: Any) -> Columns:
     names = data.column_names
     _refuse_duplicates(names)
     return Columns(dict(zip(names, data.itercolumns(), strict=True)), data.num_rows)
+
+
+def with_text_names(data: Any) -> Any:
+    """Return a frame of pandas with names of columns that are texts; pandas warns of others."""
+    is_pandas = type(data).__module__.partition(".")[0] == "pandas"
+    if not is_pandas or not hasattr(data, "set_axis") or not hasattr(data, "columns"):
+        return data
+    names = [str(name) for name in data.columns]
+    if all(isinstance(name, str) for name in data.columns):
+        return data
+    return data.set_axis(names, axis=1)
+
+
+def table_of_stream(data: Any) -> pa.Table:
+    """Return an Arrow table of a stream, with plain strings: polars has views, also in levels."""
+    import pyarrow as pa
+
+    table = pa.RecordBatchReader.from_stream(data).read_all()
+    for index, field in enumerate(table.schema):
+        column: Any = table.column(index)
+        if field.type == pa.string_view():
+            column = column.cast(pa.string())
+        elif pa.types.is_dictionary(field.type) and field.type.value_type == pa.string_view():
+            arrays = [
+                pa.DictionaryArray.from_arrays(each.indices, each.dictionary.cast(pa.string()))
+                for each in column.chunks
+            ]
+            kind: Any = pa.dictionary(field.type.index_type, pa.string())
+            column = pa.chunked_array(arrays, kind)
+        else:
+            continue
+        table = table.set_column(index, field.name, column)
+    return table
 
 
 def _refuse_duplicates(names: list[str]) -> None:

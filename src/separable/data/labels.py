@@ -119,7 +119,11 @@ MANY_CLASSES, NUMBER_FRACTION, TEXT_FRACTION = 20, 0.05, 0.5
 MANY_NUMBERS = 100
 
 
-def most_classes(rows: int, *, numbers: bool, sure: bool) -> float:
+#: The same for numbers that are not whole.
+FEW_MEASURED = 4
+
+
+def most_classes(rows: int, *, numbers: bool, sure: bool, whole: bool = True) -> float:
     """Return the maximum number of distinct target values that count as classes.
 
     Parameters
@@ -130,11 +134,15 @@ def most_classes(rows: int, *, numbers: bool, sure: bool) -> float:
         Whether all values are numeric.
     sure : bool
         Whether classes are requested.
+    whole : bool, default True
+        Whether all numbers are whole.
 
     Examples
     --------
     >>> most_classes(1000, numbers=True, sure=False)
     50.0
     """
+    if numbers and not sure and not whole:
+        return FEW_MEASURED
     most = max(MANY_CLASSES, (NUMBER_FRACTION if numbers else TEXT_FRACTION) * rows)
     return min(most, MANY_NUMBERS) if numbers and not sure else most

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
     Decision = tuple[str, str, Proof | None]
 
-__all__ = ["separability"]
+__all__ = ["overlap", "separability"]
 
 #: Reasons of the verdicts.
 SEPARABLE = "a hyperplane strictly separates the classes."
@@ -161,6 +161,31 @@ def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> V
     with np.errstate(over="ignore", invalid="ignore"):  # non-finite numbers prove nothing
         kind, reason, proof = _decision(cone, precision, data)
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
+
+
+def overlap(X: Any, y: Any) -> bool:
+    """Return whether two classes overlap, if that is proved without exact arithmetic.
+
+    False also if they may overlap: `separability` decides every table that is not too large.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame, shape (n, d)
+    y : array-like, shape (n,)
+        Two classes.
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    >>> overlap(X, [0, 1, 1, 0]), overlap(X, [0, 0, 0, 1])
+    (True, False)
+    """
+    cone = read_labelled(X, y, None).signed(True)
+    with np.errstate(over="ignore", invalid="ignore"):  # non-finite numbers prove nothing
+        reduction = search(cone, ZERO_TOLERANCES[0]).reduction
+        if reduction is None or not reduction.ended or reduction.u is not None:
+            return False
+        return _overlap(cone, reduction)[2] is not None
 
 
 def _decision(cone: SignedRows, precision: float, data: LabelledRows) -> Decision:

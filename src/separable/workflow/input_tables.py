@@ -96,21 +96,7 @@ def _in_memory(
         raise TableError("A sparse matrix has no named columns: give a table, or fit a learner.")
     if not dataset.table.num_rows:
         raise TableError("The table has no rows.")
-    return _without_views(dataset.table)
-
-
-def _without_views(table: pa.Table) -> pa.Table:
-    """Return a table with plain strings, of which rows can be taken; polars has views."""
-    import pyarrow as pa
-
-    views = [
-        (index, column)
-        for index, column in enumerate(table.schema)
-        if column.type == pa.string_view()
-    ]
-    for index, column in views:
-        table = table.set_column(index, column.name, table[index].cast(pa.string()))
-    return table
+    return dataset.table
 
 
 def _without_index(data: Any) -> Any:

@@ -29,6 +29,9 @@ __all__ = ["TableSeparability", "separability", "separability_text", "table_sepa
 #: Rows of the sample on which `separability_text` looks for overlap, and most values in it.
 SAMPLE_ROWS, SAMPLE_VALUES = 1000, 100_000
 
+#: Most features for which weak separability is decided: exact arithmetic takes seconds for more.
+MOST_DECIDED = 40
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableSeparability:
@@ -158,26 +161,33 @@ def separability_text(model: Model, rows: Rows, y: NDArray[Any], seed: int) -> s
     most = min(SAMPLE_ROWS, SAMPLE_VALUES // max(rows.n_features, 1))
     if most < 2 * rows.n_features:
         return ""  # so few rows are separable by chance
-    from separable.geometry.separability import separability as decide
-
     chosen = of_pair
     if len(of_pair) > most:
         chosen = np.sort(np.random.default_rng(seed).permutation(of_pair)[:most])
     if len(np.unique(codes[chosen])) < 2:
         return ""
     with step("Deciding separability"):
-        verdict = decide(rows.take(chosen), codes[chosen])
-    if verdict.separable is not False:
-        return ""
+        kind = _kind(rows.take(chosen), codes[chosen])
     several = len(model.classes) > 2
     names = [f"{model.classes.tolist()[k]}" for k in pair]
     classes = f"the classes {names[0]} and {names[1]}" if several else "the classes"
     where = "" if len(chosen) == len(of_pair) else f" (proved by a sample of {most} rows)"
-    if verdict.to_dict().get("kind") != "quasi-separable":
+    if kind == "overlap":
         return f"{classes} overlap: no linear model divides all rows{where}"
+    if kind != "quasi-separable":
+        return ""
     if where:
         return f"{classes} are not strictly separable: no linear model divides all rows{where}"
     return f"{classes} are separable only weakly: some rows lie on every boundary"
+
+
+def _kind(rows: Rows, codes: NDArray[Any]) -> str:
+    """Return the kind of verdict on two classes; of many features, only overlap is proved."""
+    from separable.geometry.separability import overlap, separability
+
+    if rows.n_features > MOST_DECIDED:
+        return "overlap" if overlap(rows, codes) else ""
+    return str(separability(rows, codes).to_dict()["kind"])
 
 
 def _predicted(model: LinearModel, rows: Rows, codes: NDArray[Any]) -> NDArray[Any]:

@@ -324,11 +324,14 @@ def _refuse_quantity(
     """Refuse a target with too many distinct values for classes."""
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
     rows, different = int(counts.sum()), int(np.count_nonzero(counts))
-    if different <= FEW_CLASSES or (sure and different <= MANY_CLASSES):
+    if sure and different <= MANY_CLASSES:
         return
     numbers = all(is_number(level) for level in levels)
     is_rare = numbers and not sure and 2 * different > rows
-    if different <= most_classes(rows, numbers=numbers, sure=sure) and not is_rare:
+    whole = not numbers or all(float(level).is_integer() for level in levels)
+    if whole and different <= FEW_CLASSES:
+        return
+    if different <= most_classes(rows, numbers=numbers, sure=sure, whole=whole) and not is_rare:
         return
     if all(map(is_date, levels[:LOOKED_AT])):
         raise TableError(

@@ -257,7 +257,7 @@ def train(
     columns |= {"text": text, "drop": drop}
     try:
         options = ProblemOptions(
-            target=target,
+            target=_column_of(target),
             models=checked_models(_names(model)),
             task=_choice("task", task, ("classification", "regression")),
             metric=metric,
@@ -332,6 +332,16 @@ def _run(
 
 def _names(given: Names) -> Sequence[str]:
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _column_of(target: Any) -> str:
+    """Return the name of the target as text, as all names of columns are."""
+    if isinstance(target, (str, int, float, tuple)):
+        return str(target)
+    raise OptionError(
+        f"target: name a column of the data, not a {type(target).__name__}. Add the values to the "
+        "data as a column."
+    )
 
 
 def _source(data: Any) -> Any:

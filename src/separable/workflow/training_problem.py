@@ -14,6 +14,7 @@ from separable.data.table import (
     CellError,
     NotANumberError,
     TableError,
+    is_number,
     lines_above_names,
     require_columns,
 )
@@ -294,11 +295,13 @@ def _notes_on_task(problem: Problem) -> list[Message]:
                 ".",
             )
         ]
-    if values.dtype.kind == "i" and (n := len(np.unique(values))) > 2:
+    classes = np.unique(values).tolist()
+    whole = "whole " * (values.dtype.kind == "i")
+    if len(classes) > 2 and (whole or all(is_number(str(each)) for each in classes)):
         return [
             Message(
-                f"The {n} whole numbers of the target {name!r} are taken as classes. For "
-                "regression use ",
+                f"The {len(classes)} {whole}numbers of the target {name!r} are taken as classes. "
+                "For regression use ",
                 Option("task", "regression"),
                 ".",
             )

@@ -26,7 +26,7 @@ __all__ = ["constant_warning", "data_warnings", "fit_warning", "remedies_of", "s
 MATTER = ("imbalance",)
 
 #: Minimum fraction of test rows that are also training rows for a warning.
-SHARED = 0.01
+SHARED = 0.05
 
 
 def data_warnings(problem: Problem) -> list[Message]:
@@ -108,13 +108,15 @@ def _error(figures: Evaluation, name: str) -> float:
 
 
 def shared_rows(train: pa.Table, test: pa.Table) -> list[Message]:
-    """Return a warning about test rows that are also training rows."""
+    """Return a warning about test rows that are also training rows, unless by chance."""
     from separable.data.checks.checking import duplicates_between
+    from separable.data.checks.duplicate_rows import equal_by_chance
 
     with step("Comparing training and test rows"):
         count, examples = duplicates_between(train, test)
-    if count < SHARED * test.num_rows:
-        return []
+        least = max(SHARED, 2 * equal_by_chance(train)) * test.num_rows
+        if count < least:
+            return []
     are = "is" if count == 1 else "are"
     return [
         Message(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from separable.data import TableError, check, duplicates_between, read
+from separable.data.checks.duplicate_rows import equal_by_chance
 from separable.data.checks.leakage import _auc, _explained, _right
 from separable.datasets import PENGUINS
 from tests.data_files import data_file
@@ -563,3 +564,43 @@ def test_swapped_letters_are_typos_beside_few_rows():
     assert kinds(["nein"] * 3 + ["Nien"] + ["ja"] * 6)
     assert not kinds(["rein"] * 3 + ["nein"] + ["ja"] * 6)
     assert kinds(["reins"] * 30 + ["neins"] + ["ja"] * 6)
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3])
+def test_more_lines_of_a_header_are_named(lines):
+    rng = np.random.default_rng(0)
+    levels = np.array(["agree", "neutral", "disagree"])
+    heads = [f"line {k}" for k in range(lines)]
+    table = {
+        "a": [f"a {head}" for head in heads] + levels[rng.integers(0, 3, 200)].tolist(),
+        "b": [f"b {head}" for head in heads] + [f"{v:.2f}" for v in rng.normal(size=200)],
+        "id": [f"x{k}" for k in range(200 + lines)],
+        "y": [f"y {head}" for head in heads] + ["yes", "no"] * 100,
+    }
+    (found,) = [each for each in check(table, "y") if each.kind == "header lines"]
+    assert found.rows == tuple(range(lines))
+    assert "'a line 0'" in found.text
+    assert ("first row is" if lines == 1 else f"first {lines} rows are") in found.text
+    data = {name: column[lines:] for name, column in table.items()}
+    assert not [each for each in check(data, "y") if each.kind == "header lines"]
+
+
+def test_a_first_row_of_rare_levels_is_data():
+    rng = np.random.default_rng(0)
+    levels = np.array(["agree", "neutral", "disagree"])
+    for _ in range(20):
+        table = {f"q{k}": levels[rng.integers(0, 3, 40)].tolist() for k in range(3)}
+        table["q0"][0] = "other"
+        table["x"] = rng.normal(size=40).tolist()
+        assert not [each for each in check(table) if each.kind == "header lines"]
+
+
+def test_rows_that_are_equal_by_chance():
+    rng = np.random.default_rng(0)
+    few = {"a": rng.integers(0, 4, 500).tolist(), "b": rng.integers(0, 3, 500).tolist()}
+    assert equal_by_chance(few) == 1.0
+    some = {name: rng.integers(0, 40, 500).tolist() for name in "abc"}
+    again = {name: rng.integers(0, 40, 20_000).tolist() for name in "abc"}
+    expected = duplicates_between(some, again)[0] / 20_000
+    assert equal_by_chance(some) == pytest.approx(expected, rel=0.3)
+    assert equal_by_chance({"c": rng.normal(size=500).tolist(), **few}) < 0.2

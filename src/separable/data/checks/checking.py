@@ -36,6 +36,7 @@ __all__ = ["Finding", "Findings", "check", "duplicates_between"]
 
 #: In reporting order.
 CHECKS = (
+    conversion_checks.header_lines,
     leakage.leakage,
     column_checks.identifiers,
     duplicate_rows.duplicate_rows,

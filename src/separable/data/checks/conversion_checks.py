@@ -12,7 +12,7 @@ import numpy as np
 
 from separable.data.checks.findings import Finding, listed, quoted
 from separable.data.checks.table_view import is_free_text
-from separable.data.columns import Categories
+from separable.data.columns import Categories, Numbers
 from separable.data.ingest.conversions.conversion import (
     MISSING_WORDS,
     DateConversion,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from separable.data.checks.table_view import TableView
 
 __all__ = [
+    "header_lines",
     "missing_classes",
     "not_converted",
     "several_labels",
@@ -43,6 +44,13 @@ TOTALS = {
 
 #: Number of rows at the end of a table among which a row of totals is looked for.
 FOOT_ROWS = 5
+
+#: Most lines of a header below the first, the columns in which they are odd, others for each of
+#: these, and the fewest rows.
+HEAD_ROWS, MIN_ODD, MAX_OTHERS, MIN_BELOW = 3, 2, 0.25, 20
+
+#: Fewest rows for each level of a column in which a value that occurs once is odd.
+ROWS_PER_LEVEL = 4
 
 #: Separators of labels in one cell.
 SEPARATORS = (";", "|", ",")
@@ -143,6 +151,42 @@ def totals(view: TableView) -> Iterator[Finding]:
                 f"data.{below or ' Remove that row'} from the file.",
             )  # fmt: skip
             return
+
+
+def header_lines(view: TableView) -> Iterator[Finding]:
+    """Find first rows that continue the header: questions of a survey, or units."""
+    if view.n_rows < MIN_BELOW:
+        return
+    odd, others = np.zeros(HEAD_ROWS, np.int64), np.zeros(HEAD_ROWS, np.int64)
+    example = ""
+    for name in view.names:
+        column, guess = view.parsed(name), view.guesses.get(name)
+        if isinstance(column, Categories):
+            counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
+            if len(counts) > view.n_rows / ROWS_PER_LEVEL or is_free_text(column):
+                continue
+            rare = np.append((counts == 1) & (np.sum(counts == 1) <= HEAD_ROWS), False)
+            lines = rare[column.codes[:HEAD_ROWS]]
+            words = [column.levels[code] for code in column.codes[:HEAD_ROWS][lines].tolist()]
+        elif isinstance(column, Numbers):
+            missing = {} if guess is None or guess.conversion is None else guess.missing
+            words = [word for word in missing if word.strip().lower() not in MISSING_WORDS]
+            lines = np.isnan(column.values[:HEAD_ROWS]) & (0 < len(words) <= HEAD_ROWS)
+        else:
+            continue
+        odd += lines
+        others += ~lines
+        example = example or (words[0] if lines.any() else "")
+    are_odd = (odd >= MIN_ODD) & (others <= MAX_OTHERS * odd)
+    n_lines = HEAD_ROWS if are_odd.all() else int(are_odd.argmin())
+    if n_lines:
+        which = "first row is" if n_lines == 1 else f"first {n_lines} rows are"
+        these = "this line" if n_lines == 1 else "these lines"
+        yield Finding(
+            "header lines", "warning", (), tuple(range(n_lines)),
+            f"The {which} no data but more lines of the header, such as {quoted(example)}: nearly "
+            f"all values occur in no other row. Remove {these} from the file.",
+        )  # fmt: skip
 
 
 def _values(count: int) -> str:

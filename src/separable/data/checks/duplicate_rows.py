@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.checks.findings import Finding, quoted
-from separable.data.checks.table_view import is_free_text, mixed, row_hashes
+from separable.data.checks.table_view import TableView, is_free_text, mixed, row_hashes
 from separable.data.columns import Categories, as_columns, blocks_of
 from separable.data.ingest.dates import typed_columns
 from separable.data.ingest.in_memory import table_or_rows
@@ -15,11 +15,11 @@ from separable.data.ingest.in_memory import table_or_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.data.checks.table_view import Hashes, TableView, Target
+    from separable.data.checks.table_view import Hashes, Target
     from separable.data.columns import Columns
     from separable.data.ingest.dates import TypedColumn
 
-__all__ = ["contradicting_rows", "duplicate_rows", "duplicates_between"]
+__all__ = ["contradicting_rows", "duplicate_rows", "duplicates_between", "equal_by_chance"]
 
 #: Fraction of duplicates that is worth a note, and a warning.
 NOTE_FRACTION, WARNING_FRACTION = 0.01, 0.05
@@ -71,6 +71,20 @@ def duplicates_between(train: Any, test: Any) -> tuple[int, list[tuple[int, int]
     rows = np.flatnonzero(values[indices] == hashes)
     examples = [(int(first[indices[row]]), int(row)) for row in rows[:EXAMPLES]]
     return len(rows), examples
+
+
+def equal_by_chance(table: Any) -> float:
+    """Return the probability that another row equals some row of a table by chance.
+
+    The columns count as independent, so it is too small if they are not.
+
+    Parameters
+    ----------
+    table : pyarrow.Table, data frame, dict of columns or list of dicts
+    """
+    columns = as_columns(table_or_rows(table))
+    view = TableView(columns, list(columns.names), None)
+    return float(min(1.0, columns.n_rows * 2.0 ** -_entropy(view)))
 
 
 def _all_typed(table: Columns, names: Sequence[str]) -> list[TypedColumn]:
@@ -141,17 +155,22 @@ def contradicting_rows(view: TableView) -> Iterator[Finding]:
 
 def _tell_rows_apart(view: TableView) -> bool:
     """Return whether the columns have enough entropy that equal rows are no accident."""
-    enough, entropy = 2 * np.log2(max(len(view.sample), 2)), 0.0
+    return _entropy(view) > float(2 * np.log2(max(len(view.sample), 2)))
+
+
+def _entropy(view: TableView) -> float:
+    """Return the entropy of the rows in bits, of independent columns; texts are all different."""
+    enough, entropy = float(4 * np.log2(max(len(view.sample), 2))), 0.0
     for name in view.names:
         column = view.parsed(name)
         if isinstance(column, Categories) and is_free_text(column):
-            return True
+            return enough
         fractions = np.bincount(view.codes(name)) / len(view.sample)
         fractions = fractions[fractions > 0]
         entropy -= float(np.sum(fractions * np.log2(fractions)))
         if entropy > enough:
-            return True
-    return False
+            break
+    return entropy
 
 
 def _with_target(hashes: Hashes, target: Target | None) -> Hashes:

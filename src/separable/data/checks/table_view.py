@@ -211,9 +211,9 @@ def target_of(columns: Columns, name: str, task: str | None) -> Target:
         codes = np.where(np.isnan(column.values), -1, codes)
         labels = labels[: len(labels) - lost]
         rows = int(np.count_nonzero(codes >= 0))
-        many = len(labels) > most_classes(rows, numbers=True, sure=False)
+        whole = bool(np.all(labels == np.floor(labels)) and np.all(np.abs(labels) < 2**53))
+        many = len(labels) > most_classes(rows, numbers=True, sure=False, whole=whole)
         result: Any = task or ("regression" if many else "classification")
-        whole = np.all(labels == np.floor(labels)) and np.all(np.abs(labels) < 2**53)
         labels_list = labels.astype(np.int64).tolist() if whole else labels.tolist()
         return Target(name, result, codes, tuple(labels_list), column.values)
     texts = column if isinstance(column, Categories) else column.as_categories()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.arrow_arrays import number_array, strings
-from separable.data.columns import Categories, as_columns
+from separable.data.columns import Categories, as_columns, table_of_stream, with_text_names
 from separable.data.rows import as_rows, is_scipy_sparse
 from separable.data.table import TableError
 
@@ -56,9 +56,10 @@ def table_or_rows(data: Any) -> pa.Table | Rows:
         )
     if isinstance(data, pa.Table):
         return data
+    data = with_text_names(data)
     try:
-        return pa.RecordBatchReader.from_stream(data).read_all()
-    except (pa.ArrowException, ValueError, OverflowError):
+        return table_of_stream(data)
+    except (pa.ArrowException, ValueError, OverflowError, TypeError):
         return _from_columns(data)
 
 

@@ -189,7 +189,8 @@ def settled_target(
         announced = [text.strip() for text in classes.split(",")]
         return Labels(where, _as_labels(announced, texts=texts), "that were named")
     numbers = distinct.dtype.kind != "U" or all(is_number(level) for level in distinct.tolist())
-    if len(distinct) > most_classes(rows, numbers=numbers, sure=task is not None):
+    whole = not numbers or all(float(level).is_integer() for level in distinct.tolist())
+    if len(distinct) > most_classes(rows, numbers=numbers, sure=task is not None, whole=whole):
         if numbers and task is None:
             note(
                 Message(

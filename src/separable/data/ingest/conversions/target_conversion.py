@@ -67,7 +67,9 @@ def guess_target(
 def is_quantity(values: NDArray[np.float64]) -> bool:
     """Return whether numbers have too many distinct values to be classes."""
     present = values[~np.isnan(values)]
-    return len(np.unique(present)) > most_classes(len(present), numbers=True, sure=False)
+    whole = bool(np.all(present == np.floor(present)))
+    most = most_classes(len(present), numbers=True, sure=False, whole=whole)
+    return len(np.unique(present)) > most
 
 
 def _many_texts(column: Categories) -> bool:
