@@ -175,7 +175,7 @@ class OutputMixin:
 
         Parameters
         ----------
-        transform : {"default", "pandas", "polars"}, optional
+        transform : "default", "pandas" or "polars", optional
             As in scikit-learn: arrays, or data frames of one of the two libraries, with up to 64
             columns. None changes nothing.
 

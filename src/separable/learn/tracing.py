@@ -90,7 +90,7 @@ def trace(
         Initial (b, w) of each model; default zeros.
     order : "given" or permutation of the rows, optional
         The order of every epoch. Default: that of the learner, shuffled or not.
-    ties : {"mistake", "negative", "positive"}, optional
+    ties : "mistake", "negative" or "positive", optional
         How a perceptron treats a score of exactly 0, in place of the learner's ``ties``.
 
     Returns

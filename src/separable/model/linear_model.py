@@ -120,7 +120,7 @@ class LinearModel:
         Learner that fitted the weights, for example ``"Perceptron"``.
     parameters : mapping of str to JSON, optional
         Parameters of the learner.
-    family : {"online", "moments", "certified"}, optional
+    family : "online", "moments" or "certified", optional
         Family of the learner, which determines how models are merged.
     evidence : mapping of str to JSON, optional
         Facts that the learner reports about the fit.

@@ -68,7 +68,7 @@ class Moments:
 
     Parameters
     ----------
-    target : {"numbers", "classes"}, optional
+    target : "numbers" or "classes", optional
         Kind of y; None: no target.
     products : bool, default True
         Store products of columns, d^2 numbers; otherwise only squares, d numbers.

@@ -137,7 +137,7 @@ class Target(ABC):
             The target column, read as `column_type`.
         where : str
             The file, to begin error messages.
-        kind : {"number", "category"}, optional
+        kind : "number" or "category", optional
             The type given by the user.
         sure : bool, default True
             False: the task is a guess, to be revised if there are many distinct numbers.

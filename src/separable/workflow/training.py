@@ -153,7 +153,7 @@ def train(
         pandas or polars is not changed; the index of pandas is not a feature.
     target : str
         The column to predict.
-    task : {"classification", "regression"}, optional
+    task : "classification" or "regression", optional
         Inferred by default.
     model : str or sequence of str, optional
         Learners, such as "logistic-regression"; by default all that suit the data.

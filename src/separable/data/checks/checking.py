@@ -96,7 +96,7 @@ def check(
         checked, and `check` does not suggest adding a group or a time.
     drop : sequence of str
         Other columns that are not features.
-    task : {"classification", "regression"}, optional
+    task : "classification" or "regression", optional
         Task; inferred from the target by default.
     asked : sequence of str
         Columns whose type the user chose: it is not questioned.

@@ -71,7 +71,7 @@ def read(
         database. Needed if there are several.
     query : str, optional
         SELECT statement whose result is read from a database, instead of a table. It cannot write.
-    format : {"csv", "jsonl", "parquet", "svmlight", "vw", "excel", "sqlite", "duckdb"}, optional
+    format : "csv", "jsonl", "parquet", "svmlight", "vw", "excel", "sqlite" or "duckdb", optional
         By default detected from name and content.
     delimiter : str, optional
         Delimiter of a CSV file; detected by default.
@@ -82,7 +82,7 @@ def read(
         columns are named ``c1``, ``c2``, ...
     encoding : str, optional
         By default UTF-8, or according to the byte-order mark.
-    decimal : {".", ","}, optional
+    decimal : "." or ",", optional
         Decimal separator; detected by default.
     missing : sequence of str, optional
         Markers of missing values in CSV and JSON, instead of the empty text, NA, N/A, NaN, null,

@@ -190,7 +190,7 @@ def metric_named(name: str, task: Task | None = None) -> Metric:
     ----------
     name : str
         Key of ``METRICS``.
-    task : {"classification", "regression"}, optional
+    task : "classification" or "regression", optional
     """
     metric = METRICS.get(name)
     if metric is None or (task is not None and metric.task != task):

@@ -179,7 +179,7 @@ class ConfusionMatrixDisplay(Display):
         ----------
         ax : Axes, optional
             By default a new figure.
-        normalize : {"true", "pred", "all"}, optional
+        normalize : "true", "pred" or "all", optional
             Write fractions of the true class, of the predicted class, or of all rows, instead of
             counts.
         values : bool, optional

@@ -170,7 +170,7 @@ def settled_target(
         The target in words, to begin messages.
     values : (ndarray, ndarray)
         Its different values, as texts or as numbers, and how often each occurs.
-    task : {"classification", "regression"}, optional
+    task : "classification" or "regression", optional
         By default classes, or numbers where the values look like a quantity.
     classes : str, optional
         The classes as the user named them, with commas between.

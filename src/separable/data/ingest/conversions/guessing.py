@@ -202,7 +202,7 @@ def guess_conversion(
     column : Categories
     given : mapping of str to conversion
         Those that the user gave, by column.
-    kind : {"number", "date"}, optional
+    kind : "number" or "date", optional
         Type that the user gave: texts that cannot be read do not prevent the conversion.
 
     Returns
