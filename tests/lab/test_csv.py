@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.lab.in_node import in_node
@@ -21,7 +22,7 @@ def read(text):
         ("a,b\n1,2\n3,4\n", "between 2 and 20 classes"),
         ("a,b,c\nx,y,u\nz,w,v\n", "a column of numbers"),
         ("a,b,c\n1,2,u\n3,4.5,u\n7.5,6,u\n", "one class"),
-        ("a,b,c\n" + "1,2,u\n" * 3000, "3000 rows"),
+        ("a,b,c\n" + "1,2,u\n" * 3000, "between 2 and 20 classes"),
         (" " * 2_000_001, "larger than 2 MB"),
         ("", "no rows"),
         ("a,b,c\n", "no rows"),
@@ -43,6 +44,19 @@ def test_separators_quotes_and_missing_numbers():
     assert len(data["X"]) == 11
     assert data["X"][0] == [1.5, 2]
     assert data["y"][:2] == [-1, 1]
+
+
+def test_a_sample_of_many_rows():
+    rows = "".join(f"{i},{i % 5},{'uv'[i % 2]}\n" for i in range(100_000))
+    answer = in_node(
+        "(() => { const t = csv.tableOf(given); const { X } = csv.dataOf(t); "
+        "return [t.count, X.map((x) => x[0])]; })()",
+        "i,b,c\n" + rows,
+    )
+    assert answer[0] == 100_000
+    assert len(set(answer[1])) == 2000
+    assert answer[1] == sorted(answer[1])
+    assert 40_000 < np.mean(answer[1]) < 60_000
 
 
 def test_one_column_of_numbers_is_enough():

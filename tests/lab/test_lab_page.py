@@ -165,6 +165,20 @@ def test_a_right_row_that_changes_the_weights_is_marked_right(opened):
 
 
 @pytest.mark.slow
+def test_the_page_stays_usable_while_it_decides(opened):
+    rng = np.random.default_rng(1)
+    table = {f"x{j}": rng.normal(size=300).tolist() for j in range(8)}
+    table["kind"] = rng.permutation(np.arange(300) % 2).astype(str).tolist()
+    page_text = lab(table, "kind", columns=[f"x{j}" for j in range(8)])
+    with opened(page_text, "#example=file&degree=2") as page:
+        assert page.inner_text("#badge") == "Deciding \u2026"
+        page.click("#step")
+        assert page.inner_text("#now").startswith("Step 1 of")
+        page.wait_for_selector("#badge:text('Not')", timeout=25_000)
+        assert page.inner_text("#badge").startswith(("Not decided here", "Not linearly separable"))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", ["", "learner=voted&at=900", "degree=2", "learner=sgd"])
 def test_a_step_at_1000_rows_is_painted_in_16_ms(opened, settings):
     rng = np.random.default_rng(0)

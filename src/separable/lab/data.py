@@ -65,9 +65,14 @@ def from_table(data: Any, target: str, columns: Sequence[str] = ()) -> dict[str,
     y = np.array([str(v) for v in table[target].to_pylist()])
     known = np.array([v is not None for v in table[target].to_pylist()])
     kept = np.isfinite(X).all(axis=1) & known
-    _check(X[kept], y[kept], name, target)
+    X, y = X[kept], y[kept]
+    _check(y, target)
     title = f"your file: {name}" if isinstance(data, str) else "your table"
-    return page_values(Example(X[kept], y[kept], used), title)
+    if len(X) > MAX_ROWS:
+        title += f" ({MAX_ROWS} of {len(X)} rows, a random sample)"
+        chosen = np.sort(np.random.default_rng(0).choice(len(X), MAX_ROWS, replace=False))
+        X, y = X[chosen], y[chosen]
+    return page_values(Example(X, y, used), title)
 
 
 def _numbers(
@@ -91,12 +96,7 @@ def _numbers(
     return np.stack([values[each] for each in chosen], axis=1), chosen
 
 
-def _check(X: Floats, y: NDArray[Any], name: str, target: str) -> None:
-    if len(X) > MAX_ROWS:
-        raise ValueError(
-            f"{name} has {len(X)} rows, and the lab shows at most {MAX_ROWS}. Take a sample, or "
-            "use separable train, which takes any number."
-        )
+def _check(y: NDArray[Any], target: str) -> None:
     if len(np.unique(y)) < 2:
         raise ValueError(
             f"The rows with numbers have {len(np.unique(y))} classes in {target!r}. The lab needs "

@@ -124,7 +124,7 @@ def joined_script() -> str:
 
 def _as_function(name: str) -> str:
     text = _asset(f"{name}.mjs")
-    exports = ", ".join(re.findall(r"^export (?:function|const) ([\w$]+)", text, re.MULTILINE))
+    exports = ", ".join(re.findall(r"^export (?:function\*?|const) ([\w$]+)", text, re.MULTILINE))
     text = re.sub(
         r'^import (\{[^}]*\}) from "\./(\w+)\.mjs";', r"const \1 = \2;", text, flags=re.MULTILINE
     )

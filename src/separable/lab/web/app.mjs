@@ -106,6 +106,7 @@ function listen() {
   $("copy").onclick = () => copy($("copy"), $("python").textContent, $("python"));
   $("link").onclick = () => copy($("link"), location.href.split("#")[0] + address(), null);
   $("at").oninput = () => { stop(); go(Number($("at").value)); };
+  $("atNumber").onchange = () => { stop(); go(Math.floor(Number($("atNumber").value)) || 0); };
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", openAddress);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { forgetColours(); show(); });

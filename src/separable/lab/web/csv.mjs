@@ -1,5 +1,7 @@
 // A small CSV file as columns of numbers and a class. Nothing of it is ever run or parsed as HTML.
 
+import { permutation } from "./kernels.mjs";
+
 /** Limits of a file that is dropped on the page. */
 export const MAX_BYTES = 2_000_000;
 export const MAX_ROWS = 2000;
@@ -29,24 +31,30 @@ export function records(text) {
 /** @param {string} text @returns {number} */
 const number = (text) => (/^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : NaN);
 
-/** @typedef {{head: string[], rows: string[][], numeric: number[], targets: number[]}} Table `numeric` are the columns of numbers, `targets` those with few values */
+/** @typedef {{head: string[], rows: string[][], count: number, numeric: number[], targets: number[]}} Table `rows` are all or a sample of `count`, `numeric` are the columns of numbers, `targets` those with few values */
 /** @typedef {{target?: number, columns?: number[], negative?: string}} Choice the column of classes, the features, the class that is -1 */
 
 /** Return the table of a file, or throw an Error with a message for the reader. @param {string} text @returns {Table} */
 export function tableOf(text) {
   if (text.length > MAX_BYTES) throw new Error(`The file is larger than ${MAX_BYTES / 1e6} MB. Take a sample of at most ${MAX_ROWS} rows, or use: separable train FILE --target COLUMN`);
-  const [head, ...rows] = records(text);
+  const [head, ...all] = records(text);
+  const rows = all.length > MAX_ROWS ? sampleOf(all) : all;
   if (!head || rows.length < 2) throw new Error("The file has no rows: the first line names the columns, each line after it is a row.");
-  if (rows.length > MAX_ROWS) throw new Error(`The file has ${rows.length} rows, the lab shows at most ${MAX_ROWS}. Take a sample, or use: separable train FILE --target COLUMN`);
   if (head.length < 2) throw new Error("The lab needs a column of numbers and one of classes. The file has one column.");
   const numeric = head.map((_, j) => rows.filter((r) => Number.isFinite(number(r[j] ?? ""))).length >= 0.9 * rows.length);
   const levels = head.map((_, j) => new Set(rows.map((r) => r[j] ?? "")).size);
   const texts = head.map((_, j) => j).filter((j) => !numeric[j] && levels[j] > 1 && levels[j] <= 20);
   const numbers = head.map((_, j) => j).filter((j) => numeric[j] && levels[j] > 1 && levels[j] <= 10 && levels[j] < rows.length).reverse();
   if (texts.length + numbers.length === 0) throw new Error("No column has between 2 and 20 classes. With one class there is nothing to learn; add rows of another class.");
-  const table = { head, rows, numeric: head.map((_, j) => j).filter((j) => numeric[j]), targets: [...texts, ...numbers] };
+  const table = { head, rows, count: all.length, numeric: head.map((_, j) => j).filter((j) => numeric[j]), targets: [...texts, ...numbers] };
   if (table.numeric.every((j) => j === table.targets[0])) throw new Error("The lab needs a column of numbers beside the classes, and found none.");
   return table;
+}
+
+/** A random sample of rows, in their order. @param {string[][]} rows */
+function sampleOf(rows) {
+  const chosen = permutation(rows.length, 1).slice(0, MAX_ROWS).sort((a, b) => a - b);
+  return chosen.map((i) => rows[i]);
 }
 
 /** The features that are taken at first: the first two columns of numbers. @param {Table} table @param {number} target */

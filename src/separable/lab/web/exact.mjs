@@ -30,18 +30,27 @@ export function integerColumns(X) {
  * @param {number[][]} X @param {number[]} y
  * @returns {Verdict | null} null: more numbers than are decided here */
 export function separability(X, y) {
+  const steps = deciding(X, y);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** The same pivot by pivot, for a page that does other things in between. @param {number[][]} X @param {number[]} y
+ * @returns {Generator<void, Verdict | null, void>} */
+export function* deciding(X, y) {
   if (X.length === 0) return { separable: true, weights: [] };
   if (X.length * X[0].length > MAX_NUMBERS) return null;
   const signs = y.map((v) => BigInt(v));
   const equations = [signs, ...integerColumns(X).map((c) => c.map((v, i) => v * signs[i])), signs.map(() => 1n)];
-  const solved = feasible(equations);
+  const solved = yield* feasible(equations);
   return solved.weights ? { separable: true, weights: solved.weights.slice(0, -1) } : { separable: false, ...solved };
 }
 
 /** Phase 1 of the simplex method: sum_i lambda_i a_i = 0, sum_i lambda_i = 1, lambda >= 0.
  * @param {bigint[][]} equations the last one is the sum
- * @returns {{weights?: bigint[], rows?: number[], multipliers?: bigint[]}} */
-function feasible(equations) {
+ * @returns {Generator<void, {weights?: bigint[], rows?: number[], multipliers?: bigint[]}, void>} */
+function* feasible(equations) {
   const [m, n] = [equations.length, equations[0].length];
   const table = equations.map((row, i) => [...row, ...equations.map((_, k) => (k === i ? 1n : 0n)), i === m - 1 ? 1n : 0n]);
   const costs = table[0].map((_, j) => (j >= n && j < n + m ? 0n : -table.reduce((sum, row) => sum + row[j], 0n)));
@@ -49,6 +58,7 @@ function feasible(equations) {
   const basis = equations.map((_, i) => n + i);
   let denominator = 1n;
   for (let pivots = 0; ; pivots += 1) {
+    yield;
     const column = entering(table[m], n, pivots >= LARGEST_COEFFICIENT_PIVOTS);
     if (column < 0) break;
     const row = leaving(table, basis, column, m);

@@ -282,9 +282,9 @@ export const LESSONS = {
     const mu = [draw(1, 3), draw(1, 3)];
     return [
       number(`Rows 0, 2 of one class and ${shift}, ${shift + 2} of the other. What is the variance within the classes, over N − K?`, covariance[0][0], "The squares about the two means are 4 in sum, over 4 − 2."),
-      number("With equal priors, at which x is the boundary?", middle, "(mu1 + mu2) / 2, for every sigma."),
+      number("With equal priors, at which x is the boundary?", middle, "(mu1 + mu2) / 2, for every sigma.", { show: page("normals", "least_squares"), after: page("normals", "lda") }),
       number(`What is delta_2(x) of the second class at x = ${x}, with prior 1/2?`, (x * mu2[0]) / covariance[0][0] - mu2[0] ** 2 / (2 * covariance[0][0]) + Math.log(0.5), "x mu / s² − mu² / (2 s²) + log pi."),
-      number("The second class has the prior 0.75. At which x is the boundary now?", middle - (covariance[0][0] * Math.log(pi / (1 - pi))) / (mu2[0] - mu1[0]), "It moves towards the rarer class by s² log(pi2 / pi1) / (mu2 − mu1)."),
+      number("The second class has the prior 0.75. At which x is the boundary now?", middle - (covariance[0][0] * Math.log(pi / (1 - pi))) / (mu2[0] - mu1[0]), "It moves towards the rarer class by s² log(pi2 / pi1) / (mu2 − mu1).", { show: page("normals", "lda", 0, "&prior="), after: page("normals", "lda", 0, "&prior=0.75") }),
       number(`Covariance [[2, 1], [1, 2]], mean ${vector(mu)}. What are the weights Sigma^-1 mu of its discriminant?`, /** @type {number[]} */ (solve(S, mu)), "Solve Sigma w = mu.", { show: page("penguins", "lda") }),
     ];
   } },

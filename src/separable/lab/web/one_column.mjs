@@ -49,7 +49,7 @@ export function drawScores(c, view, value) {
   if (state.at > 0 && !isVoting()) for (const x of crossings(view, (v) => score(before, products(v, degree())))) upright(c, view, x, colour("quiet"), 1.5, [6, 5]);
   const places = crossings(view, value);
   for (const x of places) upright(c, view, x, colour("ink"), 2.5);
-  if (places.length === 1) label(c, "boundary", view.to([places[0], 0])[0] + 6, 32, "12px system-ui, sans-serif", "ink");
+  if (places.length === 1) label(c, "boundary", view.to([places[0], 0])[0] + 6, 50, "12px system-ui, sans-serif", "ink");
   if (isVoting()) return;
   const points = Array.from({ length: Math.ceil(view.width / STEP) + 1 }, (_, k) => [k * STEP, view.to([0, value([view.from([k * STEP, 0])[0]])])[1]]);
   const seen = points.map(([x, y]) => [x, Math.max(-50, Math.min(view.height + 50, y))]);

@@ -29,6 +29,7 @@ async function openFile(file) {
     $("target").replaceChildren(...table.targets.map((j) => new Option(clipped(opened.head[j]), String(j))));
     fillChoice();
     show(data, file.name);
+    if (table.count > table.rows.length) $("message").textContent = `The file has ${table.count} rows. The lab shows a random sample of ${table.rows.length} of them; separable train FILE --target COLUMN takes all.`;
   } catch (error) {
     $("message").textContent = /** @type {Error} */ (error).message;
   }

@@ -1,6 +1,6 @@
 // What the page shows: rows, settings, steps, and what follows from them.
 import { score } from "./algebra.mjs";
-import { separability } from "./exact.mjs";
+import { deciding, separability } from "./exact.mjs";
 import { CERTIFIED, CLOSED, initial, meanWeights, permutation, products, run } from "./kernels.mjs";
 import { lassoPath } from "./optimum.mjs";
 import { turnsOf, without } from "./validation.mjs";
@@ -20,6 +20,9 @@ const MAX_WEIGHTS = 2_000_000;
 const FEW_NUMBERS = 200;
 /** Milliseconds without a change of the rows, before the separability of more numbers is decided. */
 const PAUSE = 120;
+/** Milliseconds that are computed at a time, and in all before the page gives up. */
+const SLICE = 15;
+const MAX_DECIDING = 8000;
 
 /** @param {string} id @returns {any} */
 export const $ = (id) => document.getElementById(id);
@@ -75,10 +78,21 @@ export function prepare(decided) {
   state.features = state.data.X.map((/** @type {number[]} */ x) => products(x, degree()));
   state.hulls = null;
   clearTimeout(state.deciding);
-  const decide = () => { state.verdict = separability(state.features, state.data.y); };
-  if (state.features.length * (state.features[0]?.length ?? 0) <= FEW_NUMBERS) { decide(); return; }
+  if (state.features.length * (state.features[0]?.length ?? 0) <= FEW_NUMBERS) { state.verdict = separability(state.features, state.data.y); return; }
   state.verdict = undefined;
-  state.deciding = setTimeout(() => { decide(); decided(); }, PAUSE);
+  state.deciding = setTimeout(() => decideInSlices(deciding(state.features, state.data.y), 0, decided), PAUSE);
+}
+
+/** Decide separability in slices of time, so that the page stays usable; give up after some seconds.
+ * @param {ReturnType<typeof deciding>} steps @param {number} spent milliseconds @param {() => void} decided */
+function decideInSlices(steps, spent, decided) {
+  const begin = performance.now();
+  let step = steps.next();
+  while (!step.done && performance.now() < begin + SLICE) step = steps.next();
+  const all = spent + performance.now() - begin;
+  if (!step.done && all < MAX_DECIDING) { state.deciding = setTimeout(() => decideInSlices(steps, all, decided), 0); return; }
+  state.verdict = step.done ? step.value : null;
+  decided();
 }
 
 /** Compute all steps. @param {{keep?: boolean}} options whether the page stays at its step */

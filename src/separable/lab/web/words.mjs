@@ -2,7 +2,6 @@
 import { dot, score, solve } from "./algebra.mjs";
 import { alphaOf, sliderOf } from "./beside.mjs";
 import { clipped, format } from "./drawing.mjs";
-import { MAX_NUMBERS } from "./exact.mjs";
 import { withinClasses } from "./kernels.mjs";
 import { pythonCode } from "./python.mjs";
 import { $, MAX_FEATURES, SETTINGS, boundary, degree, isCertified, isClosed, isVoting, once, rowScores, state, tooWide, updatesUntil, weightsAt } from "./page_state.mjs";
@@ -29,7 +28,7 @@ export function showSettings() {
 /** Show the words of a step. */
 export function showMoment() {
   $("now").textContent = nowText();
-  $("at").value = String(state.at);
+  for (const id of ["at", "atNumber"]) if (document.activeElement !== $(id) || Number($(id).value) !== state.at) $(id).value = String(state.at);
   $("names").textContent = namesText();
   $("selected").textContent = selectedText();
   $("plane").setAttribute("aria-label", `${state.data.X.length} rows. ${$("badge").textContent} ${$("now").textContent}`);
@@ -60,7 +59,7 @@ function showVerdict() {
   badge.textContent = v === undefined ? "Deciding …" : v === null ? "Not decided here" : `${v.separable ? "Linearly separable" : "Not linearly separable"}${added} (exact)`;
   $("quadratic").hidden = !v || v.separable || degree() > 1;
   $("quadratic").textContent = state.data.columns.length === 1 ? "Add x²" : state.data.columns.length === 2 ? "Add x₁², x₁x₂, x₂²" : "Add squares and products";
-  $("proofText").textContent = v === null ? `More than ${MAX_NUMBERS} numbers. This decides: separable separability FILE --target COLUMN` : v && !v.separable ? cancelling(v) : "";
+  $("proofText").textContent = v === null ? "Too many numbers for this page. This decides: separable separability FILE --target COLUMN" : v && !v.separable ? cancelling(v) : "";
 }
 
 /** The rows whose y (1, x) cancel, with their multipliers. @param {{rows: number[], multipliers: bigint[]}} verdict */
@@ -76,7 +75,7 @@ function cancelling({ rows, multipliers }) {
 
 function showControls() {
   $("steps").hidden = isClosed();
-  for (const id of ["back", "step", "epoch", "run", "at", "speed"]) $(id).disabled = isClosed();
+  for (const id of ["back", "step", "epoch", "run", "at", "atNumber", "speed"]) $(id).disabled = isClosed();
   $("at").max = String(state.steps.length);
   for (const [id, learners] of Object.entries(USED_BY)) $(id).parentElement.hidden = !learners.includes(state.spec.learner);
   for (const id of STEP_CONTROLS) $(id).parentElement.hidden = isClosed() || isCertified();
