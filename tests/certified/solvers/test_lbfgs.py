@@ -1,13 +1,17 @@
 """Logistic regression by L-BFGS: kernels against plain NumPy, fits against plain Newton."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from separable import LogisticRegression, LogisticRegressionCV
 from separable._core import native
+from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.problem import TOGETHER, Columns, Lane, Problem
-from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles
+from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles, systematic_sample
+from separable.certified.solvers.options import LbfgsOptions
 from separable.data.rows import as_rows, core_rows
 from separable.losses.loss import LOGISTIC
 from tests.certified.engine_problems import use_solvers
@@ -20,6 +24,17 @@ pytestmark = [
 
 
 KINDS = ["dense", "sparse"]
+
+
+@pytest.mark.parametrize("size", [10, 300, 5000])
+def test_a_systematic_sample_keeps_the_weight_of_rows(size):
+    c = np.random.default_rng(0).exponential(size=1000) ** 3
+    drawn = systematic_sample(c, size)
+    step = c.sum() / size
+    assert (np.abs(drawn - c) <= step * (1 + 1e-9)).all()
+    assert (np.abs(np.cumsum(drawn) - np.cumsum(c)) <= step * (1 + 1e-9)).all()
+    assert np.count_nonzero(drawn) <= size
+
 
 # ------------------------------------------------------------------ kernels
 
@@ -370,6 +385,43 @@ def test_rare_indicators_need_few_passes(fit_intercept):
     assert certificate.dual <= best * (1 + 1e-9)
     assert certificate.primal <= best * (1 + 2e-6)
     assert max(model.evidence_["passes"]) <= 150
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", first(10, range(600, 900)))
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_fits_that_start_with_the_diagonal_of_the_hessian(seed, kind, monkeypatch):
+    """It is for costly Hessians: here for all of dense rows, with n >= d."""
+    lbfgs = LbfgsOptions(min_hessian_passes=0.0)
+    options = CertifiedEstimator._solver_options
+    monkeypatch.setattr(
+        CertifiedEstimator,
+        "_solver_options",
+        lambda self: replace(options(self), lbfgs=lbfgs, force="lbfgs"),
+    )
+    check_fit(seed, converges=False, kind=kind, max_iter=3000)
+
+
+def correlated(n=2000, d=300, rho=0.0):
+    """Return rows of two classes, with d / 10 common factors."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) + rho * rng.normal(size=(n, d // 10)) @ rng.normal(
+        size=(d // 10, d)
+    )
+    s = X @ rng.normal(size=d)
+    return X, (2 * s / s.std() + rng.logistic(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize(("rho", "hessians"), [(0.0, 0), (1.0, 1)])
+def test_columns_without_correlations_need_no_hessian(rho, hessians, monkeypatch):
+    made, gram = [], LogisticTiles.weighted_gram
+    monkeypatch.setattr(
+        LogisticTiles, "weighted_gram", lambda self, c: (made.append(1), gram(self, c))[1]
+    )
+    X, y = correlated(rho=rho)
+    certificate = LogisticRegression().fit(X, y).certificate_
+    assert certificate.converged
+    assert len(made) == hessians
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -7,12 +7,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 
 #include "separable/math/fused.hpp"
 #include "separable/math/lanes.hpp"
+#include "separable/math/large_pages.hpp"
 
 namespace separable {
 
@@ -33,20 +31,10 @@ class DenseTiles {
     static constexpr std::int64_t kMostRows = 512;
 
     DenseTiles(std::int64_t n_rows, std::int64_t n_columns)
-        : n_rows_(n_rows), n_columns_(n_columns) {
-        const auto bytes =
-            static_cast<std::int64_t>(sizeof(T)) * std::max<std::int64_t>(1, n_columns);
-        const std::int64_t fitting = kTileBytes / bytes / kStep * kStep;
-        const std::int64_t needed = (n_rows + kStep - 1) / kStep * kStep;
-        tile_rows_ = std::max(kStep, std::min({fitting, kMostRows, needed}));
-        // zeros of the system: large blocks are written once, by `set_rows`
-        const auto size = static_cast<std::size_t>(n_tiles() * tile_rows_ * n_columns) * sizeof(T);
-        std::size_t room = size + kLineBytes;
-        memory_.reset(std::calloc(room, 1));
-        if (memory_ == nullptr) throw std::bad_alloc();
-        void* at = memory_.get();
-        values_ = static_cast<T*>(std::align(kLineBytes, size, at, room));
-    }
+        : n_rows_(n_rows),
+          n_columns_(n_columns),
+          tile_rows_(rows_of_a_tile(n_rows, n_columns)),
+          values_(static_cast<std::size_t>(n_tiles() * tile_rows_ * n_columns)) {}
 
     // Write rows in C order, from row `first` on; a few rows at a time, column by column.
     void set_rows(std::int64_t first, const double* x, std::int64_t count) {
@@ -55,7 +43,7 @@ class DenseTiles {
         for (std::int64_t i = first; i < end;) {
             const std::int64_t within = i % tile_rows_;
             const std::int64_t rows = std::min({kTogether, end - i, tile_rows_ - within});
-            T* to = values_ + (i - within) * n_columns_ + within;
+            T* to = values_.data() + (i - within) * n_columns_ + within;
             for (std::int64_t j = 0; j < n_columns_; ++j, to += tile_rows_)
                 for (std::int64_t r = 0; r < rows; ++r)
                     to[r] = static_cast<T>(x[r * n_columns_ + j]);
@@ -121,8 +109,16 @@ class DenseTiles {
     }
 
    private:
+    static std::int64_t rows_of_a_tile(std::int64_t n_rows, std::int64_t n_columns) {
+        const auto bytes =
+            static_cast<std::int64_t>(sizeof(T)) * std::max<std::int64_t>(1, n_columns);
+        const std::int64_t fitting = kTileBytes / bytes / kStep * kStep;
+        const std::int64_t needed = (n_rows + kStep - 1) / kStep * kStep;
+        return std::max(kStep, std::min({fitting, kMostRows, needed}));
+    }
+
     const T* tile_values(std::int64_t tile) const {
-        return values_ + tile * tile_rows_ * n_columns_;
+        return values_.data() + tile * tile_rows_ * n_columns_;
     }
 
     static Register load(const T* from) { return *reinterpret_cast<const Register*>(from); }
@@ -181,9 +177,8 @@ class DenseTiles {
             }
     }
 
-    std::int64_t n_rows_, n_columns_, tile_rows_ = kStep;
-    std::unique_ptr<void, decltype(&std::free)> memory_{nullptr, &std::free};
-    T* values_ = nullptr;
+    std::int64_t n_rows_, n_columns_, tile_rows_;
+    ZeroedArray<T> values_;
 };
 
 }  // namespace separable

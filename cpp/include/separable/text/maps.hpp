@@ -8,9 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+#include "separable/math/large_pages.hpp"
 
 namespace separable::text {
 
@@ -23,51 +21,6 @@ inline std::uint64_t fold(std::uint64_t x) {
     x = mix(x);
     return x ^ x >> 29;
 }
-
-// Memory in huge pages if available: a lookup in a large map is one cache miss instead of two.
-template <class T>
-struct LargePages {
-    using value_type = T;
-    LargePages() = default;
-    template <class U>
-    LargePages(const LargePages<U>&) {}
-    static constexpr std::size_t kPage = std::size_t{1} << 21, kLarge = 2 * kPage;
-
-    T* allocate(std::size_t n) {
-        const std::size_t bytes = n * sizeof(T);
-#ifdef __linux__
-        if (bytes >= kLarge) return static_cast<T*>(map(rounded(bytes)));
-#endif
-        return static_cast<T*>(::operator new(bytes));
-    }
-    void deallocate(T* p, std::size_t n) {
-#ifdef __linux__
-        if (n * sizeof(T) >= kLarge) {  // returned to the system at once
-            munmap(p, rounded(n * sizeof(T)));
-            return;
-        }
-#endif
-        ::operator delete(p);
-    }
-#ifdef __linux__
-    static std::size_t rounded(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
-    // Maps bytes, a multiple of a huge page, aligned to one: maps one page more and unmaps the
-    // rest.
-    static void* map(std::size_t bytes) {
-        void* const got = mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (got == MAP_FAILED) throw std::bad_alloc();
-        char* const start = static_cast<char*>(got);
-        const std::size_t off = reinterpret_cast<std::uintptr_t>(start) % kPage;
-        const std::size_t before = off == 0 ? 0 : kPage - off;
-        if (before > 0) munmap(start, before);
-        munmap(start + before + bytes, kPage - before);
-        madvise(start + before, bytes, MADV_HUGEPAGE);
-        return start + before;
-    }
-#endif
-    friend bool operator==(const LargePages&, const LargePages&) { return true; }
-};
 
 // Linear probing by the upper bits of a hash, so that growing keeps the order of slots.
 struct Slot {

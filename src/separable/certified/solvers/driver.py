@@ -89,7 +89,7 @@ class Driver:
     def _made(self, name: str) -> Solver:
         options = self.solver_options
         if name == "lbfgs":
-            return LbfgsSolver(self.problem)
+            return LbfgsSolver(self.problem, options.lbfgs)
         if name == "dual_cd":
             return DualCdSolver(self.problem, self.tol)
         if name == self.order[-1] and name.endswith("semismooth_newton"):  # nobody takes over

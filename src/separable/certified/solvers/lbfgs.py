@@ -14,6 +14,7 @@ loss.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -25,6 +26,7 @@ from separable._core import native
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import certify, certify_at_own_probabilities
 from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles
+from separable.certified.solvers.options import LbfgsOptions
 from separable.certified.solvers.solved import Result, chains
 from separable.linalg.lstsq import lstsq
 from separable.losses.softmax import hessian_product, softmax, totals
@@ -75,10 +77,22 @@ class LbfgsSolver:
     Parameters
     ----------
     problem : Problem
+    options : LbfgsOptions, optional
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, options: LbfgsOptions | None = None) -> None:
         self.problem, self._tiled = problem, LogisticTiles(problem)
+        self._options = LbfgsOptions() if options is None else options
+
+    @property
+    def _hessian_passes(self) -> float:
+        return self._tiled.hessian_passes(self._options.blas_speed)
+
+    def _may_need_no_hessian(self, n_lanes: int) -> bool:
+        """Return whether a Hessian of dense rows costs much of the time of one model."""
+        n, d = self.problem.rows.shape
+        is_costly = self._hessian_passes > self._options.min_hessian_passes
+        return n_lanes == 1 and not self._tiled.is_sparse and n >= d and is_costly
 
     def prepare(self) -> None:
         """Compute what threads share before they start."""
@@ -88,6 +102,7 @@ class LbfgsSolver:
         self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
     ) -> list[list[list[int]]]:
         """Deal out paths of C over the threads; lanes of one C are a batch."""
+        self._tiled.starts_diagonal = self._may_need_no_hessian(len(chosen))
         paths, n_jobs = chains(lanes, chosen), max(1, n_jobs)
         most, blocks = self._tiled.most_lanes, []
         for first in range(min(n_jobs, len(paths))):
@@ -113,15 +128,18 @@ class LbfgsSolver:
         gap = FIRST_GAP * (TINY_GAP if goal.to_rounding else wanted)
         most = goal.max_iter
         before_newton = JOINT_FALLBACK_PASSES if self._tiled.is_joint else FALLBACK_PASSES
-        results = self._minimise(
-            self._tiled.float64,
-            batch,
-            (0.0, 0.0),
-            gap,
-            min(before_newton, most),
-            stop,
-            1 if batch.weights.any() else self._tiled.sample_step,
-        )
+        if self._tiled.starts_diagonal:
+            results = self._minimise_alone(batch, gap, most, stop)
+        else:
+            results = self._minimise(
+                self._tiled.float64,
+                batch,
+                (0.0, 0.0),
+                gap,
+                min(before_newton, most),
+                stop,
+                1 if batch.weights.any() else self._tiled.sample_step,
+            )
         passes = results[:, 3].astype(np.int64)
         for k in np.flatnonzero(results[:, 4] == 0).tolist():
             left = min(most - int(passes[k]), MAX_JOINT_PASSES)
@@ -209,6 +227,39 @@ class LbfgsSolver:
         )
         return results
 
+    def _minimise_alone(self, batch: Batch, gap_tol: float, most: int, stop: _Stop) -> Floats:
+        """Run L-BFGS on one lane with the diagonal of its Hessian; if that is slow, with all of it.
+
+        The diagonal is enough for columns with little correlation.
+        """
+        options, tiles, cost = self._options, self._tiled, self._hessian_passes
+        passes, coordinates, first = 0, None, 1 if batch.weights.any() else tiles.sample_step
+        for patience in (options.diagonal_patience, options.hessian_patience):
+            if passes:
+                c = self._curvature(batch)
+                coordinates = tiles.preconditioner(tiles.weighted_gram(c), 1.0, float(c.sum()))
+            pace = _Pace(stop, gap_tol, patience * cost, cost + options.remaining_passes)
+            results = self._minimise(
+                *(tiles.float64, batch, (0.0, 0.0), gap_tol, most - passes, pace),
+                sample_step=1 if passes else first,
+                coordinates=coordinates,
+            )
+            passes += int(results[0, 3])
+            if not pace.is_slow or stop.requested or passes >= most:
+                break
+        results[0, 3] = passes
+        return results
+
+    def _curvature(self, batch: Batch) -> Floats:
+        """Return the curvature of each row, the mean of the classes, at the weights of one lane."""
+        (lane,), w = batch.lanes, batch.weights[0]
+        C, curvature = lane.C / self.problem.value, np.zeros(self.problem.rows.n_rows)
+        expansion = native.LogisticExpansion()
+        self._tiled.float64[0].expand(
+            C, lane.fold, lane.target, batch.code[0], w, np.zeros_like(w), curvature, expansion
+        )
+        return C * curvature
+
     def _minimise_jointly(self, batch: Batch, gap_tol: float, most: int, stop: _Stop) -> Floats:
         """Run L-BFGS on one lane, preconditioned with the full Hessian, which is updated.
 
@@ -240,8 +291,9 @@ class LbfgsSolver:
         """Solve one lane by truncated Newton steps; return the best solution and the passes taken.
 
         Steps: 1. value, gradient and curvature of each row; 2. a step by conjugate gradients,
-        preconditioned with the Hessian at the mean curvature of the classes; 3. the dual point of
-        the step, whose weights are those at its end up to the residual; 4. line search.
+        preconditioned with the Hessian at the mean curvature of the classes, which is renewed
+        after as many passes as it costs; 3. the dual point of the step, whose weights are those at
+        its end up to the residual; 4. line search.
         """
         lane, w = batch.lanes[0], batch.weights[0]
         C, tiles = lane.C / self.problem.value, self._tiled.float64[0]
@@ -249,22 +301,24 @@ class LbfgsSolver:
         expand = partial(tiles.expand, C, lane.fold, lane.target, batch.code[0])
         expansion = native.LogisticExpansion()  # not of the tiles, which threads share
         value, passes, idle = expand(w, gradient, curvature, expansion), 1, 0  # 1
+        cost = since = self._hessian_passes
         while passes < goal.max_iter and idle < MAX_IDLE_STEPS:
-            total = C * float(curvature.sum())
-            model = self._tiled.weighted_gram(C * curvature)
+            if since >= cost:
+                model, since = self._tiled.weighted_gram(C * curvature), 0
+                coordinates = self._tiled.preconditioner(model, 1.0, C * float(curvature.sum()))
             step = np.zeros_like(w)
             residual_tol = 2 * RESIDUAL_FRACTION * wanted * value
             slope, residual, products = tiles.newton_step(  # 2
                 expansion,
                 C,
-                self._tiled.preconditioner(model, 1.0, total),
+                coordinates,
                 gradient,
                 value,
                 residual_tol,
                 goal.max_iter - passes,
                 step,
             )
-            passes += int(products)
+            passes, since = passes + int(products), since + int(products)
             if -slope <= CERTIFIED_DECREASE * value and residual <= 2 * wanted * value:
                 solution = self._certify_step(batch, step, goal.tol)  # 3
                 best = solution if best is None or solution.is_better_than(best) else best
@@ -333,6 +387,33 @@ class LbfgsSolver:
             z = z - curvature * (z.sum() / curvature.sum())
             z = problem.loss.clip_dual(problem.targets(lane), problem.costs(lane), z)
         return z[:, None]
+
+
+class _Pace:
+    """A callback that stops where passes will take longer than a new Hessian would.
+
+    Parameters
+    ----------
+    on_pass : callable
+    tol : float
+        The gap to reach.
+    least : float
+        Passes before it stops.
+    most : float
+        Passes that a Hessian costs, and those after it.
+    """
+
+    def __init__(self, on_pass: OnPass, tol: float, least: float, most: float) -> None:
+        self._on_pass, self._tol, self._least, self._most = on_pass, tol, least, most
+        self._first, self.is_slow = 0.0, False
+
+    def __call__(self, number: int, gap: float) -> bool:
+        self._first = self._first or gap
+        if number > max(1.0, self._least) and self._tol < gap < math.inf:
+            rate = math.log(self._first / gap) / (number - 1)
+            left = math.log(gap / self._tol)
+            self.is_slow = rate <= 0 or number + left / rate > self._most
+        return self._on_pass(number, gap) or self.is_slow
 
 
 class _Stop:

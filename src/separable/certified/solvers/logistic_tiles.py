@@ -81,10 +81,20 @@ def is_scattered(problem: Problem) -> bool:
 
 @dataclass(frozen=True)
 class Curvature:
-    """Z'CZ of the columns with a full preconditioner, and its diagonal for all sparse columns."""
+    """Z'CZ of some columns, for a full preconditioner, and its diagonal for all.
+
+    Parameters
+    ----------
+    gram : ndarray, shape (m, m)
+    diagonal : ndarray, shape (d,), or None
+        None: ``gram`` has all columns.
+    columns : ndarray of int32, shape (m,), or None
+        The columns of ``gram``.
+    """
 
     gram: Floats
     diagonal: Floats | None = None
+    columns: NDArray[np.int32] | None = None
 
     @cached_property
     def eigen(self) -> tuple[Floats, Floats]:
@@ -114,12 +124,18 @@ class LogisticTiles:
         self.problem = problem
         self.is_joint = problem.n_classes > 2
         self.width = problem.n_classes if self.is_joint else 1  # columns of a lane
+        self.starts_diagonal = False  # the first Hessian of dense rows is its diagonal
         self.is_sparse = problem.rows.is_sparse and not is_worth_spreading(problem)
 
     @property
     def size(self) -> int:
         """Number of columns, of the row space if n < d."""
         return (self.problem.x if self._space is None else self._space).shape[1]
+
+    @property
+    def _sample_size(self) -> int:
+        """Rows from which a Hessian is estimated."""
+        return max(SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN * self.size)
 
     @property
     def memory(self) -> int:
@@ -134,6 +150,15 @@ class LogisticTiles:
         """Take one of so many tiles for the first run of a fit; 1: all."""
         rows = self.problem.rows.n_rows // SAMPLE_STEP
         return SAMPLE_STEP if rows >= ROWS_PER_WEIGHT * self.width * self.size else 1
+
+    def hessian_passes(self, blas_speed: float) -> float:
+        """Return how many passes over the rows take as long as a Hessian and its factor."""
+        n, m = self.problem.rows.n_rows, self.size
+        if self.is_sparse:
+            m, values = min(m, FULL_COLUMNS), max(1, self.problem.x.nnz)
+            return values / n / 4 + m**3 / (8 * blas_speed) / (2 * values)
+        rows = min(n, self._sample_size)
+        return (rows * m**2 / 2 + m**3) / blas_speed / (2 * n * m * self.width)
 
     @property
     def has_joint_hessian(self) -> bool:
@@ -217,13 +242,19 @@ class LogisticTiles:
         return tiles, self._sparse_curvature
 
     def _fill(self, tiles: native.LogisticLanes) -> Curvature:
-        """Write dense rows into tiles.
+        """Write dense rows into tiles, and return Z'Z, or its diagonal.
 
         Correlations are estimated from a sample if there are many rows, unless the sample misses
         values that dominate a column, as in rare indicators.
         """
         problem, m = self.problem, self.size
-        step = max(1, problem.rows.n_rows // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN * m))
+        if self.starts_diagonal:
+            squares = np.zeros(m)
+            for start, block in self._blocks():
+                tiles.set_rows(start, block)
+                add_rows_to_scatter(squares, self._weighted(start, block))
+            return Curvature(np.empty((0, 0)), squares, np.empty(0, np.int32))
+        step = max(1, problem.rows.n_rows // self._sample_size)
         gram, squares = np.zeros((m, m)), np.zeros(m)
         for start, block in self._blocks():
             tiles.set_rows(start, block)
@@ -233,17 +264,13 @@ class LogisticTiles:
                 weighted = np.ascontiguousarray(weighted[-start % step :: step])
             if len(weighted):
                 add_rows_to_scatter(gram, weighted)
-        sampled = gram.diagonal().copy()
-        if step > 1 and (sampled * step < MIN_SAMPLED_SQUARES * squares).any():
+        if step > 1 and is_missing(gram.diagonal() * step, squares):
             step, gram = 1, np.zeros((m, m))
             for start, block in self._blocks():
                 add_rows_to_scatter(gram, self._weighted(start, block))
         fill_lower(gram)
         if step > 1:
-            root = np.sqrt(np.divide(squares, sampled, out=np.ones(m), where=sampled > 0))
-            gram *= root
-            gram *= root[:, None]
-            gram[np.diag_indices(m)] = squares
+            rescale(gram, squares)
         return Curvature(gram)
 
     def _weighted(self, start: int, block: Floats) -> Floats:
@@ -295,20 +322,38 @@ class LogisticTiles:
         return x.take_columns(columns.astype(np.intp))
 
     def weighted_gram(self, c: Floats) -> Curvature:
-        """Return Z'diag(c)Z about the centre, with its diagonal for sparse columns."""
-        x, centre = self._full_x, self._centre
-        gram, total = x.gram(c), float(c.sum())
+        """Return Z'diag(c)Z about the centre, with its diagonal for sparse columns.
+
+        It is estimated from a sample of dense rows if that is less than half of them: of many
+        rows, or if a few have most of the weight.
+        """
+        if self.is_sparse:
+            return Curvature(*self._gram(c), self._full_columns)
+        drawn = systematic_sample(c, self._sample_size)
+        if 2 * np.count_nonzero(drawn) < np.count_nonzero(c):
+            gram, squares = self._gram(drawn)[0], self._squares(c)
+            if not is_missing(gram.diagonal(), squares):
+                return Curvature(rescale(gram, squares))
+        return Curvature(self._gram(c)[0])
+
+    def _gram(self, c: Floats) -> tuple[Floats, Floats | None]:
+        """Return the Gram matrix of the columns with a full preconditioner, and its diagonal."""
+        gram, centre = self._full_x.gram(c), self._centre
         if centre is not None:
             sums = self.problem.x.rmatvec(c)
             here = slice(None) if self._full_columns is None else self._full_columns
             both = np.outer(centre[here], sums[here])
-            gram += total * np.outer(centre[here], centre[here]) - both - both.T
-        if not self.is_sparse:
-            return Curvature(gram)
-        diagonal = self.problem.x.squared_norms(c)
+            gram += float(c.sum()) * np.outer(centre[here], centre[here]) - both - both.T
+        return gram, self._squares(c) if self.is_sparse else None
+
+    def _squares(self, c: Floats) -> Floats:
+        """Return the diagonal of Z'diag(c)Z about the centre."""
+        x = self.problem.x if self._space is None else self._space
+        squares, centre = x.squared_norms(c), self._centre
         if centre is not None:
-            diagonal = np.maximum(diagonal + centre * (total * centre - 2.0 * sums), 0.0)
-        return Curvature(gram, diagonal)
+            sums = self.problem.x.rmatvec(c)
+            squares = np.maximum(squares + centre * (float(c.sum()) * centre - 2.0 * sums), 0.0)
+        return squares
 
     def preconditioner(
         self, curvature: Curvature, scale: float, total: float, *, many: bool = False
@@ -323,7 +368,8 @@ class LogisticTiles:
         if curvature.diagonal is None:
             return native.Preconditioner(basis, s)
         others = 1.0 / np.sqrt(1.0 + scale * curvature.diagonal)
-        return native.Preconditioner(basis, s, self._full_columns, others, self._centre)
+        centre = self._centre if self.is_sparse else None  # else its tiles are centred
+        return native.Preconditioner(basis, s, curvature.columns, others, centre)
 
     def joint_preconditioner(self, q: Floats, c: Floats) -> native.Preconditioner:
         """Return the coordinates of the full Hessian of all classes.
@@ -369,6 +415,36 @@ def inverse_root(gram: Floats) -> Floats:
         return np.diag(1.0 / size)
     inverse = solve_triangular(factor, np.eye(len(matrix)), lower=True, check_finite=False)
     return np.ascontiguousarray(inverse.T / size[:, None])
+
+
+def systematic_sample(c: Floats, size: int) -> Floats:
+    """Return weights of a sample of about ``size`` rows, with chances in proportion to theirs.
+
+    Examples
+    --------
+    >>> systematic_sample(np.array([4.0, 1.0, 1.0, 1.0, 1.0]), 4)
+    array([4., 0., 2., 0., 2.])
+    """
+    share = np.cumsum(c)
+    share *= size / share[-1]
+    weights: Floats = np.diff(np.floor(share), prepend=0.0)
+    weights *= c.sum() / size
+    return weights
+
+
+def is_missing(sampled: Floats, squares: Floats) -> bool:
+    """Return whether a sample misses values that dominate a column, as in rare indicators."""
+    return bool((sampled < MIN_SAMPLED_SQUARES * squares).any())
+
+
+def rescale(gram: Floats, squares: Floats) -> Floats:
+    """Scale a Gram matrix of a sample, in place, to the sums of squares of all rows."""
+    sampled = gram.diagonal()
+    root = np.sqrt(np.divide(squares, sampled, out=np.ones(len(gram)), where=sampled > 0))
+    gram *= root
+    gram *= root[:, None]
+    gram[np.diag_indices(len(gram))] = squares
+    return gram
 
 
 @dataclass(frozen=True)

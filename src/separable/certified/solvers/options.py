@@ -12,6 +12,7 @@ __all__ = [
     "TOL",
     "InteriorPointOptions",
     "KktOptions",
+    "LbfgsOptions",
     "NewtonOptions",
     "SampleOptions",
     "SemismoothNewtonOptions",
@@ -46,6 +47,31 @@ class SampleOptions:
     def is_for(self, n: int, d: int) -> bool:
         """Return whether n x d rows are enough for a sample."""
         return n * d > self.min_cells and n >= self.rows_per_column * self.every * d
+
+
+@dataclass(frozen=True)
+class LbfgsOptions:
+    """Options of L-BFGS and Newton steps for logistic regression.
+
+    Parameters
+    ----------
+    blas_speed : float
+        Multiplications of a Hessian and its factor, by BLAS, in the time of one of a pass.
+    min_hessian_passes : float
+        One model of dense rows starts with the diagonal of its Hessian where the whole Hessian
+        costs more passes than this.
+    diagonal_patience, hessian_patience : float
+        Passes with the diagonal, and with the whole Hessian, before their pace is measured: as a
+        fraction of the passes that a Hessian costs.
+    remaining_passes : int
+        Passes to the optimum after a new Hessian.
+    """
+
+    blas_speed: float = 3.5
+    min_hessian_passes: float = 8.0
+    diagonal_patience: float = 0.2
+    hessian_patience: float = 1.0
+    remaining_passes: int = 10
 
 
 @dataclass(frozen=True)
@@ -206,7 +232,7 @@ class SolverOptions:
     force : str, optional
         The only solver of an l2-penalised problem, whatever the policy says: "lbfgs", "newton",
         "newton_cg", "dual_cd", "semismooth_newton" or "interior_point".
-    newton, interior_point, semismooth_newton : optional
+    lbfgs, newton, interior_point, semismooth_newton : optional
         Options of these solvers.
     """
 
@@ -217,6 +243,7 @@ class SolverOptions:
     callback: Callable[[int, float], Any] | None = None
     certified: bool = True
     force: str | None = None
+    lbfgs: LbfgsOptions = LbfgsOptions()
     newton: NewtonOptions = NewtonOptions()
     interior_point: InteriorPointOptions = InteriorPointOptions()
     semismooth_newton: SemismoothNewtonOptions = SemismoothNewtonOptions()
