@@ -13,9 +13,11 @@ import sys
 from functools import cache
 from importlib import import_module
 from types import MethodType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
+
+from separable.accepted_parameters import set_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,6 +134,8 @@ class Estimator:
 
     #: "classifier", "regressor", or None: an encoder.
     _estimator_type: str | None = None
+    #: Parameters of scikit-learn that are accepted; see `separable.accepted_parameters`.
+    _accepted_parameters: ClassVar[tuple[str, ...]] = ()
 
     set_fit_request = _RequestMethod("fit")
     set_partial_fit_request = _RequestMethod("partial_fit")
@@ -145,6 +149,15 @@ class Estimator:
         """Return the names of the constructor parameters, sorted."""
         return list(_parameter_names(cast("Any", cls)))
 
+    def _given_accepted(self) -> dict[str, Any]:
+        """Return the accepted parameters that were given."""
+        own = vars(self)
+        return {name: own[name] for name in self._accepted_parameters if name in own}
+
+    def _apply_accepted(self, name: str, value: Any) -> bool:  # noqa: ARG002
+        """Set what an accepted parameter means; return False for one that means nothing here."""
+        return False
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters.
 
@@ -153,7 +166,7 @@ class Estimator:
         deep : bool, default True
             Also those of estimators among them, as ``name__parameter``.
         """
-        params: dict[str, Any] = {}
+        params: dict[str, Any] = self._given_accepted()
         for name in self._get_param_names():
             value = params[name] = getattr(self, name)
             if deep and hasattr(value, "get_params") and not isinstance(value, type):
@@ -164,9 +177,13 @@ class Estimator:
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``name__parameter`` sets one of a nested estimator."""
         known = self._get_param_names()
+        accepted = self._given_accepted()
         nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
             name, is_nested, parameter = key.partition("__")
+            if key in self._accepted_parameters:
+                accepted[key] = value
+                continue
             if name not in known:
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self}. "
@@ -178,6 +195,7 @@ class Estimator:
                 setattr(self, name, value)
         for name, values in nested.items():
             getattr(self, name).set_params(**values)
+        set_accepted(self, accepted)
         return self
 
     def __sklearn_clone__(self) -> Self:
@@ -220,7 +238,9 @@ class Estimator:
         given = (
             f"{name}={value!r}"
             for name, value in self.get_params(deep=False).items()
-            if type(value) is not type(defaults[name]) or repr(value) != repr(defaults[name])
+            if name not in defaults
+            or type(value) is not type(defaults[name])
+            or repr(value) != repr(defaults[name])
         )
         return f"{type(self).__name__}({', '.join(given)})"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from separable._core import portable
+from separable.accepted_parameters import accepts
 from separable.data.rows import Rows, as_rows
 from separable.data.strings import DeferredTexts, is_texts, pack_strings
 from separable.estimator import not_fitted_error
@@ -29,6 +30,7 @@ __all__ = ["DictEncoder", "dense", "names_of_records", "records_of", "rows_of_re
 EAGER_NAMES = 1 << 12
 
 
+@accepts("dtype", "sort")
 @dataclass(eq=False, repr=False)
 class DictEncoder(Transformer):
     """Encode dicts of feature names to values as sparse rows.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable._core import portable
+from separable.accepted_parameters import accepts
 from separable.data.row_operations import distinct_rows
 from separable.data.rows import Rows, as_rows, column_names, core_rows
 from separable.data.strings import DeferredTexts
@@ -39,6 +40,7 @@ __all__ = ["PolynomialEncoder"]
 MAX_FEATURES = 2**31 - 1
 
 
+@accepts("order")
 @dataclass(eq=False, repr=False)
 class PolynomialEncoder(Transformer):
     """Encode rows as the products of their columns up to a degree.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from separable.accepted_parameters import accepts
 from separable.fitting.base import with_parameters
 from separable.model.parameters import BOOL, COUNT_OR_NONE, Requirement
 from separable.online.base_perceptron import PerceptronBase
@@ -21,6 +22,7 @@ __all__ = ["Perceptron"]
 MAX_EPOCHS, MAX_DECIDED_EPOCHS = 10_000, 1_000_000
 
 
+@accepts("verbose", "n_jobs")
 @with_parameters
 class Perceptron(PerceptronBase):
     """Perceptron classifier.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from separable.accepted_parameters import accepts
 from separable.fitting.base import with_parameters
 from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
 from separable.online.base import partial_fit_classes
@@ -19,6 +20,7 @@ __all__ = ["SGDClassifier"]
 PROBABILISTIC = ("log_loss", "sigmoid_mse")
 
 
+@accepts("verbose", "n_jobs")
 @with_parameters
 class SGDClassifier(SGDBase):
     """Linear classifier trained by stochastic gradient descent.

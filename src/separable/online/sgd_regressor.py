@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import ClassVar
 
+from separable.accepted_parameters import accepts
 from separable.fitting.base import with_parameters
 from separable.model.parameters import AVERAGE, Requirement, one_of
 from separable.online.base import partial_fit_numbers
@@ -13,6 +14,7 @@ from separable.online.base_sgd import LOSSES, SGDBase
 __all__ = ["SGDRegressor"]
 
 
+@accepts("verbose")
 @with_parameters
 class SGDRegressor(SGDBase):
     """Linear regression trained by stochastic gradient descent.

@@ -8,7 +8,6 @@ scikit-learn's own ``fit`` is never called.
 
 from __future__ import annotations
 
-import logging
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from separable.accepted_parameters import note
 from separable.estimator import not_fitted_error
 from separable.sklearn.theirs import check_sample_weight, compute_class_weight
 
@@ -36,8 +36,6 @@ __all__ = [
     "with_every_class",
 ]
 
-NOTES = logging.getLogger("separable.sklearn")
-
 #: Up to this size, rows times columns, fits are solved to rounding.
 SMALL = 20_000
 #: tol of scikit-learn's solvers by default; a smaller one asks for more digits.
@@ -51,7 +49,6 @@ class Face:
 
     #: Parameters that choose how to solve, not what: accepted, with one note each.
     _solver_parameters: tuple[str, ...] = ()
-    _noted: set[tuple[str, str]] = set()  # noqa: RUF012  # of the process
 
     learner_: Any
 
@@ -63,14 +60,8 @@ class Face:
             default = kind._parameter_default(name)
             value = getattr(self, name, default)
             same = value is default or (np.ndim(value) == 0 and value == default)
-            if not same and (kind.__name__, name) not in self._noted:
-                self._noted.add((kind.__name__, name))
-                NOTES.info(
-                    "%s: %s=%r is accepted and has no effect; separable chooses the solver.",
-                    kind.__name__,
-                    name,
-                    value,
-                )
+            if not same:
+                note(self, name, value)
 
     @classmethod
     def _parameter_default(cls, name: str) -> Any:

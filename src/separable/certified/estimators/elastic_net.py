@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import ClassVar
 
+from separable.accepted_parameters import accepts
 from separable.certified.estimators.base_elastic_net import PenalisedSquares
 from separable.fitting.base import with_parameters
 from separable.model.parameters import UNIT_INTERVAL, Requirement
@@ -12,6 +13,7 @@ from separable.model.parameters import UNIT_INTERVAL, Requirement
 __all__ = ["ElasticNet"]
 
 
+@accepts("precompute", "copy_X", "random_state", "selection")
 @with_parameters
 class ElasticNet(PenalisedSquares):
     """Least squares with a mixture of the l1 and the l2 penalty.

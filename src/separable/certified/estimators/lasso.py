@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from separable.accepted_parameters import accepts
 from separable.certified.estimators.base_elastic_net import PenalisedSquares
 from separable.fitting.base import with_parameters
 
 __all__ = ["Lasso"]
 
 
+@accepts("precompute", "copy_X", "random_state", "selection")
 @with_parameters
 class Lasso(PenalisedSquares):
     """Least squares with an l1 penalty, which makes weights of columns 0 that help little.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
@@ -44,6 +45,7 @@ def check_penalty(learner: Any, penalty: str, loss: str) -> None:
         )
 
 
+@accepts("dual", "multi_class", "intercept_scaling", "verbose")
 @with_parameters
 class LinearSVM(CertifiedEstimator):
     """Linear support vector machine with a certificate of suboptimality.

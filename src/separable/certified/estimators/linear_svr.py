@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from separable.accepted_parameters import accepts
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.linear_svm import PENALISED
 from separable.fitting.base import with_parameters
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearSVR"]
 
 
+@accepts("dual", "intercept_scaling", "verbose")
 @with_parameters
 class LinearSVR(CertifiedEstimator):
     """Linear support vector regression with a certificate of suboptimality.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.inference.existence import check_optimum
 from separable.certified.inference.logistic_summary import check_level, infer, summarise
@@ -40,9 +41,11 @@ if TYPE_CHECKING:
     from separable.losses.loss import Loss
     from separable.model.linear_model import Link
 
-__all__ = ["MULTI_CLASS", "LogisticRegression", "refuse_no_penalty"]
+__all__ = ["MULTI_CLASS", "LogisticRegression", "ratio_of_penalty", "refuse_no_penalty"]
 
 MULTI_CLASS = one_of("multinomial", "ovr")
+#: The l1_ratio of each value of ``penalty`` that says it.
+PENALTIES = {None: 0.0, "l2": 0.0, "l1": 1.0}
 
 
 def refuse_no_penalty(owner: Any, Cs: Any, l1_ratios: Any) -> None:
@@ -54,6 +57,20 @@ def refuse_no_penalty(owner: Any, Cs: Any, l1_ratios: Any) -> None:
         )
 
 
+def ratio_of_penalty(owner: Any, penalty: Any, l1_ratio: Any) -> Any:
+    """Return the l1_ratio that scikit-learn's older parameter ``penalty`` means."""
+    if penalty != "elasticnet":
+        try:
+            return PENALTIES[penalty]
+        except (KeyError, TypeError):
+            raise ParameterError(
+                f"The 'penalty' parameter of {type(owner).__name__} must be None or 'elasticnet' "
+                f"or 'l1' or 'l2'. Got {penalty!r} instead."
+            ) from None
+    return l1_ratio
+
+
+@accepts("penalty", "solver", "dual", "intercept_scaling", "verbose")
 @with_parameters
 class LogisticRegression(CertifiedEstimator):
     """Logistic regression with a certificate of suboptimality.
@@ -115,6 +132,12 @@ class LogisticRegression(CertifiedEstimator):
         "multi_class": MULTI_CLASS,
         "class_weight": CLASS_WEIGHT,
     }
+
+    def _apply_accepted(self, name: str, value: Any) -> bool:
+        if name == "penalty":
+            self.l1_ratio = ratio_of_penalty(self, value, self.l1_ratio)
+            self.C = np.inf if value is None else self.C
+        return name == "penalty"
 
     def _loss(self) -> Loss:
         return LOGISTIC

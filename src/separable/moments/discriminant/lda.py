@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.estimator import check_is_fitted
 from separable.features.base import OutputMixin
 from separable.fitting.base import with_parameters
@@ -48,6 +49,7 @@ SHRINKAGE = Requirement(
 )
 
 
+@accepts("solver", "store_covariance", "tol")
 @with_parameters
 class LDA(OutputMixin, MomentClassifier[Moments]):
     """Linear discriminant analysis: Gaussian classes with a shared covariance.

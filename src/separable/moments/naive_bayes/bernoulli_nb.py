@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.data.rows import largest_magnitude
 from separable.fitting.base import with_parameters
 from separable.model.parameters import FINITE, Requirement
@@ -28,6 +29,7 @@ MAX_LOGARITHMS = 1 << 28
 EPS = float(np.finfo(np.float64).eps)
 
 
+@accepts("force_alpha")
 @with_parameters
 class BernoulliNB(NaiveBayes):
     """Bernoulli naive Bayes: log P(k) + sum_j x_j log p_kj + (1 - x_j) log(1 - p_kj).

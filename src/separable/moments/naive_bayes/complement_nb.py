@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.fitting.base import Ineffective, with_parameters
 from separable.model.parameters import BOOL
 from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ComplementNB"]
 
 
+@accepts("force_alpha")
 @with_parameters
 class ComplementNB(NaiveBayes):
     """Complement naive Bayes: score_k(x) = -sum_j x_j log q_kj.

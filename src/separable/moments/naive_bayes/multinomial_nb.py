@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.fitting.base import with_parameters
 from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
 from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["MultinomialNB"]
 
 
+@accepts("force_alpha")
 @with_parameters
 class MultinomialNB(NaiveBayes):
     """Multinomial naive Bayes: score_k(x) = log P(k) + sum_j x_j log p_kj.

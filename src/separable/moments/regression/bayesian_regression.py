@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.estimator import check_random_state
 from separable.fitting.base import with_parameters
 from separable.fitting.targets import check_numbers, weigh_rows
@@ -43,6 +44,7 @@ class EvidenceWarning(UserWarning):
     """The evidence has no maximum: a precision grows without bound."""
 
 
+@accepts("max_iter", "tol", "alpha_init", "lambda_init", "compute_score", "copy_X", "verbose")
 @with_parameters
 class BayesianRegression(SquaresRegressor):
     """Linear regression with a Gaussian prior: y = w.x + b + noise, w ~ N(0, alpha^-1 I).

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import svd, svdvals
 from scipy.special import fdtrc, stdtr, stdtrit
 
+from separable.accepted_parameters import accepts
 from separable.fitting.base import with_parameters
 from separable.fitting.summary_table import INTERCEPT, SummaryTable, number_of
 from separable.model.parameters import BOOL, Requirement
@@ -219,6 +220,7 @@ def _raw_condition(
     return float(sizes[0] / sizes[-1]) if sizes[-1] > 0 else math.inf
 
 
+@accepts("copy_X", "tol", "n_jobs")
 @with_parameters
 class LeastSquares(SquaresRegressor):
     """Ordinary least squares: minimizes sum_i c_i (w.x_i + b - y_i)^2, exactly.

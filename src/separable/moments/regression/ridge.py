@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.fitting.base import with_parameters
 from separable.model.parameters import BOOL, NOT_NEGATIVE, Requirement
 from separable.moments.base import Solution
@@ -29,6 +30,7 @@ __all__ = ["Ridge"]
 MAX_CONDITION = 1e6
 
 
+@accepts("copy_X", "max_iter", "tol", "solver", "random_state")
 @with_parameters
 class Ridge(SquaresRegressor):
     """Ridge regression: minimizes sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2, exactly.

@@ -107,6 +107,11 @@ class AlphaSearch(RegularizationSearch):
         ),
     )
 
+    def _apply_accepted(self, name: str, value: Any) -> bool:
+        if name == "n_alphas":
+            self.alphas = value
+        return name == "n_alphas"
+
     def _grid(self, solver: PathSolver, ratios: Floats) -> Floats:
         if not isinstance(self.alphas, Integral):
             given = np.sort(np.array(self.alphas, dtype=np.float64))[::-1]

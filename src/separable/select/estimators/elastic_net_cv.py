@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from separable.accepted_parameters import accepts
 from separable.certified.estimators.elastic_net import ElasticNet
 from separable.fitting.base import with_parameters
 from separable.select.estimators.alpha_search import AlphaSearch
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ElasticNetCV"]
 
 
+@accepts("n_alphas", "precompute", "copy_X", "verbose", "selection")
 @with_parameters
 class ElasticNetCV(AlphaSearch):
     """The elastic net with the alpha, and the l1_ratio, that predict best rows they have not seen.

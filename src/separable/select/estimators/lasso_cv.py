@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from separable.accepted_parameters import accepts
 from separable.certified.estimators.lasso import Lasso
 from separable.fitting.base import with_parameters
 from separable.select.estimators.alpha_search import AlphaSearch
@@ -9,6 +10,7 @@ from separable.select.estimators.alpha_search import AlphaSearch
 __all__ = ["LassoCV"]
 
 
+@accepts("n_alphas", "precompute", "copy_X", "verbose", "selection")
 @with_parameters
 class LassoCV(AlphaSearch):
     """The lasso with the alpha that predicts best rows it has not seen.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.certified.estimators.linear_svm import LOSSES, PENALTIES, LinearSVM, check_penalty
 from separable.fitting.base import with_parameters
 from separable.model.parameters import Requirement, one_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearSVMCV"]
 
 
+@accepts("dual", "multi_class", "intercept_scaling", "verbose")
 @with_parameters
 class LinearSVMCV(CSearch):
     """A linear support vector machine with the C that predicts best rows it has not seen.

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.certified.estimators.logistic_regression import (
     MULTI_CLASS,
     LogisticRegression,
+    ratio_of_penalty,
     refuse_no_penalty,
 )
 from separable.fitting.base import with_parameters
@@ -32,6 +34,7 @@ __all__ = ["LogisticRegressionCV"]
 LEAST = float(np.finfo(np.float64).eps)
 
 
+@accepts("penalty", "solver", "dual", "intercept_scaling", "verbose")
 @with_parameters
 class LogisticRegressionCV(CSearch):
     """Logistic regression with the C that predicts best rows it has not seen.
@@ -86,6 +89,12 @@ class LogisticRegressionCV(CSearch):
         "l1_ratios": L1_RATIOS,
         "multi_class": MULTI_CLASS,
     }
+
+    def _apply_accepted(self, name: str, value: Any) -> bool:
+        if name == "penalty":
+            self.l1_ratios = ratio_of_penalty(self, value, self.l1_ratios)
+            self.Cs = [np.inf] if value is None else self.Cs
+        return name == "penalty"
 
     def check_parameters(self) -> None:
         """Check the parameters; C and l1_ratio must fit together."""

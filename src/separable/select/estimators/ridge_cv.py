@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.data.rows import largest_magnitude
 from separable.fitting.base import with_parameters
 from separable.fitting.best_candidate import GridEdgeWarning, warn_of_edge
@@ -73,6 +74,7 @@ ALPHAS = Requirement(
 )
 
 
+@accepts("gcv_mode")
 @with_parameters
 class RidgeCV(SquaresRegressor):
     """Ridge regression with alpha selected by exact cross-validation.
