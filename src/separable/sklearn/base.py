@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Face",
+    "Several",
     "class_weights",
     "gap_tolerance",
     "quiet",
@@ -109,6 +110,44 @@ class Face:
     def certificate_(self) -> Any:
         """Certificate of the learner: the duality gap of its weights."""
         return self.learner_.certificate_
+
+
+class Several:
+    """Learners of several targets, or of each class against the rest.
+
+    Parameters
+    ----------
+    learners : list
+    classes : ndarray or None
+    """
+
+    def __init__(self, learners: list[Any], classes: Any = None) -> None:
+        self.learners, self.classes_ = learners, classes
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights, one row for each learner."""
+        return self.model_.weights
+
+    @property
+    def n_iter_(self) -> int:
+        """The most passes of any learner."""
+        return int(max(np.max(getattr(each, "n_iter_", 1)) for each in self.learners))
+
+    @property
+    def certificate_(self) -> Any:
+        """The certificate of all learners together."""
+        certificates = [each.certificate_ for each in self.learners]
+        return sum(certificates[1:], certificates[0])
+
+    @property
+    def model_(self) -> LinearModel:
+        """The model of all targets or classes."""
+        models = [each.model_ for each in self.learners]
+        weights = np.vstack([each.weights for each in models])
+        intercept = np.concatenate([each.intercept for each in models])
+        changed = {"weights": weights, "intercept": intercept, "classes": self.classes_}
+        return replace(models[0], **changed, evidence={})
 
 
 def _same(ours: Floats, published: Floats) -> bool:

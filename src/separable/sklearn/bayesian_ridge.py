@@ -46,9 +46,11 @@ class BayesianRidge(Face, linear_model.BayesianRidge):
         # Centred rows without an intercept: the evidence then counts n rows, as scikit-learn's.
         learner = BayesianRegression(fit_intercept=False)
         learner.fit(np.asarray(X, np.float64) - center, np.asarray(y, np.float64) - target, weight)
-        intercept = target - float(center @ learner.coef_) if self.fit_intercept else 0.0
+        intercept: Any = 0.0
+        if self.fit_intercept:
+            intercept = X.dtype.type(target - center @ learner.coef_)
         self._publish(learner, learner.coef_, intercept, X.dtype)
-        self.alpha_, self.lambda_ = learner.noise_precision_, learner.alpha_
+        self.alpha_, self.lambda_ = map(X.dtype.type, (learner.noise_precision_, learner.alpha_))
         self.sigma_ = learner.covariance_.astype(X.dtype)
         self.X_offset_, self.X_scale_ = center.astype(X.dtype), np.ones(n_features, X.dtype)
         self.n_iter_ = 1

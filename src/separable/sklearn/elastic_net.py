@@ -13,7 +13,7 @@ from separable.fitting.best_candidate import GridEdgeWarning
 from separable.moments.regression.least_squares import LeastSquares
 from separable.select.estimators.elastic_net_cv import ElasticNetCV as SearchLearner
 from separable.select.regularization_path import path
-from separable.sklearn.base import Face, gap_tolerance, quiet, weights_of
+from separable.sklearn.base import Face, Several, gap_tolerance, quiet, weights_of
 from separable.sklearn.theirs import (
     VERSION,
     check_array,
@@ -31,9 +31,19 @@ if TYPE_CHECKING:
 
     from separable.typing import Floats
 
-__all__ = ["ElasticNet", "ElasticNetCV", "Lasso", "LassoCV", "enet_path", "lasso_path"]
+__all__ = [
+    "ElasticNet",
+    "ElasticNetCV",
+    "Lasso",
+    "LassoCV",
+    "NonNegative",
+    "enet_path",
+    "lasso_path",
+]
 
 MAX_ITER = 1000
+#: Penalty of non-negative least squares, over the one that makes all weights 0.
+ALMOST_NONE = 1e-12
 #: The largest eps of a grid here; eps=1, a grid of equal alphas, is allowed in scikit-learn.
 BELOW_ONE = float(np.nextafter(1, 0))
 SOLVER_PARAMETERS = ("precompute", "copy_X", "warm_start", "random_state", "selection")
@@ -175,12 +185,12 @@ class ElasticNet(Face, linear_model.ElasticNet):
             learners = [self._learner(X).fit(X, target, weight) for target in np.atleast_2d(y.T)]
         coef = np.array([each.coef_ for each in learners])
         intercept: Any = np.array([each.intercept_[0] for each in learners])
-        gaps = np.array([getattr(each, "dual_gap_", 0.0) for each in learners])
+        gaps = np.array([getattr(each, "dual_gap_", 0.0) for each in learners], dtype=X.dtype)
         passes = [int(np.max(getattr(each, "n_iter_", 1))) for each in learners]
         single = len(learners) == 1
         intercept = intercept[0] if y.ndim == 1 else intercept
         self._publish(
-            learners[0] if single else _Several(learners),
+            learners[0] if single else Several(learners),
             coef[0] if single else coef,
             intercept if self.fit_intercept else 0.0,
             X.dtype,
@@ -193,7 +203,7 @@ class ElasticNet(Face, linear_model.ElasticNet):
         """Return the learner of one target."""
         if self.alpha == 0:
             if self.positive:
-                self._refuse("positive=True with alpha=0", "Choose a small alpha above 0.")
+                return NonNegative(bool(self.fit_intercept))
             return _Shortest(bool(self.fit_intercept))
         return Learner(
             float(self.alpha),
@@ -205,6 +215,21 @@ class ElasticNet(Face, linear_model.ElasticNet):
         )
 
 
+class NonNegative(Learner):
+    """Least squares with weights of at least 0: the lasso with a penalty near rounding."""
+
+    def __init__(self, fit_intercept: bool) -> None:
+        super().__init__(l1_ratio=1.0, positive=True, fit_intercept=fit_intercept)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the weights."""
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        target = weight * (y - np.average(y, weights=weight) if self.fit_intercept else y)
+        largest = float(np.max(abs(X.T @ target))) / weight.sum()
+        self.alpha = ALMOST_NONE * largest if largest > 0 else 1.0  # all weights are 0
+        return super().fit(X, y, sample_weight)
+
+
 class _Shortest(LeastSquares):
     """Least squares, without a warning about dependent columns."""
 
@@ -212,24 +237,6 @@ class _Shortest(LeastSquares):
         """Fit the shortest weights."""
         with quiet(UserWarning):
             return super().fit(X, y, sample_weight)
-
-
-class _Several:
-    """The learners of several targets."""
-
-    def __init__(self, learners: list[Any]) -> None:
-        self.learners = learners
-
-    @property
-    def certificate_(self) -> Any:
-        """The certificate of all targets together."""
-        certificates = [each.certificate_ for each in self.learners]
-        return sum(certificates[1:], certificates[0])
-
-    @property
-    def model_(self) -> Any:
-        """Not there: a model of several targets."""
-        raise AttributeError("There is one model a target: see learner_.learners.")
 
 
 class Lasso(ElasticNet, linear_model.Lasso):
@@ -273,12 +280,12 @@ class _SearchFace(Face):
             learner.fit(X, y, weight)
         intercept = learner.intercept_[0] if self.fit_intercept else 0.0
         self._publish(learner, learner.coef_, intercept, X.dtype)
-        self.alpha_, self.alphas_ = learner.alpha_, learner.alphas_
-        self.mse_path_ = np.squeeze(learner.mse_path_)
-        self.dual_gap_ = learner.dual_gap_
+        self.alpha_, self.alphas_ = np.float64(learner.alpha_), learner.alphas_
+        self.mse_path_ = np.squeeze(learner.mse_path_).astype(X.dtype)
+        self.dual_gap_ = X.dtype.type(learner.dual_gap_)
         self.n_iter_ = int(np.max(learner.n_iter_))
         if hasattr(self, "l1_ratio"):
-            self.l1_ratio_ = learner.l1_ratio_
+            self.l1_ratio_ = np.float64(learner.l1_ratio_)
         return self
 
     def _alphas(self: Any) -> Any:

@@ -11,7 +11,8 @@ from scipy import sparse
 from separable.certified.estimators.elastic_net import ElasticNet
 from separable.moments.regression.least_squares import LeastSquares
 from separable.moments.regression.ridge import Ridge as Learner
-from separable.sklearn.base import Face, quiet, weights_of
+from separable.sklearn.base import Face, Several, quiet, weights_of
+from separable.sklearn.elastic_net import NonNegative
 from separable.sklearn.theirs import linear_model, validate_data
 
 if TYPE_CHECKING:
@@ -36,20 +37,36 @@ def in_shape(learner: Any, y: Any, *, fit_intercept: bool, ravel: bool) -> tuple
     return coef, intercept[0] if y.ndim == 1 else intercept
 
 
-class LinearRegression(Face, linear_model.LinearRegression):
+class _SquaresFace(Face):
+    """What the faces of least squares share."""
+
+    def _fit_each(self: Any, X: Any, y: Any, weight: Any, learner_of: Any) -> None:
+        """Fit one learner for each target, and publish their weights."""
+        targets = y.reshape(len(y), -1).T
+        learners = [learner_of(k).fit(X, target, weight) for k, target in enumerate(targets)]
+        coef = np.array([each.coef_ for each in learners])
+        intercept = np.array([each.intercept_[0] for each in learners])
+        coef = coef[0] if y.ndim == 1 or (self._ravels and len(targets) == 1) else coef
+        intercept = intercept[0] if y.ndim == 1 else intercept
+        learner = learners[0] if len(learners) == 1 else Several(learners)
+        self._publish(learner, coef, intercept if self.fit_intercept else 0.0, floats(X))
+
+
+class LinearRegression(_SquaresFace, linear_model.LinearRegression):
     """Least squares with scikit-learn's parameters and attributes."""
 
     _solver_parameters = ("copy_X", "tol", "n_jobs")
+    _ravels = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model to the rows."""
         self._start()
-        if self.positive:
-            self._refuse("positive=True", "Use Lasso(alpha, positive=True) with a small alpha.")
-        X, y = validate_data(
-            self, X, y, accept_sparse=["csr", "csc", "coo"], y_numeric=True, multi_output=True
-        )
+        forms = False if self.positive else ["csr", "csc", "coo"]
+        X, y = validate_data(self, X, y, accept_sparse=forms, y_numeric=True, multi_output=True)
         weight = weights_of(sample_weight, X)
+        if self.positive:
+            self._fit_each(X, y, weight, lambda _: NonNegative(bool(self.fit_intercept)))
+            return self
         learner = LeastSquares(bool(self.fit_intercept))
         with quiet(UserWarning):  # dependent columns: as in scikit-learn, the shortest weights
             learner.fit(X, y, weight)
@@ -60,10 +77,11 @@ class LinearRegression(Face, linear_model.LinearRegression):
         return self
 
 
-class _RidgeFace(Face):
+class _RidgeFace(_SquaresFace):
     """What the two ridge faces share."""
 
     _solver_parameters = ("copy_X", "max_iter", "tol", "solver", "random_state")
+    _ravels = True
 
     def _solve(self: Any, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_solver(X)
@@ -78,20 +96,10 @@ class _RidgeFace(Face):
         if len(alphas) == 1 and not self.positive:
             learner = self._learner(alphas[0], X, weight).fit(X, y, weight)
             coef, intercept = in_shape(learner, y, fit_intercept=self.fit_intercept, ravel=True)
+            self._publish(learner, coef, intercept, floats(X))
         else:
-            targets = y.reshape(len(y), -1).T
             alphas = np.broadcast_to(alphas, n_targets)
-            learners = [
-                self._learner(alpha, X, weight).fit(X, target, weight)
-                for alpha, target in zip(alphas, targets, strict=True)
-            ]
-            learner = learners[0]
-            coef = np.array([each.coef_ for each in learners])
-            intercept = np.array([each.intercept_[0] for each in learners])
-            coef = coef[0] if n_targets == 1 else coef
-            intercept = intercept[0] if y.ndim == 1 else intercept
-            intercept = intercept if self.fit_intercept else 0.0
-        self._publish(learner, coef, intercept, floats(X))
+            self._fit_each(X, y, weight, lambda k: self._learner(alphas[k], X, weight))
         self.n_iter_ = None
         self.solver_ = self._solver_name(X)
 
@@ -99,9 +107,9 @@ class _RidgeFace(Face):
         if not self.positive:
             return Learner(float(alpha), bool(self.fit_intercept))
         total = X.shape[0] if weight is None else float(weight.sum())
-        if alpha == 0:
-            self._refuse("positive=True without a penalty", "Choose an alpha above 0.")
         fit_intercept = bool(self.fit_intercept)
+        if alpha == 0:
+            return NonNegative(fit_intercept)
         return ElasticNet(alpha / total, l1_ratio=0.0, positive=True, fit_intercept=fit_intercept)
 
     def _solver_name(self: Any, X: Any) -> str:

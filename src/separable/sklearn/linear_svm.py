@@ -14,6 +14,7 @@ from separable.certified.estimators.linear_svr import LinearSVR as Learner
 from separable.moments.regression.ridge import Ridge
 from separable.sklearn.base import (
     Face,
+    Several,
     class_weights,
     gap_tolerance,
     weights_of,
@@ -55,8 +56,24 @@ class LinearSVC(Face, svm.LinearSVC):
         self.classes_ = np.unique(y)
         self._check_options(X)
         weight = weights_of(sample_weight, X)
-        weight = with_every_class(y, class_weights(self.class_weight, self.classes_, y, weight))
-        learner = LinearSVM(
+        rows = with_constant(X, self.intercept_scaling) if self.fit_intercept else X
+        by_class = class_weights(self.class_weight, self.classes_, y, weight)
+        if by_class is weight or len(self.classes_) == 2:
+            learner: Any = self._learner(X).fit(rows, y, with_every_class(y, by_class))
+        else:
+            # As in LIBLINEAR, a class has its weight against the rest, and the rest weight 1.
+            assert by_class is not None
+            plain = np.ones(len(y)) if weight is None else weight
+            learners = [
+                self._learner(X).fit(rows, y == label, np.where(y == label, by_class, plain))
+                for label in self.classes_
+            ]
+            learner = Several(learners, self.classes_)
+        _publish(self, learner, X.shape[1], learner.coef_)
+        return self
+
+    def _learner(self, X: Any) -> LinearSVM:
+        return LinearSVM(
             float(self.C),
             loss=self.loss,
             penalty=self.penalty,
@@ -64,11 +81,6 @@ class LinearSVC(Face, svm.LinearSVC):
             tol=gap_tolerance(self.tol, X),
             max_iter=max(MAX_ITER, self.max_iter),
         )
-        learner.fit(
-            with_constant(X, self.intercept_scaling) if self.fit_intercept else X, y, weight
-        )
-        _publish(self, learner, X.shape[1], learner.coef_)
-        return self
 
     def _check_options(self, X: Any) -> None:
         if self.multi_class == "crammer_singer":

@@ -8,28 +8,51 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.estimators.logistic_regression import LogisticRegression as Learner
+from separable.fitting.separation_error import SeparationError
 from separable.sklearn.base import (
     Face,
     class_weights,
     gap_tolerance,
+    quiet,
     weights_of,
     with_constant,
     with_every_class,
 )
 from separable.sklearn.theirs import (
     VERSION,
+    ConvergenceWarning,
     check_classification_targets,
     check_logistic_solver,
     linear_model,
+    reported_fit,
     validate_data,
 )
 
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["LogisticRegression"]
+__all__ = ["LogisticRegression", "fit_learner"]
 
 MAX_ITER = 1000
+#: C in the place of infinity, if the classes are separable and no weights are optimal.
+LARGEST_C = 1e6
+
+
+def fit_learner(learner: Learner, X: Any, y: Any, weight: Any) -> Learner:
+    """Fit the learner; if the classes are separable without a penalty, with almost none.
+
+    scikit-learn returns the weights of its last iteration, with a ConvergenceWarning.
+    """
+    try:
+        return learner.fit(X, y, weight)
+    except SeparationError as error:
+        warnings.warn(
+            f"{error} The published weights are those of C={LARGEST_C:g}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    with quiet(ConvergenceWarning):
+        return learner.set_params(C=LARGEST_C).fit(X, y, weight)
 
 
 class LogisticRegression(Face, linear_model.LogisticRegression):
@@ -73,12 +96,16 @@ class LogisticRegression(Face, linear_model.LogisticRegression):
             tol=gap_tolerance(self.tol, X),
             max_iter=max(MAX_ITER, self.max_iter),
         )
-        learner.fit(with_constant(X, self.intercept_scaling) if extra else X, y, weight)
-        coef, intercept = learner.coef_, learner.intercept_
-        if extra:
-            coef, intercept = coef[:, :-1], coef[:, -1] * self.intercept_scaling
-        self._publish(learner, coef, intercept, np.float64 if solver == "liblinear" else X.dtype)
-        self.n_iter_ = np.asarray(learner.n_iter_, dtype=np.int32).max(keepdims=True).reshape(1)
+        with reported_fit(self, X, y, sample_weight):
+            fit_learner(
+                learner, with_constant(X, self.intercept_scaling) if extra else X, y, weight
+            )
+            coef, intercept = learner.coef_, learner.intercept_
+            if extra:
+                coef, intercept = coef[:, :-1], coef[:, -1] * self.intercept_scaling
+            dtype = np.float64 if solver == "liblinear" else X.dtype
+            self._publish(learner, coef, intercept, dtype)
+            self.n_iter_ = np.asarray(learner.n_iter_, dtype=np.int32).max(keepdims=True).reshape(1)
         return self
 
     def _resolve_penalty(self) -> str | None:

@@ -17,7 +17,7 @@ from separable.sklearn.base import (
     with_constant,
     with_every_class,
 )
-from separable.sklearn.logistic_regression import MAX_ITER, LogisticRegression
+from separable.sklearn.logistic_regression import MAX_ITER, LogisticRegression, fit_learner
 from separable.sklearn.theirs import (
     check_classification_targets,
     check_cv,
@@ -214,7 +214,7 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
             coef[finite], intercept[finite] = self._split(made.coefs, made.intercepts)
             passes[finite] = 0 if made.n_iter is None else made.n_iter
         for at in np.flatnonzero(~finite):
-            free = self._learner(X, np.inf, ratio).fit(rows, y[train], chosen)
+            free = fit_learner(self._learner(X, np.inf, ratio), rows, y[train], chosen)
             coef[at], intercept[at] = self._split(free.coef_, free.intercept_)
             passes[at] = np.max(free.n_iter_)
         size = X.shape[0]
@@ -241,7 +241,7 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
             at_C, at_ratio = np.unravel_index(np.argmax(total), total.shape)
             C, ratio = self.Cs_[at_C], ratios[at_ratio]
             weight = with_every_class(y, weight)
-            learner = self._learner(X, float(C), ratio).fit(self._rows(X), y, weight)
+            learner = fit_learner(self._learner(X, float(C), ratio), self._rows(X), y, weight)
             coef, intercept = self._split(learner.coef_, learner.intercept_)
             self._publish(learner, coef, intercept, np.float64)
         else:
@@ -262,7 +262,7 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
         """Set the attributes of the search: by class, or as arrays from scikit-learn 1.10 on."""
         self.coefs_paths_, self.scores_, self.n_iter_ = coefs, scores, n_iter
         given = None if isinstance(self.l1_ratios, str) else self.l1_ratios
-        self.l1_ratios_ = np.asarray([None] if given is None else ratios)
+        self.l1_ratios_ = np.asarray([None] if given is None else given)
         if getattr(self, "use_legacy_attributes", "warn") is False:
             return
         classes = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
@@ -274,6 +274,8 @@ class LogisticRegressionCV(Face, linear_model.LogisticRegressionCV):
         }
         self.scores_ = dict.fromkeys(classes, by_C[:, :, 0] if single else by_C)
         self.n_iter_ = passes[:, :, :, 0] if single else passes
-        ratio: Any = None if single else self.l1_ratio_
+        ratio: Any = self.l1_ratio_ if not single else None if self.refit else 0.0
+        if not single and self.refit:  # of the type that was given
+            ratio = self.l1_ratios_[ratios.index(ratio)]
         self.C_ = np.full(len(classes), self.C_)
         self.l1_ratio_ = np.array([ratio] * len(classes))

@@ -200,7 +200,8 @@ class GaussianNB(Face, naive_bayes.GaussianNB):
             chosen = np.flatnonzero(y == label)
             if len(chosen):
                 moments.add(X[chosen], None, None if weight is None else weight[chosen])
-        self.epsilon_ = self.var_smoothing * Moments(products=False).add(X).scatter.max() / len(X)
+        spread = Moments(products=False).add(X).scatter.max() / len(X)
+        self.epsilon_ = dtype.type(self.var_smoothing * spread)
         self._publish_moments(dtype)
         return self
 

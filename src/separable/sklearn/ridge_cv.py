@@ -124,6 +124,8 @@ class _RidgeSearch(Face):
         best = np.argmax(scores, axis=0)
         chosen = alphas[best]
         self.best_score_ = np.take_along_axis(scores, np.expand_dims(best, 0), 0)[0]
+        if self.scoring is not None and not np.ndim(self.best_score_):
+            self.best_score_ = float(self.best_score_)
         self.alpha_ = chosen if np.ndim(chosen) else float(chosen)
         fitted = Ridge(chosen, fit_intercept=fit_intercept).fit(X, y, sample_weight)
         self._publish(fitted.learner_, fitted.coef_, fitted.intercept_, dtype)

@@ -5,12 +5,17 @@ They are of type Any: the type stubs of scikit-learn's classes lack their parame
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from importlib import import_module
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import sklearn
 from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "VERSION",
@@ -38,6 +43,7 @@ __all__ = [
     "naive_bayes",
     "output_config",
     "preprocessing",
+    "reported_fit",
     "resolve_dual",
     "routed_to_scorer",
     "routing_enabled",
@@ -66,7 +72,20 @@ check_non_negative = _validation.check_non_negative
 check_sample_weight = _validation._check_sample_weight
 check_scalar = _validation.check_scalar
 column_or_1d = _validation.column_or_1d
-validate_data = _validation.validate_data
+
+
+def validate_data(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
+    """Check rows and targets as scikit-learn does; refuse arrays of another library than NumPy."""
+    if sklearn.get_config().get("array_api_dispatch"):
+        library = getattr(X, "__array_namespace__", lambda: np)()
+        if library is not np:
+            raise TypeError(
+                f"separable.sklearn.{type(estimator).__name__} computes with NumPy, and X is an "
+                f"array of {library.__name__}. Convert it by numpy.asarray(X), or leave "
+                "array_api_dispatch at False."
+            )
+    return _validation.validate_data(estimator, X, *args, **options)
+
 
 ConvergenceWarning: Any = import_module("sklearn.exceptions").ConvergenceWarning
 _multiclass: Any = import_module("sklearn.utils.multiclass")
@@ -104,6 +123,22 @@ def aligned(X: Any) -> Any:
     align = getattr(import_module("sklearn.utils"), "_align_api_if_sparse", None)
     matrix: Any = X
     return sparse.csr_matrix(matrix) if align is None else align(matrix)
+
+
+@contextmanager
+def reported_fit(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[None]:
+    """Call the callbacks of scikit-learn 1.9 when a fit begins and ends."""
+    if not hasattr(estimator, "_init_callback_context"):
+        yield
+        return
+    support: Any = import_module("sklearn.callback._callback_support")
+    metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+    data = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+    with support.callback_management_context(estimator):
+        context = estimator._init_callback_context()
+        context.call_on_fit_task_begin(**data)
+        yield
+        context.call_on_fit_task_end(**data, reconstruction_attributes={})
 
 
 def split_parameters(owner: Any, params: dict[str, Any]) -> dict[str, Any]:

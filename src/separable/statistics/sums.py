@@ -40,7 +40,7 @@ SAME_WEIGHT = 1e-12
 NOT_ADDED = "The rows to subtract are not among those that were added."
 
 
-@dataclass(slots=True)
+@dataclass
 class Sums:
     """Sums of p columns over rows in G groups.
 
