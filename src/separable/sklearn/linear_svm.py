@@ -64,10 +64,11 @@ class LinearSVC(Face, svm.LinearSVC):
             # As in LIBLINEAR, a class has its weight against the rest, and the rest weight 1.
             assert by_class is not None
             plain = np.ones(len(y)) if weight is None else weight
-            learners = [
-                self._learner(X).fit(rows, y == label, np.where(y == label, by_class, plain))
-                for label in self.classes_
-            ]
+            learners = []
+            for label in self.classes_:
+                own = y == label
+                against = with_every_class(own, np.where(own, by_class, plain))
+                learners.append(self._learner(X).fit(rows, own, against))
             learner = Several(learners, self.classes_)
         _publish(self, learner, X.shape[1], learner.coef_)
         return self
