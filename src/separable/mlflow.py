@@ -111,13 +111,14 @@ def load_model(model_uri: str) -> Model:
     """
     artifacts = import_module("mlflow.artifacts")
     folder = Path(artifacts.download_artifacts(artifact_uri=str(model_uri)))
-    return _load_pyfunc(str(folder / FILE)).model
+    model: Model = _load_pyfunc(str(folder / FILE)).model
+    return model
 
 
 class _Predictions:
     """What ``mlflow.pyfunc`` calls."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Any) -> None:
         self.model = model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> Any:

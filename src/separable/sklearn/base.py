@@ -147,7 +147,8 @@ class Several:
         weights = np.vstack([each.weights for each in models])
         intercept = np.concatenate([each.intercept for each in models])
         changed = {"weights": weights, "intercept": intercept, "classes": self.classes_}
-        return replace(models[0], **changed, evidence={})
+        model: LinearModel = replace(models[0], **changed, evidence={})
+        return model
 
 
 def _same(ours: Floats, published: Floats) -> bool:
