@@ -15,7 +15,7 @@ const PATH_POINTS = 1500;
 const MAX_VALIDATION = 4_000_000;
 
 export function drawBeside() {
-  $("vectorsTitle").textContent = isCertified() ? "Certificate" : descends() ? "Loss and path of w" : "Update of w";
+  $("vectorsTitle").textContent = isCertified() ? "Certificate" : descends() ? "Loss and path of w" : isClosed() ? "w" : "Update of w";
   const step = state.steps[state.at - 1];
   if (isCertified()) {
     drawNeedle($("vectors"), step ? step.loss : 1);
@@ -72,7 +72,7 @@ function drawVectors() {
   drawArrow(c, origin, to(after), colour("ink"));
   const changed = state.at > 0 && state.steps[state.at - 1].changed;
   const vector = pairNames().join(", ");
-  $("update").textContent = isClosed() ? `(${vector}).` : changed ? `(${vector}) before (dashed), the update added to it, after.` : state.at > 0 ? "No update in this step: w stays." : `(${vector}) at the start.`;
+  $("update").textContent = isClosed() ? `(${vector}) as an arrow.` : changed ? `(${vector}) before (dashed), the update added to it, after.` : state.at > 0 ? "No update in this step: w stays." : `(${vector}) at the start.`;
 }
 
 export function drawCurve() {

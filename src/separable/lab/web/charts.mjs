@@ -31,15 +31,15 @@ export function drawPath(canvas, knots, alpha, names) {
   const { context: c, width, height } = frameOf(canvas);
   const range = pathRange(knots);
   const most = Math.max(...knots.flatMap(({ weights }) => weights.slice(1).map(Math.abs)), 1e-12);
-  const across = (/** @type {number} */ a) => 30 + (Math.log(range[1] / Math.min(range[1], Math.max(range[0], a))) / Math.log(range[1] / range[0])) * (width - 42);
+  const across = (/** @type {number} */ a) => 44 + (Math.log(range[1] / Math.min(range[1], Math.max(range[0], a))) / Math.log(range[1] / range[0])) * (width - 56);
   const up = (/** @type {number} */ w) => height / 2 - 6 - (w / most) * (height / 2 - 22);
   Object.assign(c, { strokeStyle: colour("line"), lineWidth: 1 });
-  c.strokeRect(30, 12, width - 42, height - 34);
-  stroked(c, [[30, up(0)], [width - 12, up(0)]], colour("line"), 1);
-  label(c, format(most), 27, 20, undefined, undefined, "right");
-  label(c, format(-most), 27, height - 24, undefined, undefined, "right");
-  label(c, `α = ${format(range[1])}`, 30, height - 6);
-  label(c, format(range[0]), width - 12, height - 6, undefined, undefined, "right");
+  c.strokeRect(44, 12, width - 56, height - 34);
+  stroked(c, [[44, up(0)], [width - 12, up(0)]], colour("line"), 1);
+  label(c, format(Number(most.toPrecision(3))), 41, 20, undefined, undefined, "right");
+  label(c, format(-Number(most.toPrecision(3))), 41, height - 24, undefined, undefined, "right");
+  label(c, `α = ${format(Number(range[1].toPrecision(3)))}`, 44, height - 6);
+  label(c, format(Number(range[0].toPrecision(3))), width - 12, height - 6, undefined, undefined, "right");
   const shades = ["accent", "positive", "good", "negative"];
   knots[0].weights.slice(1).forEach((_, j) => {
     const dense = densePath(knots, range, j);

@@ -273,10 +273,13 @@ export function ticks(low, high) {
 /** @param {CanvasRenderingContext2D} c @param {any} view @param {string[]} names */
 export function drawAxes(c, view, names) {
   const { width, height, box } = view;
-  for (const v of ticks(box[0][0], box[0][1])) { const px = view.to([v, 0])[0]; if (px > 60 && px < width - 60) label(c, format(v), px, height - 6, undefined, undefined, "center"); }
+  const bold = "bold 12px system-ui, sans-serif";
+  c.font = bold;
+  const end = width - 20 - c.measureText(clipped(names[0])).width;
+  for (const v of ticks(box[0][0], box[0][1])) { const px = view.to([v, 0])[0]; if (px > 40 && px < end) label(c, format(v), px, height - 6, undefined, undefined, "center"); }
   for (const v of ticks(box[1][0], box[1][1])) { const py = view.to([0, v])[1]; if (py > 30 && py < height - 20) label(c, format(v), 6, py + 4); }
-  label(c, clipped(names[0]), width - 6, height - 6, "bold 12px system-ui, sans-serif", "ink", "right");
-  label(c, clipped(names[1]), 6, 16, "bold 12px system-ui, sans-serif", "ink");
+  label(c, clipped(names[0]), width - 6, height - 6, bold, "ink", "right");
+  label(c, clipped(names[1]), 6, 16, bold, "ink");
 }
 
 /** @param {string} name */

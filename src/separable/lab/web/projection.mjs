@@ -3,7 +3,7 @@ import { dot } from "./algebra.mjs";
 import { $, boundary, degree, state } from "./page_state.mjs";
 
 /** Scales of two columns that differ by less than this factor are drawn in equal units, so that w is at a right angle to the boundary. */
-const NEAR_UNITS = 2.5;
+const NEAR_UNITS = 2;
 /** The scores that one column is drawn with. */
 const SCORES = [-2.4, 2.4];
 

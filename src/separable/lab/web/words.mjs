@@ -29,7 +29,7 @@ export function showSettings() {
 export function showMoment() {
   $("now").textContent = nowText();
   for (const id of ["at", "atNumber"]) if (document.activeElement !== $(id) || Number($(id).value) !== state.at) $(id).value = String(state.at);
-  $("names").textContent = namesText();
+  $("names").replaceChildren(...namesOfClasses(), namesText());
   $("selected").textContent = selectedText();
   $("plane").setAttribute("aria-label", `${state.data.X.length} rows. ${$("badge").textContent} ${$("now").textContent}`);
   showLog();
@@ -86,12 +86,18 @@ function showControls() {
   if (state.path && alphaOf(Number($("path").value)) !== state.spec.alpha) $("path").value = String(sliderOf(state.spec.alpha));
 }
 
+/** The legend: marks in their colours, and the names of the classes. */
+function namesOfClasses() {
+  const mark = (/** @type {string} */ text, /** @type {string} */ side) => Object.assign(element("span", [text]), { className: side });
+  const [low, high] = state.data.classes.map(clipped);
+  return [mark("●", "negative"), ` ${low} (−1)  `, mark("▲", "positive"), ` ${high} (+1)`];
+}
+
 function namesText() {
-  const { columns, classes } = state.data;
-  const classNames = `● ${clipped(classes[0])} (−1)  ▲ ${clipped(classes[1])} (+1)`;
-  if (columns.length === 1) return `${classNames}. Upwards: the score; each row is drawn at its target.`;
-  if (columns.length > 2 && $("view").value !== "w") return `${classNames}. The line is the boundary where the other columns are at their mean.`;
-  return degree() === 1 && !isVoting() && state.view && !equalUnits(state.view) ? `${classNames}. The axes have different scales, so the right angle of w to the boundary is not seen.` : classNames;
+  const { columns } = state.data;
+  if (columns.length === 1) return ". Upwards: the score; each row is drawn at its target.";
+  if (columns.length > 2 && $("view").value !== "w") return ". The line is the boundary where the other columns are at their mean.";
+  return degree() === 1 && !isVoting() && state.view && !equalUnits(state.view) ? ". The axes have different scales, so the right angle of w to the boundary is not seen." : "";
 }
 
 function selectedText() {
