@@ -201,6 +201,26 @@ def test_votes_that_are_kept_up_to_date_are_the_votes():
         assert count == t
 
 
+def test_standardized_columns_are_those_of_the_python_code():
+    rows = built_in()["penguins"]
+    given = {
+        "spec": {"learner": "perceptron", "eta": 1, "epochs": 4, "ties": "mistake"},
+        "example": "penguins", "X": rows["X"], "y": rows["y"], "degree": 2, "standard": True,
+    }  # fmt: skip
+    X, code, weights = in_node(
+        "(() => { const X = algebra.standardized(given.X); const at = 500;"
+        "const steps = kernels.run(given.spec, X.map((x) => kernels.products(x, 2)), given.y);"
+        "return [X, python.pythonCode({ ...given, at }), steps[at - 1].weights]; })()",
+        given,
+    )
+    raw = np.array(rows["X"])
+    np.testing.assert_allclose(X, (raw - raw.mean(axis=0)) / raw.std(axis=0), atol=1e-13)
+    printed: list[object] = []
+    exec(code, {"print": lambda *values: printed.extend(values)})
+    np.testing.assert_allclose(np.ravel(printed[0]), weights, atol=1e-11)
+    assert in_node("algebra.standardized(given)", [[3, 1], [3, 2]]) == [[0, -1], [0, 1]]
+
+
 PYTHON = [
     ({"learner": "perceptron", "ties": "negative"}, 1, "and"),
     ({"learner": "perceptron", "ties": "mistake", "start": [1, 0, -1]}, 1, None),

@@ -158,6 +158,16 @@ def test_columns_of_a_dropped_file_are_chosen(opened, tmp_path):
 
 
 @pytest.mark.slow
+def test_standardized_units_bring_the_boundary_into_the_picture(opened):
+    with opened(lab(), "#example=penguins&learner=perceptron&at=160") as page:
+        assert "outside of the picture; with standardized units" in page.inner_text("#names")
+        page.select_option("#units", "standard")
+        page.click("#epoch")
+        assert "outside" not in page.inner_text("#names")
+        assert "0 of 274 rows wrong" in page.inner_text("#now")
+
+
+@pytest.mark.slow
 def test_a_right_row_that_changes_the_weights_is_marked_right(opened):
     with opened(lab(), "#example=clouds&learner=sgd&loss=log_loss&eta=0.1&at=60") as page:
         assert page.inner_text("#log tr:first-child td:nth-child(6)") == "\u2713"

@@ -13,6 +13,13 @@ export const dot = (a, b) => a.reduce((sum, v, j) => sum + v * b[j], 0);
 /** @param {number[][]} X */
 export const means = (X) => X[0].map((_, j) => X.reduce((a, x) => a + x[j], 0) / X.length);
 
+/** Columns of mean 0 and standard deviation 1; constant ones are 0. @param {number[][]} X */
+export function standardized(X) {
+  const mean = means(X);
+  const deviation = mean.map((m, j) => Math.sqrt(X.reduce((sum, x) => sum + (x[j] - m) ** 2, 0) / X.length));
+  return X.map((x) => x.map((v, j) => (deviation[j] > 0 ? (v - mean[j]) / deviation[j] : 0)));
+}
+
 /** X'X. @param {number[][]} X */
 export const scatter = (X) => X[0].map((_, j) => X[0].map((__, k) => X.reduce((a, x) => a + x[j] * x[k], 0)));
 

@@ -1,10 +1,11 @@
 // The page: settings, buttons and keys.
+import { standardized } from "./algebra.mjs";
 import { alphaOf, clearErrors, drawBeside, drawCurve, listenToErrors } from "./beside.mjs";
 import { clipped, forgetColours, watchSizes } from "./drawing.mjs";
 import { addInTheMiddle, choose, flip, listenToRows, nudge, remove } from "./editing.mjs";
 import { firstSettings, openLesson, prepareLessons } from "./lesson_view.mjs";
 import { listenToFiles, showChoice } from "./own_file.mjs";
-import { $, EXAMPLES, SETTINGS, isClosed, learn, prepare, state } from "./page_state.mjs";
+import { $, EXAMPLES, SETTINGS, isClosed, isStandard, learn, prepare, state } from "./page_state.mjs";
 import { drawPlane } from "./plane.mjs";
 import { address, showMoment, showSettings } from "./words.mjs";
 
@@ -40,6 +41,7 @@ function relearn(options) {
 function open(data) {
   stop();
   state.data = { ...data, X: data.X.map((/** @type {number[]} */ x) => [...x]), y: [...data.y] };
+  if (isStandard()) Object.assign(state.data, { X: standardized(data.X), columns: data.columns.map((/** @type {string} */ name) => `${clipped(name)}, standardized`), truth: undefined });
   Object.assign(state, { selected: -1, edited: false, box: null });
   fillViews();
   showChoice();
@@ -117,7 +119,7 @@ function listen() {
 function settingChanged(id) {
   stop();
   if (id === "lessonName" || id === "student") { openLesson(); showStep(); }
-  else if (id === "example") open(EXAMPLES[$("example").value]);
+  else if (id === "example" || id === "units") open(EXAMPLES[$("example").value]);
   else if (id === "view") { state.box = null; show(); }
   else if (id === "degree") { fillViews(); learnRows({}); }
   else relearn();

@@ -283,7 +283,7 @@ export function drawAxes(c, view, names) {
 }
 
 /** @param {string} name */
-export const clipped = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
+export const clipped = (name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name);
 
 /** Curves over 1, 2, ..., each with a name and a colour. @param {HTMLCanvasElement} canvas
  * @param {{name: string, values: number[], colour: string}[]} curves @param {{now?: number, x: string, ends?: number[]}} options `ends` are the first and last value of x */

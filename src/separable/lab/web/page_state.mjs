@@ -9,7 +9,7 @@ import { advance, tallyOf } from "./votes.mjs";
 /** The data sets by name: columns, classes, X, y, and the truth of simulated rows. */
 export const EXAMPLES = JSON.parse(/** @type {any} */ (document.getElementById("data")).textContent);
 /** The controls whose values make up the address. */
-export const SETTINGS = ["example", "degree", "learner", "loss", "ties", "eta", "alpha", "C", "prior", "epochs", "order", "seed", "start", "view", "validation", "turn", "lessonName", "student"];
+export const SETTINGS = ["example", "units", "degree", "learner", "loss", "ties", "eta", "alpha", "C", "prior", "epochs", "order", "seed", "start", "view", "validation", "turn", "lessonName", "student"];
 export const PERCEPTRONS = ["perceptron", "averaged", "voted", "batch"];
 /** Most features for which a learner is computed at once or to its optimum. */
 export const MAX_FEATURES = 100;
@@ -32,7 +32,7 @@ export const $ = (id) => document.getElementById(id);
 export const state = {
   data: null, edited: false, features: [], verdict: undefined, deciding: 0, hulls: null, path: null,
   turns: [], held: [], training: [], learned: { X: [], y: [] }, spec: null, steps: [], closed: null,
-  at: 0, timer: null, selected: -1, view: null, box: null, layers: null, memo: new Map(), wanted: null,
+  at: 0, timer: null, selected: -1, view: null, box: null, outside: false, layers: null, memo: new Map(), wanted: null,
 };
 
 export const isClosed = () => state.spec.learner in CLOSED;
@@ -41,6 +41,7 @@ export const isVoting = () => state.spec.learner === "voted" && state.at > 0;
 export const descends = () => ["sgd", "widrow_hoff"].includes(state.spec.learner);
 export const tooWide = () => (state.features[0]?.length ?? 0) > MAX_FEATURES;
 export const seed = () => Math.abs(Math.floor(Number($("seed").value) || 0));
+export const isStandard = () => $("units").value === "standard";
 export const degree = () => Number($("degree").value);
 
 /** A value that depends on the steps alone, computed once. @template T @param {string} key @param {() => T} compute @returns {T} */

@@ -30,6 +30,7 @@ export function drawPlane() {
   if (state.data.columns.length === 1) drawBands(c, view, boundaryValue());
   else if (isLine() && !isVoting()) shadeSides(c, view, lineOf(boundary(), flatten));
   else drawGrid(c, view, flatten, layers);
+  state.outside = isLine() && !isVoting() && isOutside(view, lineOf(boundary(), flatten));
   if (isLine()) drawLines(c, view, flatten);
   if (state.data.columns.length === 1) drawScores(c, view, boundaryValue());
   layers.fixed ??= layerOf(width, height, (to) => drawFixed(to, view, flatten, layers.points));
@@ -79,6 +80,12 @@ function drawGrid(c, view, flatten, layers) {
 function lineOf(weights, flatten) {
   const at = (/** @type {number[]} */ p) => score(weights, flatten.row(p));
   return [at([0, 0]), at([1, 0]) - at([0, 0]), at([0, 1]) - at([0, 0])];
+}
+
+/** Whether a line misses the box. @param {any} view @param {number[]} line */
+function isOutside({ box: [xs, ys] }, [b, w1, w2]) {
+  const scores = xs.flatMap((/** @type {number} */ x) => ys.map((/** @type {number} */ y) => b + w1 * x + w2 * y));
+  return (w1 !== 0 || w2 !== 0) && scores.every((/** @type {number} */ s) => s * scores[0] > 0);
 }
 
 /** @param {CanvasRenderingContext2D} c @param {any} view @param {any} flatten */

@@ -9,10 +9,10 @@ const CLASSES = {
 };
 
 /** @param {{spec: import("./kernels.mjs").Spec, example: string | null, X: number[][], y: number[], degree: number, at: number,
- *   training?: number[]}} shown
+ *   training?: number[], standard?: boolean}} shown
  *   `example` is the name of a built-in data set that was not edited; `X` the raw columns;
  *   `training` the rows that are not held out, if any are */
-export function pythonCode({ spec, example, X, y, degree, at, training }) {
+export function pythonCode({ spec, example, X, y, degree, at, training, standard = false }) {
   const closed = spec.learner in CLOSED || spec.learner in CERTIFIED;
   const names = degree > 1 ? ["PolynomialEncoder", CLASSES[spec.learner]] : [CLASSES[spec.learner]];
   const imports = [`from separable import ${names.sort().join(", ")}`];
@@ -20,6 +20,7 @@ export function pythonCode({ spec, example, X, y, degree, at, training }) {
   if (example) imports.push("from separable.datasets import load");
   if (!closed) imports.push("from separable.learn import trace");
   const rows = example ? [`X, y, columns = load("${example}")`, "y = np.where(y == np.unique(y)[1], 1, -1)"] : [`X = ${JSON.stringify(X)}`, `y = ${JSON.stringify(y)}`];
+  if (example && standard) rows.push("X = (X - X.mean(axis=0)) / X.std(axis=0)");
   if (degree > 1) rows.push(`X = PolynomialEncoder(${degree}).fit_transform(X)`);
   if (training) rows.push(`training = ${JSON.stringify(training)}`, "X, y = np.asarray(X)[training], np.asarray(y)[training]");
   return [...imports, "", ...rows, ...(closed ? closedLines(spec) : stepLines(spec, at))].join("\n");

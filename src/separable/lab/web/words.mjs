@@ -4,7 +4,7 @@ import { alphaOf, sliderOf } from "./beside.mjs";
 import { clipped, format } from "./drawing.mjs";
 import { withinClasses } from "./kernels.mjs";
 import { pythonCode } from "./python.mjs";
-import { $, MAX_FEATURES, SETTINGS, boundary, degree, isCertified, isClosed, isVoting, once, rowScores, state, tooWide, updatesUntil, weightsAt } from "./page_state.mjs";
+import { $, MAX_FEATURES, SETTINGS, boundary, degree, isCertified, isClosed, isStandard, isVoting, once, rowScores, state, tooWide, updatesUntil, weightsAt } from "./page_state.mjs";
 import { equalUnits } from "./projection.mjs";
 
 const PERCEPTRON_LIKE = ["perceptron", "averaged", "voted", "batch"];
@@ -42,7 +42,7 @@ function pythonParts() {
   const { X, y } = state.data;
   if (X.length === 0) return ["", ""];
   const example = state.edited || $("example").value === "file" ? null : $("example").value;
-  const code = (/** @type {number} */ at) => pythonCode({ spec: state.spec, example, X, y, degree: degree(), at, training: state.held.length ? state.training : undefined });
+  const code = (/** @type {number} */ at) => pythonCode({ spec: state.spec, example, X, y, standard: isStandard(), degree: degree(), at, training: state.held.length ? state.training : undefined });
   const cut = (/** @type {string} */ text) => Math.max(text.lastIndexOf("\nlearner ="), text.lastIndexOf("\nfitted =")) + 1;
   const rows = once("code", () => { const text = code(0); return text.slice(0, cut(text)); });
   const tail = pythonCode({ spec: state.spec, example, X: [], y: [], degree: 1, at: state.at });
@@ -95,6 +95,7 @@ function namesOfClasses() {
 
 function namesText() {
   const { columns } = state.data;
+  if (state.outside) return `. The boundary is outside of the picture${isStandard() ? "" : "; with standardized units it is nearer"}.`;
   if (columns.length === 1) return ". Upwards: the score; each row is drawn at its target.";
   if (columns.length > 2 && $("view").value !== "w") return ". The line is the boundary where the other columns are at their mean.";
   return degree() === 1 && !isVoting() && state.view && !equalUnits(state.view) ? ". The axes have different scales, so the right angle of w to the boundary is not seen." : "";
