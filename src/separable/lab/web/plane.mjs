@@ -71,7 +71,7 @@ function drawGrid(c, view, flatten, layers) {
   else { const weights = boundary(); grid.values = Float64Array.from(grid.points, (/** @type {number[]} */ z) => score(weights, z)); }
   shade(c, grid, voting ? state.at : 0);
   const value = boundaryValue();
-  const exact = !voting || voters(state.steps, state.at).length <= EXACT_VOTERS;
+  const exact = voting && voters(state.steps, state.at).length <= EXACT_VOTERS; // scores are smooth, votes are not
   drawLevel(c, grid, { stroke: colour("ink") }, exact ? (p) => value(flatten.row(view.from(p))) : null);
   if (hasMargin()) for (const level of [-1, 1]) drawLevel(c, grid, { stroke: colour("ink"), level, width: 1.2, dash: [2, 4] });
 }
