@@ -16,8 +16,9 @@ from sklearn.model_selection import ShuffleSplit
 
 from separable import ElasticNet, Lasso, LassoCV, load
 from separable.certified import problem
-from separable.certified.gram import gram_models
+from separable.certified.solvers.options import GramOptions
 from separable.select import cross_validate, path
+from tests.certified.engine_problems import use_options
 from tests.long_cases import first
 from tests.reference import lasso as reference
 
@@ -37,7 +38,7 @@ def data(n=60, d=8, seed=0, rho=0.5):
 def engine(request, monkeypatch):
     """Both engines: the one of sums, and the one of rows."""
     if request.param == "rows":
-        monkeypatch.setattr(gram_models, "MOST_COLUMNS", 0)
+        use_options(monkeypatch, gram=GramOptions(max_columns=0))
     return request.param
 
 
@@ -198,7 +199,7 @@ def test_columns_that_say_the_same():
 @pytest.mark.parametrize("positive", [False, True])
 def test_many_more_columns_than_rows_from_sums(monkeypatch, positive):
     """At small alphas more columns enter than are independent; they leave again."""
-    monkeypatch.setattr(gram_models, "ROWS_A_COLUMN", 0.0)
+    use_options(monkeypatch, gram=GramOptions(rows_per_column=0.0))
     X, y = data(15, 60, rho=0.9)
     for alpha in (1e-2, 1e-4, 1e-6):
         model = Lasso(alpha, positive=positive).fit(X, y)
@@ -280,7 +281,7 @@ def test_both_engines_find_the_same(seed, alpha, positive):
         model = ElasticNet(alpha, l1_ratio=0.8, positive=positive)
         sums = model.fit(X, y)
         one, w = sums.certificate_, sums.coef_.copy()
-        patch.setattr(gram_models, "MOST_COLUMNS", 0)
+        use_options(patch, gram=GramOptions(max_columns=0))
         other = model.fit(X, y).certificate_
         assert model.evidence_["engine"] != "sums"
         assert one.dual <= other.primal * (1 + 1e-12)

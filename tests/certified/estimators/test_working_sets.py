@@ -8,9 +8,10 @@ from scipy.sparse import csr_array, hstack
 from sklearn.model_selection import KFold
 
 from separable import ElasticNet, Lasso
-from separable.certified.gram import gram_lanes
+from separable.certified.solvers.options import GramOptions
 from separable.fitting.splits import Split
 from separable.select import search
+from tests.certified.engine_problems import use_options
 
 pytestmark = pytest.mark.native
 
@@ -28,8 +29,8 @@ def many_columns(n=2600, levels=2050, seed=0):
 
 @pytest.mark.parametrize("learner", [Lasso(), Lasso(positive=True), ElasticNet(l1_ratio=0.7)])
 def test_working_sets_certify_all_columns(learner, monkeypatch):
-    monkeypatch.setattr(gram_lanes, "MIN_ROWS", 1000)
-    monkeypatch.setattr(gram_lanes, "FIRST_COLUMNS", 20)  # so that others have to join
+    gram = GramOptions(min_rows=1000, first_columns=20)  # so that other columns have to join
+    use_options(monkeypatch, gram=gram)
     X, y = many_columns()
     weight = np.random.default_rng(1).integers(1, 3, len(y)).astype(float)
     data = learner.fold_data(X, y, weight)
@@ -65,9 +66,7 @@ def test_working_sets_certify_all_columns(learner, monkeypatch):
 
 
 def test_a_working_set_that_grows_too_large_leaves_the_rows_to_be_asked(monkeypatch):
-    monkeypatch.setattr(gram_lanes, "MIN_ROWS", 1000)
-    monkeypatch.setattr(gram_lanes, "FIRST_COLUMNS", 20)
-    monkeypatch.setattr(gram_lanes, "MOST_COLUMNS", 30)
+    use_options(monkeypatch, gram=GramOptions(min_rows=1000, first_columns=20, max_columns=30))
     X, y = many_columns()
     found = search(Lasso(), {"alpha": [0.1, 0.003]}, X, y, cv=2)
     monkeypatch.undo()

@@ -12,9 +12,10 @@ from sklearn.linear_model import LassoCV as Theirs
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, cross_val_score
 
 from separable import ElasticNet, ElasticNetCV, Lasso, LassoCV
-from separable.certified.gram import gram_models
+from separable.certified.solvers.options import GramOptions
 from separable.fitting.best_candidate import GridEdgeWarning
 from separable.select import cross_validate, path, search
+from tests.certified.engine_problems import use_options
 from tests.certified.estimators.test_lasso import data
 from tests.versions import NEWER_SKLEARN
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.native
 def engine(request, monkeypatch):
     """Both engines: the one of sums, and the one of rows."""
     if request.param == "rows":
-        monkeypatch.setattr(gram_models, "MOST_COLUMNS", 0)
+        use_options(monkeypatch, gram=GramOptions(max_columns=0))
     return request.param
 
 

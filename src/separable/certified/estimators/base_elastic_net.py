@@ -14,9 +14,7 @@ from separable.certified.gram.gram_models import (
     certify_alpha,
     columns_of,
     learn_from_rows,
-    limits_of,
     refuse_not_finite,
-    suits_sums,
     with_end,
 )
 from separable.certified.gram.gram_sums import gram_problem, sums_of
@@ -109,7 +107,7 @@ class PenalisedSquares(CertifiedEstimator):
         if type(X) is not np.ndarray or sample_weight is not None:
             return super()._read(X, y, sample_weight)
         rows = as_rows(X, check_values=False)
-        if not suits_sums(*rows.shape, many=False):
+        if not self._default_options.gram.suits(*rows.shape, is_path=False):
             refuse_not_finite(rows)
         return FoldData(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
 
@@ -140,7 +138,7 @@ class PenalisedSquares(CertifiedEstimator):
         """Fit from the Gram matrix if that is cheap, certified by the rows; else from the rows."""
         start, steps = self._last_weights(training), 0
         solver_options, end = with_end(self._solver_options())
-        if suits_sums(*training.rows.shape, many=False):
+        if solver_options.gram.suits(*training.rows.shape, is_path=False):
             first = replace(
                 solver_options,
                 max_iter=sweeps_before_fallback(training.rows, solver_options.max_iter),
@@ -166,15 +164,16 @@ class PenalisedSquares(CertifiedEstimator):
         target = np.asarray(training.target, dtype=np.float64)
         gram = self._gram(sums_of(training.rows, target, training.weight))
         problem = self._problem_of(training, gram)
-        limits = limits_of(solver_options, is_small=problem.is_small)
-        alpha = float(self.alpha)
-        w, b, steps = gram.model(alpha, self._penalty(), limits, start)
+        alpha, tol = float(self.alpha), solver_options.requested_tol
+        w, b, steps = gram.model(
+            alpha, self._penalty(), solver_options, start, is_small=problem.is_small
+        )
         problem.alpha_lane(alpha)  # refuses an alpha that float64 cannot hold
         certified = None
         if training.rows.n_rows * training.rows.n_features <= MANY_NUMBERS:
-            certified = certify_residuals(problem, gram, target, alpha, w, b, limits.tol)
+            certified = certify_residuals(problem, gram, target, alpha, w, b, tol)
         if certified is None:
-            certified = certify_alpha(problem, alpha, w, limits.tol)
+            certified = certify_alpha(problem, alpha, w, tol)
         return Fitted(problem, *certified, steps, ["sums"])
 
     def _problem_of(self, training: TrainingData, gram: GramProblem) -> Problem:

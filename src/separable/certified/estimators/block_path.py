@@ -15,7 +15,7 @@ from separable.certified.estimators.fitted import Fitted
 from separable.certified.fold_lanes import FoldModels, LaneSolver
 from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import PLAIN
-from separable.certified.solvers.options import TOL
+from separable.certified.solvers.options import SolverOptions
 from separable.linalg.blas import one_blas_thread
 from separable.model.parameters import POSITIVE, Requirement
 
@@ -81,7 +81,7 @@ class BlockLearner(CertifiedEstimator):
 
     def _how(self) -> dict[str, Any]:
         """Return the options of the solvers."""
-        tol = TOL if self.tol is None else float(self.tol)
+        tol = SolverOptions(tol=self.tol).requested_tol
         return {"tol": tol, "max_iter": int(self.max_iter), "callback": self.callback}
 
     def _penalty_units(self, problem: Problem) -> Floats:

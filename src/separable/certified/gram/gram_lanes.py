@@ -14,15 +14,13 @@ from separable.certified.estimators.fitted import Fitted
 from separable.certified.estimators.training_data import RowMask, TrainingData
 from separable.certified.fold_lanes import FoldModels, LaneSolver
 from separable.certified.gram.gram_models import (
-    MOST_COLUMNS,
-    SquareModels,
     alpha_max,
     columns_of,
     models_of,
     refuse_not_finite,
-    suits_sums,
     with_end,
 )
+from separable.certified.gram.gram_problem import SquareModels
 from separable.certified.gram.gram_sums import SummedFolds, held_out_errors
 from separable.certified.problem import SMALL, Problem
 from separable.certified.solvers.parallel import parallel_map
@@ -31,15 +29,17 @@ from separable.linalg.design_matrix import design_matrix, take_columns
 from separable.model.predict.scores import linear_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from separable.certified.estimators.base_elastic_net import PenalisedSquares
     from separable.certified.gram.gram_sums import FoldSums
-    from separable.certified.solvers.options import SolverOptions
+    from separable.certified.problem import Columns
+    from separable.certified.solvers.options import GramOptions, SolverOptions
     from separable.fitting.splits import Split
     from separable.linalg.design_matrix import DesignMatrix
+    from separable.statistics.moments import Moments
     from separable.typing import Floats, Indices
 
 
@@ -47,9 +47,8 @@ __all__ = ["AlphaPath", "AlphaSolver"]
 
 #: Below this fraction of what there was to predict, squared errors are computed from the rows.
 LEAST_FRACTION = 1e-6
-#: Rows from which Gram matrices of working sets are computed, the first columns of a set, and the
-#: models whose optimality is checked together.
-MIN_ROWS, FIRST_COLUMNS, LANES = 2000, 500, 16
+#: Models whose optimality is checked together.
+LANES = 16
 
 
 @dataclass(frozen=True)
@@ -183,10 +182,14 @@ class AlphaSolver(LaneSolver):
     def _sums(self, *, many: bool = True) -> SummedFolds | None:
         """Return the sums of the folds; None if products of columns cost too much."""
         fewest = min(split.n_train for split in self.splits)
-        if suits_sums(fewest, self.data.rows.n_features, many=many):
+        if self._options.suits(fewest, self.data.rows.n_features, is_path=many):
             return self._summed
         refuse_not_finite(self.data.rows)
         return None
+
+    @property
+    def _options(self) -> GramOptions:
+        return self.learner._default_options.gram
 
     @property
     def _target(self) -> Floats:
@@ -221,20 +224,27 @@ class AlphaSolver(LaneSolver):
     def _solve_fold(
         self, folds: SummedFolds, alphas: Floats, options: SolverOptions, fold: int
     ) -> AlphaPath:
-        rows, learner, split = self.data.rows, self.learner, self.splits[fold]
-        sums = folds.of_fold(fold)
-        gram = learner._gram(sums.learned)
-        models = models_of(
-            gram,
-            alphas,
-            learner._penalty(),
-            options,
-            partial(self._problem, split),
-            is_small=split.n_train * rows.n_features <= SMALL,
+        split, sums = self.splits[fold], folds.of_fold(fold)
+        models, columns = self._models(
+            sums.learned, alphas, options, partial(self._problem, split), split.n_train
         )
-        columns = columns_of(gram, standardize=bool(learner.standardize), is_sparse=rows.is_sparse)
-        problem = Problem(rows, learner._loss(), self._target, columns=columns)
+        problem = Problem(self.data.rows, self.learner._loss(), self._target, columns=columns)
         return AlphaPath.of(self, fold, models, problem, sums)
+
+    def _models(
+        self,
+        sums: Moments,
+        alphas: Floats,
+        options: SolverOptions,
+        rows: Callable[[], Problem],
+        n_rows: int,
+    ) -> tuple[SquareModels, Columns]:
+        """Return the models of some rows from their sums, and what they say of columns."""
+        learner, gram = self.learner, self.learner._gram(sums)
+        is_small = n_rows * self.data.rows.n_features <= SMALL
+        models = models_of(gram, alphas, learner._penalty(), options, rows, is_small=is_small)
+        is_sparse = self.data.rows.is_sparse
+        return models, columns_of(gram, standardize=bool(learner.standardize), is_sparse=is_sparse)
 
     def _solve_working_set(self, alphas: Floats) -> Iterator[AlphaPath] | None:
         """Return the models of all alphas from Gram matrices of a working set of columns.
@@ -243,15 +253,15 @@ class AlphaSolver(LaneSolver):
         none. Dual points are then feasible for all columns, and certificates hold for all. None if
         the set grows too large, or if rows are too few for it to pay.
         """
-        rows, learner = self.data.rows, self.learner
-        if learner.standardize or min(split.n_train for split in self.splits) < MIN_ROWS:
+        rows, learner, options = self.data.rows, self.learner, self._options
+        if learner.standardize or min(split.n_train for split in self.splits) < options.min_rows:
             return None
         x = design_matrix(rows)
         share = self._share(np.ones(rows.n_rows))
         y = self._target - share @ self._target if learner.fit_intercept else self._target
         order = np.argsort(-np.abs(x.rmatvec(share * y)), kind="stable")
-        working_set = np.sort(order[:FIRST_COLUMNS])
-        while len(working_set) < MOST_COLUMNS:
+        working_set = np.sort(order[: options.first_columns])
+        while len(working_set) < options.max_columns:
             part = replace(self.data, rows=take_columns(rows, working_set))
             paths = list(AlphaSolver(learner, part, self.splits).solve(alphas))
             excess = np.zeros(rows.n_features)
@@ -345,18 +355,9 @@ class AlphaSolver(LaneSolver):
             return super().refit(values, X, evidence)
         learner = self._at(values)
         training = learner._training_data(self.data)
-        gram = learner._gram(sums.total)
-        n, d = training.rows.shape
-        models = models_of(
-            gram,
-            values,
-            learner._penalty(),
-            learner._solver_options(),
-            lambda: learner._problem(training),
-            is_small=n * d <= SMALL,
-        )
-        columns = columns_of(
-            gram, standardize=bool(learner.standardize), is_sparse=training.rows.is_sparse
+        n, options = training.rows.n_rows, learner._solver_options()
+        models, columns = self._models(
+            sums.total, values, options, lambda: learner._problem(training), n
         )
         problem = Problem(training.rows, learner._loss(), training.target, columns=columns)
         fitted = _fitted(models, slice(-1, None), problem, np.empty((0, 1)), np.zeros((n, 1)))

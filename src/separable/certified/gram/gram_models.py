@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,25 +11,23 @@ import numpy as np
 
 from separable.certified.duality.gap import certify
 from separable.certified.duality.published import publish
-from separable.certified.gram.gram_problem import Limits
+from separable.certified.gram.gram_problem import SquareModels
 from separable.certified.number_range import inverse_scales
 from separable.certified.problem import Columns
 from separable.certified.solvers.l1_driver import MAX_INTERIOR_STEPS, MIN_ITER_FOR_FALLBACK
-from separable.certified.solvers.options import TOL
 from separable.certified.solvers.parallel import Cancellation
 from separable.certified.solvers.policy import solver_of
 from separable.certified.solvers.solved import Start
 from separable.data.rows import largest_magnitude
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.certificate import Certificate, CertifiedSolution
+    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.duality.published import Published
-    from separable.certified.estimators.fitted import Fitted
-    from separable.certified.gram.gram_problem import GramPath, GramProblem
+    from separable.certified.gram.gram_problem import GramProblem
     from separable.certified.problem import Problem
     from separable.certified.solvers.options import SolverOptions
     from separable.certified.solvers.solved import Solved
@@ -39,37 +37,22 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "SquareModels",
     "alpha_max",
     "certify_alpha",
     "columns_of",
     "learn_from_rows",
-    "limits_of",
     "models_of",
     "refuse_not_finite",
-    "suits_sums",
     "with_end",
 ]
 
-#: The Gram matrix is used up to this many columns, with at least so many rows per column: for one
-#: model, and for many.
-MOST_COLUMNS = 2000
-ROWS_A_COLUMN, ROWS_FOR_MANY = 1.0, 0.2
 #: Rounding of the largest alpha must not leave a weight.
 MARGIN = 1.0 + 1e-12
-#: The relative gap worked for where a problem is small, and the share of that asked for elsewhere.
-SMALL_AIM, AIM = 1e-14, 0.5
 
 
 def refuse_not_finite(rows: Rows) -> None:
     """Refuse rows that are not finite and that no sums tell of."""
     largest_magnitude(rows, rows)
-
-
-def suits_sums(n_rows: int, n_columns: int, *, many: bool) -> bool:
-    """Return whether forming the Gram matrix pays, for one model or many."""
-    least = ROWS_FOR_MANY if many else ROWS_A_COLUMN
-    return n_columns <= MOST_COLUMNS and n_rows >= least * n_columns
 
 
 def with_end(solver_options: SolverOptions) -> tuple[SolverOptions, Cancellation]:
@@ -80,52 +63,6 @@ def with_end(solver_options: SolverOptions) -> tuple[SolverOptions, Cancellation
     return replace(solver_options, callback=partial(end.report, solver_options.callback)), end
 
 
-def limits_of(solver_options: SolverOptions, *, is_small: bool) -> Limits:
-    """Return how well and how long to solve from sums."""
-    tol = TOL if solver_options.tol is None else solver_options.tol
-    aim = min(SMALL_AIM, tol) if is_small else AIM * tol
-    return Limits(tol, aim, solver_options.max_iter, solver_options.callback)
-
-
-@dataclass(frozen=True)
-class SquareModels:
-    """Models of K alphas.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (K, d)
-        Of the raw columns.
-    intercept : ndarray, shape (K,)
-    certificates : list of Certificate
-    steps : ndarray, shape (K,)
-    solvers : list of str
-        "sums", or what learned from the rows.
-    """
-
-    weights: Floats
-    intercept: Floats
-    certificates: list[Certificate]
-    steps: NDArray[np.int64]
-    solvers: list[str]
-
-    @staticmethod
-    def of(path: GramPath) -> SquareModels:
-        """Return what sums told."""
-        solvers = ["sums"] * len(path.steps)
-        return SquareModels(path.weights, path.intercept, path.certificates, path.steps, solvers)
-
-    @staticmethod
-    def side_by_side(parts: Sequence[Fitted]) -> SquareModels:
-        """Return fits of one model each."""
-        return SquareModels(
-            np.stack([part.published.weights[:, 0] for part in parts]),
-            np.array([float(part.published.intercept[0]) for part in parts]),
-            [part.certificates[0] for part in parts],
-            np.array([part.passes[0] for part in parts]),
-            [part.solvers[0] for part in parts],
-        )
-
-
 def models_of(
     gram: GramProblem,
     alphas: Floats,
@@ -134,7 +71,6 @@ def models_of(
     rows: Callable[[], Problem],
     *,
     is_small: bool,
-    start: Floats | None = None,
 ) -> SquareModels:
     """Learn the models of some alphas from sums; where these lack digits the rows are asked.
 
@@ -149,24 +85,18 @@ def models_of(
         Returns the problem of the same rows.
     is_small : bool
         Whether to solve to rounding.
-    start : ndarray, shape (d,), optional
-        Weights to start from.
     """
     order = np.argsort(-alphas, kind="stable")
     most = solver_options.max_iter
     if is_small and most > MIN_ITER_FOR_FALLBACK:
         most -= min(MAX_INTERIOR_STEPS, most // 2)
-    limits = limits_of(replace(solver_options, max_iter=most), is_small=is_small)
-    path = gram.path(alphas[order], penalty, limits, start)
-    found = SquareModels.of(path)
-    known = path.has_digits
-    if (
-        most < solver_options.max_iter
-    ):  # small problems have another engine, which works on the rows
-        known = known & np.array([one.converged for one in path.certificates])
+    options = replace(solver_options, max_iter=most)
+    found, known = gram.path(alphas[order], penalty, options, is_small=is_small)
+    if most < solver_options.max_iter:  # small problems have another solver, on the rows
+        known = known & np.array([one.converged for one in found.certificates])
     doubtful = np.flatnonzero(~known)
     if len(doubtful):
-        _ask_rows(rows(), found, alphas[order], doubtful, solver_options, limits.tol)
+        _ask_rows(rows(), found, alphas[order], doubtful, solver_options)
     back = np.argsort(order, kind="stable")
     return SquareModels(
         found.weights[back],
@@ -183,9 +113,9 @@ def _ask_rows(
     alphas: Floats,
     doubtful: NDArray[np.intp],
     solver_options: SolverOptions,
-    tol: float,
 ) -> None:
-    """Judge models by the rows, and learn those from the rows that are not good enough."""
+    """Certify models from the rows, and learn those from the rows that did not converge."""
+    tol = solver_options.requested_tol
     for k in doubtful.tolist():
         certified_solution, published = certify_alpha(
             problem, float(alphas[k]), found.weights[k], tol
@@ -234,19 +164,13 @@ def learn_from_rows(
     problem: Problem, alpha: float, solver_options: SolverOptions, weights: Floats | None
 ) -> tuple[Solved, Published]:
     """Learn one model from the rows; certificate and dual point are those of alpha's problem."""
-    start, lanes = (
-        None if weights is None else start_at(problem, weights),
-        [problem.alpha_lane(alpha)],
-    )
+    start, lanes = None, [problem.alpha_lane(alpha)]
+    if weights is not None:
+        u, b = problem.columns.seen(weights[:, None], np.zeros(1))
+        start = Start(np.zeros((problem.rows.n_rows, 1)), b, u)
     (solved,) = solver_of(problem, solver_options).solve(lanes, start)
     published = publish(problem, lanes, solved.solution, alpha=alpha)
     return replace(solved, solution=solved.solution.times(alpha)), published
-
-
-def start_at(problem: Problem, weights: Floats) -> Start:
-    """Return the start at weights of the raw columns."""
-    u, b = problem.columns.seen(weights[:, None], np.zeros(1))
-    return Start(np.zeros((problem.rows.n_rows, 1)), b, u)
 
 
 def columns_of(gram: GramProblem, *, standardize: bool, is_sparse: bool) -> Columns:

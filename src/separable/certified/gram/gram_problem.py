@@ -7,7 +7,7 @@ correlation matrix. The penalty applies to a weight times a factor of its column
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,50 +15,25 @@ from separable._core import native
 from separable.certified.duality.certificate import Certificate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from separable.certified.estimators.fitted import Fitted
+    from separable.certified.solvers.options import SolverOptions
     from separable.penalties.elastic_net import ElasticNetPenalty
     from separable.typing import Floats
 
 
-__all__ = ["GramPath", "GramProblem", "Limits"]
+__all__ = ["GramProblem", "SquareModels"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Less than this of the squares left, and sums have too few digits for what is left.
-LEAST_SHARE = 1e-6
 #: Rows up to which squares bound the values of a column well enough.
 SQUARES_BOUND = 30_000
-#: The share of the gap asked for that rounding of sums may have.
-ROUNDING = 0.1
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How well and how long to solve.
-
-    Parameters
-    ----------
-    tol : float
-        The requested relative gap.
-    aim : float
-        The relative gap to work for; smaller than ``tol`` where that is cheap.
-    max_iter : int
-        Maximum number of passes over the columns, of each model.
-    callback : callable, optional
-        Called with the number of passes and the relative gap so far; returning True stops the
-        solver.
-    """
-
-    tol: float
-    aim: float
-    max_iter: int
-    callback: Callable[[int, float], Any] | None = None
-
-
-@dataclass(frozen=True)
-class GramPath:
+class SquareModels:
     """Models of K alphas.
 
     Parameters
@@ -67,18 +42,28 @@ class GramPath:
         Of the raw columns.
     intercept : ndarray, shape (K,)
     certificates : list of Certificate
-        From the sums.
     steps : ndarray, shape (K,)
         Passes over the columns, and solutions of equations.
-    has_digits : ndarray of bool, shape (K,)
-        Whether sums have the digits for what a certificate says; else the rows have to be asked.
+    solvers : list of str
+        "sums", or the solver that used the rows.
     """
 
     weights: Floats
     intercept: Floats
     certificates: list[Certificate]
     steps: NDArray[np.int64]
-    has_digits: NDArray[np.bool_]
+    solvers: list[str]
+
+    @staticmethod
+    def side_by_side(parts: Sequence[Fitted]) -> SquareModels:
+        """Return fits of one model each."""
+        return SquareModels(
+            np.stack([part.published.weights[:, 0] for part in parts]),
+            np.array([float(part.published.intercept[0]) for part in parts]),
+            [part.certificates[0] for part in parts],
+            np.array([part.passes[0] for part in parts]),
+            [part.solvers[0] for part in parts],
+        )
 
 
 @dataclass(frozen=True)
@@ -129,41 +114,49 @@ class GramProblem:
             return self.length * float(np.sqrt(total / least) * (1.0 + 1e-6))
 
     def path(
-        self,
-        alphas: Floats,
-        penalty: ElasticNetPenalty,
-        limits: Limits,
-        start: Floats | None = None,
-    ) -> GramPath:
+        self, alphas: Floats, penalty: ElasticNetPenalty, options: SolverOptions, *, is_small: bool
+    ) -> tuple[SquareModels, NDArray[np.bool_]]:
         """Return the models of some alphas, each learned from the weights of the one before.
+
+        Beside them stands of which models sums have the digits for what the certificates say; the
+        others need the rows.
 
         Parameters
         ----------
         alphas : ndarray, shape (K,)
             Best from large to small.
         penalty : ElasticNetPenalty
-        limits : Limits
-        start : ndarray, shape (d,), optional
-            Weights that the first starts from.
+        options : SolverOptions
+        is_small : bool
+            Whether to solve to rounding.
         """
-        l1, l2 = self._factors()
+        factors, tol = self._factors(), options.requested_tol
         lam = alphas * penalty.l1_ratio, alphas * (1.0 - penalty.l1_ratio)
-        u, objectives, steps = self._descend(lam, (l1, l2), penalty, limits, start)
+        u, objectives, steps = self._descend(lam, factors, penalty, options, is_small=is_small)
         weights = self._raw_weights(u)
-        return GramPath(
+        models = SquareModels(
             weights,
             self._intercepts(weights),
-            self._certificates(objectives, limits.tol, lam[1], self._rounding(u, weights)),
+            self._certificates(objectives, tol, lam[1], self._rounding(u, weights)),
             steps,
-            self._has_digits(u, objectives[:, 0], lam, (l1, l2), limits.tol),
+            ["sums"] * len(steps),
         )
+        return models, self._has_digits(u, objectives[:, 0], lam, factors, options)
 
     def model(
-        self, alpha: float, penalty: ElasticNetPenalty, limits: Limits, start: Floats | None = None
+        self,
+        alpha: float,
+        penalty: ElasticNetPenalty,
+        options: SolverOptions,
+        start: Floats | None,
+        *,
+        is_small: bool,
     ) -> tuple[Floats, float, NDArray[np.int64]]:
         """Return weights, intercept and steps of one alpha, for a certificate from the rows."""
         lam = np.array([alpha * penalty.l1_ratio]), np.array([alpha * (1.0 - penalty.l1_ratio)])
-        u, _, steps = self._descend(lam, self._factors(), penalty, limits, start)
+        u, _, steps = self._descend(
+            lam, self._factors(), penalty, options, start, is_small=is_small
+        )
         weights = self._raw_weights(u)
         return weights[0], float(self._intercepts(weights)[0]), steps
 
@@ -172,11 +165,15 @@ class GramProblem:
         lam: tuple[Floats, Floats],
         factors: tuple[Floats, Floats],
         penalty: ElasticNetPenalty,
-        limits: Limits,
-        start: Floats | None,
+        options: SolverOptions,
+        start: Floats | None = None,
+        *,
+        is_small: bool,
     ) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """Return weights in the units of G, (K, d), their primals and gaps, (K, 2), and steps."""
         d, n = len(self.cross), len(lam[0])
+        gram, tol = options.gram, options.requested_tol
+        aim = min(gram.small_aim, tol) if is_small else gram.aim * tol
         q = 1.0 if self.target_length > 0 else 0.0
         u, objectives, steps = np.zeros((n, d)), np.zeros((n, 2)), np.zeros(n, np.int64)
         if start is not None and q:
@@ -185,7 +182,7 @@ class GramProblem:
                 u[0] = np.maximum(u[0], 0.0)
         native.gram_path(
             self.gram, self.cross, q, *factors, penalty.positive, *lam,
-            limits.aim, limits.max_iter, limits.callback, u, objectives, steps,
+            aim, options.max_iter, options.callback, u, objectives, steps,
         )  # fmt: skip
         return u, objectives, np.maximum(steps, 1)
 
@@ -248,7 +245,7 @@ class GramProblem:
         primal: Floats,
         lam: tuple[Floats, Floats],
         factors: tuple[Floats, Floats],
-        tol: float,
+        options: SolverOptions,
     ) -> NDArray[np.bool_]:
         """Return for which models rounding of G and c hardly shows in what is left."""
         size = np.abs(u)
@@ -257,6 +254,8 @@ class GramProblem:
         penalty = lam[0] * (size[:, nonzero] @ l1) + lam[1] * 0.5 * (u[:, nonzero] ** 2 @ l2)
         rest = 2.0 * (primal - penalty)
         lost = 8.0 * EPS * (1.0 + size.sum(axis=1)) ** 2
-        enough = (rest >= LEAST_SHARE) & (lost <= ROUNDING * tol * primal)
+        gram = options.gram
+        most = gram.max_rounding * options.requested_tol * primal
+        enough = (rest >= gram.min_rest) & (lost <= most)
         known: NDArray[np.bool_] = enough | (primal == 0)
         return known

@@ -16,7 +16,6 @@ from separable.certified.solvers.incumbent import Incumbents, better
 from separable.certified.solvers.interior_point.interior_point_solver import InteriorPointSolver
 from separable.certified.solvers.lbfgs import LbfgsSolver
 from separable.certified.solvers.newton import NewtonSolver
-from separable.certified.solvers.options import TOL
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.certified.solvers.semismooth_newton import SemismoothNewtonSolver
 from separable.certified.solvers.solved import Goal, Solved, Start
@@ -74,7 +73,7 @@ class Driver:
     @property
     def tol(self) -> float:
         """The requested relative gap."""
-        return TOL if self.solver_options.tol is None else self.solver_options.tol
+        return self.solver_options.requested_tol
 
     @cached_property
     def _solvers(self) -> dict[str, Solver]:

@@ -19,7 +19,7 @@ from separable.certified.solvers.coordinate_descent import ROUNDING, TIGHTEN, Co
 from separable.certified.solvers.incumbent import Incumbents
 from separable.certified.solvers.interior_point.l1_interior import PenalizedColumns, interior_points
 from separable.certified.solvers.objective import Objective
-from separable.certified.solvers.options import TOL, SolverOptions
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.certified.solvers.softmax_coordinate_descent import SoftmaxPath
 from separable.certified.solvers.solved import Solved, chains
@@ -69,7 +69,7 @@ class L1Solver:
     @property
     def tol(self) -> float:
         """The requested relative gap."""
-        return TOL if self.solver_options.tol is None else self.solver_options.tol
+        return self.solver_options.requested_tol
 
     @cached_property
     def _coordinates(self) -> CoordinatePath | SoftmaxPath:

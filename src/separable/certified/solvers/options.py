@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TOL",
+    "GramOptions",
     "InteriorPointOptions",
     "KktOptions",
     "LbfgsOptions",
@@ -210,6 +211,43 @@ class SemismoothNewtonOptions:
 
 
 @dataclass(frozen=True)
+class GramOptions:
+    """Options of least squares from the Gram matrix.
+
+    Parameters
+    ----------
+    max_columns : int
+        Maximum number of columns of a Gram matrix.
+    rows_per_column, rows_per_column_path : float
+        The least number of rows for each column: of one model, and of a path.
+    min_rows, first_columns : int
+        Of more columns than that: the least number of rows for working sets, and the columns of the
+        first one.
+    aim, small_aim : float
+        The relative gap to solve for: as a fraction of the requested one, and of small problems.
+    min_rest : float
+        Less than this fraction of the squares left, and sums have too few digits.
+    max_rounding : float
+        Fraction of the requested gap that rounding of sums may have.
+    """
+
+    max_columns: int = 2000
+    rows_per_column: float = 1.0
+    rows_per_column_path: float = 0.2
+    min_rows: int = 2000
+    first_columns: int = 500
+    aim: float = 0.5
+    small_aim: float = 1e-14
+    min_rest: float = 1e-6
+    max_rounding: float = 0.1
+
+    def suits(self, n: int, d: int, *, is_path: bool) -> bool:
+        """Return whether the Gram matrix of n x d rows pays, for one model or a path."""
+        least = self.rows_per_column_path if is_path else self.rows_per_column
+        return d <= self.max_columns and n >= least * d
+
+
+@dataclass(frozen=True)
 class SolverOptions:
     """Options of the solvers.
 
@@ -232,7 +270,7 @@ class SolverOptions:
     force : str, optional
         The only solver of an l2-penalised problem, whatever the policy says: "lbfgs", "newton",
         "newton_cg", "dual_cd", "semismooth_newton" or "interior_point".
-    lbfgs, newton, interior_point, semismooth_newton : optional
+    lbfgs, newton, interior_point, semismooth_newton, gram : optional
         Options of these solvers.
     """
 
@@ -247,3 +285,9 @@ class SolverOptions:
     newton: NewtonOptions = NewtonOptions()
     interior_point: InteriorPointOptions = InteriorPointOptions()
     semismooth_newton: SemismoothNewtonOptions = SemismoothNewtonOptions()
+    gram: GramOptions = GramOptions()
+
+    @property
+    def requested_tol(self) -> float:
+        """The requested relative gap."""
+        return TOL if self.tol is None else self.tol
