@@ -72,12 +72,10 @@ def test_gram(pair, centred):
 
 def test_rows_and_columns(pair):
     x, Z = pair
-    rng = np.random.default_rng(3)
-    rows, columns, v = np.array([30, 2, 2]), np.array([7, 0, 3]), rng.random(9)
+    rows, columns = np.array([30, 2, 2]), np.array([7, 0, 3])
     close(x.take(rows), Z[rows])
     close(x.take_columns(columns).take(np.arange(37)), Z[:, columns])
     close(x.row_norms(), (Z**2).sum(axis=1))
-    close(x.row_norms(v), Z**2 @ v)
     close(x.row_gram(rows), Z[rows] @ Z[rows].T)
     whole = np.concatenate([block.copy() for _, block in x.blocks(5)])
     close(whole, Z)

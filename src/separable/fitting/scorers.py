@@ -316,7 +316,7 @@ class MetricScorer:
         return self.sign * float(value)
 
 
-def metric_scorer(scoring: Any, y: Any, positive: Any = None) -> Any:
+def metric_scorer(scoring: Any, y: Any) -> Any:
     """Return the scorer of a metric given by name; return anything else unchanged.
 
     Parameters
@@ -324,10 +324,9 @@ def metric_scorer(scoring: Any, y: Any, positive: Any = None) -> Any:
     scoring : object
     y : array-like
         The whole target, which has all classes.
-    positive : object
     """
     metric = METRICS.get(scoring) if isinstance(scoring, str) else None
     if metric is None:
         return scoring
     classes = np.unique(np.asarray(y)) if metric.task == "classification" else None
-    return MetricScorer(metric, classes, positive)
+    return MetricScorer(metric, classes)

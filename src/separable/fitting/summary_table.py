@@ -15,7 +15,7 @@ __all__ = ["INTERCEPT", "SummaryTable", "number_of"]
 INTERCEPT = "intercept"
 
 
-def number_of(value: float, digits: int = 3) -> str:
+def number_of(value: float) -> str:
     """Return a ratio as tables show it.
 
     Examples
@@ -23,7 +23,7 @@ def number_of(value: float, digits: int = 3) -> str:
     >>> number_of(2.5), number_of(123456.0)
     ('2.500', '1.23e+05')
     """
-    return f"{value:.{digits}f}" if not abs(value) >= 1e5 else f"{value:.3g}"
+    return f"{value:.3f}" if not abs(value) >= 1e5 else f"{value:.3g}"
 
 
 class SummaryTable:

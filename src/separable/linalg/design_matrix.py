@@ -155,11 +155,11 @@ class DesignMatrix(ABC):
             sums += (block * block).T @ c[here]
         return sums
 
-    def row_norms(self, v: Floats | None = None) -> Floats:
-        """Return the squared norm sum_j v_j z_ij^2 of each row, (n,); None: v = 1."""
-        norms, v = np.empty(self.shape[0]), np.ones(self.shape[1]) if v is None else v
+    def row_norms(self) -> Floats:
+        """Return the squared norm of each row, (n,)."""
+        norms, ones = np.empty(self.shape[0]), np.ones(self.shape[1])
         for here, block in self.blocks():
-            norms[here] = (block * block) @ v
+            norms[here] = (block * block) @ ones
         return norms
 
     def row_gram(self, rows: Indices) -> Floats:
@@ -334,15 +334,12 @@ class SparseMatrix(DesignMatrix):
         """The rows of Z in the format of the compiled core."""
         return core_rows(self._scaled)
 
-    @cached_property
-    def _core_of_squares(self) -> portable.Rows:
-        rows = self._scaled
-        squares = np.square(rows.values, dtype=np.float64)
-        return core_rows(Rows(squares, rows.n_features, rows.indices, rows.indptr))
-
     def matvec(self, u: NDArray[Any]) -> Floats:
         """Return Zu."""
-        return _matvec(self.core, self.shape[0], u)
+        wide = in_lines(u if u.ndim == 2 else u[:, None])
+        scores = aligned_zeros((self.shape[0], wide.shape[1]), np.dtype(np.float64))
+        native.score_rows(self.core, wide, scores)
+        return scores[:, : u.shape[1]] if u.ndim == 2 else scores[:, 0]
 
     def rmatvec(self, r: Floats) -> Floats:
         """Return Z'r."""
@@ -387,10 +384,8 @@ class SparseMatrix(DesignMatrix):
         native.add_squares(self.core, c, sums)
         return sums
 
-    def row_norms(self, v: Floats | None = None) -> Floats:
-        """Return the squared norm sum_j v_j z_ij^2 of each row; None: v = 1."""
-        if v is not None:
-            return _matvec(self._core_of_squares, self.shape[0], v)
+    def row_norms(self) -> Floats:
+        """Return the squared norm of each row, (n,)."""
         norms = np.empty(self.shape[0])
         self.core.squared_norms(norms)
         return norms
@@ -428,13 +423,6 @@ class SparseMatrix(DesignMatrix):
         rest = np.maximum(squares - mean**2, 0.0)
         far = (mean**2 > MAX_MEAN**2 * rest) & (rest > 1e-20 * mean**2)  # constants stay sparse
         return np.where(far, mean, 0.0) if far.any() else None
-
-
-def _matvec(core: portable.Rows, n: int, u: NDArray[Any]) -> Floats:
-    wide = in_lines(u if u.ndim == 2 else u[:, None])
-    scores = aligned_zeros((n, wide.shape[1]), np.dtype(np.float64))
-    native.score_rows(core, wide, scores)
-    return scores[:, : u.shape[1]] if u.ndim == 2 else scores[:, 0]
 
 
 def take_columns(rows: Rows, columns: Indices) -> Rows:

@@ -65,16 +65,12 @@ def lowest_bits(values: Floats) -> NDArray[np.int64]:
     return least
 
 
-def whole_columns(
-    values: Floats, exponents: NDArray[np.int64] | None = None
-) -> tuple[Wholes, NDArray[np.int64]]:
+def whole_columns(values: Floats) -> tuple[Wholes, NDArray[np.int64]]:
     """Return integers and an exponent for each column: values = wholes 2^exponents.
 
     Parameters
     ----------
     values : ndarray, shape (k, D)
-    exponents : ndarray of int, shape (D,), optional
-        At most those of `lowest_bits`, which are the default.
 
     Examples
     --------
@@ -83,9 +79,8 @@ def whole_columns(
     ([[1, 3], [4, 12]], [0, -2])
     """
     odd, exponent = _parts(values)
-    if exponents is None:
-        exponents = exponent.min(axis=0) if len(values) else np.zeros(values.shape[1], int)
-        exponents = np.where(exponents == NO_BIT, 0, exponents)
+    exponents = exponent.min(axis=0) if len(values) else np.zeros(values.shape[1], int)
+    exponents = np.where(exponents == NO_BIT, 0, exponents)
     shift = np.where(odd != 0, exponent - exponents, 0)
     if (shift.max(initial=0)) <= 62 - DIGITS:
         return (odd << shift).astype(object), exponents

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.linalg.column_major import max_correlations
+
 if TYPE_CHECKING:
     from separable.typing import Floats
 
@@ -57,8 +59,7 @@ class ElasticNetPenalty:
 
     def largest(self, v: Floats) -> Any:
         """Return the largest correlation that counts, at least 0: of positive weights signed."""
-        most = v.max(axis=0, initial=0.0)
-        return most if self.positive else np.maximum(most, -v.min(axis=0, initial=0.0))
+        return max_correlations(v, is_signed=self.positive)
 
     def dual_scaling(self, v: Floats) -> Any:
         """Return the largest t for which the conjugate is finite at t * v; inf with an l2 part."""

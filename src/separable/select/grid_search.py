@@ -221,15 +221,15 @@ def _penalty(candidates: list[_Candidate], select: str) -> Floats | None:
         raise ValueError(f"select must be 'min' or '1se'. Got {select!r}.")
     if select == "min":
         return None
-    names = {name for each in candidates for name in each.parameters}
-    name = next(iter(names)) if len(names) == 1 else ""
-    if name.rpartition("__")[2] not in PENALTIES:
+    names = sorted({name for each in candidates for name in each.parameters})
+    grid = {name: [each.parameters.get(name) for each in candidates] for name in names}
+    penalty = penalties_of(grid)
+    if penalty is None:
         raise ValueError(
             "select='1se' compares values of one penalty, so the grid must have only C or alpha. "
-            f"It has {sorted(names)}."
+            f"It has {names}."
         )
-    values = np.array([each.parameters[name] for each in candidates], dtype=np.float64)
-    return PENALTIES[name.rpartition("__")[2]](values)
+    return penalty
 
 
 def penalties_of(grid: Mapping[str, Any]) -> Floats | None:

@@ -15,6 +15,7 @@ from separable.certified.loo.changes import Deviations
 from separable.certified.loo.loo_rows import LeftOutRows, row_dots
 from separable.certified.problem import Columns
 from separable.data.rows import Rows
+from separable.linalg.design_matrix import take_columns
 
 if TYPE_CHECKING:
     from separable.certified.loo.smooth_loo import SmoothFit
@@ -34,15 +35,10 @@ def columns_alone(problem: Problem, chosen: Indices) -> Problem:
     if len(chosen) == 0:
         none = Rows(np.zeros((rows.n_rows, 1)), 1)
         return replace(problem, rows=none, columns=Columns(), extent=None)
-    if rows.is_sparse:
-        matrix = rows.to_matrix()[:, chosen]
-        fewer = Rows(matrix.data, len(chosen), matrix.indices, matrix.indptr)
-    else:
-        fewer = Rows(np.ascontiguousarray(rows.values[:, chosen]), len(chosen))
     shift = None if columns.shift is None else columns.shift[chosen]
     scale = None if columns.scale is None else columns.scale[chosen]
     columns = replace(columns, shift=shift, scale=scale)
-    return replace(problem, rows=fewer, columns=columns, extent=None)
+    return replace(problem, rows=take_columns(rows, chosen), columns=columns, extent=None)
 
 
 class PenalizedColumns:

@@ -20,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve
 from separable.linalg.lstsq import lstsq
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -111,7 +111,6 @@ class LeastViolation:
         max(0, 1 - z_i.u).
     separates : bool
         Whether all scores are above 0 by more than rounding.
-    steps : int
     ended : bool
         Whether u separates or is the minimum, up to rounding; False if steps ran out.
     """
@@ -120,20 +119,15 @@ class LeastViolation:
     scores: Floats
     a: Floats
     separates: bool
-    steps: int
     ended: bool
 
 
-def find_least_violation(
-    face: Face, *, on_step: Callable[[int, float], None] | None = None
-) -> LeastViolation:
+def find_least_violation(face: Face) -> LeastViolation:
     """Minimize f over a face.
 
     Parameters
     ----------
     face : Face
-    on_step : callable, optional
-        Called with the number of each step and f before it.
 
     Returns
     -------
@@ -152,10 +146,8 @@ def find_least_violation(
     c = np.zeros(face.dimension)
     scores = face.scores(c)
     stalled, ended = 0, True
-    for step in range(1, MAX_STEPS + 1):
+    for _ in range(MAX_STEPS):
         a = np.maximum(0.0, 1.0 - scores)
-        if on_step is not None:
-            on_step(step, 0.5 * float(a @ a))
         gradient = face.sums(a)
         active = (a > 0).astype(np.float64)
         gram = face.gram(active)
@@ -180,7 +172,7 @@ def find_least_violation(
     u, a = face.direction(c), np.maximum(0.0, 1.0 - scores)
     far = scores > DIAGONAL_TOLERANCE * face.cone.magnitudes(u)
     separates = bool(far.all()) or not a.any()
-    return LeastViolation(u, scores, a, separates, step, ended or separates)
+    return LeastViolation(u, scores, a, separates, ended or separates)
 
 
 def _moves(face: Face, a: Floats, gram: Floats, gradient: Floats) -> Iterator[Floats]:
