@@ -27,12 +27,6 @@ class AveragedPerceptron(PerceptronBase):
 
     Attributes
     ----------
-    model_ : LinearModel
-        The fitted model; it predicts, explains, saves and merges.
-    coef_, intercept_, classes_ : ndarray
-        Those of ``model_``.
-    n_iter_ : int
-        Number of epochs.
     evidence_ : dict
         ``epochs``, ``stopped_by`` ("no mistakes", "max_iter" or "max_work") and ``converged``
         (stopped by "no mistakes"), both for the running weights, ``mistakes`` (per epoch),

@@ -75,7 +75,16 @@ class OnlineEstimator(LinearEstimator):
     max_iter : int
         Maximum number of epochs.
     warm_start : bool
-        ``fit`` continues from the previous fit.
+        ``fit`` starts from the weights of the previous fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        The fitted model; it predicts, explains, saves and merges.
+    coef_, intercept_, classes_ : ndarray
+        Those of ``model_``.
+    n_iter_ : int
+        Number of epochs.
     """
 
     eta0: Any

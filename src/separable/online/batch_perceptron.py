@@ -45,17 +45,9 @@ class BatchPerceptron(PerceptronBase):
         Maximum number of epochs, each one pass over the rows and one step.
     max_work : float
         Limit on the numbers read: (non-zeros + features) x epochs for each block of models.
-    warm_start : bool
-        ``fit`` starts from the weights of the previous fit.
 
     Attributes
     ----------
-    model_ : LinearModel
-        The fitted model; it predicts, explains, saves and merges.
-    coef_, intercept_, classes_ : ndarray
-        Those of ``model_``.
-    n_iter_ : int
-        Number of epochs.
     evidence_ : dict
         ``epochs``, ``stopped_by`` and ``stopped_by_model`` ("no mistakes", "eps", "stalled": the
         step no longer changed the weights, with mistakes left, "max_iter", "max_work" or

@@ -48,17 +48,9 @@ class Perceptron(PerceptronBase):
         of the negative or the positive class (of each one-vs-rest model). It matters for a zero
         start and for integer data. multi_class="argmax" requires "mistake"; with another rule
         ``partial_fit`` needs ``classes``. ``predict`` assigns a score of 0 to the negative class.
-    warm_start : bool
-        ``fit`` starts from the weights of the previous fit.
 
     Attributes
     ----------
-    model_ : LinearModel
-        The fitted model; it predicts, explains, saves and merges.
-    coef_, intercept_, classes_ : ndarray
-        Those of ``model_``.
-    n_iter_ : int
-        Number of epochs.
     evidence_ : dict
         ``epochs``, ``stopped_by`` ("no mistakes", "overlap": proved, "max_iter", "max_work",
         "bound": separable, but the mistake bound is so far beyond ``max_work`` that only a

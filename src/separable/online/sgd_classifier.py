@@ -43,12 +43,6 @@ class SGDClassifier(SGDBase):
 
     Attributes
     ----------
-    model_ : LinearModel
-        The fitted model; it predicts, explains, saves and merges.
-    coef_, intercept_, classes_ : ndarray
-        Those of ``model_``.
-    n_iter_ : int
-        Number of epochs.
     evidence_ : dict
         ``epochs``, ``converged``, ``losses`` (mean loss of each epoch, each row evaluated before
         its update), with early stopping ``validation_losses`` and ``best_epoch``;

@@ -39,12 +39,8 @@ class SGDRegressor(SGDBase):
 
     Attributes
     ----------
-    model_ : LinearModel
-        The fitted model; it predicts, explains, saves and merges.
     coef_, intercept_ : ndarray
         Those of ``model_``, of shapes (d,) and (1,).
-    n_iter_ : int
-        Number of epochs.
     evidence_ : dict
         As for ``SGDClassifier``.
 

@@ -64,8 +64,6 @@ class VotedPerceptron(PerceptronBase):
         ``LinearModel``.
     classes_ : ndarray
         The classes, sorted.
-    n_iter_ : int
-        Number of epochs.
     evidence_ : dict
         As for ``AveragedPerceptron``; also ``voters`` of each model, ``stored_rows`` and
         ``stored_bytes``.

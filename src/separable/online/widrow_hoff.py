@@ -78,17 +78,11 @@ class WidrowHoff(OnlineEstimator):
         the smallest so far. None: run ``max_iter`` epochs.
     max_work : float
         Limit on the numbers read: non-zeros x epochs.
-    warm_start : bool
-        ``fit`` starts from the weights of the previous fit.
 
     Attributes
     ----------
-    model_ : LinearModel
-        The fitted model; it predicts, explains, saves and merges.
     coef_, intercept_ : ndarray
         Those of ``model_``.
-    n_iter_ : int
-        Number of epochs.
     evidence_ : dict
         ``mean_squared_error`` (per epoch, each error taken before its step; a stream is one
         epoch), ``largest_safe_eta`` (None: any), ``eta`` (last step size), ``rows_seen``; after
