@@ -149,7 +149,9 @@ def print_repeated_names(source: Path, modules: dict[Path, str]) -> None:
 def print_hierarchies(trees: dict[Path, ast.Module]) -> None:
     """Print how many of the package's own classes each public estimator consists of."""
     bases: dict[str, list[str]] = {}
-    for tree in trees.values():
+    for path, tree in trees.items():
+        if any(folder in str(path.parent) for folder in NAMED_AFTER_OTHERS):
+            continue  # they would hide the classes that they are named after
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 bases[node.name] = [base_name(base) for base in node.bases]
