@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.linear_model import Perceptron as PeerPerceptron
 from sklearn.metrics import get_scorer, make_scorer, mean_squared_error
@@ -139,6 +140,40 @@ def test_classification_from_sums_equals_refitting(name, form, classes):
     compare_with_refits(found, Discriminant(), X, y, cv, ["accuracy"], groups=groups)
     assert set(found.how) == {"sums"}
     np.testing.assert_array_equal(found.classes, np.arange(classes))
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        MultinomialNB(alpha=0.1),
+        MultinomialNB(fit_prior=False),
+        ComplementNB(),
+        ComplementNB(norm=True),
+        BernoulliNB(alpha=0.3),
+        BernoulliNB(binarize=None),
+    ],
+    ids=str,
+)
+def test_naive_bayes_of_texts_from_sums_equals_refitting(estimator, weighted, classes):
+    """Each fold uses few of the columns, and held-out rows some that no other row has."""
+    rng = np.random.default_rng(classes)
+    X = sp.random(40, 2000, 0.01, "csr", random_state=rng)
+    if estimator.get_params().get("binarize", 0.0) is not None:
+        X.data = rng.integers(1, 9, X.nnz) / 4
+    y = np.arange(40) % classes
+    weight = rng.choice([0.5, 1.0, 3.0], 40) if weighted else None
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    found = cross_validate(estimator, X, y, cv, "accuracy", sample_weight=weight)
+    assert set(found.how) == {"sums"}
+    for train, test in cv.split(X, y):
+        given = None if weight is None else weight[train]
+        one = clone(estimator).fit(X[train], y[train], sample_weight=given)
+        np.testing.assert_allclose(
+            found.decision_scores[test], one.decision_function(X[test]), rtol=1e-10, atol=1e-10
+        )
+        np.testing.assert_array_equal(found.predictions[test], one.predict(X[test]))
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.checks.dominant_values import DominantValue
+    from separable.data.rows import Rows
     from separable.fitting.fold_fits import FoldFit, LeftOut, Problem
     from separable.fitting.splits import Split
     from separable.statistics.weighted_rows import Data
@@ -147,6 +148,14 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
 
     def _solve_together(self, data: Data, candidates: Sequence[Any]) -> list[Solution] | None:
         """Solve candidates of this class for the same rows; None if that fails."""
+        raise NotImplementedError
+
+    def _few_rows(self, sums: AnySums, rows: Rows) -> Any:
+        """Return what the scores of a few rows need of the sums; None: the model is no dearer."""
+        del sums, rows
+
+    def _scores_of(self, few: Any) -> Floats | None:
+        """Return the scores of such rows, as the model has them up to rounding; None: ask it."""
         raise NotImplementedError
 
     def _threshold(self) -> float | None:

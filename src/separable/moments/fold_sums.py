@@ -112,11 +112,22 @@ class _SummedFits:
         """Yield the fits of all candidates, fold by fold."""
         bases = [self._first, *(_prepared(self._problem, each) for each in self._candidates[1:])]
         for fold, own in enumerate(sums):
+            few = None
+            if own is not None and _is_solvable(own):
+                few = self._first._few_rows(own, self._data.rows.take(self._splits[fold].test))
             for index, base in enumerate(bases):
-                yield FoldFit(fold, index, partial(self._fit, base, own, fold))
+                yield FoldFit(fold, index, partial(self._fit, base, own, fold, few))
 
-    def _fit(self, base: MomentEstimator[Any], sums: RowSums | None, fold: int) -> FittedFold:
+    def _fit(
+        self, base: MomentEstimator[Any], sums: RowSums | None, fold: int, few: Any
+    ) -> FittedFold:
         split = self._splits[fold]
+        scores = None if few is None else base._scores_of(few)
+        if scores is not None:  # the weights of all columns are made if they are asked for
+            assert sums is not None
+            lazy = base._with_sums(sums)
+            predictions = predictions_from_scores(lazy, scores, sums.classes)
+            return FittedFold(lazy, "sums", predictions)
         made = None if sums is None else _solved(base, sums)
         if made is not None:
             predictions = _ask_once(made, take(self._problem.X, split.test))
@@ -245,7 +256,7 @@ def _prepared(problem: Problem, estimator: Any) -> MomentEstimator[Any]:
 
 def _solved(base: MomentEstimator[Any], sums: RowSums) -> MomentEstimator[Any] | None:
     """Return the estimator that has learned from sums; None where they do not tell enough."""
-    if sums.is_empty or (sums.classes is not None and len(sums.classes) < 2):
+    if not _is_solvable(sums):
         return None  # a fit refuses these, and says why
     made = base._with_sums(sums)
     with held_back() as caught:
@@ -255,6 +266,10 @@ def _solved(base: MomentEstimator[Any], sums: RowSums) -> MomentEstimator[Any] |
             caught.clear()
             return None
     return made
+
+
+def _is_solvable(sums: RowSums) -> bool:
+    return not sums.is_empty and (sums.classes is None or len(sums.classes) >= 2)
 
 
 def _ask_once(made: MomentEstimator[Any], X: Any) -> Predictions:

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.data.row_operations import indicator_rows
 from separable.data.rows import as_rows
 from separable.fitting.base import Ineffective
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
 from separable.model.parameters import BOOL, NOT_NEGATIVE
+from separable.model.predict.scores import linear_scores
 from separable.moments.base import Solution
 from separable.moments.base_classifier import PRIORS, MomentClassifier
 from separable.moments.loo.naive_bayes_loo import left_out_scores
+from separable.moments.naive_bayes.counts_of_rows import CountsOfRows
 from separable.statistics.class_counts import ClassCounts
 from separable.statistics.precision import WEIGHTS_TOLERANCE
 from separable.statistics.weighted_rows import Data
 
 if TYPE_CHECKING:
+    from separable.data.rows import Rows
     from separable.model.linear_model import LinearModel
     from separable.model.parameters import Requirement
     from separable.moments.loo.naive_bayes_loo import Without
@@ -89,6 +93,10 @@ class NaiveBayes(MomentClassifier[ClassCounts]):
         """Return the scores of every class."""
         raise NotImplementedError
 
+    def _joint_of_rows(self, few: CountsOfRows, alpha: float) -> Joint | None:
+        """Return the scores in the columns of a few rows; None: not without the other columns."""
+        raise NotImplementedError
+
     def _uses_prior(self, n_classes: int) -> bool:
         """Return whether the prior is part of the score."""
         del n_classes
@@ -143,19 +151,34 @@ class NaiveBayes(MomentClassifier[ClassCounts]):
     def _solve(self, sums: ClassCounts, data: Data | None) -> Solution:
         if data is not None:
             self._check_classes(sums.classes)
-        alpha = self._smoothing()
+        alpha, prior = self._smoothing(), self._log_prior(sums)
         joint = self._joint(sums, alpha)
-        prior = self._log_prior(sums)
-        intercept = joint.intercept
-        if self._uses_prior(len(prior)):
-            intercept = intercept + prior
-        weights, intercept = _differences(joint.weights, intercept)
+        weights, intercept = self._model_parts(joint, prior)
         return Solution(
             weights,
             intercept,
             {"rows_seen": sums.n_rows, "alpha": alpha},
             {"class_log_prior": prior, "feature_log_prob": joint.log_prob},
         )
+
+    def _model_parts(self, joint: Joint, prior: Floats) -> tuple[Floats, Floats]:
+        """Return the weights and intercepts of the model."""
+        intercept = joint.intercept
+        if self._uses_prior(len(prior)):
+            intercept = intercept + prior
+        return _differences(joint.weights, intercept)
+
+    def _few_rows(self, sums: ClassCounts, rows: Rows) -> CountsOfRows | None:
+        threshold = self._threshold()
+        known = rows if threshold is None or not rows.is_sparse else indicator_rows(rows, threshold)
+        return CountsOfRows.of(known, sums)
+
+    def _scores_of(self, few: CountsOfRows) -> Floats | None:
+        joint = self._joint_of_rows(few, self._alpha())
+        if joint is None:
+            return None
+        self._smoothing()
+        return linear_scores(few.rows, *self._model_parts(joint, self._log_prior(few.counts)))
 
     def _log_prior(self, counts: ClassCounts) -> Floats:
         """Return the log-prior of each class."""

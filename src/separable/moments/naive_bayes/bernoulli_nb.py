@@ -15,6 +15,7 @@ from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
 from separable.statistics.weighted_rows import refuse_outside
 
 if TYPE_CHECKING:
+    from separable.moments.naive_bayes.counts_of_rows import CountsOfRows
     from separable.statistics.class_counts import ClassCounts
     from separable.statistics.weighted_rows import Data
     from separable.typing import Floats
@@ -97,6 +98,20 @@ class BernoulliNB(NaiveBayes):
         log_not = np.log(np.maximum(n - counts.sums, 0.0) + alpha) - total
         log_prob.setflags(write=False)
         return Joint(log_prob - log_not, log_not.sum(axis=1), log_prob)
+
+    def _joint_of_rows(self, few: CountsOfRows, alpha: float) -> Joint | None:
+        numbers = few.numbers_of_sums
+        if numbers is None:
+            return None
+        n = few.counts.weight
+        total = np.log(n + 2 * alpha)
+        absent = [
+            times @ np.log(np.maximum(of_class - sums, 0.0) + alpha)
+            for of_class, (sums, times) in zip(n, numbers, strict=True)
+        ]
+        weights = np.log(few.sums + alpha)
+        weights -= np.log(np.maximum(n[:, None] - few.sums, 0.0) + alpha)
+        return Joint(weights, np.array(absent) - few.counts.n_features * total, weights)
 
     def _without(self, counts: ClassCounts, alpha: float, weights: Floats) -> Without | None:
         return _Without.of(counts, alpha, np.unique(weights))

@@ -14,6 +14,7 @@ from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
 
 if TYPE_CHECKING:
     from separable.model.parameters import Requirement
+    from separable.moments.naive_bayes.counts_of_rows import CountsOfRows
     from separable.statistics.class_counts import ClassCounts
     from separable.typing import Floats
 
@@ -84,10 +85,17 @@ class ComplementNB(NaiveBayes):
         return n_classes == 1  # as in scikit-learn
 
     def _joint(self, counts: ClassCounts, alpha: float) -> Joint:
-        rest = _complement(counts) + alpha
+        rest = _complement(counts.sums) + alpha
         logged = np.log(rest / rest.sum(axis=1, keepdims=True))
         weights = logged / _divisor(logged.sum(axis=1))[:, None] if self.norm else -logged
         weights.setflags(write=False)
+        return Joint(weights, np.zeros(len(weights)), weights)
+
+    def _joint_of_rows(self, few: CountsOfRows, alpha: float) -> Joint | None:
+        if self.norm:
+            return None
+        total = _complement(few.totals[:, None]) + alpha * few.counts.n_features
+        weights = -np.log((_complement(few.sums) + alpha) / total)
         return Joint(weights, np.zeros(len(weights)), weights)
 
     def _without(self, counts: ClassCounts, alpha: float, weights: Floats) -> Without:
@@ -100,7 +108,7 @@ class _Without(Without):
 
     def __init__(self, counts: ClassCounts, alpha: float, *, norm: bool) -> None:
         super().__init__(counts, alpha)
-        self._norm, self._rest = norm, _complement(counts)
+        self._norm, self._rest = norm, _complement(counts.sums)
         self._totals = self._rest.sum(axis=1)
         self._logs = np.log(self._rest + alpha).sum(axis=1) if norm else self._totals
 
@@ -123,11 +131,11 @@ class _Without(Without):
                 joint[:, k] = -score
 
 
-def _complement(counts: ClassCounts) -> Floats:
+def _complement(sums: Floats) -> Floats:
     """Return the column sums over the other classes, for each class, (K, d)."""
-    before, after = np.zeros_like(counts.sums), np.zeros_like(counts.sums)
-    np.cumsum(counts.sums[:-1], axis=0, out=before[1:])
-    np.cumsum(counts.sums[:0:-1], axis=0, out=after[-2::-1])
+    before, after = np.zeros_like(sums), np.zeros_like(sums)
+    np.cumsum(sums[:-1], axis=0, out=before[1:])
+    np.cumsum(sums[:0:-1], axis=0, out=after[-2::-1])
     rest: Floats = before + after  # no subtraction, so no cancellation
     return rest
 

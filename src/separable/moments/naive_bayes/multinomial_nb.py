@@ -12,6 +12,7 @@ from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
 from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
 
 if TYPE_CHECKING:
+    from separable.moments.naive_bayes.counts_of_rows import CountsOfRows
     from separable.statistics.class_counts import ClassCounts
     from separable.typing import Floats
 
@@ -70,6 +71,11 @@ class MultinomialNB(NaiveBayes):
         log_prob -= np.log(total)[:, None]
         log_prob.setflags(write=False)
         return Joint(log_prob, np.zeros(len(total)), log_prob)
+
+    def _joint_of_rows(self, few: CountsOfRows, alpha: float) -> Joint:
+        log_prob = np.log(few.sums + alpha)
+        log_prob -= np.log(few.totals + alpha * few.counts.n_features)[:, None]
+        return Joint(log_prob, np.zeros(len(log_prob)), log_prob)
 
     def _without(self, counts: ClassCounts, alpha: float, weights: Floats) -> Without:
         del weights
