@@ -242,6 +242,7 @@ class LaneSolver:
             if not certified and tol is None:
                 tol = SEARCH_TOL if min(self.data.rows.shape) > FEW else None
             options = replace(options, tol=tol, certified=certified)
+        options = replace(options, scores_only=self.scores_only)
         lanes = FoldLanes(
             self.learner, self.data, self.splits, values, options, keep_weights, self.scores_only
         )

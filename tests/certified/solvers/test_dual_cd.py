@@ -337,3 +337,25 @@ def test_float32_rows_are_not_copied():
     problem = make("hinge", dtype=np.float32)
     assert PassedRows.of(problem, np.dtype(np.float32)).core is problem.core
     assert PassedRows.of(problem, np.dtype(np.float64)).core is not problem.core
+
+
+@ALL_LOSSES
+@INTERCEPT
+def test_without_certificates_scores_are_those_of_the_optimum(loss, intercept):
+    """The estimate that ends the passes holds: the objective is as close as it was asked to be."""
+    problem = make(loss, n=200, weights=True, fit_intercept=intercept)
+    lanes = [Lane(C, 1, fold) for C in (0.1, 1.0, 10.0) for fold in (-1, 0)]
+    tol = 1e-4
+    quick, passes = run(problem, lanes, tol, certified=False)
+    exact, _ = run(problem, lanes, 1e-8, 20_000, np.float64)
+    assert not quick.certificates
+    assert (passes >= 2).all()
+    X = dense(problem)
+    for k, lane in enumerate(lanes):
+        y, c, s = problem.targets(lane), problem.costs(lane), quick.scores[:, k]
+        np.testing.assert_allclose(s, X @ quick.weights[:, k] + quick.intercept[k], atol=1e-6)
+        used = c > 0
+        w = quick.weights[:, k].astype(np.float64)
+        primal = problem.loss.total(y[used], s[used], c[used]) + 0.5 * w @ w
+        best = exact.certificates[k]
+        assert primal <= best.primal + 2 * tol * primal

@@ -444,3 +444,21 @@ def test_shapes_are_checked():
         call(targets([0, 1], models=2))
     with pytest.raises(ValueError, match="one number a model"):
         call(targets([0, 1], models=5), models=5)
+
+
+@INTERCEPT
+@pytest.mark.parametrize("classes", [3, 20])
+def test_without_certificates_scores_are_those_of_the_optimum(classes, intercept):
+    problem = make(classes, n=300, weights=True, fit_intercept=intercept)
+    X, y, tol = dense(problem), problem.target, 1e-4
+    for C in (0.1, 1.0, 20.0):
+        lane = model(C, 0)
+        quick, _ = run(problem, [lane], tol, certified=False)
+        exact, _ = run(problem, [lane], 1e-8, 20_000, np.float64)
+        assert not quick.certificates
+        w, c = quick.weights.astype(np.float64), problem.costs(lane)
+        scores = X @ w + quick.intercept
+        np.testing.assert_allclose(quick.scores, scores, atol=1e-6)
+        loss = -log_softmax(scores, axis=1)[np.arange(len(y)), y]
+        primal = float(c @ loss) + 0.5 * float((w * w).sum())
+        assert primal <= exact.certificates[0].primal + 2 * tol * primal

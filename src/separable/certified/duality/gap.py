@@ -54,6 +54,8 @@ __all__ = [
     "evaluate",
     "penalty_terms",
     "softmax_certificate",
+    "uncertified",
+    "uncertified_joint",
 ]
 
 #: Dual scaling stops short of the bound by this factor, so that rounding cannot violate it.
@@ -135,6 +137,21 @@ def certify(
     scores += b
     b = b if intercept is None else intercept
     return CertifiedSolution(every[:, :k], b, scores, certificates, z[:, :k])
+
+
+def uncertified(
+    problem: Problem, lanes: Sequence[Lane], dual: Floats, weights: NDArray[Any]
+) -> CertifiedSolution:
+    """Return the weights of lanes with one score and their best intercepts, without certificates.
+
+    Parameters are those of `certify`; the dual points stay as they are.
+    """
+    k = len(lanes)
+    scores = problem.x.matvec(in_lines(weights))
+    b = np.zeros(k)
+    if problem.fit_intercept:
+        b = np.array(native.row_terms(problem.in_lanes(lanes), dual, scores, True)[0])
+    return CertifiedSolution(weights[:, :k], b, scores[:, :k] + b, [], dual[:, :k])
 
 
 def certify_better(
@@ -373,21 +390,11 @@ def _certify_joint(
     v = problem.x.rmatvec(_in_lines(problem, dual))
     u = v
     if weights is not None:
-        weights = weights if present.all() else np.where(present, weights, 0)
-        if not problem.penalty.is_smooth:
-            weights = np.asarray(weights, dtype=np.float64)
-        u = _in_lines(problem, weights)
-    scores = problem.x.matvec(u)[:, : len(present)]
-    scores[:, ~present] = -np.inf
-    intercept, certificates = np.zeros(len(present)), []
+        u = _joint_weights(problem, weights, present)
+    scores, intercept = _joint_scores(problem, rows, u, guess)
+    certificates = []
     for k, one in enumerate(rows):
         columns = slice(k * K, (k + 1) * K)
-        b = np.where(one.present, 0.0, -np.inf)
-        if problem.fit_intercept:
-            near = None if guess is None else guess[columns]
-            b = one.best_intercepts(scores[:, columns], near)
-            scores[:, columns] += np.where(one.present, b, 0.0)
-        intercept[columns] = b
         mine, correlation = (np.ascontiguousarray(each[:, columns]) for each in (u, v))
         certificates.append(
             softmax_certificate(
@@ -396,6 +403,54 @@ def _certify_joint(
         )
         dual[:, columns] *= _softmax_scaling(problem.column_penalty, correlation)
     return CertifiedSolution(u[:, : len(present)], intercept, scores, certificates, dual, K)
+
+
+def uncertified_joint(
+    problem: Problem, lanes: Sequence[Lane], p: Floats, weights: NDArray[Any], guess: Floats
+) -> CertifiedSolution:
+    """Return the weights of multinomial lanes with their best intercepts, without certificates.
+
+    Parameters are those of `certify`; the dual points are those of the probabilities ``p``.
+    """
+    K = problem.n_classes
+    rows = [problem.softmax_losses(lane) for lane in lanes]
+    present = np.concatenate([one.present for one in rows])
+    u = _joint_weights(problem, weights, present)
+    scores, intercept = _joint_scores(problem, rows, u, guess)
+    dual = [one.dual_variables(p[:, k * K : (k + 1) * K]) for k, one in enumerate(rows)]
+    return CertifiedSolution(
+        u[:, : len(present)], intercept, scores, [], np.concatenate(dual, axis=1), K
+    )
+
+
+def _joint_weights(
+    problem: Problem, weights: NDArray[Any], present: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """Return the weights in the layout of products, 0 for classes that are absent from a lane."""
+    weights = weights if present.all() else np.where(present, weights, 0)
+    if not problem.penalty.is_smooth:
+        weights = np.asarray(weights, dtype=np.float64)
+    return _in_lines(problem, weights)
+
+
+def _joint_scores(
+    problem: Problem, rows: Sequence[SoftmaxLosses], u: NDArray[Any], guess: Floats | None
+) -> tuple[Floats, Floats]:
+    """Return the scores of all rows with the best intercepts, and these."""
+    K = problem.n_classes
+    present = np.concatenate([one.present for one in rows])
+    scores = problem.x.matvec(u)[:, : len(present)]
+    scores[:, ~present] = -np.inf
+    intercept = np.zeros(len(present))
+    for k, one in enumerate(rows):
+        columns = slice(k * K, (k + 1) * K)
+        b = np.where(one.present, 0.0, -np.inf)
+        if problem.fit_intercept:
+            near = None if guess is None else guess[columns]
+            b = one.best_intercepts(scores[:, columns], near)
+            scores[:, columns] += np.where(one.present, b, 0.0)
+        intercept[columns] = b
+    return scores, intercept
 
 
 def certify_at_own_probabilities(

@@ -145,7 +145,13 @@ class Driver:
         to_rounding |= options.tol is None and self.problem.is_tiny(models)
         is_silent = options.callback is None and options.n_jobs == 1
         return Goal(
-            self.tol, options.max_iter, to_rounding, options.seed, options.certified, is_silent
+            self.tol,
+            options.max_iter,
+            to_rounding,
+            options.seed,
+            options.certified,
+            is_silent,
+            options.scores_only and not to_rounding,
         )
 
 
@@ -180,7 +186,14 @@ class _Run:
         for indices in block:
             self.end.raise_if_abandoned()
             last = self._solve_batch(indices, self._start_of(indices, last))
-            yield last
+            yield self._without_weights(last)
+
+    def _without_weights(self, solved: Solved) -> Solved:
+        """Drop weights that nobody needs: of many columns and classes they fill the memory."""
+        solution = solved.solution
+        if not self.goal.scores_only or solution.certificates:  # incumbents compare objectives
+            return solved
+        return replace(solved, solution=replace(solution, weights=solution.weights[:0].copy()))
 
     def _start_of(self, indices: list[int], last: Solved | None) -> Start | None:
         """Return the warm start of a batch: the batch before, at the same probabilities."""
@@ -215,7 +228,7 @@ class _Run:
                         continue
                     known = parts[k].certificates
                     is_near = not known or known[0].relative_gap <= MAX_START_GAP
-                    goal = replace(self.goal, max_iter=left, certified=True)
+                    goal = replace(self.goal, max_iter=left, certified=True, scores_only=False)
                     before = Start.after(parts[k]) if is_near else None
                     other = self.driver.solver(name).solve([lanes[k]], before, goal, on_pass)
                     passes[k] += other.passes[0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native, portable
-from separable.certified.duality.gap import certify
+from separable.certified.duality.gap import certify, uncertified
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits, run_phases
@@ -87,6 +87,7 @@ def descend(
     seed: int,
     start: Start | None = None,
     on_pass: Callable[[int, float], Any] | None = None,
+    certified: bool = True,
 ) -> tuple[CertifiedSolution, NDArray[np.int64]]:
     """Solve one block of lanes; see `run_phases`.
 
@@ -105,6 +106,7 @@ def descend(
     on_pass : callable, optional
         Called after each pass with its number and the largest estimated relative gap; returning
         True stops the solver.
+    certified : bool, default True
 
     Returns
     -------
@@ -114,7 +116,9 @@ def descend(
     """
     kind = SoftmaxBlock if lanes[0].target == TOGETHER else _Block
     block = kind(problem, passed, lanes, start)
-    return run_phases(block, tol=tol, max_iter=max_iter, seed=seed, on_pass=on_pass)
+    return run_phases(
+        block, tol=tol, max_iter=max_iter, seed=seed, on_pass=on_pass, certified=certified
+    )
 
 
 def most_lanes(problem: Problem, dtype: np.dtype[Any]) -> int:
@@ -173,7 +177,9 @@ class DualCdSolver:
         if start is None and lanes[0].target == TOGETHER:
             start, before = self._warm_start(lanes, goal, on_pass)
         solution, passes = self._descend(lanes, start, goal, on_pass)
-        done = np.array([one.converged for one in solution.certificates])
+        done = passes < goal.max_iter
+        if solution.certificates:
+            done = np.array([one.converged for one in solution.certificates])
         return Result(solution, passes + before, ["descent"] * len(lanes), done)
 
     def _descend(
@@ -188,6 +194,7 @@ class DualCdSolver:
             seed=goal.seed,
             start=start,
             on_pass=on_pass,
+            certified=not goal.scores_only,
         )
 
     def _warm_start(
@@ -315,8 +322,16 @@ class _Block:
 
     def certify(self, tol: float) -> CertifiedSolution:
         """Certify the current point of all lanes."""
-        k = len(self._lanes)
-        z = self._a.astype(np.float64)
-        z[:, :k] = self._with_sign(z[:, :k])
         # a copy: later passes change the weights in place, and the solution may be kept
-        return certify(self._problem, self._lanes, z, tol, self._w.copy())
+        return certify(self._problem, self._lanes, self._dual(), tol, self._w.copy())
+
+    def solution(self) -> CertifiedSolution:
+        """Return the current point of all lanes without certificates."""
+        return uncertified(self._problem, self._lanes, self._dual(), self._w)
+
+    def _dual(self) -> Floats:
+        """Return the dual points with the signs of the targets."""
+        k = len(self._lanes)
+        z: Floats = self._a.astype(np.float64)
+        z[:, :k] = self._with_sign(z[:, :k])
+        return z

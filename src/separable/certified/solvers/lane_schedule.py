@@ -42,6 +42,9 @@ class Block(Protocol):
     def certify(self, tol: float) -> CertifiedSolution:
         """Certify the current point of all lanes."""
 
+    def solution(self) -> CertifiedSolution:
+        """Return the current point of all lanes without certificates."""
+
 
 def bits(lanes: NDArray[np.bool_]) -> int:
     """Return the bit mask of a boolean mask of lanes.
@@ -61,12 +64,15 @@ def run_phases(
     max_iter: int,
     seed: int,
     on_pass: Callable[[int, float], Any] | None = None,
+    certified: bool = True,
 ) -> tuple[CertifiedSolution, NDArray[np.int64]]:
     """Solve one block of lanes.
 
     A lane pauses when its estimated gap is due for a certificate, until all lanes of the block
     have paused. Lanes whose certificate misses continue in the next phase, with other orders of
     rows. The result of a lane does not depend on the other lanes.
+
+    Without certificates a pass over all rows, none of them shrunk, has to confirm the estimate.
 
     Parameters
     ----------
@@ -78,11 +84,12 @@ def run_phases(
     on_pass : callable, optional
         Called after each pass with its number and the largest estimated relative gap; returning
         True stops the solver.
+    certified : bool, default True
 
     Returns
     -------
     solution : CertifiedSolution
-        With float64 weights.
+        With float64 weights; without certificates in the float type of the passes.
     passes : ndarray, shape (k,)
         Number of passes of each lane.
     """
@@ -99,9 +106,16 @@ def run_phases(
             passes[running] += 1
             ahead[running] = _gap_after(before, seen)[running]
             stop = on_pass is not None and bool(on_pass(int(passes.max()), float(ahead.max())))
+            if phase and step == 0 and not certified:
+                converged |= running & (ahead <= wanted)
             block.paused |= (ahead <= wanted) | (passes >= max_iter)
             if stop or block.paused.all():
                 break
+        if not certified:
+            if stop or (converged | (passes >= max_iter)).all():
+                return block.solution(), passes
+            block.unshrink(~converged)
+            continue
         solution = best = _best(best, block.certify(tol))
         gaps = np.array([one.relative_gap for one in solution.certificates])
         converged = gaps <= tol

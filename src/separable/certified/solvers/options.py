@@ -267,6 +267,8 @@ class SolverOptions:
     certified : bool, default True
         False, in a search: lanes may stop at their estimated distance from the optimum, and have
         no certificate.
+    scores_only : bool, default False
+        In a search by held-out scores: solutions need neither certificates nor weights.
     force : str, optional
         The only solver of an l2-penalised problem, whatever the policy says: "lbfgs", "newton",
         "newton_cg", "dual_cd", "semismooth_newton" or "interior_point".
@@ -280,6 +282,7 @@ class SolverOptions:
     n_jobs: int = 1
     callback: Callable[[int, float], Any] | None = None
     certified: bool = True
+    scores_only: bool = False
     force: str | None = None
     lbfgs: LbfgsOptions = LbfgsOptions()
     newton: NewtonOptions = NewtonOptions()

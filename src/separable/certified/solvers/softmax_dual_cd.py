@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.gap import certify
+from separable.certified.duality.gap import certify, uncertified_joint
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits
 from separable.linalg.blas import aligned_zeros
@@ -150,17 +150,33 @@ class SoftmaxBlock:
 
     def certify(self, tol: float) -> CertifiedSolution:
         """Certify the current point of all models."""
-        n, d = self._problem.rows.shape
-        with np.errstate(under="ignore"):
-            p = np.exp(self._of_models(self._u).astype(np.float64))
         return certify(
             self._problem,
             self._lanes,
-            p.reshape(n, -1),
+            self._probabilities(),
             tol,
-            self._of_models(self._w).reshape(d, -1),
-            self._of_models(self._by_lane)[0].ravel(),
+            self._weights(),
+            self._intercept(),
         )
+
+    def solution(self) -> CertifiedSolution:
+        """Return the current point of all models without certificates."""
+        weights = self._weights()
+        return uncertified_joint(
+            self._problem, self._lanes, self._probabilities(), weights, self._intercept()
+        )
+
+    def _probabilities(self) -> Floats:
+        with np.errstate(under="ignore"):
+            p: Floats = np.exp(self._of_models(self._u).astype(np.float64))
+        return p.reshape(len(p), -1)
+
+    def _weights(self) -> NDArray[Any]:
+        return self._of_models(self._w).reshape(len(self._w), -1)
+
+    def _intercept(self) -> Floats:
+        intercept: Floats = self._of_models(self._by_lane)[0].ravel()
+        return intercept
 
 
 def _log_fractions(costs: Floats) -> Floats:

@@ -66,6 +66,8 @@ class Goal:
         False: stop at an estimated distance from the optimum, where the solver has one.
     is_silent : bool
         Nobody is told of steps, and nobody stops them.
+    scores_only : bool
+        Neither certificates nor weights are needed.
     """
 
     tol: float
@@ -74,6 +76,7 @@ class Goal:
     seed: int = 0
     certified: bool = True
     is_silent: bool = False
+    scores_only: bool = False
 
 
 @dataclass(frozen=True)
