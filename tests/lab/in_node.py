@@ -20,6 +20,7 @@ MODULES = (
     "python",
     "lessons",
     "validation",
+    "seeded",
 )
 #: Integers that JSON has no type for are texts.
 PRINT = "console.log(JSON.stringify(answer, (_, v) => (typeof v === 'bigint' ? String(v) : v)));"

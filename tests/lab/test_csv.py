@@ -79,6 +79,29 @@ def test_classes_and_columns_can_be_chosen():
     assert "at least one column" in in_node(none, text)
 
 
+def test_decimal_commas():
+    data = read("a;b;k\n1,5;2;u\n-0,25;3;v\n4;5,0;u\n7;8;v\n")
+    assert data["X"] == [[1.5, 2], [-0.25, 3], [4, 5], [7, 8]]
+
+
+HOSTILE = [
+    "__proto__,constructor,toString\n1,2,x\n3,4,y\n5,6,x\n",
+    "a,b,k\n1e999,2,x\n3,4,y\n5,6,x\n" + "7,8,y\n" * 20,
+    "=cmd|calc,b,k\n1,2,=1+1\n3,4,@x\n5,6,=1+1\n",
+    "a,b,k\n" + "1,2,\x00\n3,4,\u202e\n" * 3,
+    "a,b,k\n1,2,x,extra\n3\n5,6,y\n7,8,x\n" + "9,1,y\n" * 20,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(5))
+def test_strange_files_are_finite_rows_of_two_classes(text):
+    data = read(text)
+    assert np.isfinite(data["X"]).all()
+    assert {len(row) for row in data["X"]} == {len(data["columns"])}
+    assert set(data["y"]) == {-1, 1}
+    assert len(data["y"]) == len(data["X"])
+
+
 def test_scripts_are_text():
     data = read(f'"{SCRIPT}",b,c\n1,2,"</script>"\n3,4,v\n5,6,v\n7,8.5,v\n')
     assert data["classes"] == ["</script>", "v"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from separable import LDA, BatchPerceptron, Lasso, LeastSquares, Perceptron, Ridge
+from separable.geometry import separability
 from separable.lab import lab
 from separable.lab.lab_page import LESSONS
 from tests.lab.in_node import in_node
@@ -129,6 +130,29 @@ def test_a_task_is_solved_by_moving_a_row():
         True,
         False,
     ]
+
+
+def test_each_student_has_rows_of_their_own():
+    sets = in_node("given.map((seed) => seeded.cloudsOf(seed))", [*range(40), 7])
+    assert sets[-1] == sets[7]
+    assert len({json.dumps(each) for each in sets}) == 40
+    verdicts = [separability(np.array(each["X"]), each["y"]).kind for each in sets]
+    assert {"separable", "overlap"} <= set(verdicts)
+    for each in sets:
+        assert np.abs(each["X"]).max() < 8
+        assert sorted(each["y"]) == [-1] * 20 + [1] * 20
+
+
+@pytest.mark.slow
+def test_a_link_holds_the_number_of_the_rows(opened):
+    address = "#example=seeded&student=12&learner=perceptron&at=40"
+    with opened(lab(), address) as page:
+        first = page.inner_text("#python")
+        assert "X = [[" in first
+        page.fill("#student", "13")
+        page.press("#student", "Enter")
+        page.wait_for_url("**student=13**")
+        assert page.inner_text("#python") != first
 
 
 def test_wrong_lessons_and_seeds():

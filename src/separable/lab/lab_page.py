@@ -26,7 +26,7 @@ __all__ = ["joined_script", "lab", "lab_of_example"]
 MODULES = (
     *("algebra", "votes", "optimum", "kernels", "exact", "csv", "python", "drawing", "charts"),
     *("validation", "page_state", "projection", "one_column", "plane", "beside", "words"),
-    *("editing", "own_file", "lessons", "lesson_view", "app"),
+    *("seeded", "editing", "own_file", "lessons", "lesson_view", "app"),
 )
 #: The lessons of the lectures, and the largest number of a student.
 LESSONS = tuple(f"L{k}" for k in range(1, 24))

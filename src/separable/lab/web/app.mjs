@@ -7,6 +7,7 @@ import { firstSettings, openLesson, prepareLessons } from "./lesson_view.mjs";
 import { listenToFiles, showChoice } from "./own_file.mjs";
 import { $, EXAMPLES, SETTINGS, isClosed, isStandard, learn, prepare, state } from "./page_state.mjs";
 import { drawPlane } from "./plane.mjs";
+import { cloudsOf } from "./seeded.mjs";
 import { address, showMoment, showSettings } from "./words.mjs";
 
 /** Draw everything anew. */
@@ -47,6 +48,9 @@ function open(data) {
   showChoice();
   learnRows({});
 }
+
+/** The rows that the page starts with: a data set, or those of the student's number. */
+const chosenData = () => ($("example").value === "seeded" ? cloudsOf(Math.abs(Math.floor(Number($("student").value) || 0))) : EXAMPLES[$("example").value]);
 
 /** The pairs of columns that can be drawn. */
 function fillViews() {
@@ -103,7 +107,7 @@ function listen() {
   $("epoch").onclick = () => { stop(); epochEnd(); };
   $("run").onclick = toggleRun;
   $("speed").onchange = () => { if (state.timer !== null) { stop(); toggleRun(); } };
-  $("reset").onclick = () => open(EXAMPLES[$("example").value]);
+  $("reset").onclick = () => open(chosenData());
   $("quadratic").onclick = () => { $("degree").value = "2"; settingChanged("degree"); };
   $("copy").onclick = () => copy($("copy"), $("python").textContent, $("python"));
   $("link").onclick = () => copy($("link"), location.href.split("#")[0] + address(), null);
@@ -118,8 +122,8 @@ function listen() {
 /** @param {string} id */
 function settingChanged(id) {
   stop();
-  if (id === "lessonName" || id === "student") { openLesson(); showStep(); }
-  else if (id === "example" || id === "units") open(EXAMPLES[$("example").value]);
+  if (id === "lessonName" || id === "student") { openLesson(); if (id === "student" && $("example").value === "seeded") open(chosenData()); else showStep(); }
+  else if (id === "example" || id === "units") open(chosenData());
   else if (id === "view") { state.box = null; show(); }
   else if (id === "degree") { fillViews(); learnRows({}); }
   else relearn();
@@ -154,7 +158,7 @@ function openSettings(settings) {
     const value = state.wanted.get(id);
     if (value !== null && ($(id).tagName !== "SELECT" || [...$(id).options].some((o) => o.value === value))) $(id).value = value;
   }
-  open(EXAMPLES[$("example").value]);
+  open(chosenData());
   const at = Number(state.wanted.get("at"));
   if (Number.isInteger(at)) go(at);
   state.wanted = null;
@@ -166,6 +170,7 @@ function openAddress() {
 }
 
 for (const name of Object.keys(EXAMPLES)) $("example").append(new Option(EXAMPLES[name].title, name));
+$("example").append(new Option("two clouds by the student's number", "seeded"));
 $("lessonName").value = prepareLessons({ open: openSettings, state: () => ({ ...state.data, steps: state.steps }) });
 listen();
 listenToErrors();

@@ -7,10 +7,15 @@ export const MAX_BYTES = 2_000_000;
 export const MAX_ROWS = 2000;
 export const MAX_COLUMNS = 8;
 
+/** The separator of the first line. @param {string} text */
+function separatorOf(text) {
+  const head = text.slice(0, text.search(/[\r\n]|$/));
+  return [",", ";", "\t"].sort((a, b) => head.split(b).length - head.split(a).length)[0];
+}
+
 /** Split CSV into records (RFC 4180, any of , ; tab). @param {string} text @returns {string[][]} */
 export function records(text) {
-  const head = text.slice(0, text.search(/[\r\n]|$/));
-  const separator = [",", ";", "\t"].sort((a, b) => head.split(b).length - head.split(a).length)[0];
+  const separator = separatorOf(text);
   /** @type {string[][]} */ const rows = [];
   let [row, cell, quoted] = [/** @type {string[]} */ ([]), "", false];
   const endRow = () => { row.push(cell); if (row.some((c) => c !== "")) rows.push(row); [row, cell] = [[], ""]; };
@@ -28,6 +33,9 @@ export function records(text) {
   return rows;
 }
 
+/** A number with a decimal comma as one with a point; any other text as it is. @param {string} text */
+const withPoint = (text) => (/^\s*[-+]?\d+,\d+\s*$/.test(text) ? text.replace(",", ".") : text);
+
 /** @param {string} text @returns {number} */
 const number = (text) => (/^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : NaN);
 
@@ -37,7 +45,8 @@ const number = (text) => (/^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(tex
 /** Return the table of a file, or throw an Error with a message for the reader. @param {string} text @returns {Table} */
 export function tableOf(text) {
   if (text.length > MAX_BYTES) throw new Error(`The file is larger than ${MAX_BYTES / 1e6} MB. Take a sample of at most ${MAX_ROWS} rows, or use: separable train FILE --target COLUMN`);
-  const [head, ...all] = records(text);
+  const [head, ...cells] = records(text);
+  const all = separatorOf(text) === "," ? cells : cells.map((row) => row.map(withPoint));
   const rows = all.length > MAX_ROWS ? sampleOf(all) : all;
   if (!head || rows.length < 2) throw new Error("The file has no rows: the first line names the columns, each line after it is a row.");
   if (head.length < 2) throw new Error("The lab needs a column of numbers and one of classes. The file has one column.");

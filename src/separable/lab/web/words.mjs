@@ -41,7 +41,7 @@ export function showMoment() {
 function pythonParts() {
   const { X, y } = state.data;
   if (X.length === 0) return ["", ""];
-  const example = state.edited || $("example").value === "file" ? null : $("example").value;
+  const example = state.edited || ["file", "seeded"].includes($("example").value) ? null : $("example").value;
   const code = (/** @type {number} */ at) => pythonCode({ spec: state.spec, example, X, y, standard: isStandard(), degree: degree(), at, training: state.held.length ? state.training : undefined });
   const cut = (/** @type {string} */ text) => Math.max(text.lastIndexOf("\nlearner ="), text.lastIndexOf("\nfitted =")) + 1;
   const rows = once("code", () => { const text = code(0); return text.slice(0, cut(text)); });
