@@ -248,6 +248,23 @@ def texts(name: str) -> Case:
 
 
 @cache
+def interactions() -> Case:
+    rng = np.random.default_rng(3)
+    table = {
+        "x": rng.normal(size=60).tolist(),
+        "price": [f"$ {k},{k:03d}" for k in range(10, 70)],
+        "open": (rng.random(60) < 0.5).tolist(),
+        "city": rng.choice(["Oslo", "Rome", "Bern"], 60).tolist(),
+    }
+    table["x"][3] = table["city"][5] = None
+    pairs = [("x", "city"), ("x", "price"), ("open", "city")]
+    encoder = TableEncoder(curves=True, interactions=pairs).fit(table)
+    model = random_model(encoder, 3, "softmax")
+    rows = list(zip(*table.values(), strict=True))[:12]
+    return model, [*rows, (1e9, "$ 5", None, "never"), (None, None, True, None)]
+
+
+@cache
 def text_column() -> Case:
     table = {
         "review": [*REVIEWS[:9], None],

@@ -298,7 +298,7 @@ def column_names(model: Any) -> list[str]:
     if encoder is None:
         return list(model.feature_names or (f"x{j}" for j in range(model.n_features)))
     if encoder.kind == "table":
-        return list(dict.fromkeys(encoder.sources))
+        return list(getattr(encoder, "column_types", dict.fromkeys(encoder.sources)))
     if encoder.kind in ("one-hot", "polynomial", "spline"):
         named = getattr(encoder, "feature_names_in_", None)
         return (

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from separable import BernoulliNB, LogisticRegression, Ridge, TableEncoder, TableRegressor
+from separable.data.rows import as_rows
 from separable.features.spline.smooth_basis import smooth_basis
-from separable.fitting.penalty_basis import basis_of
+from separable.fitting.penalty_basis import are_smoothed, basis_of
+from separable.fitting.smoothing import SmoothingOptions
 
 rng = np.random.default_rng(0)
 X = {"x": rng.uniform(-3, 3, 400), "c": rng.choice(["a", "b"], 400)}
@@ -21,6 +23,9 @@ def test_published_weights_minimize_the_penalty_of_the_basis():
     (curve, _) = encoder.column_encoders
     k = len(curve.knots)
     B[:k, :k] = smooth_basis(curve.knots, curve.rows)
+    basis_of(encoder, Ridge(), as_rows(rows), Y)
+    widths = [each.width for each in encoder.terms]
+    B *= np.repeat(encoder.term_scales_, widths)  # of each term its level, tested beside
     model = TableRegressor(Ridge(alpha=0.5), TableEncoder(curves=True)).fit(X, Y).model_
     Z = rows @ B - (rows @ B).mean(axis=0)
     g = np.linalg.solve(Z.T @ Z + 0.5 * np.eye(Z.shape[1]), Z.T @ (Y - Y.mean()))
@@ -54,6 +59,26 @@ def test_extreme_knots_stay_finite():
 
 def test_learners_of_indicators_and_tables_of_lines_have_no_basis():
     encoder = TableEncoder(curves=True).fit(X)
-    assert basis_of(encoder, LogisticRegression()) is not None
-    assert basis_of(encoder, BernoulliNB()) is None
-    assert basis_of(TableEncoder().fit(X), LogisticRegression()) is None
+    y = Y > 0
+    rows = as_rows(encoder.transform(X))
+    assert basis_of(encoder, LogisticRegression(), rows, y) is not None
+    assert basis_of(encoder, BernoulliNB(), rows, y) is None
+    lines = TableEncoder().fit(X)
+    assert basis_of(lines, LogisticRegression(), as_rows(lines.transform(X)), y) is None
+
+
+def test_a_curve_of_noise_gets_a_larger_penalty():
+    data = {"x": X["x"], "z": rng.normal(size=400)}
+    encoder = TableEncoder(curves=True).fit(data)
+    basis_of(encoder, Ridge(), encoder.encode(data), Y)
+    assert encoder.term_scales_[0] > 10 * encoder.term_scales_[1]
+
+
+def test_too_many_features_have_no_levels(monkeypatch):
+    monkeypatch.setattr(
+        "separable.fitting.penalty_basis.DEFAULT_OPTIONS", SmoothingOptions(features=10)
+    )
+    encoder = TableEncoder(curves=True).fit(X)
+    assert not are_smoothed(encoder)
+    basis_of(encoder, Ridge(), encoder.encode(X), Y)
+    assert (encoder.term_scales_ == 1).all()

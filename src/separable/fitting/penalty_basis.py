@@ -1,8 +1,10 @@
-"""Learning in another basis of the features, so that a ridge penalty smooths curves.
+"""Learning in another basis of the features, so that a ridge penalty smooths curves and surfaces.
 
 With features X = tents of curves and a basis B, a learner sees X B and finds weights g of the
 smallest loss(X B g) + penalty(g). The published weights are w = B g: the scores X w are the same,
-and for a ridge penalty w is the optimum of loss(X w) + min |g|^2 over B g = w.
+and for a ridge penalty w is the optimum of loss(X w) + min |g|^2 over B g = w. The functions of a
+term are scaled by its smoothing level, which `fitting.smoothing` estimates from the training rows;
+the learner's own regularization parameter then multiplies all levels.
 """
 
 from __future__ import annotations
@@ -13,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.rows import as_rows
+from separable.estimator import is_classifier
+from separable.fitting.smoothing import DEFAULT_OPTIONS, AdditiveFit, Term, fit_additive
 
 if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.features.base import Encoder
     from separable.model.linear_model import LinearModel
+    from separable.typing import Floats
 
-__all__ = ["PenaltyBasis", "basis_of"]
+__all__ = ["PenaltyBasis", "additive_fit", "are_smoothed", "basis_of", "targets_of", "terms_of"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,9 @@ class PenaltyBasis:
         """Return the rows in the basis."""
         import scipy.sparse as sp
 
-        return as_rows(sp.csr_array(sp.csr_array(rows.to_matrix()) @ self.matrix))
+        made = sp.csr_array(sp.csr_array(rows.to_matrix()) @ self.matrix)
+        made.sort_indices()
+        return as_rows(made)
 
     def published(self, model: LinearModel) -> LinearModel:
         """Return a model of rows in the basis as one of the features."""
@@ -50,20 +57,103 @@ class PenaltyBasis:
         )
 
 
-def basis_of(encoder: Encoder, learner: Any) -> PenaltyBasis | None:
-    """Return the basis of the curves of an encoder; None if there are none.
+def basis_of(
+    encoder: Encoder, learner: Any, rows: Rows, y: Any, weight: Any = None
+) -> PenaltyBasis | None:
+    """Return the basis of the curves and pairs of an encoder; None if there are none.
 
     Learners that count values, or ask whether they are above a threshold, take the features.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    learner : estimator
+    rows : Rows
+        Training rows, encoded: the levels are estimated from them, once for each encoder.
+    y : array-like
+        Classes or numbers.
+    weight : array-like, optional
+
+    Returns
+    -------
+    PenaltyBasis or None
+        With ``Ridge(alpha=1)``, or about ``LogisticRegression(C=1)``, the levels are the estimates.
     """
-    columns = getattr(encoder, "column_encoders", ())
-    if not any(hasattr(each, "basis") for each in columns) or _reads_values(learner):
+    terms = terms_of(encoder)
+    if all(term.basis is None for term in terms) or _reads_values(learner):
         return None
     import scipy.sparse as sp
 
+    scales = getattr(encoder, "term_scales_", None)
+    if scales is None or len(scales) != len(terms):
+        classes = is_classifier(learner)
+        scales = _scales(rows, terms, targets_of(y, classes), weight, classes=classes)
+        encoder.term_scales_ = scales  # type: ignore[attr-defined]  # forgotten by the next fit
     blocks = [
-        each.basis if hasattr(each, "basis") else sp.eye_array(each.width) for each in columns
+        scale * (sp.eye_array(term.size) if term.basis is None else sp.csr_array(term.basis))
+        for term, scale in zip(terms, scales.tolist(), strict=True)
     ]
     return PenaltyBasis(sp.csr_array(sp.block_diag(blocks)))
+
+
+def are_smoothed(encoder: Encoder) -> bool:
+    """Return whether there are curves or pairs, few enough to estimate their levels."""
+    terms = terms_of(encoder)
+    return (
+        any(term.basis is not None for term in terms) and terms[-1].stop <= DEFAULT_OPTIONS.features
+    )
+
+
+def terms_of(encoder: Encoder) -> list[Term]:
+    """Return the terms of an encoder: curves, pairs, categories; numbers as lines are one term."""
+    terms: list[Term] = []
+    start, is_line = 0, False
+    for each in getattr(encoder, "terms", ()):
+        stop = start + each.width
+        if each.width == 1 and is_line:
+            terms[-1] = Term(terms[-1].start, stop)
+        elif each.width:
+            terms.append(Term(start, stop, getattr(each, "basis", None)))
+        is_line, start = each.width == 1, stop
+    return terms
+
+
+def targets_of(y: Any, classes: bool) -> Floats:
+    """Return numbers as one column, classes as an indicator of each; of two, of the second."""
+    y = np.asarray(y)
+    if not classes:
+        return np.asarray(y.reshape(len(y), -1), np.float64)
+    labels, codes = np.unique(y, return_inverse=True)
+    kept = np.arange(len(labels))[1 if len(labels) == 2 else 0 :]
+    return np.asarray(codes[:, None] == kept, np.float64)
+
+
+def additive_fit(
+    rows: Rows, terms: list[Term], targets: Floats, weight: Any = None
+) -> AdditiveFit | None:
+    """Fit an additive model to a bounded number of rows; None if there are too many features."""
+    if rows.n_features > DEFAULT_OPTIONS.features:
+        return None
+    weight = None if weight is None else np.asarray(weight, np.float64)
+    if rows.n_rows > DEFAULT_OPTIONS.rows:
+        kept = np.arange(0, rows.n_rows, -(-rows.n_rows // DEFAULT_OPTIONS.rows))
+        rows, targets = rows.take(kept), targets[kept]
+        weight = None if weight is None else weight[kept]
+    return fit_additive(rows, terms, targets, weight)
+
+
+def _scales(
+    rows: Rows, terms: list[Term], targets: Floats, weight: Any, *, classes: bool
+) -> Floats:
+    """Return the factor of the basis of each term."""
+    fit = additive_fit(rows, terms, targets, weight)
+    if fit is None:
+        return np.ones(len(terms))
+    unit = 1.0
+    if classes:  # the curvature of a logistic loss is the variance of its class
+        unit = 1.0 / max(float(targets.var(axis=0).mean()), 1e-3)
+    scales: Floats = np.sqrt(unit / fit.levels)
+    return scales
 
 
 def _reads_values(learner: Any) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from separable.select.leaderboard import Leaderboard, Standing
     from separable.select.loo import leave_one_out
     from separable.select.nested_cross_validation import NestedValidation, nested_cross_validate
+    from separable.select.pair_screen import ScreenedPair, screen_pairs
     from separable.select.regularization_path import Path, path
     from separable.select.results import CrossValidation, LeaveOneOutValidation
     from separable.select.search_results import Search
@@ -32,6 +33,7 @@ _HOMES = {
     "LeaveOneOutValidation": "separable.select.results",
     "NestedValidation": "separable.select.nested_cross_validation",
     "Path": "separable.select.regularization_path",
+    "ScreenedPair": "separable.select.pair_screen",
     "Search": "separable.select.search_results",
     "Standing": "separable.select.leaderboard",
     "ValidationCurve": "separable.select.curves.validation",
@@ -43,6 +45,7 @@ _HOMES = {
     "leave_one_out": "separable.select.loo",
     "nested_cross_validate": "separable.select.nested_cross_validation",
     "path": "separable.select.regularization_path",
+    "screen_pairs": "separable.select.pair_screen",
     "search": "separable.select.grid_search",
     "validation_curve": "separable.select.curves.validation",
 }
@@ -56,6 +59,7 @@ __all__ = [
     "LeaveOneOutValidation",
     "NestedValidation",
     "Path",
+    "ScreenedPair",
     "Search",
     "Standing",
     "ValidationCurve",
@@ -67,6 +71,7 @@ __all__ = [
     "leave_one_out",
     "nested_cross_validate",
     "path",
+    "screen_pairs",
     "search",
     "validation_curve",
 ]

@@ -75,11 +75,7 @@ def importance_of(model: Model, encoder: TableEncoder, rows: Rows) -> Importance
     weights = np.asarray(model.weights)
     features = np.abs(weights) * np.asarray(abs(X).mean(axis=0)).reshape(1, -1)
     indices = _indices_by_column(encoder)
-    types = {
-        each.name: each.kind
-        for each in encoder.column_encoders
-        if not isinstance(each, CurveColumn)
-    }
+    types = {each.name: each.kind for each in encoder.terms if not isinstance(each, CurveColumn)}
     columns = {}
     for name, chosen in indices.items():
         if types.get(name) in EXCLUSIVE or len(chosen) == 1:
@@ -98,7 +94,7 @@ def importance_of(model: Model, encoder: TableEncoder, rows: Rows) -> Importance
 def _indices_by_column(encoder: TableEncoder) -> dict[str, Any]:
     """Return the features of each raw column, in the order of the encoder."""
     indices, start = {}, 0
-    for each in encoder.column_encoders:
+    for each in encoder.terms:
         if each.width:
             indices[each.name] = np.arange(start, start + each.width)
             start += each.width

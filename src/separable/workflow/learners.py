@@ -85,6 +85,10 @@ class Facts:
         Whether there are columns of free text.
     deviation : float, default 1.0
         The standard deviation of a regression target.
+    smoothed : bool
+        Whether smoothing levels of curves and pairs are estimated from the rows.
+    interactions : bool
+        Whether there are products of columns.
     """
 
     rows: int
@@ -94,6 +98,8 @@ class Facts:
     nonnegative: bool
     text: bool
     deviation: float = 1.0
+    smoothed: bool = False
+    interactions: bool = False
 
     @property
     def work(self) -> float:
@@ -118,17 +124,27 @@ class Regularization:
     unit : callable, optional
         Factor of the values, given the standard deviation of the target and the parameters that
         were set; 1 by default.
+    near_levels : tuple of float
+        The values to try where smoothing levels are estimated, which it multiplies; empty: all.
     """
 
     name: str
     values: tuple[float, ...]
     per_row: bool = False
     unit: Callable[[float, Mapping[str, Any]], float] | None = None
+    near_levels: tuple[float, ...] = ()
 
     def grid(
-        self, rows: int, deviation: float = 1.0, given: Mapping[str, Any] | None = None
+        self,
+        rows: int,
+        deviation: float = 1.0,
+        given: Mapping[str, Any] | None = None,
+        *,
+        smoothed: bool = False,
     ) -> tuple[float, ...]:
         """Return the values to try, scaled to the rows and the target, with two digits."""
+        if smoothed and self.near_levels:
+            return self.near_levels
         if not self.per_row and self.unit is None:
             return self.values
         unit = 1.0 if self.unit is None else self.unit(deviation, given or {})
@@ -150,12 +166,19 @@ def _of_power(deviation: float, given: Mapping[str, Any]) -> float:
     return deviation if exponent is None else float(deviation ** (2.0 - exponent))
 
 
-C = Regularization("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
+C = Regularization(
+    "C",
+    (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0),
+    near_levels=(0.215, 1.0, 4.64),
+)
 #: The hinge loss needs smaller values than the logistic loss, and large ones are slow.
 HINGE_C = Regularization("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6))
 #: Smaller values hardly differ from least squares and are slow if columns are dependent.
 ALPHA = Regularization(
-    "alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0), per_row=True
+    "alpha",
+    (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0),
+    per_row=True,
+    near_levels=(0.16, 1.0, 6.0),
 )
 #: The largest leaves few weights, if any; the smallest hardly differs from least squares.
 L1_ALPHA = Regularization(
@@ -198,6 +221,11 @@ class Learner:
     cost: float = 0.0
     given: Mapping[str, Any] = field(default_factory=dict)
     has_scores: bool = True
+
+    @property
+    def smooths(self) -> bool:
+        """Whether its penalty multiplies the estimated smoothing levels."""
+        return self.regularization is not None and bool(self.regularization.near_levels)
 
     def work(self, facts: Facts) -> float:
         """Return the cost per row of comparing it."""
@@ -388,9 +416,15 @@ def names_of(task: Task) -> list[str]:
 
 
 def learners_of(task: Task, facts: Facts) -> list[str]:
-    """Return the learners of a task that suit the data, in order of preference."""
+    """Return the learners of a task that suit the data, in order of preference.
+
+    Products of columns are left to the learners whose penalty smooths them.
+    """
     return [
         name
         for name, learner in LEARNERS.items()
-        if learner.task == task and learner.suits is not None and learner.suits(facts)
+        if learner.task == task
+        and learner.suits is not None
+        and learner.suits(facts)
+        and (not facts.interactions or learner.smooths)
     ]

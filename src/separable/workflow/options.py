@@ -31,6 +31,7 @@ __all__ = [
     "checked_class_weight",
     "checked_conversions",
     "checked_cost",
+    "checked_interactions",
     "checked_models",
     "checked_threshold",
     "command_line",
@@ -153,6 +154,8 @@ class ProblemOptions:
         Whether the logarithm of the target is learned.
     curves : {"auto", "yes", "no"}
         Whether `train` makes curves of numbers; auto: if they are better in cross-validation.
+    interactions : {"auto", "no"} or int
+        Pairs of columns whose products are features: how many, or auto, if they are better.
     """
 
     target: str
@@ -179,6 +182,7 @@ class ProblemOptions:
     class_weight: str | dict[str, float] | None = None
     target_log: str = "auto"
     curves: str = "auto"
+    interactions: str | int = "auto"
 
     @property
     def apart(self) -> dict[str, str]:
@@ -194,7 +198,7 @@ class ProblemOptions:
         """Return the options that differ from their defaults and affect the result."""
         plain = ("target", "task", "models", "settings")
         others = ("metric", "positive", "group", "time", "folds", "compare_rows", "budget", "seed")
-        decisions = ("curves", "cost", "threshold", "class_weight", "target_log")
+        decisions = ("curves", "interactions", "cost", "threshold", "class_weight", "target_log")
         columns = [Option(kind, name) for kind in COLUMN_KINDS for name in self.columns[kind]]
         columns += [Option("convert", {name: how}) for name, how in self.conversions.items()]
         weight = _given(self, ("weight",))
@@ -350,6 +354,17 @@ def checked_budget(given: Any) -> float | None:
     if not 0 < value < math.inf:
         raise OptionError(Option("budget", given), ": give a number of seconds above 0.")
     return value
+
+
+def checked_interactions(given: Any) -> str | int:
+    """Return "auto", "no" or a number of pairs from 1 on."""
+    if given in ("auto", "no"):
+        return str(given)
+    if not isinstance(given, bool) and str(given).isdecimal() and int(given) > 0:
+        return int(given)
+    raise OptionError(
+        Option("interactions", given), ": give auto, no, or a number of pairs from 1 on."
+    )
 
 
 def checked_class_weight(given: str | Mapping[Any, Any] | None) -> str | dict[str, float] | None:

@@ -40,6 +40,7 @@ from separable.workflow.options import (
     checked_class_weight,
     checked_conversions,
     checked_cost,
+    checked_interactions,
     checked_models,
     checked_threshold,
     command_line,
@@ -101,6 +102,7 @@ def train(
     text: Names = (),
     drop: Names = (),
     curves: str = "auto",
+    interactions: str | int = "auto",
     convert: Mapping[str, str] | None = None,
     weight: str | None = None,
     metric: str | None = None,
@@ -164,8 +166,11 @@ def train(
     drop : str or sequence of str, optional
         Columns to ignore.
     curves : {"auto", "yes", "no"}, default "auto"
-        Whether numbers become piecewise linear curves; auto: if they are better in cross-validation
-        by more than a standard error.
+        Whether numbers become piecewise linear curves; auto: if they are better on rows held out by
+        more than a standard error.
+    interactions : {"auto", "no"} or int, default "auto"
+        Pairs of columns whose products become features, beside curves: how many, the best of all
+        pairs; auto: up to 20, if they are better on rows held out.
     convert : mapping of str to str, optional
         How text columns are converted, instead of the guess: ``{"when": "day-first"}``.
     weight : str, optional
@@ -267,6 +272,7 @@ def train(
             class_weight=checked_class_weight(class_weight),
             target_log=_choice("target_log", target_log, TARGET_LOGS),
             curves=_choice("curves", curves, CURVES),
+            interactions=checked_interactions(interactions),
             settings=dict(set or {}),
             columns={kind: list(_names(columns[kind])) for kind in COLUMN_KINDS},
             conversions=checked_conversions(convert or {}),

@@ -21,7 +21,7 @@ from separable.data.table import (
 from separable.errors import Message, Option, OptionError, by_spelling
 from separable.features.table.category_column import categories_of
 from separable.features.table.table_encoder import TableEncoder
-from separable.fitting.penalty_basis import basis_of
+from separable.fitting.penalty_basis import are_smoothed, basis_of
 from separable.fitting.separation_error import naming_columns
 from separable.model.files.training_rows import TrainingRows
 from separable.model.words import counted
@@ -105,6 +105,8 @@ class Problem:
         Whether learners are fitted to the logarithm of the target.
     curves : bool
         Whether numbers become curves.
+    interactions : tuple of (str, str)
+        Pairs of columns whose products are features.
     """
 
     data: Any
@@ -121,6 +123,7 @@ class Problem:
     converted: dict[str, str] = field(default_factory=dict)
     target_log: bool = False
     curves: bool = False
+    interactions: tuple[tuple[str, str], ...] = ()
 
     def __len__(self) -> int:
         return len(self.target.values)
@@ -444,7 +447,9 @@ class Encoded:
     def learned_rows(self, learner: Any) -> Rows:
         """Return the rows that a learner is fitted to: with curves, in the basis of its penalty."""
         encoder, rows = self(counts=adds_counts(learner))
-        basis = basis_of(encoder, learner)
+        problem, chosen = self.problem, self.chosen
+        y, weight = problem.fit_values(chosen), problem.weight_of(chosen)
+        basis = basis_of(encoder, learner, rows, y, weight)
         if basis is None:
             return rows
         if self._in_basis is None:
@@ -457,6 +462,7 @@ class Encoded:
         encoder = TableEncoder(
             scale=not counts,
             curves=problem.curves,
+            interactions=problem.interactions or None,
             n_jobs=options.threads,
             conversions=conversions,
         )
@@ -484,7 +490,7 @@ def fit_encoded(
     if hasattr(learner, "group_by"):
         learner.group_by(encoder)
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
-    basis = basis_of(encoder, learner)
+    basis = basis_of(encoder, learner, rows, y, sample_weight)
     with naming_columns(encoder.feature_names):
         learner.fit(rows if basis is None else basis.rows(rows), y, **given)
     made: Model = learner.model_ if basis is None else basis.published(learner.model_)
@@ -509,6 +515,8 @@ def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
         nonnegative=not len(rows.values) or bool(rows.values.min() >= 0),
         text=any(each.kind == "text" for each in encoder.column_encoders),
         deviation=deviation if 0.0 < deviation < np.inf else 1.0,
+        smoothed=are_smoothed(encoder),
+        interactions=bool(encoder.pair_encoders),
     )
 
 

@@ -355,6 +355,7 @@ def test_parameters_and_clone():
         "conversions": None,
         "scale": True,
         "curves": False,
+        "interactions": None,
         "min_count": None,
         "unseen": "zero",
         "n_jobs": None,

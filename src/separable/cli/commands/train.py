@@ -15,6 +15,7 @@ from separable.cli.options.training_options import (
     budget_option,
     curves_option,
     decision_options,
+    interactions_option,
     problem_options,
     stream_options,
 )
@@ -46,6 +47,7 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
 @click.argument("data", metavar="DATA")
 @problem_options
 @curves_option
+@interactions_option
 @decision_options
 @budget_option
 @heading(

@@ -25,6 +25,7 @@ from separable.workflow.options import (
     checked_budget,
     checked_class_weight,
     checked_cost,
+    checked_interactions,
     checked_models,
     checked_threshold,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "convert_option",
     "curves_option",
     "decision_options",
+    "interactions_option",
     "only",
     "problem_options",
     "stream_options",
@@ -203,8 +205,17 @@ curves_option = heading(
         default="auto",
         show_default=True,
         metavar="auto|yes|no",
-        help="Make curves of numbers. auto: if cross-validation is better.",
+        help="Make curves of numbers. auto: if they are better on rows held out.",
     ),
+)
+
+interactions_option = click.option(
+    "--interactions",
+    default="auto",
+    show_default=True,
+    metavar="auto|N|no",
+    callback=lambda ctx, param, value: checked_interactions(value),  # noqa: ARG005
+    help="Add the N best products of two columns. auto: if they are better on rows held out.",
 )
 
 

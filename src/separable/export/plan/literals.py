@@ -50,6 +50,15 @@ def described(plan: Plan) -> dict[str, Any]:
     return {
         "takes": plan.takes,
         "steps": [_step(step) for step in plan.steps],
+        "pairs": [
+            {
+                "columns": pair.columns,
+                "axes": [_step(axis) for axis in pair.axes],
+                "start": pair.start,
+                "width": pair.width,
+            }
+            for pair in plan.pairs
+        ],
         "threshold": plan.threshold,
         "score_threshold": plan.score_threshold,
         "output_range": plan.output_range,

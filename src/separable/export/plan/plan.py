@@ -25,6 +25,7 @@ __all__ = [
     "ExportError",
     "NumberStep",
     "NumbersStep",
+    "PairStep",
     "Plan",
     "RecordStep",
     "Step",
@@ -32,6 +33,7 @@ __all__ = [
     "TextStep",
     "refuse_mixed_levels",
     "refuse_nul_texts",
+    "refuse_pairs",
     "refuse_texts",
 ]
 
@@ -274,6 +276,38 @@ Step: TypeAlias = (
 
 
 @dataclass(frozen=True)
+class PairStep:
+    """The products of the features of two columns.
+
+    Parameters
+    ----------
+    columns : tuple of (int, int)
+        Indices of both columns among the steps of the plan.
+    first, second : CurveStep, CategoryStep or BooleanStep
+        How each column is encoded within the pair, at features counted from 0.
+    start : int
+        Feature index of the first product.
+    width : int
+        Features of the second column: i of the first times j of the second is at
+        ``start + i * width + j``.
+    size : int
+        Features of the first column.
+    """
+
+    columns: tuple[int, int]
+    first: Step
+    second: Step
+    start: int
+    width: int
+    size: int
+
+    @property
+    def axes(self) -> tuple[Step, Step]:
+        """How both columns are encoded."""
+        return self.first, self.second
+
+
+@dataclass(frozen=True)
 class Plan:
     """A model as encoding steps and weights.
 
@@ -295,6 +329,8 @@ class Plan:
         Binarization: values above it become 1, others 0.
     output_range : tuple of float, or None
         Regression of a logarithm: the prediction is exp(score), within this range.
+    pairs : tuple of PairStep
+        Products of columns; with the features of single columns they make the score.
     """
 
     learner: str
@@ -308,6 +344,7 @@ class Plan:
     threshold: float | None
     score_threshold: float = 0.0
     output_range: tuple[float, float] | None = None
+    pairs: tuple[PairStep, ...] = ()
 
     @property
     def title(self) -> str:
@@ -354,6 +391,7 @@ class Plan:
     def kinds(self) -> set[str]:
         """The sections of a runtime file that the steps need: their kinds and conversions."""
         made = {step.kind for step in self.steps}
+        made |= {axis.kind for pair in self.pairs for axis in pair.axes}
         for conversion in self.conversions:
             if conversion is not None:
                 made |= {"converted", f"{conversion_kind(conversion)} conversion"}
@@ -362,6 +400,17 @@ class Plan:
     def has(self, kind: str) -> bool:
         """Return whether the plan has a step of this kind."""
         return any(step.kind == kind for step in self.steps)
+
+
+def refuse_pairs(plan: Plan, language: str) -> None:
+    """Refuse interactions in a language that does not compute them yet."""
+    if plan.pairs:
+        first, second = (plan.columns[at] for at in plan.pairs[0].columns)
+        raise ExportError(
+            f"This {plan.learner} model has interactions, such as that of {first!r:.80} and "
+            f"{second!r:.80}, which are not exported to {language}. Export it to Python or "
+            "JavaScript (js), or train with interactions='no' (--interactions no)."
+        )
 
 
 def refuse_texts(plan: Plan, language: str) -> None:

@@ -16,6 +16,7 @@ from separable.export.plan.plan import (
     ExportError,
     NumbersStep,
     NumberStep,
+    PairStep,
     Plan,
     RecordStep,
     Step,
@@ -93,6 +94,7 @@ def plan_of(model: Any) -> Plan:
         threshold=model.threshold,
         score_threshold=model.score_threshold,
         output_range=model.output_range,
+        pairs=_pair_steps(model.encoder) if isinstance(model.encoder, TableEncoder) else (),
     )
 
 
@@ -159,6 +161,19 @@ def _table_steps(encoder: TableEncoder) -> tuple[Step, ...]:
     for column in encoder.column_encoders:
         steps.append(_column_step(column, first))
         first += len(column.feature_names)
+    return tuple(steps)
+
+
+def _pair_steps(encoder: TableEncoder) -> tuple[PairStep, ...]:
+    steps: list[PairStep] = []
+    at = {column.name: index for index, column in enumerate(encoder.column_encoders)}
+    start = sum(column.width for column in encoder.column_encoders)
+    for pair in encoder.pair_encoders:
+        axes = _column_step(pair.first, 0), _column_step(pair.second, 0)
+        first, second = (at[name] for name in pair.columns)
+        width = pair.second.width
+        steps.append(PairStep((first, second), *axes, start, width, pair.first.width))
+        start += pair.width
     return tuple(steps)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from separable.typing import Floats
 
-__all__ = ["smooth_basis"]
+__all__ = ["hats", "smooth_basis"]
 
 #: The scale of a hat is divided by 2 to this power where its width is halved.
 DECAY = 0.75
@@ -36,7 +36,7 @@ def smooth_basis(knots: Floats, rows: Floats) -> Floats:
     """
     n = len(knots)
     lines = [_standardized(values, rows) for values in (knots, np.arange(n, dtype=np.float64))]
-    return np.column_stack([*lines, *_hats(n)])
+    return np.column_stack([*lines, *hats(n, DECAY)])
 
 
 def _standardized(values: Floats, rows: Floats) -> Floats:
@@ -49,8 +49,16 @@ def _standardized(values: Floats, rows: Floats) -> Floats:
     return result
 
 
-def _hats(n: int) -> Iterator[Floats]:
-    """Yield the hats, one for each inner knot: 0 at two knots, and highest halfway between."""
+def hats(n: int, decay: float) -> Iterator[Floats]:
+    """Yield the hats, one for each inner knot: 0 at two knots, and highest halfway between.
+
+    Parameters
+    ----------
+    n : int
+        Number of knots.
+    decay : float
+        The scale of a hat is divided by 2 to this power where its width is halved.
+    """
     scale, pieces = HAT_SCALE, [(0, n - 1)]
     while pieces:
         halves: list[tuple[int, int]] = []
@@ -59,4 +67,4 @@ def _hats(n: int) -> Iterator[Floats]:
                 middle = (low + high) // 2
                 yield scale * np.interp(np.arange(n), [low, middle, high], [0.0, 1.0, 0.0])
                 halves += [(low, middle), (middle, high)]
-        scale, pieces = scale * 2.0**-DECAY, halves
+        scale, pieces = scale * 2.0**-decay, halves

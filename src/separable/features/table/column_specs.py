@@ -20,10 +20,18 @@ from separable.features.text.terms import HashedNames
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from separable.features.interaction.pair_column import PairColumn
     from separable.features.table.column_states import ColumnEncoder
 
 
-__all__ = ["PARAMETERS", "check_options", "column_specs_of", "names_of_numbers", "unseen_policies"]
+__all__ = [
+    "PARAMETERS",
+    "check_options",
+    "column_specs_of",
+    "names_of_numbers",
+    "pairs_of",
+    "unseen_policies",
+]
 
 #: Parameters that name columns.
 PARAMETERS = ("number", "category", "boolean", "date", "text", "drop")
@@ -66,6 +74,8 @@ def column_specs_of(encoder: Any, names: Sequence[str]) -> dict[str, ColumnSpec]
         if spec.kind == "number" and isinstance(spec.options, dict):
             curve = bool(spec.options.get("curve", curve))
         specs[name] = replace(spec, curve=curve)
+    for name in {name for pair in pairs_of(encoder.interactions, names) for name in pair}:
+        specs[name] = replace(specs[name], paired=True)
     for name, given in _conversions(encoder.conversions, names).items():
         if specs[name].kind in ("category", "boolean", "text", "drop"):
             raise ValueError(
@@ -91,6 +101,32 @@ def _conversions(given: Any, names: Sequence[str]) -> Mapping[str, Any]:
     for name, conversion in given.items():
         requested(conversion, name)
     return given
+
+
+def pairs_of(interactions: Any, names: Collection[str] | None = None) -> list[tuple[str, str]]:
+    """Return the requested pairs of columns, checked.
+
+    Parameters
+    ----------
+    interactions : sequence of (str, str), or None
+    names : collection of str, optional
+        Existing columns.
+    """
+    pairs = [] if interactions is None else list(interactions)
+    for pair in pairs:
+        texts = isinstance(pair, (tuple, list)) and all(isinstance(each, str) for each in pair)
+        if not texts or len(set(pair)) != 2 or len(pair) != 2:
+            raise ValueError(
+                "The 'interactions' parameter of TableEncoder must be a list of pairs of different "
+                f"columns, such as [('age', 'sex')]. Got {pair!r:.80} instead."
+            )
+        if names is not None:
+            require_columns(pair, names, "The table")
+    sets = [frozenset(pair) for pair in pairs]
+    if len(set(sets)) < len(sets):
+        twice = next(pair for pair in pairs if sets.count(frozenset(pair)) > 1)
+        raise ValueError(f"The interaction {twice!r} is given twice. Keep one.")
+    return [(first, second) for first, second in pairs]
 
 
 def check_options(min_count: Any) -> None:
@@ -133,12 +169,12 @@ def _check_column_options(kind: str, name: str, options: Any) -> None:
     _policy(options.get("unseen", "zero"))
 
 
-def names_of_numbers(columns: Sequence[ColumnEncoder]) -> Sequence[str]:
+def names_of_numbers(columns: Sequence[ColumnEncoder | PairColumn]) -> Sequence[str]:
     """Return the output feature names of all columns, as a sequence equal to their tuple.
 
     Parameters
     ----------
-    columns : sequence of ColumnEncoder
+    columns : sequence of ColumnEncoder and PairColumn
         Fitted.
     """
     names = ChainedTexts([column.feature_names for column in columns])
@@ -147,7 +183,7 @@ def names_of_numbers(columns: Sequence[ColumnEncoder]) -> Sequence[str]:
     return _unique(list(names))
 
 
-def _surely_differ(columns: Sequence[ColumnEncoder]) -> bool:
+def _surely_differ(columns: Sequence[ColumnEncoder | PairColumn]) -> bool:
     """Return whether no two names can be equal, without creating those of levels and terms."""
     many = [column for column in columns if isinstance(column, _LARGE)]
     short_lists = [

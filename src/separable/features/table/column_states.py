@@ -77,12 +77,20 @@ class ColumnSpec:
         Empty, or the column's name with the conversion that the user gave.
     curve : bool
         Whether a number becomes a curve.
+    paired : bool
+        Whether the column is part of an interaction.
     """
 
     kind: str | None = None
     options: Any = None
     conversions: Mapping[str, Given] = field(default_factory=dict)
     curve: bool = False
+    paired: bool = False
+
+    @property
+    def counts_values(self) -> bool:
+        """Whether the values of a number are counted, for its knots."""
+        return self.curve or self.paired
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +247,8 @@ class ColumnState:
         if self.state is None:
             return self.why
         if isinstance(self.state, NumberState):
-            curve = None if self.state.values is None else curve_of(self.name, self.state.values)
+            values = self.state.values if self.spec.curve else None
+            curve = None if values is None else curve_of(self.name, values)
             if curve is not None:
                 return curve
             return self.state.finish(self.name, scale=self.is_scaled(default=scale))
@@ -393,7 +402,7 @@ def _number_states(
     values = numbers_of_each(list(numbers), list(numbers.values()))
     states = dict(zip(numbers, NumberState.of_each(values), strict=True))
     for name, column in zip(numbers, values, strict=True):
-        if specs is not None and specs[name].curve:
+        if specs is not None and specs[name].counts_values:
             states[name] = replace(states[name], values=ValueCounts.of(column))
     return states
 
@@ -402,10 +411,10 @@ def _learn(spec: ColumnSpec, kind: str, name: str, column: TypedColumn) -> State
     if kind in ("number", "unknown"):
         if isinstance(column, Categories) and not column.levels:
             gone = len(column.codes)
-            counts = ValueCounts(missing=gone) if spec.curve else None
+            counts = ValueCounts(missing=gone) if spec.counts_values else None
             return NumberState(missing=gone, values=counts)
         values = numbers_of(name, column)
-        counts = ValueCounts.of(values) if spec.curve else None
+        counts = ValueCounts.of(values) if spec.counts_values else None
         return replace(NumberState.of(values), values=counts)
     if kind == "category":
         return CategoryState.of(column)

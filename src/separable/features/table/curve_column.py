@@ -106,7 +106,9 @@ class CurveColumn:
         return None
 
 
-def curve_of(name: str, counts: ValueCounts) -> CurveColumn | None:
+def curve_of(
+    name: str, counts: ValueCounts, n_knots: int = MOST_KNOTS, least_values: int = MIN_VALUES
+) -> CurveColumn | None:
     """Return the curve of a column; None if it has too few values.
 
     Parameters
@@ -114,10 +116,14 @@ def curve_of(name: str, counts: ValueCounts) -> CurveColumn | None:
     name : str
     counts : ValueCounts
         Of the training rows.
+    n_knots : int
+        Most quantile knots.
+    least_values : int
+        Fewest distinct values, and knots.
     """
-    n_knots = min(MOST_KNOTS, max(MIN_VALUES, int(counts.counts.sum()) // ROWS_PER_KNOT))
-    knots = choose_knots(counts, n_knots) if len(counts.values) >= MIN_VALUES else np.empty(0)
-    if len(knots) < MIN_VALUES or not np.isfinite(knots[-1] - knots[0]):
+    n_knots = min(n_knots, max(least_values, int(counts.counts.sum()) // ROWS_PER_KNOT))
+    knots = choose_knots(counts, n_knots) if len(counts.values) >= least_values else np.empty(0)
+    if len(knots) < least_values or not np.isfinite(knots[-1] - knots[0]):
         return None
     left, right, t = SplineColumn(name, knots, missing=False).encode(counts.values)
     parts = (left, 1.0 - t), (right, t)

@@ -21,9 +21,10 @@ from separable.data.ingest.conversions.conversion import (
 )
 from separable.data.ingest.conversions.guessing import requested
 from separable.data.strings import PackedTexts, is_texts, pack_strings
+from separable.features.interaction.pair_column import PairColumn
 from separable.features.spline.spline_serialization import check_breaks
 from separable.features.table.category_column import UNSEEN, CategoryColumn
-from separable.features.table.column_specs import PARAMETERS
+from separable.features.table.column_specs import PARAMETERS, pairs_of
 from separable.features.table.curve_column import CurveColumn
 from separable.features.table.date_column import CYCLES, NUMBERS, DateColumn
 from separable.features.table.number_column import BooleanColumn, NumberColumn
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from separable.features.base import Tensors, Values
     from separable.features.table.column_states import ColumnEncoder
 
-__all__ = ["Parts", "options_from_values", "tensors_of", "values_of"]
+__all__ = ["Parts", "add_pairs", "options_from_values", "tensors_of", "values_of"]
 
 #: Parameters that name columns in files of the first version.
 FIRST_PARAMETERS = ("number", "category", "drop")
@@ -126,6 +127,19 @@ def _add_later_kinds(
         tensors |= {f"text/{index}/{key}": part for key, part in parts.items()}
     if texts:
         values["texts"] = [json for _, json in texts]
+
+
+def add_pairs(
+    pairs: Sequence[PairColumn],
+    tensors: dict[str, NDArray[Any] | Sequence[str]],
+    values: dict[str, Any],
+) -> None:
+    """Add the interactions to the parts of the columns: each as the parts of its two sides."""
+    parts = [tensors_of([pair.first, pair.second], {}, pair.columns) for pair in pairs]
+    for index, (own, _) in enumerate(parts):
+        tensors |= {f"pair/{index}/{key}": part for key, part in own.items()}
+    if parts:
+        values["pairs"] = [json for _, json in parts]
 
 
 class Parts:
@@ -273,16 +287,34 @@ class Parts:
             raise ValueError("The saved TableEncoder is damaged: wrong 'texts'.")
         out = []
         for index, (name, missing) in enumerate(columns):
-            prefix = f"text/{index}/"
-            tensors_of_kind = {
-                key.removeprefix(prefix): part
-                for key, part in self._tensors.items()
-                if key.startswith(prefix)
-            }
-            out.append(
-                TextColumn(name, TextEncoder.from_parts(tensors_of_kind, saved[index]), missing)
-            )
+            encoder = TextEncoder.from_parts(self._with_prefix(f"text/{index}/"), saved[index])
+            out.append(TextColumn(name, encoder, missing))
         return out
+
+    def pairs(self) -> list[PairColumn]:
+        """Return the interactions."""
+        saved = self._values.get("pairs", [])
+        if not isinstance(saved, list) or not all(isinstance(each, dict) for each in saved):
+            raise ValueError("The saved TableEncoder is damaged: wrong 'pairs'.")
+        names = self._texts("names")
+        made = []
+        for index, values in enumerate(saved):
+            axes = [
+                axis
+                for axis in Parts(self._with_prefix(f"pair/{index}/"), values).encoders()
+                if isinstance(axis, (CurveColumn, CategoryColumn, BooleanColumn))
+            ]
+            _check(len(axes) == 2, "wrong pair")
+            _check(all(each.name in names for each in axes), "a pair of unknown columns")
+            made.append(PairColumn(*axes))
+        return made
+
+    def _with_prefix(self, prefix: str) -> dict[str, Any]:
+        return {
+            key.removeprefix(prefix): part
+            for key, part in self._tensors.items()
+            if key.startswith(prefix)
+        }
 
     def dropped(self) -> dict[str, str]:
         """Return the dropped columns, with the reasons."""
@@ -365,6 +397,8 @@ def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[st
     unseen = parameters["unseen"]
     if parameters["curves"]:
         values["curves"] = True
+    if parameters["interactions"]:
+        values["interactions"] = [list(pair) for pair in parameters["interactions"]]
     if unseen != "zero":
         values["unseen"] = unseen if isinstance(unseen, str) else dict(unseen)
     return values
@@ -427,6 +461,7 @@ def options_from_values(values: Values) -> dict[str, Any]:
     min_count = values.get("min_count")
     curves = values.get("curves", False)
     _check(isinstance(curves, bool), "'curves' must be true or false")
+    interactions = pairs_of(values.get("interactions"))
     _check(min_count is None or type(min_count) is int, "'min_count' must be a whole number")
     unseen = values.get("unseen", "zero")
     named = unseen.values() if isinstance(unseen, dict) else [unseen]
@@ -438,6 +473,7 @@ def options_from_values(values: Values) -> dict[str, Any]:
         "min_count": min_count,
         "unseen": unseen,
         "curves": curves,
+        "interactions": interactions or None,
     }
 
 

@@ -10,6 +10,7 @@ Source: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., 2003, alg
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +33,9 @@ __all__ = ["SparseRidge", "SparseSolution", "is_sparse_and_large", "may_stop_ear
 
 #: Columns above which sparse rows are solved here; below, sums and a dense factor are faster.
 MIN_COLUMNS = 600
+#: Dense products of columns that cost as much as one non-zero does in all iterations: rows with
+#: many non-zeros are summed up to more columns.
+PRODUCTS_PER_NONZERO = 12_000
 #: Rows above which they are, if there are more columns than rows.
 MIN_WIDE_ROWS = 2000
 #: Maximum columns that the preconditioner solves for densely.
@@ -54,9 +58,15 @@ BLOCK_VALUES = 1 << 18
 
 def is_sparse_and_large(data: Data) -> bool:
     """Return whether rows are sparse and too many columns for sums of their products."""
-    if not data.rows.is_sparse or data.rows.n_features <= MIN_COLUMNS:
+    if not data.rows.is_sparse or data.rows.n_features <= _most_columns(data):
         return False
     return not data.is_wide or data.n_counted > MIN_WIDE_ROWS
+
+
+def _most_columns(data: Data) -> float:
+    """Return up to how many columns sums of products cost less than conjugate gradients."""
+    nonzeros = len(data.rows.values) / max(data.n_counted, 1)
+    return max(MIN_COLUMNS, min(math.sqrt(PRODUCTS_PER_NONZERO * nonzeros), MAX_DENSE_SYSTEM))
 
 
 def may_stop_early(data: Data) -> bool:

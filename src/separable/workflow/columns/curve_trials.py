@@ -1,12 +1,16 @@
-"""Numbers as lines or as curves: both encodings are compared by cross-validation.
+"""Numbers as lines, as curves, or as curves with interactions: compared on rows held out.
 
-One learner with its search is validated on the same folds of at most `MOST_ROWS` training rows. The
-numbers stay lines unless curves are better by more than a standard error of the difference.
+Each way is an additive model with a smoothing level for each term, fitted by penalized least
+squares to the same rows; for classes to their 0/1 indicators, and a logistic regression on these
+few fitted numbers gives probabilities (linear discriminant analysis in the way of optimal scoring).
+Squared errors, or log losses, on the rows of one or more folds decide. The simplest way within a
+standard error of the best is taken. Pairs of columns are screened on the rows that the models are
+fitted to, never on those held out.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,81 +19,109 @@ from separable.data.columns import as_columns
 from separable.data.table import TableError
 from separable.errors import Message, Option
 from separable.features.table.curve_column import CurveColumn
-from separable.fitting.fit_progress import counting_fits
-from separable.fitting.penalty_basis import basis_of
+from separable.fitting.penalty_basis import additive_fit, targets_of, terms_of
 from separable.model.metrics.evaluation import figure
 from separable.model.metrics.metric_registry import METRICS
+from separable.select.pair_screen import ScreenedPair, ScreenOptions, screen_pairs
 from separable.workflow.columns.sampled_table import encoder_of, narrow
 from separable.workflow.holdout_splits import folds_of, part_of
-from separable.workflow.learners import LEARNERS, new_learner
+from separable.workflow.learners import new_learner
 from separable.workflow.progress import detail, step
-from separable.workflow.training_problem import adds_counts
+from separable.workflow.training_problem import adds_counts, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     import pyarrow as pa
 
+    from separable.features.table.table_encoder import TableEncoder
+    from separable.fitting.smoothing import AdditiveFit
     from separable.typing import Floats
-    from separable.workflow.holdout_splits import Folds
     from separable.workflow.target import Rows
     from separable.workflow.training_problem import Problem
 
-__all__ = ["with_curves"]
-
-#: Most rows of the comparison, and most of its numbers: rows, columns and classes.
-MOST_ROWS, MOST_NUMBERS = 5000, 3e6
-#: Fewest rows on which curves are compared.
-LEAST_ROWS = 60
-
-#: The learner that is validated with its search, and its metric, by task.
-LEARNERS_OF = {
-    "classification": ("logistic-regression", "log_loss"),
-    "regression": ("ridge", "rmse"),
-}
+__all__ = ["DEFAULT_OPTIONS", "TrialOptions", "with_curves"]
 
 
-def with_curves(problem: Problem, chosen: Rows) -> Problem:
-    """Return the problem with numbers as curves where that validates better.
+@dataclass(frozen=True)
+class TrialOptions:
+    """Limits of the comparison.
+
+    Parameters
+    ----------
+    rows : int
+        Most rows.
+    least_rows : int
+        Fewest rows on which curves are compared.
+    held_out : int
+        Folds are held out one after the other until this many rows were.
+    pair_rows : int
+        Rows for each interaction: 1000 rows have at most 20 of them.
+    C : float
+        Of the logistic regression on the fitted indicators.
+    least_probability : float
+        Smaller probabilities of the class of a row count as this one.
+    """
+
+    rows: int = 8000
+    least_rows: int = 60
+    held_out: int = 1200
+    pair_rows: int = 50
+    C: float = 100.0
+    least_probability: float = 1e-6
+
+
+DEFAULT_OPTIONS = TrialOptions()
+
+#: The ways, from the simplest, and how messages name them.
+LINES, CURVES, PAIRS = "lines", "curves", "curves and interactions"
+
+
+def with_curves(problem: Problem, chosen: Rows, options: TrialOptions = DEFAULT_OPTIONS) -> Problem:
+    """Return the problem with numbers as curves, and pairs of columns, where that is better.
 
     Parameters
     ----------
     problem : Problem
-        ``options.curves`` is "auto", "yes" or "no".
+        ``options.curves`` is "auto", "yes" or "no"; ``options.interactions`` is "auto", "no" or a
+        number of pairs.
     chosen : ndarray of int
         The training rows; only these are used.
+    options : TrialOptions
     """
-    asked, options = problem.options.curves, problem.options
-    if asked == "no" or (asked == "auto" and _only_counts(problem)):
+    curves, pairs = problem.options.curves, problem.options.interactions
+    if _only_counts(problem) and curves == "auto":
+        curves = "no"
+    ways = [way for way in (LINES, CURVES, PAIRS) if _is_allowed(way, curves, pairs)]
+    if ways == [LINES]:
         return problem
-    if asked == "yes":
+    if ways == [CURVES]:
         return replace(problem, curves=True)
-    part = chosen[part_of(problem, chosen, _rows_to_compare(problem), options.seed)]
-    folds = folds_of(problem, part, options.folds, options.seed)
-    table = problem.take(part)
-    columns = curved_columns(problem, table) if folds and len(part) >= LEAST_ROWS else []
-    if not columns:
-        return problem
-    n_fits = 2 * len(folds or ()) * len(_grid(problem, part)[1])
-    with (
-        step("Comparing lines and curves") as progress,
-        counting_fits(lambda fits: progress(fits / n_fits, f"{fits} of {n_fits} fits")),
-    ):
-        table = narrow(problem, table, columns)
-        lines, curves = (_scores(problem, table, part, folds, curved) for curved in (False, True))
-    if lines is None or curves is None:
-        return problem
-    message = _note(problem, lines, curves, len(part))
-    if _are_better(lines, curves):
-        return replace(problem, curves=True, notes=(*problem.notes, message))
-    detail(message.spelled("command"))
-    return problem
+    with step("Comparing lines, curves and interactions") as progress:
+        trial = _Trial.of(problem, chosen, options)
+        if trial is None:
+            return replace(problem, curves=curves == "yes")
+        errors = trial.errors(ways, progress) if len(ways) > 1 else None
+        way = ways[0] if errors is None else _simplest(errors)
+        screened = trial.screened() if way == PAIRS else []
+    if errors is not None:
+        message = _note(problem, errors, way, trial)
+        if way == LINES:
+            detail(message.spelled("command"))
+        else:
+            problem = replace(problem, notes=(*problem.notes, message))
+    if way == PAIRS and screened:
+        problem = replace(problem, notes=(*problem.notes, _pairs_note(screened)))
+    names = tuple(pair.columns for pair in screened)
+    return replace(problem, curves=way != LINES, interactions=names)
 
 
-def _are_better(lines: Floats, curves: Floats) -> bool:
-    gains = lines - curves
-    error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else np.inf
-    return bool(gains.mean() > error)
+def _is_allowed(way: str, curves: str, pairs: str | int) -> bool:
+    if isinstance(pairs, int):  # a number of pairs
+        return way == PAIRS and curves != "no"
+    if way == LINES:
+        return curves != "yes"
+    return curves != "no" and (way == CURVES or pairs == "auto")
 
 
 def _only_counts(problem: Problem) -> bool:
@@ -98,13 +130,140 @@ def _only_counts(problem: Problem) -> bool:
     return bool(learners) and all(adds_counts(one) or hasattr(one, "binarize") for one in learners)
 
 
-def _rows_to_compare(problem: Problem) -> int:
-    classes = len(np.unique(problem.target.values)) if problem.task == "classification" else 1
-    scores = classes if classes > 2 else 1
-    return int(max(min(MOST_ROWS, MOST_NUMBERS / (scores * problem.features.num_columns)), 500))
+def _simplest(errors: dict[str, Floats]) -> str:
+    """Return the first way whose mean error is within a standard error of the least."""
+    best = min(errors, key=lambda way: float(errors[way].mean()))
+    for way, each in errors.items():
+        loss = each - errors[best]
+        if float(loss.mean()) <= float(loss.std(ddof=1)) / np.sqrt(len(loss)):
+            return way
+    return best
 
 
-def curved_columns(problem: Problem, table: pa.Table) -> list[str]:
+@dataclass(frozen=True)
+class _Trial:
+    """A bounded sample of the training rows."""
+
+    problem: Problem
+    options: TrialOptions
+    part: Rows
+    table: pa.Table
+    targets: Floats
+    weight: Floats | None
+
+    @classmethod
+    def of(cls, problem: Problem, chosen: Rows, options: TrialOptions) -> _Trial | None:
+        """Return the sample; None if there are too few rows, or no column becomes a curve."""
+        part = chosen[part_of(problem, chosen, options.rows, problem.options.seed)]
+        if len(part) < options.least_rows:
+            return None
+        table = problem.take(part)
+        columns = _curved_columns(problem, table)
+        classes = problem.task == "classification"
+        targets = targets_of(problem.fit_values(part), classes)
+        if not columns and not isinstance(problem.options.interactions, int):
+            return None
+        narrowed = narrow(problem, table, columns)
+        return cls(problem, options, part, narrowed, targets, problem.weight_of(part))
+
+    def errors(
+        self, ways: list[str], progress: Callable[[float, str], None]
+    ) -> dict[str, Floats] | None:
+        """Return the errors of the rows held out by each way; None if they fail."""
+        options = self.problem.options
+        folds = folds_of(self.problem, self.part, options.folds, options.seed)
+        parts: dict[str, list[Floats]] = {way: [] for way in ways}
+        scored, wanted = 0, min(self.options.held_out, len(self.part))
+        for train, test in folds or ():
+            if scored >= wanted:
+                break
+            try:
+                made = self._fold_errors(ways, np.asarray(train), np.asarray(test))
+            except TableError:
+                return None
+            for way, each in made.items():
+                parts[way].append(each)
+            scored += len(test)
+            progress(min(scored / wanted, 1.0), f"{scored} rows held out")
+        if scored < 2:
+            return None
+        joined = {way: np.concatenate(each) for way, each in parts.items()}
+        both = CURVES in joined and PAIRS in joined
+        if both and np.array_equal(joined[CURVES], joined[PAIRS]):
+            del joined[PAIRS]  # no fold had a pair
+        return joined
+
+    def _fold_errors(self, ways: list[str], train: Rows, test: Rows) -> dict[str, Floats]:
+        made: dict[str, Floats] = {}
+        pairs: list[ScreenedPair] = []
+        for way in ways:
+            if way == PAIRS:
+                pairs = self.screened(train)
+                if not pairs and CURVES in made:
+                    made[PAIRS] = made[CURVES]
+                    continue
+            encoder, fit = self._fit(way, train, pairs)
+            fitted, predicted = (
+                fit.predict(encoder.encode(as_columns(rows_of(self.table, part))))
+                for part in (train, test)
+            )
+            weight = None if self.weight is None else self.weight[test]
+            wrong = self._losses(fitted, predicted, train, test)
+            made[way] = wrong * (1.0 if weight is None else weight / weight.mean())
+        return made
+
+    def _losses(self, fitted: Floats, predicted: Floats, train: Rows, test: Rows) -> Floats:
+        """Return the squared error or the log loss of each row held out."""
+        if self.problem.task == "regression":
+            return np.asarray((self.targets[test] - predicted)[:, 0] ** 2)
+        classes = self.problem.fit_values(self.part)
+        weight = None if self.weight is None else self.weight[train]
+        learner = new_learner("logistic-regression", C=self.options.C)
+        learner.fit(fitted, classes[train], sample_weight=weight)
+        probabilities = learner.predict_proba(predicted)
+        of_class = learner.classes_ == classes[test][:, None]
+        own = (probabilities * of_class).sum(axis=1)  # 0 for a class that was never seen
+        return np.asarray(-np.log(np.maximum(own, self.options.least_probability)))
+
+    def _fit(
+        self, way: str, train: Rows, pairs: list[ScreenedPair]
+    ) -> tuple[TableEncoder, AdditiveFit]:
+        """Fit one way to some rows of the sample."""
+        columns = as_columns(rows_of(self.table, train))
+        encoder = encoder_of(self.problem, (), self.table.column_names)
+        names = [pair.columns for pair in pairs]
+        encoder.set_params(curves=way != LINES, interactions=names or None)
+        rows = encoder.fit(columns).encode(columns)
+        weight = None if self.weight is None else self.weight[train]
+        fit = additive_fit(rows, terms_of(encoder), self.targets[train], weight)
+        if fit is None:
+            raise TableError("The sample has too many features to compare.")
+        return encoder, fit
+
+    def screened(self, train: Rows | None = None) -> list[ScreenedPair]:
+        """Return the best pairs of some rows of the sample, by residuals of curves."""
+        train = np.arange(len(self.part)) if train is None else train
+        try:
+            encoder, fit = self._fit(CURVES, train, [])
+        except TableError:
+            return []
+        asked = self.problem.options.interactions
+        most = ScreenOptions().pairs if asked == "auto" else int(asked)
+        if asked == "auto":
+            most = min(most, len(train) // self.options.pair_rows)
+        columns = as_columns(rows_of(self.table, train))
+        residuals = self.targets[train] - fit.predict(encoder.encode(columns))
+        weight = None if self.weight is None else self.weight[train]
+        return screen_pairs(
+            columns,
+            residuals,
+            encoder=encoder,
+            sample_weight=weight,
+            options=ScreenOptions(pairs=most),
+        )
+
+
+def _curved_columns(problem: Problem, table: pa.Table) -> list[str]:
     """Return the columns that become curves."""
     encoder = encoder_of(problem, ()).set_params(curves=True)
     try:
@@ -114,53 +273,35 @@ def curved_columns(problem: Problem, table: pa.Table) -> list[str]:
     return [each.name for each in encoder.column_encoders if isinstance(each, CurveColumn)]
 
 
-def _scores(
-    problem: Problem, table: pa.Table, part: Rows, folds: Folds | None, curves: bool
-) -> Floats | None:
-    """Return the score of each fold; None if the rows cannot be encoded."""
-    from separable.fitting.scorers import MetricScorer
-    from separable.select.comparison import standings_of
-
-    columns, y = as_columns(table), problem.fit_values(part)
-    encoder = encoder_of(problem, (), table.column_names).set_params(curves=curves)
-    try:
-        rows = encoder.fit(columns).encode(columns)
-    except TableError:
-        return None
-    if problem.task == "classification":
-        y = np.unique(y, return_inverse=True)[1]
-    name, metric = LEARNERS_OF[problem.task]
-    learner = new_learner(name, problem.options.seed, problem.options.threads)
-    parameter, values = _grid(problem, part)
-    basis = basis_of(encoder, learner)
-    classes = np.unique(y) if problem.task == "classification" else None
-    weight = problem.weight_of(part)
-    (standing,) = standings_of(
-        {name: (learner, {parameter: values})},
-        (rows if basis is None else basis.rows(rows)).to_matrix(),
-        y,
-        cv=folds,
-        scorer=MetricScorer(METRICS[metric], classes, None),
-        sample_weight=weight,
-        score_weight=weight,
-    )
-    return standing.scores
-
-
-def _grid(problem: Problem, part: Rows) -> tuple[str, Sequence[float]]:
-    """Return the regularization parameter and its values."""
-    parameter = LEARNERS[LEARNERS_OF[problem.task][0]].regularization
-    assert parameter is not None
-    return parameter.name, parameter.grid(len(part))
-
-
-def _note(problem: Problem, lines: Floats, curves: Floats, rows: int) -> Message:
-    metric = LEARNERS_OF[problem.task][1]
-    as_line, as_curve = (figure(metric, float(each.mean())) for each in (lines, curves))
-    chosen, other = ("curves", "no") if _are_better(lines, curves) else ("lines", "yes")
+def _note(problem: Problem, errors: dict[str, Floats], way: str, trial: _Trial) -> Message:
+    is_number = problem.task == "regression"
+    name = "rmse" if is_number else "log_loss"
+    figures = {
+        each: float(np.sqrt(wrong.mean()) if is_number else wrong.mean())
+        for each, wrong in errors.items()
+    }
+    what = METRICS[name].text
+    listed = ", ".join(f"{figure(name, value)} with {each}" for each, value in figures.items())
+    rows = len(next(iter(errors.values())))
+    option = Option("interactions", "no") if way == PAIRS else Option("curves", "no")
+    if way == LINES:
+        option = Option("curves", "yes")
     return Message(
-        f"Numbers are {chosen}: {METRICS[metric].text} {as_line} with lines, {as_curve} with "
-        f"curves ({len(lines)} folds of {rows} rows). To decide yourself: ",
-        Option("curves", other),
+        f"Numbers are {way}: {what} {listed} ({rows} rows held out of {len(trial.part)}). To "
+        "decide yourself: ",
+        option,
         ".",
+    )
+
+
+def _pairs_note(pairs: list[ScreenedPair]) -> Message:
+    """Return a note that lists the pairs with their gain and its standard error."""
+    shown = ", ".join(
+        f"{pair.first} x {pair.second} ({pair.gain:.0f} ± {pair.standard_error:.0f})"
+        for pair in pairs[:5]
+    )
+    others = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""
+    return Message(
+        f"Interactions, with the decrease of the squared error in units of its variance: {shown}"
+        f"{others}."
     )

@@ -171,5 +171,9 @@ def _made(
         parameter = LEARNERS[name].regularization
         grid = {}
         if parameter is not None and parameter.name not in settings:
-            grid = {parameter.name: parameter.grid(rows, facts.deviation, settings)}
+            grid = {
+                parameter.name: parameter.grid(
+                    rows, facts.deviation, settings, smoothed=facts.smoothed
+                )
+            }
         yield Candidate(name, dict(settings), grid, options.seed, options.threads)

@@ -16,6 +16,7 @@ from separable.export.plan.plan import (
     ExportError,
     NumbersStep,
     NumberStep,
+    refuse_pairs,
     refuse_texts,
 )
 from separable.export.plan.test_vectors import PRECISION
@@ -42,6 +43,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     plan : Plan
     vectors : sequence of Vector
     """
+    refuse_pairs(plan, "C")
     refuse_texts(plan, "C")
     made = runtime("c", "runtime.c")
     kinds = plan.kinds

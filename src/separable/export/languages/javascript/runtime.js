@@ -59,6 +59,25 @@ const separableModel = (() => {
         missing: null,
       },
     ],
+    pairs: [
+      {
+        columns: [5, 2],
+        axes: [
+          {
+            kind: "curve",
+            name: "hours",
+            breaks: [0, 10, 20],
+            indices: [0, 1, 2],
+            linear: false,
+            period: 0,
+            missing: null,
+          },
+          { kind: "boolean", name: "member", true: 0, missing: null },
+        ],
+        start: 11,
+        width: 1,
+      },
+    ],
     threshold: null,
     score_threshold: 0,
     output_range: null,
@@ -66,7 +85,9 @@ const separableModel = (() => {
     calibration: null,
     base: [0],
     places: null,
-    weights: [[1], [2], [-1], [0.5], [0.25], [0.25], [-0.5], [1], [0.25], [0.75], [0.25]],
+    weights: [
+      [1], [2], [-1], [0.5], [0.25], [0.25], [-0.5], [1], [0.25], [0.75], [0.25], [1], [0.5], [-0.5],
+    ],
   };
   const ALPHABET = {
     word: [48, 58, 65, 91, 95, 96, 97, 123],
@@ -577,6 +598,18 @@ const separableModel = (() => {
     if (typeof place === "number" && place >= 0) cells.set(place, (cells.get(place) || 0) + value);
   }
 
+  // Adds the products of the numbers of two columns.
+  function addPair(pair, values, cells) {
+    const [firsts, seconds] = pair.axes.map((axis, k) => {
+      const part = new Map();
+      STEPS[axis.kind](axis, values[pair.columns[k]], part);
+      return part;
+    });
+    firsts.forEach((first, i) =>
+      seconds.forEach((second, j) => put(cells, pair.start + i * pair.width + j, first * second))
+    );
+  }
+
   // The values of a row in the order of COLUMNS.
   function rowOf(row) {
     if (Array.isArray(row)) {
@@ -598,6 +631,7 @@ const separableModel = (() => {
     if (MODEL.takes === "columns") {
       const values = rowOf(row);
       MODEL.steps.forEach((step, i) => STEPS[step.kind](step, values[i], cells));
+      MODEL.pairs.forEach((pair) => addPair(pair, values, cells));
     } else {
       const [step] = MODEL.steps;
       STEPS[step.kind](step, MODEL.takes === "numbers" ? rowOf(row) : row, cells);
@@ -665,7 +699,7 @@ const separableModel = (() => {
   const STEPS = { boolean, category, converted, curve, date, number, numbers, record, text };
 
   // section tables
-  for (const step of MODEL.steps) {
+  for (const step of [...MODEL.steps, ...MODEL.pairs.flatMap((pair) => pair.axes)]) {
     // section category tables
     if (step.kind === "category") {
       step.levels = new Map(step.levels);

@@ -24,6 +24,7 @@ from separable.export.plan.plan import (
     NumberStep,
     refuse_mixed_levels,
     refuse_nul_texts,
+    refuse_pairs,
     refuse_texts,
 )
 
@@ -367,6 +368,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> bytes:
     plan : Plan
     vectors : sequence of Vector
     """
+    refuse_pairs(plan, "ONNX")
     refuse_texts(plan, "ONNX")
     refuse_mixed_levels(plan, "ONNX")
     refuse_nul_texts(plan, "ONNX")

@@ -65,6 +65,25 @@ MODEL: dict[str, Any] = {
             "missing": None,
         },
     ],
+    "pairs": [
+        {
+            "columns": [5, 2],
+            "axes": [
+                {
+                    "kind": "curve",
+                    "name": "hours",
+                    "breaks": [0.0, 10.0, 20.0],
+                    "indices": [0, 1, 2],
+                    "linear": False,
+                    "period": 0.0,
+                    "missing": None,
+                },
+                {"kind": "boolean", "name": "member", "true": 0, "missing": None},
+            ],
+            "start": 11,
+            "width": 1,
+        },
+    ],
     "threshold": None,
     "score_threshold": 0.0,
     "output_range": None,
@@ -72,7 +91,10 @@ MODEL: dict[str, Any] = {
     "calibration": None,
     "base": [0.0],
     "places": None,
-    "weights": [[1.0], [2.0], [-1.0], [0.5], [0.25], [0.25], [-0.5], [1.0], [0.25], [0.75], [0.25]],
+    "weights": [
+        [1.0], [2.0], [-1.0], [0.5], [0.25], [0.25], [-0.5], [1.0], [0.25], [0.75], [0.25],
+        [1.0], [0.5], [-0.5],
+    ],
 }
 TESTS: list[dict[str, Any]] = [
     {
@@ -534,7 +556,7 @@ _STEPS = {
 }
 
 # section tables
-for _step in MODEL["steps"]:
+for _step in MODEL["steps"] + [_axis for _pair in MODEL["pairs"] for _axis in _pair["axes"]]:
 # section category tables
     if _step["kind"] == "category":
         _step["levels"] = dict(_step["levels"])
@@ -560,6 +582,16 @@ def _put(cells, index, value):
         cells[index] = cells.get(index, 0.0) + value
 
 
+def _pair(pair, values, cells):
+    """Add the products of the numbers of two columns."""
+    parts = ({}, {})
+    for axis, column, part in zip(pair["axes"], pair["columns"], parts):
+        _STEPS[axis["kind"]](axis, values[column], part)
+    for i, first in parts[0].items():
+        for j, second in parts[1].items():
+            _put(cells, pair["start"] + i * pair["width"] + j, first * second)
+
+
 def _row(row):
     """Return the values of a row in the order of COLUMNS."""
     if hasattr(row, "keys"):
@@ -576,8 +608,11 @@ def encode(row):
     """Return the numbers that the weights are for: a dict of place to value."""
     cells = {}
     if MODEL["takes"] == "columns":
-        for step, value in zip(MODEL["steps"], _row(row)):
+        values = _row(row)
+        for step, value in zip(MODEL["steps"], values):
             _STEPS[step["kind"]](step, value, cells)
+        for pair in MODEL["pairs"]:
+            _pair(pair, values, cells)
     else:
         step = MODEL["steps"][0]
         _STEPS[step["kind"]](step, _row(row) if MODEL["takes"] == "numbers" else row, cells)

@@ -17,7 +17,7 @@ from separable.export.languages.sql.sql_columns import (
 )
 from separable.export.languages.sql.sql_conversions import conversion_stages, refuse_conversions
 from separable.export.languages.sql.sql_text import identifier, literal, number
-from separable.export.plan.plan import ExportError, refuse_mixed_levels, refuse_texts
+from separable.export.plan.plan import ExportError, refuse_mixed_levels, refuse_pairs, refuse_texts
 from separable.export.plan.test_vectors import PRECISION
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def write(
     keep : sequence of str
         Columns to copy to the output.
     """
+    refuse_pairs(plan, "SQL")
     refuse_texts(plan, "SQL")
     refuse_mixed_levels(plan, "SQL")
     refuse_conversions(plan)

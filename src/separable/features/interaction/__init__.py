@@ -1,0 +1,1 @@
+"""Interactions: products of the features of two columns."""
