@@ -107,6 +107,12 @@ void bind_certified(nb::module_& m) {
         nb::arg("are_residuals"), nb::arg("error"), nb::arg("imbalance"),
         "The sum of gaps, and what errors of scores and an imbalance of z may add to it, by lane; "
         "see certified/row_terms.hpp.");
+    m.def("elastic_net_gap", &elastic_net_gap, nb::arg("rows"), nb::arg("y"),
+          nb::arg("weight").none(), nb::arg("w"), nb::arg("b"), nb::arg("fit_intercept"),
+          nb::arg("centre"), nb::arg("length"), nb::arg("far"), nb::arg("unit").none(),
+          nb::arg("l1"), nb::arg("l2"), nb::arg("positive"), nb::arg("residuals"), nb::arg("dual"),
+          "Intercept, primal, gap and its rounding of squared errors with an elastic net; see "
+          "certified/elastic_net_gap.hpp.");
     m.def("add_outer", &sum_outer, nb::arg("rows"), nb::arg("c"), nb::arg("products"),
           "Add the outer products of rows, each pair of columns once, in either triangle; see "
           "certified/row_products.hpp.");

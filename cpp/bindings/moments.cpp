@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 
@@ -19,6 +20,10 @@ void bind_moments(nb::module_& m) {
           nb::arg("low"), nb::arg("high"),
           "Write the mean, the least and the largest value of each column of dense rows; see "
           "moments/column_ranges.hpp.");
+    m.def("close_pairs", &columns_of_close_pairs, nb::arg("rows"), nb::arg("step"),
+          nb::arg("limit"), nb::arg("size").none(), nb::arg("most"),
+          "The columns in which all but a few pairs of values are close; see "
+          "moments/close_pairs.hpp.");
     m.def("add_dense_blocks", &add_dense, nb::arg("rows"), nb::arg("targets").none(),
           nb::arg("weight").none(), nb::arg("chosen").none(), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("step"), nb::arg("origin"), nb::arg("scale"), nb::arg("total"), nb::arg("offset"),

@@ -11,6 +11,7 @@
 #include "kernels/weights.hpp"
 #include "separable/certified/dual_descent.hpp"
 #include "separable/certified/dual_loss.hpp"
+#include "separable/certified/elastic_net_gap.hpp"
 #include "separable/certified/gap_bounds.hpp"
 #include "separable/certified/lane_targets.hpp"
 #include "separable/certified/row_products.hpp"
@@ -429,6 +430,47 @@ std::tuple<Numbers, Numbers, Numbers> errors_of_gaps(const LaneTargets& targets,
         gap_errors(*loss, targets.rows(), targets.plan(), targets.n_rows(), z.data(), values.data(),
                    are_residuals, error.data(), one_error, imbalance.data());
     return {std::move(errors.gap), std::move(errors.more), std::move(errors.unbalanced)};
+}
+
+std::tuple<double, double, double, double> elastic_net_gap(
+    const BoundRows& rows, Const<double> y, const std::optional<Const<double>>& weight,
+    Const<double> w, double b, bool fit_intercept, Const<double> centre, Const<double> length,
+    Const<double> far, const std::optional<Const<double>>& unit, double l1, double l2,
+    bool positive, Mutable<double, 1> residuals, Mutable<double, 1> dual) {
+    const auto n = static_cast<std::size_t>(rows.n_rows),
+               d = static_cast<std::size_t>(rows.n_features);
+    check(y.size() == n && (!weight || weight->size() == n) && residuals.size() == n &&
+              dual.size() == n,
+          "one number a row is needed");
+    check(w.size() == d && centre.size() == d && length.size() == d && far.size() == d &&
+              (!unit || unit->size() == d),
+          "one number a column is needed");
+    const auto data = [](const auto& numbers) { return numbers ? numbers->data() : nullptr; };
+    ReleasedGil no_gil;
+    ElasticNetRows given{rows.n_rows,
+                         rows.n_features,
+                         y.data(),
+                         data(weight),
+                         fit_intercept,
+                         centre.data(),
+                         length.data(),
+                         far.data(),
+                         data(unit),
+                         l1,
+                         l2,
+                         positive};
+    ElasticNetCertificate certificate(given, w.data(), residuals.data(), dual.data());
+    const ElasticNetGap found =
+        certificate.run(b, [&](double intercept, double* gradient, double* each) {
+            return std::visit(
+                [&](const auto& x) {
+                    return residual_sums(x, given.y, given.weight, w.data(), nullptr, intercept,
+                                         0.0, fit_intercept ? given.centre : nullptr, gradient,
+                                         each, poll_signals);
+                },
+                rows.rows);
+        });
+    return {found.intercept, found.primal, found.gap, found.rounding};
 }
 
 void sum_outer(const BoundRows& rows, Const<double> c, Mutable<double, 2> products) {

@@ -124,6 +124,13 @@ std::tuple<Numbers, Numbers, Numbers> errors_of_gaps(const LaneTargets& targets,
                                                      ConstTable<double> error,
                                                      Const<double> imbalance);
 
+// Intercept, primal, gap and the rounding of the gap; see certified/elastic_net_gap.hpp.
+std::tuple<double, double, double, double> elastic_net_gap(
+    const BoundRows& rows, Const<double> y, const std::optional<Const<double>>& weight,
+    Const<double> w, double b, bool fit_intercept, Const<double> centre, Const<double> length,
+    Const<double> far, const std::optional<Const<double>>& unit, double l1, double l2,
+    bool positive, Mutable<double, 1> residuals, Mutable<double, 1> dual);
+
 void sum_outer(const BoundRows& rows, Const<double> c, Mutable<double, 2> products);
 
 void sum_curved(const BoundRows& rows, Const<double> c, Const<double> w, double b,

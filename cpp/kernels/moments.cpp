@@ -6,6 +6,7 @@
 
 #include "separable/math/fused.hpp"
 #include "separable/moments/centre.hpp"
+#include "separable/moments/close_pairs.hpp"
 #include "separable/moments/column_ranges.hpp"
 #include "separable/moments/dense_sums.hpp"
 #include "separable/moments/residual.hpp"
@@ -91,6 +92,23 @@ void ranges(const BoundRows& rows, const Weights& weight, Mutable<double, 1> mea
                 ReleasedGil no_gil;
                 column_ranges(x, weight ? weight->data() : nullptr, mean.data(), low.data(),
                               high.data(), poll_signals);
+            }
+        },
+        rows.rows);
+}
+
+std::vector<std::int64_t> columns_of_close_pairs(const BoundRows& rows, std::int64_t step,
+                                                 double limit, const Weights& size,
+                                                 std::int64_t most) {
+    check(rows.n_rows > 0 && step > 0, "there are no rows");
+    check(!size || length(*size) == rows.n_features, "columns do not fit");
+    return std::visit(
+        [&](const auto& x) -> std::vector<std::int64_t> {
+            if constexpr (requires { x.index_; }) {
+                throw std::invalid_argument("only dense rows have pairs");
+            } else {
+                ReleasedGil no_gil;
+                return close_pairs(x, step, limit, size ? size->data() : nullptr, most);
             }
         },
         rows.rows);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "kernels/rows.hpp"
 #include "kernels/views.hpp"
@@ -23,6 +24,10 @@ void centre(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, cons
 
 void ranges(const BoundRows& rows, const Weights& weight, Mutable<double, 1> mean,
             Mutable<double, 1> low, Mutable<double, 1> high);
+
+std::vector<std::int64_t> columns_of_close_pairs(const BoundRows& rows, std::int64_t step,
+                                                 double limit, const Weights& size,
+                                                 std::int64_t most);
 
 std::pair<std::int64_t, double> add_dense(
     const BoundRows& rows, const std::optional<ConstTable<double>>& targets, const Weights& weight,

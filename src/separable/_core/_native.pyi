@@ -282,6 +282,11 @@ def column_ranges(rows: separable._core.portable.Rows, weight: Annotated[NDArray
     Write the mean, the least and the largest value of each column of dense rows; see moments/column_ranges.hpp.
     """
 
+def close_pairs(rows: separable._core.portable.Rows, step: int, limit: float, size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, most: int) -> list[int]:
+    """
+    The columns in which all but a few pairs of values are close; see moments/close_pairs.hpp.
+    """
+
 def add_dense_blocks(rows: separable._core.portable.Rows, targets: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first: int, n_rows: int, step: int, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], scatter: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[int, float]:
     """
     Add blocks of dense rows to sums about their mean; see moments/dense_sums.hpp. Returns the rows that were added and the weight after them.
@@ -404,6 +409,11 @@ def row_sizes(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), orde
 def gap_errors(targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], are_residuals: bool, error: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], imbalance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[float], list[float], list[float]]:
     """
     The sum of gaps, and what errors of scores and an imbalance of z may add to it, by lane; see certified/row_terms.hpp.
+    """
+
+def elastic_net_gap(rows: separable._core.portable.Rows, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, fit_intercept: bool, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], far: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, l1: float, l2: float, positive: bool, residuals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], dual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, float, float, float]:
+    """
+    Intercept, primal, gap and its rounding of squared errors with an elastic net; see certified/elastic_net_gap.hpp.
     """
 
 def add_outer(rows: separable._core.portable.Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:

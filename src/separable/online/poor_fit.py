@@ -90,16 +90,20 @@ def poor_fit_message(
         Whether training is invariant to the scale, and to the means, of the columns.
     """
     n_rows, n_features = batch.rows.shape
-    present = np.arange(n_rows) if batch.present is None else batch.present
-    if len(present) < MIN_ROWS or n_features == 0:
+    n_present = n_rows if batch.present is None else len(batch.present)
+    if n_present < MIN_ROWS or n_features == 0:
         return None
-    most = int(np.clip(SAMPLE_VALUES // n_features, MIN_ROWS, SAMPLE_ROWS))
-    chosen = present[np.unique(np.linspace(0, len(present) - 1, most).astype(np.int64))]
-    sample = batch.rows.take(chosen)
+    most = max(MIN_ROWS, min(SAMPLE_VALUES // n_features, SAMPLE_ROWS))
+    if batch.present is None and n_rows <= most:
+        sample, y_sample = batch.rows, y
+    else:
+        present = np.arange(n_rows) if batch.present is None else batch.present
+        chosen = present[np.unique(np.linspace(0, n_present - 1, most).astype(np.int64))]
+        sample, y_sample = batch.rows.take(chosen), y[chosen]
     with np.errstate(all="ignore"):
         oddities = [*_light(batch), *_odd_numbers(model, batch, y)]
         oddities += _odd_columns(batch.rows, sample, name, ignores_scale, ignores_shift)
-        error = _relative_error(model, sample, y[chosen]) if oddities else 0.0
+        error = _relative_error(model, sample, y_sample) if oddities else 0.0
     return next((oddity.words for oddity in oddities if error >= oddity.poor), None)
 
 
@@ -204,11 +208,11 @@ def _far_columns(columns: Columns, name: Callable[[int], str]) -> Iterator[Oddit
 def _dense_columns(sample: Rows) -> Columns:
     values = sample.values.astype(np.float64)
     sizes = np.abs(values)
-    n_present = (sizes > 0).sum(axis=0)
+    unit = np.maximum.reduce(sizes, axis=0)
+    n_present = np.count_nonzero(sizes, axis=0)
     sizes[sizes == 0] = np.inf
     sizes.sort(axis=0)
     median = sizes[np.maximum(n_present - 1, 0) // 2, np.arange(sample.n_features)]
-    unit = np.abs(values).max(axis=0)
     unit[unit == 0] = 1.0
     values /= unit
     mean = values.mean(axis=0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable._core import native
 from separable.data.checks.dominant_values import (
     MAX_DOMINANT,
     SQUARES,
@@ -14,6 +15,7 @@ from separable.data.checks.dominant_values import (
     dominant_in,
     message,
 )
+from separable.data.rows import core_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,19 +56,16 @@ def dominant_values(
         return []
     if rows.is_sparse:
         return _of_sparse(rows, limit, length, mean, weight)
-    values = rows.values
-    sample = values[:: max(1, rows.n_rows // SAMPLE_ROWS)]
+    values, step = rows.values, max(1, rows.n_rows // SAMPLE_ROWS)
+    found = native.close_pairs(core_rows(rows), step, 8 * limit, length, MAX_DOMINANT)
+    if not found:
+        return []
+    columns = np.array(found)
     with np.errstate(over="ignore", invalid="ignore"):
-        size = length
-        if size is None:
-            size = np.maximum.reduce(values, axis=0) - np.minimum.reduce(values, axis=0)
-        columns = _close_pairs(sample, 8 * limit * size)
-        if not len(columns):
-            return []
         if length is None:
             middle = np.median(values[:, columns], axis=0)
         else:
-            sample = np.asarray(sample[:, columns], np.float64)
+            sample = np.asarray(values[::step][:, columns], np.float64)
             middle, length = np.median(sample, axis=0), length[columns]
             mean = None if mean is None else mean[columns]
             nearest = np.sort(np.abs(sample - middle), axis=0)[: max(1, len(sample) - MAX_DOMINANT)]
@@ -76,16 +75,6 @@ def dominant_values(
     if not len(columns):
         return []
     return dominant_in(values[:, columns], middle, limit, columns)
-
-
-def _close_pairs(sample: NDArray[Any], distance: Any) -> NDArray[np.intp]:
-    """Return the columns in which all but three pairs of values are close to each other.
-
-    All dominated columns are among them: each dominant value is in one pair.
-    """
-    half = len(sample) // 2
-    apart = np.abs(sample[:half] - sample[half : 2 * half]) > distance
-    return np.flatnonzero(np.add.reduce(apart, axis=0) <= MAX_DOMINANT)
 
 
 def _candidates(

@@ -30,7 +30,7 @@ from separable.certified.solvers.solved import Start
 from separable.data.resources import n_threads
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted, check_random_state
-from separable.fitting.base import LinearEstimator, one_or_list
+from separable.fitting.base import LinearEstimator
 from separable.fitting.separation_error import naming_columns
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import BOOL, COUNT, RANDOM_STATE, TOLERANCE, Requirement
@@ -379,13 +379,13 @@ class CertifiedEstimator(LinearEstimator):
         """Return the evidence of a fit."""
         certificates = fitted.certificates
         names = ("primal", "dual", "gap", "relative_gap")
-        numbers = np.array([[getattr(one, name) for name in names] for one in certificates]).T
+        numbers = {name: [getattr(one, name) for one in certificates] for name in names}
         solvers = fitted.solvers
         return {
-            **dict(zip(names, map(one_or_list, numbers), strict=True)),
+            **{name: each[0] if len(each) == 1 else each for name, each in numbers.items()},
             "tol": certificates[0].tol,
             "converged": all(one.converged for one in certificates),
-            "passes": [int(passes) for passes in fitted.passes],
+            "passes": fitted.passes.tolist(),
             "engine": solvers[0] if len(set(solvers)) == 1 else solvers,
         }
 

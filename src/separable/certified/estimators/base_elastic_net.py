@@ -146,7 +146,7 @@ class PenalisedSquares(CertifiedEstimator):
             fitted = self._learn_from_sums(training, first, start)
             steps = int(fitted.passes[0])
             converged = fitted.solution.certificates[0].converged
-            if converged or end.stop_requested.is_set() or steps >= solver_options.max_iter:
+            if converged or end.stop_requested or steps >= solver_options.max_iter:
                 return fitted
             solver_options = replace(solver_options, max_iter=solver_options.max_iter - steps)
             start = fitted.published.weights[:, 0]

@@ -177,7 +177,7 @@ class CoordinatePath(CoordinateSolver):
                 if not one.converged and sweeps[k] < most
             ]
             aim *= TIGHTEN
-            if not short or end.stop_requested.is_set():
+            if not short or end.stop_requested:
                 break
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in short:

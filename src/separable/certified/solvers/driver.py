@@ -224,7 +224,7 @@ class _Run:
             for name in self.order[1:]:
                 for k in np.flatnonzero(~done).tolist():
                     left = options.max_iter - int(passes[k])
-                    if left <= 0 or self.end.stop_requested.is_set():
+                    if left <= 0 or self.end.stop_requested:
                         continue
                     known = parts[k].certificates
                     is_near = not known or known[0].relative_gap <= MAX_START_GAP

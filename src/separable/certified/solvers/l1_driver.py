@@ -149,7 +149,7 @@ class L1Solver:
         solvers = ["coordinates"] * len(lanes)
         short = [k for k, one in enumerate(found.certificates) if not one.converged]
         is_last = self._max_sweeps >= self.solver_options.max_iter
-        if not short or is_last or end.stop_requested.is_set():
+        if not short or is_last or end.stop_requested:
             return found, solvers
         parts = [found.lane(k) for k in range(len(lanes))]
         for k in short:
@@ -173,9 +173,9 @@ class L1Solver:
         for support in self._screened_columns(best):
             best, more = self._run_interior_point(lane, best, support, end)
             steps += more
-            if best.certificates[0].converged or end.stop_requested.is_set():
+            if best.certificates[0].converged or end.stop_requested:
                 break
-        if end.stop_requested.is_set():
+        if end.stop_requested:
             return best, steps
         most = POLISHING_SWEEPS
         if best.certificates[0].converged:

@@ -14,7 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from separable._core import native
 from separable.certified.problem import TOGETHER
@@ -409,12 +410,11 @@ def inverse_root(gram: Floats) -> Floats:
     matrix = gram.copy()
     matrix[np.diag_indices(len(matrix))] += 1.0
     size = np.sqrt(matrix.diagonal())  # equilibrated, as columns differ in scale
-    try:
-        factor = np.linalg.cholesky(matrix / size / size[:, None])
-    except np.linalg.LinAlgError:
+    factor, failed = dpotrf((matrix / size / size[:, None]).T, overwrite_a=1)
+    if failed:
         return np.diag(1.0 / size)
-    inverse = solve_triangular(factor, np.eye(len(matrix)), lower=True, check_finite=False)
-    return np.ascontiguousarray(inverse.T / size[:, None])
+    inverse, _ = dtrtri(factor, overwrite_c=1)
+    return np.ascontiguousarray(inverse / size[:, None])
 
 
 def systematic_sample(c: Floats, size: int) -> Floats:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -19,24 +18,24 @@ Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cancellation:
     """Cooperative cancellation: the callback asked to stop, or the consumer went away."""
 
-    stop_requested: Event = field(default_factory=Event)
-    abandoned: Event = field(default_factory=Event)
+    stop_requested: bool = False
+    abandoned: bool = False
 
     def raise_if_abandoned(self) -> None:
         """Raise CancelledError if the consumer went away."""
-        if self.abandoned.is_set():
+        if self.abandoned:
             raise CancelledError
 
     def report(self, callback: Callable[[int, float], Any] | None, number: int, gap: float) -> bool:
         """Report a pass to the callback; return whether any callback has asked to stop."""
         self.raise_if_abandoned()
-        if callback is not None and not self.stop_requested.is_set() and callback(number, gap):
-            self.stop_requested.set()
-        return self.stop_requested.is_set()
+        if callback is not None and not self.stop_requested and callback(number, gap):
+            self.stop_requested = True
+        return self.stop_requested
 
 
 def parallel_map(
@@ -65,6 +64,6 @@ def parallel_map(
                 work.extend(begin(block) for block in islice(rest, 1))
                 yield result
         finally:  # on an error or Ctrl-C the worker threads stop too
-            end.abandoned.set()
+            end.abandoned = True
             for one in work:
                 one.cancel()
