@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -206,6 +208,36 @@ def test_residual_sums_without_weights_center_or_gradient(form):
     )
     np.testing.assert_allclose([total, squares], [y.sum(), y @ y], rtol=1e-13)
     np.testing.assert_allclose(gradient, y @ X, atol=1e-13)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("n", [16, 37])
+def test_residual_sums_of_rows_side_by_side_have_twice_the_digits(n, is_weighted):
+    rng = np.random.default_rng(n)
+    matrix = rng.normal(size=(n, D)) + 1e8
+    w, y, centre = rng.normal(size=D), rng.normal(size=n), matrix.mean(axis=0)
+    weight = rng.uniform(0.5, 2.0, n) if is_weighted else None
+    gradient, each = np.empty(D), np.empty(n)
+    total, squares = native.residual_sums(
+        core(matrix=matrix), y, weight, w, None, 0.5, 0.0, centre, gradient, each
+    )
+    x, v, m = (
+        [[Fraction(a) for a in row] for row in np.atleast_2d(t)] for t in (matrix, w, centre)
+    )
+    r = [
+        Fraction(t) - Fraction(1, 2) - sum(a * b for a, b in zip(row, v[0], strict=True))
+        for t, row in zip(y.tolist(), x, strict=True)
+    ]
+    c = [Fraction(a) for a in (np.ones(n) if weight is None else weight).tolist()]
+    terms = [a * b for a, b in zip(c, r, strict=True)]
+    assert each.tolist() == [float(a) for a in r]
+    assert total == float(sum(terms))
+    assert squares == pytest.approx(float(sum(a * b for a, b in zip(terms, r, strict=True))), 1e-15)
+    exact = [
+        float(sum(t * (row[j] - m[0][j]) for t, row in zip(terms, x, strict=True)))
+        for j in range(D)
+    ]
+    np.testing.assert_allclose(gradient, exact, rtol=1e-12)
 
 
 # ------------------------------------------------------------------ the boundary

@@ -53,7 +53,8 @@ def certify_residuals(
     residuals, z = np.empty(n), np.empty(n)
     b, primal, gap, rounding = native.elastic_net_gap(
         problem.core, y, problem.weight, w, b, problem.fit_intercept, gram.mean, gram.length,
-        size.far, columns.scale, alpha * penalty.l1_ratio, curvature, penalty.positive, residuals, z,
+        size.far, columns.scale, alpha * penalty.l1_ratio, curvature, penalty.positive,
+        residuals, z,
     )  # fmt: skip
     if not (gap + rounding <= tol * primal and rounding <= ROUNDING_FRACTION * tol * primal):
         return None
