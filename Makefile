@@ -92,7 +92,7 @@ bench: $(VENV)/extra-bench ## measure against other libraries
 	@$(PY) -m benchmarks
 
 bench-everyday: $(VENV)/extra-test ## measure fits of small and middle tables against scikit-learn
-	@$(PY) -m benchmarks everyday everyday-raw everyday-equal everyday-predict
+	@$(PY) -m benchmarks everyday everyday-raw everyday-strangers everyday-equal everyday-predict
 
 bench-curves: $(VENV)/extra-test ## measure curves against boosted trees on ten tables
 	@$(PY) -m benchmarks curves

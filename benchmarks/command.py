@@ -28,6 +28,10 @@ __all__ = ["ROWS", "run", "run_rows"]
 ROWS = {
     "everyday": ("everyday:run_everyday", "all learners on small and middle tables, at defaults"),
     "everyday-raw": ("everyday:run_raw", "the same on other sets, in their own units"),
+    "everyday-strangers": (
+        "strangers:run_strangers",
+        "the same on generated tables of other shapes",
+    ),
     "everyday-equal": (
         "everyday_equal:run_equal",
         "the same, the peer at the solver and tolerance that reach our objective",

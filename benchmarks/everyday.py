@@ -47,6 +47,7 @@ __all__ = [
     "optima",
     "run_everyday",
     "run_raw",
+    "run_tables",
     "tables",
 ]
 
@@ -156,6 +157,13 @@ def lasso(estimator: Any, X: Any, y: Any) -> float:
     return squares(estimator, X, y) / (2 * len(y)) + estimator.alpha * weights
 
 
+def elastic_net(estimator: Any, X: Any, y: Any) -> float:
+    """Return the mean squared error / 2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio) |w|^2 / 2)."""
+    ratio, weights = estimator.l1_ratio, float(np.abs(estimator.coef_).sum())
+    penalty = ratio * weights + (1.0 - ratio) / 2 * square_norm(estimator)
+    return squares(estimator, X, y) / (2 * len(y)) + estimator.alpha * penalty
+
+
 CLASSIFIERS = [
     Pair("LogisticRegression", separable.LogisticRegression, linear_model.LogisticRegression,
          logistic, logistic),
@@ -171,6 +179,7 @@ REGRESSORS = [
     Pair("Ridge", separable.Ridge, linear_model.Ridge, ridge, ridge),
     Pair("RidgeCV", separable.RidgeCV, linear_model.RidgeCV),
     Pair("Lasso", separable.Lasso, linear_model.Lasso, lasso, lasso),
+    Pair("ElasticNet", separable.ElasticNet, linear_model.ElasticNet, elastic_net, elastic_net),
     Pair("LassoCV", separable.LassoCV, linear_model.LassoCV),
     Pair("BayesianRegression", separable.BayesianRegression, linear_model.BayesianRidge),
     Pair("LinearSVR", separable.LinearSVR, svm.LinearSVR, insensitive, insensitive_with_intercept),
@@ -289,8 +298,7 @@ RAW_SETS: dict[str, tuple[str, Loader]] = {
 
 
 @cache
-def _split(name: str, settings: Settings) -> Data:
-    task, load = (SETS | RAW_SETS)[name]
+def _split(name: str, task: str, load: Loader, settings: Settings) -> Data:
     X, y = load(settings)
     if settings.most_rows is not None:
         X, y = X[: settings.most_rows], y[: settings.most_rows]
@@ -307,13 +315,13 @@ def tables(
     settings: Settings, sets: Mapping[str, tuple[str, Loader]] = SETS
 ) -> Iterator[tuple[Data, list[Pair]]]:
     """Yield each set with the pairs of its task, and print the name of the set."""
-    for name, (task, _) in sets.items():
+    for name, (task, load) in sets.items():
         whole_set = settings.only in name
         pairs = [pair for pair in PAIRS[task] if whole_set or settings.only in pair.name]
         if not pairs:
             continue
         try:
-            data = _split(name, settings)
+            data = _split(name, task, load, settings)
         except MissingDataError as missing:
             print(f"Without {name}: {missing}\n")
             continue
@@ -324,15 +332,16 @@ def tables(
 
 def run_everyday(settings: Settings) -> Section:
     """Fit every pair on every standardized set of its task, at defaults."""
-    return _run_tables("everyday", SETS, settings)
+    return run_tables("everyday", SETS, settings)
 
 
 def run_raw(settings: Settings) -> Section:
     """Fit every pair on sets in their own units, at defaults."""
-    return _run_tables("everyday-raw", RAW_SETS, settings)
+    return run_tables("everyday-raw", RAW_SETS, settings)
 
 
-def _run_tables(row: str, sets: Mapping[str, tuple[str, Loader]], settings: Settings) -> Section:
+def run_tables(row: str, sets: Mapping[str, tuple[str, Loader]], settings: Settings) -> Section:
+    """Fit every pair on every one of some sets, and print a table for each set."""
     section = Section()
     ratios: list[float] = []
     for data, pairs in tables(settings, sets):
