@@ -42,7 +42,8 @@ void bind_descent(nb::module_& m) {
                double l2, const std::string& schedule, double eta0, double power, double alpha,
                double t0, double mean_from, bool fit_intercept, bool shuffle, std::uint64_t seed,
                std::int64_t first_epoch, std::int64_t max_epochs, std::int64_t patience,
-               double least, double best, double total, bool measure, bool given_start) {
+               double least, double best, double total, bool measure, bool given_start,
+               bool one_step, double intercept_rate, double largest_gradient) {
                 new (plan) DescentPlan{label,
                                        number,
                                        weight,
@@ -60,7 +61,9 @@ void bind_descent(nb::module_& m) {
                                        max_epochs,
                                        {patience, least, best, total},
                                        measure,
-                                       given_start};
+                                       given_start,
+                                       one_step,
+                                       {intercept_rate, largest_gradient}};
             },
             nb::kw_only(), nb::arg("label").none(), nb::arg("number").none(),
             nb::arg("weight").none(), nb::arg("rows").none(), nb::arg("loss"), nb::arg("epsilon"),
@@ -68,7 +71,8 @@ void bind_descent(nb::module_& m) {
             nb::arg("alpha"), nb::arg("t0"), nb::arg("mean_from"), nb::arg("fit_intercept"),
             nb::arg("shuffle"), nb::arg("seed"), nb::arg("first_epoch"), nb::arg("max_epochs"),
             nb::arg("patience"), nb::arg("least"), nb::arg("best"), nb::arg("total"),
-            nb::arg("measure"), nb::arg("given_start"));
+            nb::arg("measure"), nb::arg("given_start"), nb::arg("one_step"),
+            nb::arg("intercept_rate"), nb::arg("largest_gradient"));
 
     nb::class_<ProgressArrays>(
         m, "DescentProgress", "The losses of rows before they were learned from, and their counts.")

@@ -53,7 +53,7 @@ DescentRun run_sgd(const BoundRows& rows, const Weights& weights,
         if (weights.u) arrays.u_b = weights.u_b->data() + block * Lane::kWidth;
         if (q) arrays.q = q->data() + block * size;
         SgdDescent<Lane> descent(arrays, rows.n_features, plan.schedule, plan.l1, plan.l2,
-                                 plan.mean_from, plan.fit_intercept, clock);
+                                 plan.mean_from, plan.fit_intercept, plan.rule, clock);
         return run_epochs<Lane>(rows, plan, progress, block, first_class, n_lanes, chosen, descent);
     });
 }

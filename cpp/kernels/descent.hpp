@@ -34,6 +34,8 @@ struct DescentPlan {
     StoppingRule stopping;
     bool measure;
     bool given_start;
+    bool one_step;
+    StepRule rule;
 
     void check_sizes(const BoundRows& bound) const {
         const auto n = static_cast<std::size_t>(bound.n_rows);
@@ -53,6 +55,7 @@ struct DescentPlan {
         if (weight) p.weight = {weight->data(), weight->size()};
         p.first_class = first_class;
         p.n_lanes = n_lanes;
+        p.one_step = one_step;
         return p;
     }
 };

@@ -203,10 +203,24 @@ def test_sigmoid_mse_says_that_it_is_not_convex():
     assert SGDClassifier("log_loss").fit(X, y).evidence_["convex"] is True
 
 
-def test_mean_and_l1_are_refused_together():
+def test_mean_and_l1_are_refused_together_with_adaptive_steps():
     X, y = problem()
     with pytest.raises(ParameterError, match=r"'average'.*must be False with an l1 penalty"):
         SGDClassifier(penalty="l1", average=True).fit(X, y)
+
+
+def test_mean_with_l1_is_that_of_the_weights():
+    X, y = problem()
+    options = {"penalty": "l1", "alpha": 1e-3, "learning_rate": "constant", "eta0": 0.01}
+    one_by_one, weights = SGDClassifier(**options), []
+    for row, label in zip(X, y, strict=True):
+        one_by_one.partial_fit(row[None], [label], classes=np.unique(y))
+        weights.append(one_by_one.coef_)
+    averaged = SGDClassifier(**options, average=True, shuffle=False, max_iter=1, tol=None)
+    averaged.fit(X, y)
+    # What the penalty has not yet taken is outstanding in each of the weights.
+    np.testing.assert_allclose(averaged.coef_, np.mean(weights, axis=0), atol=1e-4)
+    assert not np.allclose(averaged.coef_, one_by_one.coef_, atol=1e-3)
 
 
 def test_optimal_needs_alpha():

@@ -147,8 +147,8 @@ class SGDBase(OnlineEstimator):
         See ``tol``. None: the epochs that present 5000 dense rows of classes, from 3 to 40, or
         2000 sparse rows or rows with numbers to predict, from 1 to 40.
     average : bool or int
-        Average the weights over the steps; an int: from that step on. Not available with an l1
-        penalty.
+        Average the weights over the steps; an int: from that step on. With an l1 penalty only of
+        another learning_rate than "adaptive": the mean of sparse weights is not sparse.
     """
 
     penalty: str | None = "auto"
@@ -281,13 +281,13 @@ class SGDBase(OnlineEstimator):
         l1_fraction = {"l1": 1.0, "elasticnet": float(self.l1_ratio)}.get(kind or "", 0.0)
         level = 0.0 if kind is None else self._level()
         averages = self.average != "auto" and bool(self.average)
-        if averages and l1_fraction * level > 0:
+        schedule = self.learning_rate
+        if averages and l1_fraction * level > 0 and schedule == "adaptive":
             raise ParameterError(
                 f"The 'average' parameter of {type(self).__name__} must be False with an l1 "
-                "penalty: a mean of sparse weights is not sparse. Got "
-                f"{self.average!r} instead. Use penalty='l2', or no average."
+                "penalty and learning_rate='adaptive': a mean of sparse weights is not sparse. Got "
+                f"{self.average!r} instead. Use penalty='l2', no average, or another schedule."
             )
-        schedule = self.learning_rate
         if schedule == "optimal" and self.eta0 is not None:
             raise ParameterError(
                 f"The 'eta0' parameter of {type(self).__name__} must be None with "

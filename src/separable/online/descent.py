@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -64,6 +65,12 @@ class Steps(NamedTuple):
     mean_from: float | None
     #: Whether ``fit`` ends with the mean over all epochs but the first.
     mean_of_epochs: bool = False
+    #: Take one step for a row of weight k, k times as long, instead of k steps.
+    one_step: bool = False
+    #: Step size of the intercept over that of the weights.
+    intercept_rate: float = 1.0
+    #: Larger gradients of the loss are cut.
+    largest_gradient: float = math.inf
 
 
 class Order(NamedTuple):
@@ -316,6 +323,9 @@ def run_descent(
         total=stopping.total,
         measure=measure,
         given_start=state.start_given,
+        one_step=steps.one_step,
+        intercept_rate=steps.intercept_rate,
+        largest_gradient=steps.largest_gradient,
     )
     state.steps = steps
     state.reserve_columns(batch)

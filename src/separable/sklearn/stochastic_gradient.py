@@ -10,6 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from separable.sklearn import descent_learners
 from separable.sklearn.base import Face, class_weights, quiet, weights_of, with_every_class
@@ -51,6 +52,7 @@ class _DescentFace(Face):
             coef_init = self.coef_ if coef_init is None else coef_init
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
         learner = self._learner()
+        learner.sparse_rows = sparse.issparse(X)
         n_epochs, converged = self._run(learner, X, y, coef_init, intercept_init, weight)
         self._publish(learner, learner.coef_, np.atleast_1d(learner.intercept_), X.dtype)
         self.n_iter_ = n_epochs
@@ -85,6 +87,7 @@ class _DescentFace(Face):
 
     def _learn_chunk(self: Any, learner: Any, X: Any, y: Any, weight: Any, **options: Any) -> Any:
         """Learn the rows once, in order, and publish the weights."""
+        learner.sparse_rows = sparse.issparse(X)
         with quiet(UserWarning):
             learner.partial_fit(X, y, sample_weight=weight, **options)
         self._publish(learner, learner.coef_, np.atleast_1d(learner.intercept_), X.dtype)

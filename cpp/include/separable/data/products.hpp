@@ -91,8 +91,10 @@ class Products {
     // w += step x_i and u += time (change of w)
     virtual void add_timed(std::int64_t i, const Score& step, const double* time, T* w,
                            double* u) const = 0;
-    // applies the outstanding l1 penalty to the weights of the non-zeros; see shrink_weights
-    virtual void shrink(std::int64_t i, double due, double* q, T* w) const = 0;
+    // applies the outstanding l1 penalty to the weights of the non-zeros, see shrink_weights; with
+    // u its changes at this time are kept
+    virtual void shrink(std::int64_t i, double due, double* q, T* w, double* u,
+                        double time) const = 0;
     // the non-zero values of x_i
     virtual void non_zeros(std::int64_t i, NonZeros<T>& out) const = 0;
     // sum += step x_i in float64 for any weight type; one step per lane
@@ -136,8 +138,9 @@ class ProductsOf final : public Products<Lane> {
         Lane::add_timed(rows_.row(i), step, time, w, u);
     }
 
-    void shrink(std::int64_t i, double due, double* q, T* w) const override {
-        Lane::shrink(rows_.row(i), due, q, w);
+    void shrink(std::int64_t i, double due, double* q, T* w, double* u,
+                double time) const override {
+        Lane::shrink(rows_.row(i), due, q, w, u, time);
     }
 
     void non_zeros(std::int64_t i, NonZeros<T>& out) const override {

@@ -346,7 +346,7 @@ inline Line<T> load_products(const T* w, const Value* x, int n) {
 // towards 0, and stops there, by what could have been taken from it so far, `due`, less what was
 // taken, which q keeps with its sign.
 template <int width, class T>
-inline void shrink_weights(double due, double* q, T* w) {
+inline void shrink_weights(double due, double* q, T* w, double* u = nullptr, double time = 0) {
     for (int lane = 0; lane < width; ++lane) {
         const double before = w[lane];
         if (before == 0) continue;
@@ -354,6 +354,7 @@ inline void shrink_weights(double due, double* q, T* w) {
                                         : std::min(0.0, before + (due - q[lane]));
         q[lane] += after - before;
         w[lane] = static_cast<T>(after);
+        if (u) u[lane] += time * (static_cast<double>(w[lane]) - before);
     }
 }
 
@@ -406,12 +407,12 @@ struct Single {
         }
     }
 
-    // The l1 penalty that is due on the weights of the non-zeros.
+    // The l1 penalty that is due on the weights of the non-zeros; u += time (change of w), if kept.
     template <class Row>
-    static void shrink(const Row& row, double due, double* q, T* w) {
+    static void shrink(const Row& row, double due, double* q, T* w, double* u, double time) {
         for (std::int64_t k = 0; k < row.size(); ++k) {
             const std::int64_t j = row.index(k);
-            if (row.value(k) != 0) shrink_weights<1>(due, q + j, w + j);
+            if (row.value(k) != 0) shrink_weights<1>(due, q + j, w + j, u ? u + j : nullptr, time);
         }
     }
 
@@ -517,10 +518,11 @@ struct Lanes {
     }
 
     template <class Row>
-    static void shrink(const Row& row, double due, double* Q, T* W) {
+    static void shrink(const Row& row, double due, double* Q, T* W, double* U, double time) {
         for (std::int64_t k = 0; k < row.size(); ++k) {
             const std::int64_t j = row.index(k) * kWidth;
-            if (row.value(k) != 0) shrink_weights<kWidth>(due, Q + j, W + j);
+            if (row.value(k) != 0)
+                shrink_weights<kWidth>(due, Q + j, W + j, U ? U + j : nullptr, time);
         }
     }
 

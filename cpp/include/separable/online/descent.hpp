@@ -33,6 +33,7 @@ struct DescentProblem {
     std::span<const double> number;       // numbers to predict; empty for classes
     std::span<const double> weight;       // sample weights; empty: all 1
     std::int64_t first_class = 0;         // the class of lane 0
+    bool one_step = false;                // a row of weight k: one step, k times as long
     int n_lanes = 1;                      // lanes in use; the targets of the others are 0
 
     double weight_of(std::int64_t i) const { return weight.empty() ? 1.0 : weight[i]; }
@@ -165,8 +166,9 @@ DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
             if (order.fetches(t)) descent.prefetch(x, order.to_fetch(t), order[t + 1]);
             problem.targets(i, y);
             const double weight = problem.weight_of(i);
-            for (double left = weight; left > 0; left -= 1) {
-                const double fraction = left < 1 ? left : 1;
+            const double most = problem.one_step ? weight : 1;
+            for (double left = weight; left > 0; left -= most) {
+                const double fraction = std::min(left, most);
                 const Score score = descent.score(x, i, y, fraction);  // 1
                 if (!Lane::all_finite(score)) {
                     notes.evaluate();

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "separable/data/products.hpp"
 #include "separable/loss/losses.hpp"
@@ -38,6 +39,12 @@ struct Schedule {
         if (kind == Kind::inverse_scaling) return eta0 / std::pow(t, power);
         return 1 / (alpha * (t0 + t - 1));
     }
+};
+
+// What else chooses a step.
+struct StepRule {
+    double intercept_rate = 1;  // eta of the intercept, over that of the weights
+    double largest_gradient = std::numeric_limits<double>::infinity();  // larger ones are cut
 };
 
 // The numbers that move with the steps and are the same in every lane.
@@ -63,7 +70,8 @@ class SgdDescent {
     };
 
     SgdDescent(const Arrays& arrays, std::int64_t n_features, const Schedule& schedule, double l1,
-               double l2, double mean_from, bool fit_intercept, SgdClock& clock)
+               double l2, double mean_from, bool fit_intercept, const StepRule& rule,
+               SgdClock& clock)
         : a_(arrays),
           n_features_(n_features),
           schedule_(schedule),
@@ -71,6 +79,7 @@ class SgdDescent {
           l2_(l2),
           mean_from_(mean_from),
           fit_intercept_(fit_intercept),
+          rule_(rule),
           clock_(clock),
           b_(Lane::load(arrays.b)) {}
 
@@ -82,7 +91,7 @@ class SgdDescent {
     }
 
     Score score(const Products<Lane>& x, std::int64_t i, const T*, double) {
-        if (a_.q) x.shrink(i, clock_.due, a_.q, a_.v);                               // 1
+        if (a_.q) x.shrink(i, clock_.due, a_.q, a_.v, a_.u, clock_.mean_scale);      // 1
         return x.dot(i, a_.v) * Lane::broadcast(static_cast<T>(clock_.scale)) + b_;  // 2
     }
 
@@ -90,6 +99,10 @@ class SgdDescent {
               const T* y, double fraction) {
         T gradients[Lane::kWidth];
         loss.gradients(s, y, gradients);
+        if (std::isfinite(rule_.largest_gradient)) {
+            const T largest = static_cast<T>(rule_.largest_gradient);
+            for (T& each : gradients) each = std::clamp(each, -largest, largest);
+        }
         const Score g = Lane::load(gradients) * Lane::broadcast(static_cast<T>(fraction));
         const double eta = schedule_.eta(clock_.steps + 1);
         clock_.scale *= std::max(0.0, 1 - eta * l2_);  // 3
@@ -104,7 +117,8 @@ class SgdDescent {
             } else {
                 x.add(i, size, a_.v);
             }
-            if (fit_intercept_) move_intercept(g * Lane::broadcast(static_cast<T>(-eta)));
+            if (fit_intercept_)
+                move_intercept(g * Lane::broadcast(static_cast<T>(-eta * rule_.intercept_rate)));
         }
         clock_.due += eta * l1_ / clock_.scale;  // 5
         clock_.steps += 1;
@@ -141,6 +155,7 @@ class SgdDescent {
     Schedule schedule_;
     double l1_, l2_, mean_from_;
     bool fit_intercept_;
+    StepRule rule_;
     SgdClock& clock_;
     Score b_;
 };
