@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.linalg import LinAlgError
 
-from separable.certified.duality.l1_dual_point import fitted_dual
+from separable.certified.solvers.coordinate_descent import fitted_dual
 from separable.certified.solvers.interior_point.piecewise_linear_interior import _least
 from separable.data.checks.leakage import _solved
 from separable.linalg.lstsq import lstsq

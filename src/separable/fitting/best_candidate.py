@@ -19,6 +19,7 @@ __all__ = [
     "best_index",
     "edge_of",
     "one_standard_error_index",
+    "refuse_undefined",
     "standard_errors",
     "warn_of_edge",
 ]
@@ -59,6 +60,17 @@ def standard_errors(scores: Floats) -> Floats:
         return np.full(scores.shape[1], np.nan)
     errors: Floats = np.std(scores, axis=0, ddof=1) / math.sqrt(len(scores))
     return errors
+
+
+def refuse_undefined(name: str, values: Floats, mean: Floats, *, is_regression: bool) -> None:
+    """Refuse mean scores that are not finite, naming one of the values."""
+    bad = np.flatnonzero(~np.isfinite(mean))
+    if len(bad):
+        overflow = "Squared errors may overflow: scale y. " if is_regression else ""
+        raise ValueError(
+            f"The score with {name}={values.flat[bad[0]]:g} is {mean.flat[bad[0]]}. {overflow}"
+            "A scorer may not be defined for so few rows: use larger folds."
+        )
 
 
 def edge_of(values: Floats, index: int) -> str | None:

@@ -7,12 +7,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from separable._core import native
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import SparseWeights, certify
-from separable.certified.duality.l1_dual_point import MAX_CELLS, fitted_dual
 from separable.linalg.column_major import ReadColumns
+from separable.linalg.lstsq import lstsq
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["ROUNDING", "TIGHTEN", "CoordinatePath", "CoordinateSolver"]
+__all__ = ["ROUNDING", "TIGHTEN", "CoordinatePath", "CoordinateSolver", "fitted_dual"]
 
 #: The smallest tol for columns in float32; smaller ones need float64.
 FLOAT32_TOL = 1e-7
@@ -37,6 +38,8 @@ AIM_FRACTION, TIGHTEN = 0.9, 0.1
 MAX_TIGHTENINGS = 4
 #: Maximum cells of the tables certified at a time.
 MAX_TABLE_CELLS = 1 << 22
+#: Maximum cells of the support of a fitted dual point, and its steps of iterative refinement.
+MAX_SUPPORT, REFINEMENTS = 4_000_000, 2
 #: Minimum number of models certified at a time.
 MIN_LANES = 8
 
@@ -146,7 +149,7 @@ class CoordinatePath(CoordinateSolver):
         """Return a solution that did not converge with a refined dual point, if that is better."""
         problem, u = self.problem, found.weights[:, 0]
         support = np.flatnonzero(u)
-        if found.certificates[0].converged or not 0 < len(support) * len(found.dual) <= MAX_CELLS:
+        if found.certificates[0].converged or not 0 < len(support) * len(found.dual) <= MAX_SUPPORT:
             return found
         y, c, penalty = problem.targets(lane), problem.costs(lane), problem.column_penalty
         gradient, h = problem.loss.derivatives(y, found.scores[:, 0], c)
@@ -226,3 +229,44 @@ class CoordinatePath(CoordinateSolver):
                 on_sweep,
             )
         )
+
+
+def fitted_dual(
+    x: Floats, h: Floats, z: Floats, correlation: Floats, *, is_centred: bool
+) -> Floats:
+    """Return the dual point nearest to z with the given correlations, in the metric of h.
+
+    If columns share a large common part, rounding of the weights moves all scores together, and the
+    correlations of the residual by much more. This point has the optimal ones on the support.
+
+    Parameters
+    ----------
+    x : ndarray, shape (m, n)
+        The columns of the support.
+    h : ndarray, shape (n,)
+        Curvatures of the losses; rows of curvature 0 do not move.
+    z : ndarray, shape (n,)
+    correlation : ndarray, shape (m,)
+        The target value of Xz.
+    is_centred : bool
+        Whether z must sum to 0.
+
+    Examples
+    --------
+    >>> fitted_dual(np.array([[1.0, 1.0]]), np.ones(2), np.array([0.5, 0.7]), np.ones(1),
+    ...             is_centred=False)
+    array([0.4, 0.6])
+    """
+    if is_centred:
+        x, correlation = np.vstack([x, np.ones(len(z))]), np.append(correlation, 0.0)
+    size = np.sqrt(np.einsum("ij,ij->i", x, x))
+    size[size == 0] = 1.0
+    root = np.sqrt(h)
+    scaled = x * root / size[:, None]
+    for _ in range(REFINEMENTS):
+        try:
+            by = lstsq(scaled, (correlation - x @ z) / size)
+        except (LinAlgError, ValueError):
+            break
+        z = z + root * by
+    return z

@@ -20,7 +20,7 @@ from separable.estimator import (
     is_regressor,
 )
 from separable.fitting.base import LinearEstimator
-from separable.fitting.best_candidate import warn_of_edge
+from separable.fitting.best_candidate import refuse_undefined, warn_of_edge
 from separable.fitting.predictions import predictions_from_scores, spread
 from separable.fitting.scorers import SCORING, read_scoring, score_rows
 from separable.fitting.separation_error import naming_columns
@@ -317,14 +317,8 @@ class RegularizationSearch(LinearEstimator):
 
     def _check_table(self, table: SearchTable, solver: PathSolver) -> None:
         """Refuse scores that are not finite; warn of the edge of the grid and of short fits."""
-        bad = np.argwhere(~np.isfinite(table.mean))
-        if len(bad):
-            at = tuple(bad[0])
-            overflow = "Squared errors may overflow: scale y. " if is_regressor(self) else ""
-            raise ValueError(
-                f"The score with {table.name}={table.values[at]:g} is {table.mean[at]}. {overflow}"
-                "A scorer may not be defined for so few rows: use larger folds."
-            )
+        is_regression = is_regressor(self)
+        refuse_undefined(table.name, table.values, table.mean, is_regression=is_regression)
         if table.edge is not None and self._warns_of_edge(table.edge[0]):
             warn_of_edge(table.name, *table.edge, stacklevel=3)
         known = table.known_certificates()

@@ -12,7 +12,7 @@ import numpy as np
 from separable.accepted_parameters import accepts
 from separable.data.rows import largest_magnitude
 from separable.fitting.base import with_parameters
-from separable.fitting.best_candidate import GridEdgeWarning, warn_of_edge
+from separable.fitting.best_candidate import GridEdgeWarning, refuse_undefined, warn_of_edge
 from separable.fitting.scorers import SCORING, check_scoring
 from separable.fitting.splits import CV, GIVE_SPLITTER, read_folds
 from separable.model.parameters import BOOL, Requirement
@@ -347,13 +347,7 @@ class RidgeCV(SquaresRegressor):
 
     def _chosen(self, scores: Scores) -> float:
         """Return the best alpha; warn if it is at the edge of a given grid."""
-        if not np.isfinite(scores.mean).all():
-            bad = np.flatnonzero(~np.isfinite(scores.mean))
-            raise ValueError(
-                f"The score with alpha={scores.alphas[bad[0]]:g} is {scores.mean[bad[0]]}. Squared "
-                "errors may overflow: scale y. A scorer may not be defined for so few rows: use "
-                "larger folds."
-            )
+        refuse_undefined("alpha", scores.alphas, scores.mean, is_regression=True)
         alpha = float(scores.alphas[scores.best])
         if scores.edge is not None and self.alphas is not None and alpha > 0:  # 0 is the least
             warn_of_edge("alpha", alpha, scores.edge, stacklevel=4)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import ElasticNet, Lasso, LinearSVM, LogisticRegression
-from separable.certified.duality.l1_dual_point import fitted_dual
+from separable.certified.solvers.coordinate_descent import fitted_dual
 from separable.certified.solvers.interior_point.l1_interior import (
     PenalizedColumns,
     interior_points,
