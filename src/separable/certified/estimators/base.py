@@ -25,7 +25,7 @@ from separable.certified.number_range import check_objective
 from separable.certified.preparation import SQUARED, level_target, prepare
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.options import SolverOptions
-from separable.certified.solvers.policy import Learns, solver_of
+from separable.certified.solvers.policy import AnyDriver, solver_of
 from separable.certified.solvers.solved import Start
 from separable.data.resources import n_threads
 from separable.data.rows import column_names
@@ -255,14 +255,16 @@ class CertifiedEstimator(LinearEstimator):
             solver_of(self._problem(training), self._solver_options()), training, self.C
         )
 
-    def _fit_lanes(self, solver: Learns, training: TrainingData, regularization: float) -> Fitted:
+    def _fit_lanes(
+        self, solver: AnyDriver, training: TrainingData, regularization: float
+    ) -> Fitted:
         """Fit the models of all classes for one value of C or alpha."""
         return self._solve(solver, training, self._lanes(training, regularization))
 
     def _lanes(self, training: TrainingData, regularization: float) -> list[Lane]:
         return [Lane(float(regularization), target) for target in training.models]
 
-    def _solve(self, solver: Learns, training: TrainingData, lanes: list[Lane]) -> Fitted:
+    def _solve(self, solver: AnyDriver, training: TrainingData, lanes: list[Lane]) -> Fitted:
         """Learn lanes; those of all rows come first, in the order of the models."""
         self._check_range(solver.problem, lanes)
         solved = list(solver.solve(lanes, self._start(solver.problem, training, lanes)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,27 +28,12 @@ if TYPE_CHECKING:
     from separable.certified.solvers.options import SolverOptions
     from separable.certified.solvers.solved import Solver
 
-__all__ = ["Driver", "Learns"]
+__all__ = ["Driver"]
 
 #: A smaller tol asks for all digits that there are.
 ROUNDING_TOL = 1e-14
 #: Weights with a larger relative gap are no warm start for the next solver.
 MAX_START_GAP = 0.5
-
-
-class Learns(Protocol):
-    """The interface of a solver for the lanes of one problem."""
-
-    @property
-    def problem(self) -> Problem:
-        """The problem to solve."""
-
-    @property
-    def solver_options(self) -> SolverOptions:
-        """Tolerance, iteration limit and callback."""
-
-    def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
-        """Yield the models of all lanes in batches; the order depends on the lanes only."""
 
 
 @dataclass(frozen=True)

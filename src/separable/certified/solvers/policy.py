@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.solvers.driver import Driver, Learns
+from separable.certified.solvers.driver import Driver
 from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.logistic_tiles import is_scattered, is_worth_spreading
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from separable.certified.problem import Problem
     from separable.certified.solvers.options import SolverOptions
 
-__all__ = ["POLICY", "Learns", "Rule", "rule_of", "solver_of"]
+__all__ = ["POLICY", "AnyDriver", "Rule", "rule_of", "solver_of"]
+
+#: Solves the lanes of a problem.
+AnyDriver = Driver | L1Solver
 
 #: Work budget of a model in a search over regression, in passes times non-zeros: about ten seconds
 #: for 50 models. No other solver takes over from passes that it ends. At least this many passes are
@@ -112,7 +115,7 @@ def rule_of(problem: Problem, force: str | None = None) -> Rule:
     )
 
 
-def solver_of(problem: Problem, solver_options: SolverOptions) -> Learns:
+def solver_of(problem: Problem, solver_options: SolverOptions) -> AnyDriver:
     """Return the solver for a problem."""
     if not problem.penalty.is_smooth or problem.loss.is_quadratic:
         return L1Solver(problem, solver_options)
