@@ -89,6 +89,10 @@ ROWS = {
     "train": ("train_command:run_train", "the command, from a Parquet file to a model"),
     "curves": ("curves:run_curves", "curves of numeric columns against boosted trees"),
     "main-job": ("main_job:run_main_job", "the command with no option, on nine files"),
+    "main-job-quality": (
+        "main_job_quality:run_main_job_quality",
+        "its held-out loss, beside a pipeline of scikit-learn made by hand",
+    ),
 }
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "label_value",
     "lined_up",
     "number",
+    "rounded",
     "shortened",
     "shown",
     "signed",
@@ -92,6 +93,17 @@ def cell_text(value: object) -> str:
 def number(value: float) -> str:
     """Return a number with at most six digits."""
     return f"{value:.6g}"
+
+
+def rounded(value: float, digits: int) -> str:
+    """Return a number with some digits, without a power of ten below a million.
+
+    Examples
+    --------
+    >>> rounded(137664.2, 4), rounded(372.9, 2), rounded(0.0127, 2)
+    ('137700', '370', '0.013')
+    """
+    return number(float(f"{value:.{digits}g}"))
 
 
 def signed(value: float) -> str:

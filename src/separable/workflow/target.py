@@ -19,7 +19,7 @@ from separable.data.table import CellError, TableError, is_number
 from separable.errors import Message, Option, OptionError
 from separable.features.table.category_column import categories_of
 from separable.features.table.number_column import numbers_of
-from separable.model.words import number, shown
+from separable.model.words import number, rounded, shown
 from separable.workflow.columns.role_columns import class_labels
 from separable.workflow.input_tables import naming_file
 from separable.workflow.target_texts import with_converted_target
@@ -422,7 +422,8 @@ class Numbers(Target):
         """Return the root mean squared error on the training rows."""
         rmse = _root_mean_square(predicted - self.values)
         return Finding(
-            {"training_rmse": rmse}, f"root mean squared error {number(rmse)} on the training rows"
+            {"training_rmse": rmse},
+            f"root mean squared error {rounded(rmse, 4)} on the training rows",
         )
 
 

@@ -18,7 +18,7 @@ from separable.model.linear_model import LinearModel
 from separable.model.metrics.evaluation import evaluation_text, figure, is_fraction
 from separable.model.metrics.metric_registry import METRICS
 from separable.model.predict.decision import decision_text
-from separable.model.words import column_lines, counted, number, shortened, shown, table
+from separable.model.words import column_lines, counted, number, rounded, shortened, shown, table
 from separable.workflow.options import file_name
 
 if TYPE_CHECKING:
@@ -431,7 +431,7 @@ def _model_text(training: TrainingRun, *, brief: bool = False) -> str:
     title += f"{counted(model.n_features, 'feature')}:"
     lines = [f"{title} {training.trained.text}"] if brief else [title, f"  {training.trained.text}"]
     chosen = [
-        f"{words} {number(value)}"
+        f"{words} {rounded(value, 4)}"
         for name, words in CHOSEN.items()
         if isinstance(value := evidence.get(name), float) and model.parameters.get(name) is None
     ]
@@ -648,7 +648,7 @@ def with_error(metric: str, value: float, error: float) -> str:
 
 
 def _short(metric: str, value: float) -> str:
-    return figure(metric, value) if is_fraction(metric) else f"{value:.3g}"
+    return figure(metric, value) if is_fraction(metric) else rounded(value, 2)
 
 
 def _difference(metric: str, each: Standing) -> str:

@@ -12,7 +12,7 @@ from separable.model.metrics.classification import f1s, precisions, recalls
 from separable.model.metrics.metric_case import ClassCase, case_of
 from separable.model.metrics.metric_registry import HOMES, METRICS, Predictions, UndefinedMetric
 from separable.model.metrics.regression import weighted_mean
-from separable.model.words import label_value, number, shown, table
+from separable.model.words import label_value, number, rounded, shown, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,14 +121,16 @@ def _with_error(evaluation: Evaluation, name: str) -> str:
     text = figure(name, evaluation.figures[name])
     if error is None or evaluation.rows < 2:
         return text
-    return f"{text} +- {error:.4f}" if is_fraction(name) else f"{text} +- {error:.2g}"
+    return f"{text} +- {error:.4f}" if is_fraction(name) else f"{text} +- {rounded(error, 2)}"
 
 
 def figure(metric: str, value: float | None) -> str:
-    """Return a metric as text, with four decimals if it has no unit."""
+    """Return a metric as text: with four decimals if it has no unit, else with four digits."""
     if value is None:
         return "-"
-    return f"{value + 0.0:.4f}" if is_fraction(metric) and abs(value) < 1e4 else number(value)
+    if is_fraction(metric) and abs(value) < 1e4:
+        return f"{value + 0.0:.4f}"
+    return rounded(value, 4)
 
 
 def is_fraction(metric: str) -> bool:
