@@ -19,6 +19,7 @@ from separable import (
     TableRegressor,
     load,
 )
+from separable.certified.estimators.base_group_lasso import groups_of
 from separable.select import path, search
 from tests.certified.block_oracles import group_minimum, mean_loss
 
@@ -425,3 +426,11 @@ def test_copies_know_the_encoder():
     assert found[0].best_estimator_.groups_.names == ["town", "size"]
     with pytest.raises(ValueError, match="only an encoder knows"):
         GroupLasso(groups="columns").fit(X, y)
+
+
+@pytest.mark.parametrize("labels", [["b", "a", "b", "c"], [7, -1, 7, 3], [True, False, True, True]])
+def test_labels_of_arrays_and_lists_make_the_same_groups(labels):
+    plain, array = (groups_of(made, 4, None, None) for made in (labels, np.array(labels)))
+    np.testing.assert_array_equal(array.group, plain.group)
+    assert array.names == plain.names
+    assert [type(name) for name in array.names] == [type(name) for name in plain.names]

@@ -112,6 +112,10 @@ def _labelled(labels: Any, n_columns: int) -> Groups:
             f"groups has {len(labels)} labels for {n_columns} columns: give one for each column, "
             "or a list of lists of columns."
         )
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "biuSU":
+        names, first, group = np.unique(labels, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return Groups(np.argsort(order)[group], names[order].tolist())
     numbers: dict[Any, int] = {}
     plain = labels.tolist() if isinstance(labels, np.ndarray) else labels
     group = np.array([numbers.setdefault(label, len(numbers)) for label in plain], np.intp)
@@ -244,7 +248,9 @@ class GroupLearner(BlockLearner):
 
     def _plain_parameters(self) -> dict[str, Any]:
         parameters = super()._plain_parameters()
-        if not isinstance(self.groups, str | None):
+        if isinstance(self.groups, np.ndarray):
+            parameters["groups"] = self.groups.tolist()
+        elif not isinstance(self.groups, str | None):
             parameters["groups"] = [
                 each.tolist() if isinstance(each, np.ndarray | np.generic) else each
                 for each in self.groups

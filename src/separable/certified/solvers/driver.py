@@ -159,7 +159,7 @@ class _Run:
             for block in blocks:
                 yield from self._solve_block(block)
             return
-        first.prepare()
+        first.prepare(self.goal)
         for parts in parallel_map(
             blocks, lambda block: list(self._solve_block(block)), n_jobs, self.end
         ):

@@ -146,8 +146,9 @@ class DualCdSolver:
     def _passed(self) -> PassedRows:
         return PassedRows.of(self._problem, self._dtype)
 
-    def prepare(self) -> None:
+    def prepare(self, goal: Goal) -> None:
         """Compute what threads share before they start."""
+        del goal
         _ = self._passed
 
     def blocks(

@@ -94,9 +94,16 @@ class LbfgsSolver:
         is_costly = self._hessian_passes > self._options.min_hessian_passes
         return n_lanes == 1 and not self._tiled.is_sparse and n >= d and is_costly
 
-    def prepare(self) -> None:
+    def prepare(self, goal: Goal) -> None:
         """Compute what threads share before they start."""
-        _ = self._tiled.float64
+        curvature = self._rows_of(goal)[1]
+        if not goal.certified:
+            _ = curvature.eigen
+
+    def _rows_of(self, goal: Goal) -> tuple[native.LogisticLanes, Curvature]:
+        """Return the rows of the first passes."""
+        is_float64 = goal.certified or self.problem.is_tiny(self._tiled.width)
+        return self._tiled.float64 if is_float64 else self._tiled.float32
 
     def blocks(
         self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
@@ -171,9 +178,8 @@ class LbfgsSolver:
         """
         most = min(SEARCH_FALLBACK_PASSES, goal.max_iter)
         is_tiny = self.problem.is_tiny(self._tiled.width)
-        rows = self._tiled.float64 if is_tiny else self._tiled.float32
         tols = TINY_SEARCH_TOLS if is_tiny else SEARCH_TOLS
-        results = self._minimise(rows, batch, tols, 0.0, most, on_pass)
+        results = self._minimise(self._rows_of(goal), batch, tols, 0.0, most, on_pass)
         passes, done = results[:, 3].astype(np.int64), np.ones(len(results), np.bool_)
         weights, b, scores = self._tiled.scores(batch)
         solvers = ["lbfgs"] * len(passes)

@@ -52,8 +52,9 @@ class NewtonSolver(OneByOne):
         self._problem, self._is_truncated = problem, is_truncated
         self._options = NewtonOptions() if options is None else options
 
-    def prepare(self) -> None:
+    def prepare(self, goal: Goal) -> None:
         """Compute what threads share before they start."""
+        del goal
         _ = self._x(is_truncated=bool(self._is_truncated)) if self._is_few else self._problem.x
 
     @property

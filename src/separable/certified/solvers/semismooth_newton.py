@@ -83,8 +83,9 @@ class SemismoothNewtonSolver:
     def _rows(self) -> NewtonRows:
         return NewtonRows.of(self._problem)
 
-    def prepare(self) -> None:
+    def prepare(self, goal: Goal) -> None:
         """Compute what threads share before they start."""
+        del goal
         _ = self._rows
 
     def blocks(

@@ -132,7 +132,7 @@ class Solver(Protocol):
         the one before.
         """
 
-    def prepare(self) -> None:
+    def prepare(self, goal: Goal) -> None:
         """Compute what threads share before they start."""
 
     def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:

@@ -20,6 +20,7 @@ JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | Non
 MAX_DEPTH = 64
 MAX_BITS = 1024  # no integer in a model needs more, and longer decimal text is slow to parse
 FLOAT_TAG = "__float__"
+SMALL_INT = 1 << 62
 PLAIN_TYPES = frozenset([float, bool, type(None)])
 
 
@@ -72,6 +73,8 @@ def plain(value: Any, where: str, depth: int = 0) -> JSON:
 def _is_plain(value: Any) -> bool:
     """Return whether a value is of a JSON type, without a check of its contents."""
     kind = type(value)
+    if kind is int:
+        return bool(-SMALL_INT < value < SMALL_INT)
     return kind in PLAIN_TYPES or (kind is str and value.isascii())
 
 

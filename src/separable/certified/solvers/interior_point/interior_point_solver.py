@@ -41,8 +41,9 @@ class InteriorPointSolver(OneByOne):
         self._problem = problem
         self._options = InteriorPointOptions() if options is None else options
 
-    def prepare(self) -> None:
+    def prepare(self, goal: Goal) -> None:
         """Compute what threads share before they start."""
+        del goal
         if self._is_large:
             self._gram.prepare()
         else:
