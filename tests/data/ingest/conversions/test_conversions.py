@@ -334,3 +334,14 @@ def test_several_labels_and_typos_are_named():
     table["y"][4] = "Ja"
     kinds = {each.kind for each in check(table, "y")}
     assert not kinds & {"several labels", "typo in the target"}
+
+
+def test_long_texts_with_digits_are_not_read(monkeypatch):
+    """Comments name years and prices; only the first of them are looked at."""
+    texts = [f"{number} of 1999: {'a long comment, ' * 20}" for number in range(1000)]
+
+    def refuse(*_):
+        raise AssertionError("all texts were read")
+
+    monkeypatch.setattr("separable.data.ingest.conversions.guessing.normalized", refuse)
+    assert guess(texts) is None

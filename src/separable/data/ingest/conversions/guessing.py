@@ -67,8 +67,9 @@ MIN_READ = 0.98
 #: Most distinct texts that are taken for missing although they are no missing word.
 MAX_ODD = 20
 
-#: Distinct texts that are looked at first, and the fraction of them that must have a digit.
-FIRST_TEXTS, MIN_has_digitS = 200, 0.5
+#: Distinct texts that are looked at first, and the fraction of them that must be short and have a
+#: digit.
+FIRST_TEXTS, MIN_WITH_DIGIT = 200, 0.5
 
 #: Distinct numbers beside missing words that make plain numbers a column of numbers.
 MIN_NUMBERS = 3
@@ -252,9 +253,10 @@ def _texts_of(column: Categories, missing: tuple[str, ...]) -> _Texts:
 
 
 def _may_convert(levels: tuple[str, ...]) -> bool:
-    """Return whether the first texts have digits, as numbers and dates do."""
+    """Return whether the first texts have digits, as numbers and dates do, and are as short."""
     present = [text for text in levels if text.strip().lower() not in MISSING_WORDS]
-    return sum(map(_has_digit, present), 0) >= max(MIN_has_digitS * len(present), 1)
+    short = [text for text in present if len(text) <= MAX_LENGTH]
+    return sum(map(_has_digit, short), 0) >= max(MIN_WITH_DIGIT * len(present), 1)
 
 
 def _told(
