@@ -107,9 +107,11 @@ def contents_of_run(
 ) -> Contents:
     """Return the contents of the report of a training run."""
     if isinstance(run, TrainingRun):
+        from separable.linalg.blas import one_blas_thread
         from separable.report.training_report import run_contents
 
-        return run_contents(run, model_file, title)
+        with one_blas_thread():  # small systems: idle threads of BLAS spin
+            return run_contents(run, model_file, title)
     return recalled(
         run.model, model_file=None if model_file is None else data_name(model_file), title=title
     )
