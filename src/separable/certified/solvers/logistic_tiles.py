@@ -407,6 +407,8 @@ class LogisticTiles:
 
 def inverse_root(gram: Floats) -> Floats:
     """Return A with AA' = (I + gram)^-1; the diagonal of I + gram if it is singular."""
+    if len(gram) == 0:  # which LAPACK refuses
+        return gram.copy()
     matrix = gram.copy()
     matrix[np.diag_indices(len(matrix))] += 1.0
     size = np.sqrt(matrix.diagonal())  # equilibrated, as columns differ in scale
