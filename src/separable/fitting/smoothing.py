@@ -43,7 +43,7 @@ class SmoothingOptions:
 
     rows: int = 20_000
     features: int = 2500
-    updates: int = 12
+    updates: int = 8
     tolerance: float = 0.1
     least: float = 1e-9
     most: float = 1e6

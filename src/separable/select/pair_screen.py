@@ -7,6 +7,7 @@ All tables come from one matrix product.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,9 @@ class ScreenOptions:
         Most columns; of more, those with the most bins come first.
     cells : float
         Most cells of all tables, which limits the columns too.
-    bins : int
-        Most bins of a column.
+    bins, least_bins, cell_rows : int
+        Most bins of a column; fewer, but at least ``least_bins``, if a cell of the table of a pair
+        would have less than ``cell_rows`` rows on average.
     pairs : int
         Most pairs that are kept.
     sweeps : int
@@ -49,6 +51,8 @@ class ScreenOptions:
     columns: int = 200
     cells: float = 5e7
     bins: int = 10
+    least_bins: int = 3
+    cell_rows: int = 8
     pairs: int = 20
     sweeps: int = 8
     entries: float = 2e8
@@ -124,7 +128,10 @@ def screen_pairs(
     if not np.isfinite(residuals).all():
         raise ValueError("The residuals must be finite. Predict each row before the screen.")
     fitted = TableEncoder(curves=True).fit(columns) if encoder is None else encoder
-    return screen_codes(fitted.codes(columns, options.bins), residuals, weight, options)
+    bins = min(
+        options.bins, max(options.least_bins, math.isqrt(columns.n_rows // options.cell_rows))
+    )
+    return screen_codes(fitted.codes(columns, bins), residuals, weight, options)
 
 
 def screen_codes(

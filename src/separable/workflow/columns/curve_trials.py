@@ -1,11 +1,10 @@
 """Numbers as lines, as curves, or as curves with interactions: compared on rows held out.
 
-Each way is an additive model with a smoothing level for each term, fitted by penalized least
-squares to the same rows; for classes to their 0/1 indicators, and a logistic regression on these
-few fitted numbers gives probabilities (linear discriminant analysis in the way of optimal scoring).
-Squared errors, or log losses, on the rows of one or more folds decide. The simplest way within a
-standard error of the best is taken. Pairs of columns are screened on the rows that the models are
-fitted to, never on those held out.
+Each way is an additive model with a smoothing level for each term, fitted to the same rows: by
+penalized least squares, or of classes by logistic regression with these levels; lines have the best
+of a few C. Squared errors, or log losses, on the rows of one or more folds decide. The simplest way
+within a standard error of the best is taken. Pairs of columns are screened on the rows that the
+models are fitted to, never on those held out.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from separable.data.columns import as_columns
 from separable.data.table import TableError
 from separable.errors import Message, Option
 from separable.features.table.curve_column import CurveColumn
-from separable.fitting.penalty_basis import additive_fit, targets_of, terms_of
+from separable.fitting.penalty_basis import additive_fit, basis_of, targets_of, terms_of
+from separable.fitting.smoothing import DEFAULT_OPTIONS as SMOOTHING
 from separable.model.metrics.evaluation import figure
 from separable.model.metrics.metric_registry import METRICS
 from separable.select.pair_screen import ScreenedPair, ScreenOptions, screen_pairs
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from separable.data.rows import Rows as EncodedRows
     from separable.features.table.table_encoder import TableEncoder
     from separable.fitting.smoothing import AdditiveFit
     from separable.typing import Floats
@@ -55,10 +56,14 @@ class TrialOptions:
         Fewest rows on which curves are compared.
     held_out : int
         Folds are held out one after the other until this many rows were.
+    least_pair_rows : int
+        Fewest rows on which interactions are compared.
     pair_rows : int
         Rows for each interaction: 1000 rows have at most 20 of them.
-    C : float
-        Of the logistic regression on the fitted indicators.
+    C_of_lines : tuple of float
+        Of the logistic regression; with curves, C is 1, as the levels are estimated.
+    tol : float
+        Of the logistic regression.
     least_probability : float
         Smaller probabilities of the class of a row count as this one.
     """
@@ -66,8 +71,10 @@ class TrialOptions:
     rows: int = 8000
     least_rows: int = 60
     held_out: int = 1200
+    least_pair_rows: int = 300
     pair_rows: int = 50
-    C: float = 100.0
+    C_of_lines: tuple[float, ...] = (0.1, 2.15, 46.4, 1000.0)
+    tol: float = 1e-3
     least_probability: float = 1e-6
 
 
@@ -101,6 +108,8 @@ def with_curves(problem: Problem, chosen: Rows, options: TrialOptions = DEFAULT_
         trial = _Trial.of(problem, chosen, options)
         if trial is None:
             return replace(problem, curves=curves == "yes")
+        if pairs == "auto" and len(trial.part) < options.least_pair_rows:
+            ways.remove(PAIRS)
         errors = trial.errors(ways, progress) if len(ways) > 1 else None
         way = ways[0] if errors is None else _simplest(errors)
         screened = trial.screened() if way == PAIRS else []
@@ -202,42 +211,61 @@ class _Trial:
                 if not pairs and CURVES in made:
                     made[PAIRS] = made[CURVES]
                     continue
-            encoder, fit = self._fit(way, train, pairs)
-            fitted, predicted = (
-                fit.predict(encoder.encode(as_columns(rows_of(self.table, part))))
-                for part in (train, test)
-            )
+            try:
+                wrong = self._losses(way, train, test, pairs)
+            except TableError:
+                if way != PAIRS or CURVES not in made:
+                    raise
+                made[PAIRS] = made[CURVES]  # too many features with pairs
+                continue
             weight = None if self.weight is None else self.weight[test]
-            wrong = self._losses(fitted, predicted, train, test)
             made[way] = wrong * (1.0 if weight is None else weight / weight.mean())
         return made
 
-    def _losses(self, fitted: Floats, predicted: Floats, train: Rows, test: Rows) -> Floats:
+    def _losses(self, way: str, train: Rows, test: Rows, pairs: list[ScreenedPair]) -> Floats:
         """Return the squared error or the log loss of each row held out."""
+        later = as_columns(rows_of(self.table, test))
         if self.problem.task == "regression":
-            return np.asarray((self.targets[test] - predicted)[:, 0] ** 2)
+            encoder, fit = self._fit(way, train, pairs)
+            return np.asarray((self.targets[test] - fit.predict(encoder.encode(later)))[:, 0] ** 2)
+        encoder, rows = self._encoded(way, train, pairs)
         classes = self.problem.fit_values(self.part)
         weight = None if self.weight is None else self.weight[train]
-        learner = new_learner("logistic-regression", C=self.options.C)
-        learner.fit(fitted, classes[train], sample_weight=weight)
-        probabilities = learner.predict_proba(predicted)
-        of_class = learner.classes_ == classes[test][:, None]
-        own = (probabilities * of_class).sum(axis=1)  # 0 for a class that was never seen
-        return np.asarray(-np.log(np.maximum(own, self.options.least_probability)))
+        later_rows = encoder.encode(later)
+        tried = []
+        for C in self.options.C_of_lines if way == LINES else (1.0,):
+            learner = new_learner("logistic-regression", C=C, tol=self.options.tol)
+            basis = basis_of(encoder, learner, rows, classes[train], weight)
+            inside, outside = rows, later_rows
+            if basis is not None:
+                inside, outside = basis.rows(rows), basis.rows(later_rows)
+            learner.fit(inside, classes[train], sample_weight=weight)
+            of_class = learner.classes_ == classes[test][:, None]
+            own = (learner.predict_proba(outside) * of_class).sum(axis=1)  # 0: an unseen class
+            tried.append(-np.log(np.maximum(own, self.options.least_probability)))
+        return np.asarray(min(tried, key=lambda losses: float(losses.mean())))
 
-    def _fit(
+    def _encoded(
         self, way: str, train: Rows, pairs: list[ScreenedPair]
-    ) -> tuple[TableEncoder, AdditiveFit]:
-        """Fit one way to some rows of the sample."""
+    ) -> tuple[TableEncoder, EncodedRows]:
+        """Fit the encoder of one way to some rows of the sample, and encode them."""
         columns = as_columns(rows_of(self.table, train))
         encoder = encoder_of(self.problem, (), self.table.column_names)
         names = [pair.columns for pair in pairs]
         encoder.set_params(curves=way != LINES, interactions=names or None)
         rows = encoder.fit(columns).encode(columns)
+        if rows.n_features > SMOOTHING.features:
+            raise TableError("The sample has too many features to compare.")
+        return encoder, rows
+
+    def _fit(
+        self, way: str, train: Rows, pairs: list[ScreenedPair]
+    ) -> tuple[TableEncoder, AdditiveFit]:
+        """Fit one way to some rows of the sample, by least squares."""
+        encoder, rows = self._encoded(way, train, pairs)
         weight = None if self.weight is None else self.weight[train]
         fit = additive_fit(rows, terms_of(encoder), self.targets[train], weight)
-        if fit is None:
-            raise TableError("The sample has too many features to compare.")
+        assert fit is not None  # there are few enough features
         return encoder, fit
 
     def screened(self, train: Rows | None = None) -> list[ScreenedPair]:
