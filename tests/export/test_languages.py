@@ -51,14 +51,14 @@ def test_a_column_of_texts(language, tmp_path):
     self_test(language, model, tmp_path)
 
 
-@pytest.mark.parametrize("language", ["python", "js"])
+@pytest.mark.parametrize("language", ["python", "js", "c", "sql"])
 def test_interactions(language, tmp_path):
     model, rows = models.interactions()
     agree(model, rows, answers(language, model, rows, tmp_path))
     self_test(language, model, tmp_path)
 
 
-@pytest.mark.parametrize("language", ["c", "sql", "onnx"])
+@pytest.mark.parametrize("language", ["onnx"])
 def test_interactions_are_refused_elsewhere(language, tmp_path):
     model, _ = models.interactions()
     with pytest.raises(ExportError, match="interactions, such as that of 'x' and 'city'"):

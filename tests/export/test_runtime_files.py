@@ -20,7 +20,7 @@ FILES = {
     for language, name in LANGUAGES.items()
 }
 KINDS = {"number", "curve", "category", "boolean", "date", "text", "numbers", "record"}
-KINDS |= {"converted", "number conversion", "date conversion", "duration conversion"}
+KINDS |= {"converted", "pair", "number conversion", "date conversion", "duration conversion"}
 
 
 def run(line):

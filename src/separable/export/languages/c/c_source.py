@@ -16,7 +16,6 @@ from separable.export.plan.plan import (
     ExportError,
     NumbersStep,
     NumberStep,
-    refuse_pairs,
     refuse_texts,
 )
 from separable.export.plan.test_vectors import PRECISION
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from separable.data.ingest.conversions.conversion import Conversion
     from separable.export.languages.language_registry import Runtime
-    from separable.export.plan.plan import Plan, Step
+    from separable.export.plan.plan import PairStep, Plan, Step
     from separable.export.plan.test_vectors import Vector
 
 __all__ = ["write"]
@@ -43,10 +42,9 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     plan : Plan
     vectors : sequence of Vector
     """
-    refuse_pairs(plan, "C")
     refuse_texts(plan, "C")
     made = runtime("c", "runtime.c")
-    kinds = plan.kinds
+    kinds = plan.kinds | {"pair"} if plan.pairs else plan.kinds
     parts = [
         _head(made, plan),
         made["number cells" if plan.takes == "numbers" else "values"],
@@ -121,22 +119,42 @@ def _encoding(made: Runtime, plan: Plan) -> list[str]:
     (first, *_) = plan.steps
     if isinstance(first, NumbersStep):
         return _numbers(made, first)
-    calls = [_call(step, at) for at, step in enumerate(plan.steps)]
-    head = "static int encode(const model_cell *row, double *scores) {\n"
+    calls = [_call(step, at, f"step_{at}", "out") for at, step in enumerate(plan.steps)]
+    calls += [_pair(pair, p) for p, pair in enumerate(plan.pairs)]
+    head = "static int encode(const model_cell *row, sink *out) {\n"
     tables = [
         _conversion(conversion, at)
         for at, conversion in enumerate(plan.conversions)
         if conversion is not None
     ]
-    tables += [_table(step, at) for at, step in enumerate(plan.steps)]
+    tables += [_table(step, f"{at}") for at, step in enumerate(plan.steps)]
+    tables += [
+        _table(axis, f"{p}_{side}")
+        for p, pair in enumerate(plan.pairs)
+        for side, axis in enumerate(pair.axes)
+    ]
     return [*tables, "".join([head, *calls, "    return 0;\n}\n"])]
 
 
-def _call(step: Step, at: int) -> str:
-    """Return the lines that add a column to the scores."""
+def _pair(pair: PairStep, p: int) -> str:
+    """Return the lines that add the products of two columns."""
+    sides = zip(pair.axes, pair.columns, ("first", "second"), strict=True)
+    calls = "".join(
+        _call(axis, at, f"step_{p}_{side}", f"&{name}")
+        for side, (axis, at, name) in enumerate(sides)
+    )
+    add = f"add_pair(&first, &second, {pair.start}, {pair.width}, out)"
+    return (
+        "    {\n    sink first = {0, 0, {0, 0}, {0, 0}}, second = {0, 0, {0, 0}, {0, 0}};\n"
+        f"{calls}    if (!{add}) return MODEL_N_COLUMNS + 1;\n    }}\n"
+    )
+
+
+def _call(step: Step, at: int, table: str, out: str) -> str:
+    """Return the lines that add a column to the scores, or to the features of a side of a pair."""
     conversion = getattr(step, "conversion", None)
     if conversion is None:
-        return f"    if (!{step.kind}_cell(&step_{at}, row + {at}, scores)) return {at + 1};\n"
+        return f"    if (!{step.kind}_cell(&{table}, row + {at}, {out})) return {at + 1};\n"
     kind = conversion_kind(conversion)
     read = f"read_{kind}_text(&conversion_{at}, text, "
     if kind == "date":
@@ -154,7 +172,7 @@ def _call(step: Step, at: int) -> str:
                 {take.replace("; ", ";" + chr(10) + " " * 16)};
             }}
         }}
-        if (!{step.kind}_cell(&step_{at}, &value, scores)) return {at + 1};
+        if (!{step.kind}_cell(&{table}, &value, {out})) return {at + 1};
     }}
 """
 
@@ -201,7 +219,7 @@ def _numbers(made: Runtime, step: NumbersStep) -> list[str]:
     return [tables, made["products"], access, made["numbers"]]
 
 
-def _table(step: Step, at: int) -> str:
+def _table(step: Step, at: str) -> str:
     if isinstance(step, NumberStep):
         values = [repr(step.mean), repr(step.scale), _index(step.value), _index(step.missing)]
         return f"static const number_step step_{at} = {_braced(values)};\n"
@@ -216,7 +234,7 @@ def _table(step: Step, at: int) -> str:
     return _date(step, at)
 
 
-def _curve(step: CurveStep, at: int) -> str:
+def _curve(step: CurveStep, at: str) -> str:
     values = [
         f"breaks_{at}",
         f"indices_{at}",
@@ -232,7 +250,7 @@ def _curve(step: CurveStep, at: int) -> str:
     )
 
 
-def _category(step: CategoryStep, at: int) -> str:
+def _category(step: CategoryStep, at: str) -> str:
     texts = sorted(
         (level.encode(), index) for level, index in step.levels if isinstance(level, str)
     )
@@ -255,7 +273,7 @@ def _category(step: CategoryStep, at: int) -> str:
     )
 
 
-def _date(step: DateStep, at: int) -> str:
+def _date(step: DateStep, at: str) -> str:
     numbers = [each or (0.0, 1.0, -1) for each in step.numbers]
     cycles = "".join(
         f"static const cycle_place cycle_{at}_{i}[] = "

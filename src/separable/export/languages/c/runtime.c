@@ -78,20 +78,33 @@ static int is_missing(const model_value *value) {
 #define LOWEST 1.0
 #define HIGHEST 1e6
 #define IS_LOGISTIC 1
-#define N_PLACES 6
+#define N_PLACES 6 /* of the numbers; the columns have more */
 static const double BASE[1] = {0.0};
-static const double WEIGHTS[][1] = {{1.0}, {2.0}, {-1.0}, {0.5}, {0.25}, {0.25}, {0.25}, {0.75}, {0.25}};
+static const double WEIGHTS[][1] = {{1.0}, {2.0}, {-1.0}, {0.5}, {0.25}, {0.25}, {0.25}, {0.75}, {0.25},
+                                   {1.0}, {0.5}, {-0.5}};
 #if MODEL_N_CLASSES > 0
 static const double CALIBRATION[1][2] = {{1.0, 0.0}};
 #endif
 
 // section put, for number, curve, category, boolean, date, numbers
-static int put(double *scores, int place, double value) {
+/* What a row adds to: the scores or, without scores, the features of one column of a pair. */
+typedef struct {
+    double *scores;
+    int n, places[2];
+    double values[2];
+} sink;
+
+static int put(sink *out, int place, double value) {
     int k;
     if (!isfinite(value)) return 0;
     if (place < 0) return 1;
+    if (!out->scores) {
+        out->places[out->n] = place;
+        out->values[out->n++] = value;
+        return 1;
+    }
     if (HAS_THRESHOLD) value = (value > THRESHOLD ? 1.0 : 0.0) - (THRESHOLD < 0.0 ? 1.0 : 0.0);
-    for (k = 0; k < MODEL_N_SCORES; ++k) scores[k] += WEIGHTS[place][k] * value;
+    for (k = 0; k < MODEL_N_SCORES; ++k) out->scores[k] += WEIGHTS[place][k] * value;
     return 1;
 }
 // end of section
@@ -128,13 +141,13 @@ typedef struct {
     int value, missing;
 } number_step;
 
-static int number_cell(const number_step *step, const model_value *value, double *scores) {
+static int number_cell(const number_step *step, const model_value *value, sink *out) {
     double number = value->number, scaled;
-    if (is_missing(value)) return put(scores, step->missing, 1.0);
+    if (is_missing(value)) return put(out, step->missing, 1.0);
     if (value->kind == MODEL_TEXT && !read_number(value->text, value->size, &number)) return 0;
     if (!isfinite(number)) return 0;
     scaled = (number - step->mean) / step->scale;
-    return step->value < 0 ? 1 : put(scores, step->value, scaled);
+    return step->value < 0 ? 1 : put(out, step->value, scaled);
 }
 
 // section curve, for curve
@@ -147,11 +160,11 @@ typedef struct {
 } curve_step;
 
 /* Interpolates between the two breaks around a value. */
-static int curve_cell(const curve_step *step, const model_value *value, double *scores) {
+static int curve_cell(const curve_step *step, const model_value *value, sink *out) {
     const double *breaks = step->breaks;
     double x = value->number, t;
     int left = 0, last = step->n_breaks - 2;
-    if (is_missing(value)) return put(scores, step->missing, 1.0);
+    if (is_missing(value)) return put(out, step->missing, 1.0);
     if (value->kind == MODEL_TEXT && !read_number(value->text, value->size, &x)) return 0;
     if (!isfinite(x)) return 0;
     if (step->n_breaks == 0) return 1;
@@ -170,7 +183,7 @@ static int curve_cell(const curve_step *step, const model_value *value, double *
     }
     t = (x - breaks[left]) / (breaks[left + 1] - breaks[left]);
     if (!step->linear) t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
-    return put(scores, step->indices[left], 1.0 - t) && put(scores, step->indices[left + 1], t);
+    return put(out, step->indices[left], 1.0 - t) && put(out, step->indices[left + 1], t);
 }
 
 // section converted, for converted
@@ -624,28 +637,28 @@ static int compare(const char *a, size_t n, const char *b, size_t m) {
     return order != 0 ? order : n < m ? -1 : n > m;
 }
 
-static int category_cell(const category_step *step, const model_value *value, double *scores) {
+static int category_cell(const category_step *step, const model_value *value, sink *out) {
     char room[64];
     size_t size = 0;
     const char *text;
     int low = 0, high = step->n_levels, i;
-    if (is_missing(value)) return step->refuses_missing ? 0 : put(scores, step->missing, 1.0);
+    if (is_missing(value)) return step->refuses_missing ? 0 : put(out, step->missing, 1.0);
     if (step->typed && value->kind != MODEL_TEXT) {
         for (i = 0; i < step->n_numbers; ++i)
-            if (step->numbers[i].number == value->number) return put(scores, step->numbers[i].place, 1.0);
-        return step->refuses ? 0 : put(scores, step->unseen, 1.0);
+            if (step->numbers[i].number == value->number) return put(out, step->numbers[i].place, 1.0);
+        return step->refuses ? 0 : put(out, step->unseen, 1.0);
     }
     text = level_text(value, room, &size);
     while (low < high) {
         int middle = low + (high - low) / 2;
         int order = compare(text, size, step->levels[middle].text, step->levels[middle].size);
-        if (order == 0) return put(scores, step->levels[middle].place, 1.0);
+        if (order == 0) return put(out, step->levels[middle].place, 1.0);
         if (order < 0)
             high = middle;
         else
             low = middle + 1;
     }
-    return step->refuses ? 0 : put(scores, step->unseen, 1.0);
+    return step->refuses ? 0 : put(out, step->unseen, 1.0);
 }
 
 // section boolean, for boolean
@@ -653,12 +666,12 @@ typedef struct {
     int yes, missing;
 } boolean_step;
 
-static int boolean_cell(const boolean_step *step, const model_value *value, double *scores) {
+static int boolean_cell(const boolean_step *step, const model_value *value, sink *out) {
     static const char *const words[] = {"true", "yes", "t", "y", "1", "false", "no", "f", "n", "0"};
     char room[64], word[8];
     size_t size = 0, start = 0, i;
     const char *text;
-    if (is_missing(value)) return put(scores, step->missing, 1.0);
+    if (is_missing(value)) return put(out, step->missing, 1.0);
     text = level_text(value, room, &size);
     while (size > start && (text[size - 1] == ' ' || (text[size - 1] >= 9 && text[size - 1] <= 13))) --size;
     while (start < size && (text[start] == ' ' || (text[start] >= 9 && text[start] <= 13))) ++start;
@@ -668,8 +681,20 @@ static int boolean_cell(const boolean_step *step, const model_value *value, doub
     word[size - start] = 0;
     for (i = 0; i < 10; ++i)
         if (strlen(words[i]) == size - start && memcmp(word, words[i], size - start) == 0)
-            return i < 5 ? put(scores, step->yes, 1.0) : 1;
+            return i < 5 ? put(out, step->yes, 1.0) : 1;
     return 0;
+}
+
+// section pair, for pair
+/* Adds the products of the features of two columns. */
+static int add_pair(const sink *first, const sink *second, int start, int width, sink *out) {
+    int i, j;
+    for (i = 0; i < first->n; ++i)
+        for (j = 0; j < second->n; ++j)
+            if (!put(out, start + first->places[i] * width + second->places[j],
+                     first->values[i] * second->values[j]))
+                return 0;
+    return 1;
 }
 
 // section date, for date
@@ -709,13 +734,13 @@ static void day_of(long days, int *year, int *month, int *day) {
     *year = (int)(y + era * 400 + (*month <= 2));
 }
 
-static int date_cell(const date_step *step, const model_value *value, double *scores) {
+static int date_cell(const date_step *step, const model_value *value, sink *out) {
     const char *text = value->text;
     size_t size = value->size, at = 10;
     int year, month, day, y, m, d, hour = 0, minute = 0, second = 0, i, j, parts[3];
     long days, seconds;
     double fraction = 0, unit = 0.1, numbers[3];
-    if (is_missing(value)) return put(scores, step->missing, 1.0);
+    if (is_missing(value)) return put(out, step->missing, 1.0);
     if (value->kind != MODEL_TEXT || size < 10 || text[4] != '-' || text[7] != '-') return 0;
     year = digits(text, size, 0, 4), month = digits(text, size, 5, 2), day = digits(text, size, 8, 2);
     if (year < 1 || month < 1 || month > 12 || day < 1) return 0;
@@ -757,10 +782,10 @@ static int date_cell(const date_step *step, const model_value *value, double *sc
     numbers[0] = (double)days + ((double)seconds + fraction) / 86400, numbers[1] = y, numbers[2] = d;
     parts[0] = m - 1, parts[1] = (int)(((days + 3) % 7 + 7) % 7), parts[2] = (int)(seconds / 3600);
     for (i = 0; i < 3; ++i) {
-        if (step->place[i] >= 0 && !put(scores, step->place[i], (numbers[i] - step->mean[i]) / step->scale[i]))
+        if (step->place[i] >= 0 && !put(out, step->place[i], (numbers[i] - step->mean[i]) / step->scale[i]))
             return 0;
         for (j = 0; j < step->n_cycles[i]; ++j)
-            if (step->cycles[i][j].value == parts[i] && !put(scores, step->cycles[i][j].place, 1.0)) return 0;
+            if (step->cycles[i][j].value == parts[i] && !put(out, step->cycles[i][j].place, 1.0)) return 0;
     }
     return 1;
 }
@@ -791,14 +816,23 @@ static const date_step step_3 = {
 static const double breaks_4[] = {0.0, 10.0, 20.0};
 static const int indices_4[] = {6, 7, 8};
 static const curve_step step_4 = {breaks_4, indices_4, 3, 0, 0.0, -1};
+static const int indices_0_0[] = {0, 1, 2};
+static const curve_step step_0_0 = {breaks_4, indices_0_0, 3, 0, 0.0, -1};
+static const boolean_step step_0_1 = {0, -1};
 
-static int encode(const model_cell *row, double *scores) {
+static int encode(const model_cell *row, sink *out) {
     if (!conversion_checks()) return 1;
-    if (!number_cell(&step_0, row + 0, scores)) return 1;
-    if (!category_cell(&step_1, row + 1, scores)) return 2;
-    if (!boolean_cell(&step_2, row + 2, scores)) return 3;
-    if (!date_cell(&step_3, row + 3, scores)) return 4;
-    if (!curve_cell(&step_4, row + 4, scores)) return 5;
+    if (!number_cell(&step_0, row + 0, out)) return 1;
+    if (!category_cell(&step_1, row + 1, out)) return 2;
+    if (!boolean_cell(&step_2, row + 2, out)) return 3;
+    if (!date_cell(&step_3, row + 3, out)) return 4;
+    if (!curve_cell(&step_4, row + 4, out)) return 5;
+    {
+        sink first = {0, 0, {0, 0}, {0, 0}}, second = {0, 0, {0, 0}, {0, 0}};
+        if (!curve_cell(&step_0_0, row + 4, &first)) return 5;
+        if (!boolean_cell(&step_0_1, row + 2, &second)) return 3;
+        if (!add_pair(&first, &second, 9, 1, out)) return MODEL_N_COLUMNS + 1;
+    }
     return 0;
 }
 #else
@@ -817,13 +851,13 @@ static double product(const model_cell *row, int place) {
 }
 
 // section numbers
-static int encode(const model_cell *row, double *scores) {
+static int encode(const model_cell *row, sink *out) {
     int place;
     for (place = 0; place < MODEL_N_COLUMNS; ++place)
         if (!isfinite(row[place])) return place + 1;
     for (place = 0; place < N_PLACES; ++place) {
         double value = VALUE_AT(place);
-        if (!put(scores, place, value)) return MODEL_N_COLUMNS + 1;
+        if (!put(out, place, value)) return MODEL_N_COLUMNS + 1;
     }
     return 0;
 }
@@ -835,9 +869,11 @@ static int encode(const model_cell *row, double *scores) {
    1 + the column whose value cannot be used, or MODEL_N_COLUMNS + 1: a number beyond double. */
 int model_scores(const model_cell *row, double *scores);
 int model_scores(const model_cell *row, double *scores) {
+    sink out = {0, 0, {0, 0}, {0, 0}};
     int k, problem;
     for (k = 0; k < MODEL_N_SCORES; ++k) scores[k] = BASE[k];
-    problem = encode(row, scores);
+    out.scores = scores;
+    problem = encode(row, &out);
     if (problem) return problem;
     for (k = 0; k < MODEL_N_SCORES; ++k)
         if (!isfinite(scores[k])) return MODEL_N_COLUMNS + 1;

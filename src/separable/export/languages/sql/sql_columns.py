@@ -7,7 +7,15 @@ from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from separable.export.languages.sql.sql_conversions import converted_numbers, normalized_text
-from separable.export.languages.sql.sql_text import identifier, is_number, literal, number
+from separable.export.languages.sql.sql_pairs import pair_terms
+from separable.export.languages.sql.sql_text import (
+    identifier,
+    is_false,
+    is_number,
+    is_true,
+    literal,
+    number,
+)
 from separable.export.plan.plan import (
     BooleanStep,
     CategoryStep,
@@ -24,7 +32,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "curve_stages",
     "date_stages",
     "level_joins",
     "level_tables",
@@ -102,7 +109,10 @@ def scores_of(plan: Plan, tables: Mapping[int, LevelTable]) -> list[str]:
         Tables of the columns whose levels are joined.
     """
     base = [number(each) for each in plan.base]
-    sums = [summed([base[k], *_terms(plan, tables, k)]) for k in range(plan.n_scores)]
+    sums = [
+        summed([base[k], *_terms(plan, tables, k), *pair_terms(plan, k)])
+        for k in range(plan.n_scores)
+    ]
     flags = ["bad = 0"] * bool(_numbers(plan)) + [f"b{at} = 0" for at in converted_numbers(plan)]
     if not flags:
         return [f"{total} AS s{k}" for k, total in enumerate(sums)]
@@ -187,60 +197,7 @@ def _counted(at: int) -> Iterator[str]:
     )
 
 
-# --- curves ---
-
-
-def curve_stages(plan: Plan) -> list[list[str]]:
-    """Return the expressions of curves, stage by stage: each uses the one before.
-
-    y is the number, from the first break on if it is periodic; i the index of its piece; u its
-    fraction of the piece; t the fraction clipped to 0 and 1, unless the curve continues linearly.
-    """
-    curves = [
-        (at, step)
-        for at, step in enumerate(plan.steps)
-        if isinstance(step, CurveStep) and step.breaks
-    ]
-    if not curves:
-        return []
-    stages = (_remainder, _in_cycle, _piece, _fraction, _clipped)
-    return [[stage(at, step) for at, step in curves] for stage in stages]
-
-
-def _remainder(at: int, step: CurveStep) -> str:
-    period = number(step.period)
-    return (
-        f"c{at} - {period} * FLOOR(c{at} / {period}) AS r{at}" if step.period else f"c{at} AS r{at}"
-    )
-
-
-def _in_cycle(at: int, step: CurveStep) -> str:
-    if not step.period:
-        return f"r{at} AS y{at}"
-    period, first = number(step.period), number(step.breaks[0])
-    return f"CASE WHEN r{at} < {first} THEN r{at} + {period} ELSE r{at} END AS y{at}"
-
-
-def _piece(at: int, step: CurveStep) -> str:
-    inner = " ".join(
-        f"WHEN y{at} < {number(each)} THEN {i}" for i, each in enumerate(step.breaks[1:-1])
-    )
-    last = len(step.breaks) - 2
-    return f"CASE {inner} ELSE {last} END AS i{at}" if inner else f"0 AS i{at}"
-
-
-def _fraction(at: int, step: CurveStep) -> str:
-    pieces = " ".join(
-        f"WHEN {i} THEN (y{at} - {number(low)}) / {number(high - low)}"
-        for i, (low, high) in enumerate(pairwise(step.breaks))
-    )
-    return f"CASE i{at} {pieces} END AS u{at}"
-
-
-def _clipped(at: int, step: CurveStep) -> str:
-    if step.linear:
-        return f"u{at} AS t{at}"
-    return f"CASE WHEN u{at} < 0 THEN 0.0 WHEN u{at} > 1 THEN 1.0 ELSE u{at} END AS t{at}"
+# --- contributions ---
 
 
 def _curve(plan: Plan, step: CurveStep, at: int, k: int) -> str:
@@ -253,9 +210,6 @@ def _curve(plan: Plan, step: CurveStep, at: int, k: int) -> str:
         for i, (left, right) in enumerate(pairwise(step.indices))
     )
     return f"CASE WHEN c{at} IS NULL THEN {missing} ELSE CASE i{at} {pieces} END END"
-
-
-# --- contributions ---
 
 
 def _terms(plan: Plan, tables: Mapping[int, LevelTable], k: int) -> list[str]:
@@ -286,11 +240,10 @@ def _term(plan: Plan, step: Step, at: int, k: int) -> str:
     if isinstance(step, CurveStep):
         return _curve(plan, step, at, k)
     if isinstance(step, BooleanStep):
-        word, true = f"LOWER(TRIM({c}))", added(plan, step.true, k)
         return (
             f"CASE WHEN {c} IS NULL THEN {added(plan, step.missing, k)} "
-            f"WHEN {word} IN ('true', 'yes', 't', 'y', '1', '1.0') THEN {true} "
-            f"WHEN {word} IN ('false', 'no', 'f', 'n', '0', '0.0') THEN 0.0 END"
+            f"WHEN {is_true(c)} THEN {added(plan, step.true, k)} "
+            f"WHEN {is_false(c)} THEN 0.0 END"
         )
     if isinstance(step, CategoryStep):
         return _category(plan, step, c, k)
@@ -391,7 +344,7 @@ def level_tables(plan: Plan, prefix: str) -> dict[int, LevelTable]:
         for at, step in enumerate(plan.steps)
         if isinstance(step, CategoryStep) and len(step.levels) >= FEWEST
     }
-    most = sorted(many, key=lambda at: -many[at])[:_MOST_JOINS]
+    most = sorted(many, key=lambda at: -many[at])[: _MOST_JOINS - len(plan.pairs)]
     return {at: _table(plan, at, prefix) for at in sorted(most)}
 
 

@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from separable.export.languages.sql.sql_columns import (
-    curve_stages,
     date_stages,
     level_joins,
     level_tables,
@@ -16,8 +15,15 @@ from separable.export.languages.sql.sql_columns import (
     summed,
 )
 from separable.export.languages.sql.sql_conversions import conversion_stages, refuse_conversions
+from separable.export.languages.sql.sql_curves import column_curves, curve_stages
+from separable.export.languages.sql.sql_pairs import (
+    pair_curves,
+    pair_joins,
+    pair_stage,
+    pair_tables,
+)
 from separable.export.languages.sql.sql_text import identifier, literal, number
-from separable.export.plan.plan import ExportError, refuse_mixed_levels, refuse_pairs, refuse_texts
+from separable.export.plan.plan import ExportError, refuse_mixed_levels, refuse_texts
 from separable.export.plan.test_vectors import PRECISION
 
 if TYPE_CHECKING:
@@ -51,7 +57,6 @@ def write(
     keep : sequence of str
         Columns to copy to the output.
     """
-    refuse_pairs(plan, "SQL")
     refuse_texts(plan, "SQL")
     refuse_mixed_levels(plan, "SQL")
     refuse_conversions(plan)
@@ -111,10 +116,13 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
         stages.append((f"{prefix}_{len(stages)}", f"SELECT\n    {text}\n  FROM {source}{joins}"))
 
     add([*read_columns(plan), *kept])
-    for stage in [*conversion_stages(plan), *date_stages(plan), *curve_stages(plan)]:
+    curves = [*column_curves(plan), *pair_curves(plan)]
+    for stage in [*conversion_stages(plan), *date_stages(plan), *curve_stages(curves)]:
         add(stage)
+    if plan.pairs:
+        add(pair_stage(plan))
     tables = level_tables(plan, prefix)
-    add(scores_of(plan, tables), level_joins(tables))
+    add(scores_of(plan, tables), level_joins(tables) + pair_joins(plan, prefix))
     if plan.classes is not None and len(plan.classes) > 2:
         names = [f"s{k}" for k in range(plan.n_scores)]
         add([f"{largest(names)} AS best"])
@@ -122,7 +130,8 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
             add(log_odds(plan))
             add([f"{largest([f'l{k}' for k in range(plan.n_scores)])} AS top"])
             add(exponentials(plan))
-    return [*((each.head, each.rows) for each in tables.values()), *stages]
+    levels = [(each.head, each.rows) for each in tables.values()]
+    return [*levels, *pair_tables(plan, prefix), *stages]
 
 
 def _outputs(plan: Plan) -> list[str]:

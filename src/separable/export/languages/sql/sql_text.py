@@ -62,3 +62,13 @@ def is_number(column: str) -> str:
         f"AND REPLACE(LOWER({text}), 'e-', '') NOT LIKE '_%-%' AND {text} NOT LIKE '%.%.%' "
         f"AND {text} NOT LIKE '%e' AND {text} NOT LIKE '%e%.%')"
     )
+
+
+def is_true(column: str) -> str:
+    """Return the condition that the text of a column is a true boolean."""
+    return f"LOWER(TRIM({column})) IN ('true', 'yes', 't', 'y', '1', '1.0')"
+
+
+def is_false(column: str) -> str:
+    """Return the condition that the text of a column is a false boolean."""
+    return f"LOWER(TRIM({column})) IN ('false', 'no', 'f', 'n', '0', '0.0')"
