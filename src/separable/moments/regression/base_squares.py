@@ -63,6 +63,10 @@ SUMS_CONDITION = 1e3
 QR_CONDITION = 1e7
 #: ... and from which the Gram matrix alone has too little precision to solve at all.
 MAX_CONDITION = 1e13
+#: Multiplications (rows times columns squared) above which a ridge fit refines the solution of the
+#: normal equations up to this squared condition number, instead of factoring the rows.
+QR_WORK = 2e9
+REFINED_CONDITION = 1e10
 
 
 class SquaresRegressor(MomentEstimator[Moments]):
@@ -162,9 +166,9 @@ class SquaresRegressor(MomentEstimator[Moments]):
             squared = squared_condition(gram)
         if data is not None:
             data = data.present()
-        if factor is not None and (
-            squared < QR_CONDITION or (data is None and squared < MAX_CONDITION)
-        ):
+        is_large = alpha > 0 and design.n_rows * len(kept) ** 2 > QR_WORK
+        limit = REFINED_CONDITION if is_large else QR_CONDITION
+        if factor is not None and squared < (MAX_CONDITION if data is None else limit):
             condition, rank, by = np.sqrt(squared), len(kept), "cholesky"
         elif data is None:
             return self._solve_dependent(design, kept, gram, alpha)
