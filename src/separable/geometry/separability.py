@@ -50,6 +50,7 @@ from separable.geometry.verdict import (
     verdicts_of_classes,
     verdicts_of_pairs,
 )
+from separable.linalg.blas import one_blas_thread
 from separable.linalg.exact import rounded
 from separable.model.parameters import ParameterError
 
@@ -134,12 +135,13 @@ def separability(
             "separability needs two or more classes, but y has only one: "
             f"{data.classes.tolist()[0]!r}. Give rows of two or more classes."
         )
-    if len(data.classes) == 2:
-        return _two_classes(data, fit_intercept, precision)
-    if multi_class == "joint":
-        return joint_verdict(data, fit_intercept, precision)
-    decide = partial(_two_classes, fit_intercept=fit_intercept, precision=precision)
-    return (verdicts_of_pairs if multi_class == "pairs" else verdicts_of_classes)(data, decide)
+    with one_blas_thread():  # small systems, between which idle threads would spin
+        if len(data.classes) == 2:
+            return _two_classes(data, fit_intercept, precision)
+        if multi_class == "joint":
+            return joint_verdict(data, fit_intercept, precision)
+        decide = partial(_two_classes, fit_intercept=fit_intercept, precision=precision)
+        return (verdicts_of_pairs if multi_class == "pairs" else verdicts_of_classes)(data, decide)
 
 
 def _check(fit_intercept: Any, precision: Any) -> None:

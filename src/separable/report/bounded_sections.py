@@ -17,6 +17,7 @@ import numpy as np
 from separable.data.rows import Rows, as_rows
 from separable.data.split import stratified_split
 from separable.errors import Absent
+from separable.features.table.curve_column import CurveColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,9 @@ SMALLEST = 0.05
 #: Fewest rows of a curve, and the seconds after which a first fit ends it.
 FEWEST_ROWS, SLOW_FIT = 100, 1.0
 
+#: Most features of curves and interactions: the dependencies among them are solved exactly.
+MOST_OF_CURVES = 100
+
 TOO_LONG = "It would take too long: each fit of this learner to these columns is slow."
 
 #: Minimum number of sizes of a curve.
@@ -67,6 +71,7 @@ def separability_of(
     labels: NDArray[Any],
     *,
     of_what: str = "",
+    encoder: Any = None,
     feature_names: Sequence[str] | None = None,
     seed: int = 0,
 ) -> tuple[Verdict | Absent, str]:
@@ -79,6 +84,8 @@ def separability_of(
     labels : ndarray, shape (n,)
     of_what : str
         A description of the rows, after their number: " of penguins.csv".
+    encoder : encoder, optional
+        Of the model.
     feature_names : sequence of str, optional
     seed : int, default 0
         Seed of the random sample.
@@ -93,6 +100,11 @@ def separability_of(
     classes = len(np.unique(labels))
     if classes < 2:
         return Absent("The rows are all of one class."), ""
+    if d > MOST_OF_CURVES and has_curves(encoder):
+        return Absent(
+            f"The {d} features of curves would take too long here. The command `separable "
+            "separability` decides whether the columns themselves separate the classes."
+        ), ""
     most = _most_rows(whole, classes)
     if most < min(n, FEWEST):
         return Absent(
@@ -105,6 +117,12 @@ def separability_of(
     if isinstance(verdict, Absent):
         return verdict, ""
     return verdict, _separability_note(verdict, used, n, d, of_what)
+
+
+def has_curves(encoder: Any) -> bool:
+    """Return whether an encoder makes curves of numbers."""
+    columns = getattr(encoder, "column_encoders", ())
+    return any(isinstance(column, CurveColumn) for column in columns)
 
 
 def _bounded_verdict(

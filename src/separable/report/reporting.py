@@ -107,11 +107,9 @@ def contents_of_run(
 ) -> Contents:
     """Return the contents of the report of a training run."""
     if isinstance(run, TrainingRun):
-        from separable.linalg.blas import one_blas_thread
         from separable.report.training_report import run_contents
 
-        with one_blas_thread():  # small systems: idle threads of BLAS spin
-            return run_contents(run, model_file, title)
+        return run_contents(run, model_file, title)
     return recalled(
         run.model, model_file=None if model_file is None else data_name(model_file), title=title
     )
@@ -231,7 +229,7 @@ def separability_part(scored: ScoredRows, of_what: str = "", seed: int = 0) -> d
 
     Parameters
     ----------
-    scored : JudgedRows
+    scored : ScoredRows
     of_what : str
         A description of the rows, after their number.
     seed : int, default 0
@@ -240,7 +238,12 @@ def separability_part(scored: ScoredRows, of_what: str = "", seed: int = 0) -> d
     if model.classes is None:
         return {"separability": Absent(NUMBERS_PREDICTED), "separability_rows": ""}
     verdict, about = separability_of(
-        scored.rows, scored.labels(), of_what=of_what, feature_names=model.feature_names, seed=seed
+        scored.rows,
+        scored.labels(),
+        of_what=of_what,
+        encoder=model.encoder,
+        feature_names=model.feature_names,
+        seed=seed,
     )
     return {"separability": verdict, "separability_rows": about}
 
@@ -250,7 +253,7 @@ def growth_of(scored: ScoredRows, how: str = "", learner: Any = None) -> dict[st
 
     Parameters
     ----------
-    scored : JudgedRows
+    scored : ScoredRows
     how : str
         A description of the rows, after their number.
     learner : estimator, optional

@@ -80,6 +80,7 @@ def _separability(training: TrainingRun) -> dict[str, Any]:
         rows,
         problem.target.values[kept.trained.chosen],
         of_what=f" of {data_name(problem.data)}",
+        encoder=encoder,
         feature_names=encoder.feature_names,
         seed=problem.options.seed,
     )

@@ -118,14 +118,13 @@ def table_separability(
 ) -> TableSeparability:
     """Return the verdict on a table; see `separability`."""
     from separable.geometry.separability import separability as decide
-    from separable.linalg.blas import one_blas_thread
 
     if not options.target:
         raise OptionError("Name the column of classes.")
     with remembering_files():
         problem = read_problem(data, options)
         encoder, rows = Encoded(problem, np.arange(len(problem)))()
-        with step("Deciding separability"), naming_file(data), one_blas_thread():
+        with step("Deciding separability"), naming_file(data):
             verdict = decide(
                 rows,
                 problem.target.values,
