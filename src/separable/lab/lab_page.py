@@ -78,7 +78,7 @@ def lab(
     >>> from separable.lab import lab
     >>> columns = ["bill_length_mm", "flipper_length_mm"]
     >>> page = lab(PENGUINS, "sex", columns=columns)
-    >>> len(page) < 200_000
+    >>> len(page) < 300_000
     True
     """
     if path is not None and Path(path).exists():

@@ -119,8 +119,8 @@ def screen_pairs(
     >>> from separable.select import screen_pairs
     >>> rng = np.random.default_rng(0)
     >>> X = {name: rng.normal(size=500) for name in "abc"}
-    >>> [pair.columns for pair in screen_pairs(X, X["a"] * X["c"])]
-    [('a', 'c')]
+    >>> screen_pairs(X, X["a"] * X["c"])[0].columns
+    ('a', 'c')
     """
     columns = as_columns(X)
     residuals = np.asarray(residuals, np.float64).reshape(columns.n_rows, -1)

@@ -116,7 +116,9 @@ def test_penguins(separable, regressors):
 
 
 def test_json_and_evidence_by_hand(separable, regressors):
-    told = json.loads(separable("train", PENGUINS, *MASS, "--json", "--seed", 4).out)
+    told = json.loads(
+        separable("train", PENGUINS, *MASS, "--curves", "no", "--json", "--seed", 4).out
+    )
     assert (told["task"], told["rows"], told["rows_without_target"]) == ("regression", 342, 2)
     assert told["target_values"]["minimum"] == 2700
     assert "classes" not in told

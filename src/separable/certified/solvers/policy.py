@@ -125,5 +125,7 @@ def solver_of(problem: Problem, solver_options: SolverOptions) -> AnyDriver:
     if is_searched and rule.solvers[0] == "dual_cd" and passes < rule.passes:
         tol = SEARCH_TOL if solver_options.tol is None else solver_options.tol
         max_iter = min(passes, solver_options.max_iter)
-        return Driver(problem, replace(solver_options, tol=tol, max_iter=max_iter), ("dual_cd",))
+        # certificates tell which models the budget ended
+        options = replace(solver_options, tol=tol, max_iter=max_iter, scores_only=False)
+        return Driver(problem, options, ("dual_cd",))
     return Driver(problem, solver_options, rule.solvers, rule.passes_for(problem))

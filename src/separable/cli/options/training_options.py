@@ -162,7 +162,7 @@ convert_option = click.option(
     multiple=True,
     callback=_conversions,
     metavar="COL=HOW",
-    help=f"How a text column is converted: {', '.join(HOW)}.  [default: guessed]",
+    help=f"Convert texts: {', '.join(HOW)}.  [default: guessed]",
 )
 
 
@@ -205,17 +205,20 @@ curves_option = heading(
         default="auto",
         show_default=True,
         metavar="auto|yes|no",
-        help="Make curves of numbers. auto: if they are better on rows held out.",
+        help="Curves of numbers. auto: if they are better on rows held out.",
     ),
 )
 
-interactions_option = click.option(
-    "--interactions",
-    default="auto",
-    show_default=True,
-    metavar="auto|N|no",
-    callback=lambda ctx, param, value: checked_interactions(value),  # noqa: ARG005
-    help="Add the N best products of two columns. auto: if they are better on rows held out.",
+interactions_option = heading(
+    LEARNING_FROM,
+    click.option(
+        "--interactions",
+        default="auto",
+        show_default=True,
+        metavar="auto|N|no",
+        callback=lambda ctx, param, value: checked_interactions(value),  # noqa: ARG005
+        help="Products of N pairs of columns. auto: if they are better on rows held out.",
+    ),
 )
 
 
@@ -298,9 +301,7 @@ _OPTIONS = {
         click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text."),
         click.option("--drop", multiple=True, metavar="COL", help="Ignore a column."),
         convert_option,
-        click.option(
-            "--weight", metavar="COL", help="Column of sample weights, for training and metrics."
-        ),
+        click.option("--weight", metavar="COL", help="Column of sample weights."),
     ),
     TESTING: (
         click.option(
