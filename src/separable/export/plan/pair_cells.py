@@ -65,5 +65,5 @@ def pair_cells(plan: Plan, pair: PairStep) -> Floats:
     stop = pair.start + pair.size * pair.width
     weights = np.asarray(plan.weights[pair.start : stop], np.float64)
     weights = weights.reshape(pair.size, pair.width, -1)
-    cells = np.einsum("aci,bdj,ijk->abdck", first, second, weights)
+    cells: Floats = np.einsum("aci,bdj,ijk->abdck", first, second, weights)
     return cells.reshape(len(first), len(second), 4, plan.n_scores)
