@@ -255,7 +255,19 @@ def _onnx_values(values: list[Any], column: dict[str, Any]) -> Any:
         return np.array(texts, dtype=object)[:, None]
     if column["takes"].startswith("seconds"):
         values = [None if v is None else _seconds(v) for v in values]
+    if "converted_from" in column:
+        values = [_converted(v, column["converted_from"]) for v in values]
     return np.array([np.nan if v is None else float(v) for v in values])[:, None]
+
+
+def _converted(text: str | None, how: dict[str, Any]) -> str | None:
+    """Return the number in a text, as the caller of a graph has to read it."""
+    if text is None or text.lower() in how.get("missing", ("n/a",)):
+        return None
+    for unit in how.get("units", ()):
+        text = text.replace(unit, "")
+    group = how.get("group", "")
+    return (text.replace(group, "") if group else text).replace(how["decimal"], ".")
 
 
 def _seconds(text: str) -> float:

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from separable.export import LANGUAGES, ExportError, export
+from separable.export import LANGUAGES
 from tests.export import models
 from tests.export.running import agree, answers, self_test
 
@@ -51,18 +51,11 @@ def test_a_column_of_texts(language, tmp_path):
     self_test(language, model, tmp_path)
 
 
-@pytest.mark.parametrize("language", ["python", "js", "c", "sql"])
+@EVERY
 def test_interactions(language, tmp_path):
     model, rows = models.interactions()
     agree(model, rows, answers(language, model, rows, tmp_path))
     self_test(language, model, tmp_path)
-
-
-@pytest.mark.parametrize("language", ["onnx"])
-def test_interactions_are_refused_elsewhere(language, tmp_path):
-    model, _ = models.interactions()
-    with pytest.raises(ExportError, match="interactions, such as that of 'x' and 'city'"):
-        export(model, language, path=tmp_path / "out")
 
 
 @pytest.mark.parametrize("language", ["python", "js"])

@@ -33,7 +33,6 @@ __all__ = [
     "TextStep",
     "refuse_mixed_levels",
     "refuse_nul_texts",
-    "refuse_pairs",
     "refuse_texts",
 ]
 
@@ -400,17 +399,6 @@ class Plan:
     def has(self, kind: str) -> bool:
         """Return whether the plan has a step of this kind."""
         return any(step.kind == kind for step in self.steps)
-
-
-def refuse_pairs(plan: Plan, language: str) -> None:
-    """Refuse interactions in a language that does not compute them yet."""
-    if plan.pairs:
-        first, second = (plan.columns[at] for at in plan.pairs[0].columns)
-        raise ExportError(
-            f"This {plan.learner} model has interactions, such as that of {first!r:.80} and "
-            f"{second!r:.80}, which are not exported to {language}. Export it to Python or "
-            "JavaScript (js), or train with interactions='no' (--interactions no)."
-        )
 
 
 def refuse_texts(plan: Plan, language: str) -> None:

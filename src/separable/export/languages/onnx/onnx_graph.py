@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,6 @@ from separable.export.plan.plan import (
     NumberStep,
     refuse_mixed_levels,
     refuse_nul_texts,
-    refuse_pairs,
     refuse_texts,
 )
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from separable.export.plan.plan import Plan, Step
+    from separable.export.plan.plan import PairStep, Plan, Step
     from separable.export.plan.test_vectors import Vector
 
 
@@ -170,7 +170,7 @@ def _has_texts(step: CategoryStep) -> bool:
 # --- contributions to the scores, shape (rows, scores) ---
 
 
-def added(plan: Plan, step: Step, value: str, nodes: Nodes) -> str:
+def added(plan: Plan, step: Step, value: str, nodes: Nodes, missing_as: str | None = None) -> str:
     """Return the contributions of a column.
 
     Parameters
@@ -181,9 +181,11 @@ def added(plan: Plan, step: Step, value: str, nodes: Nodes) -> str:
         The input, shape (rows, 1).
     nodes : Nodes
         The graph to add to.
+    missing_as : str, optional
+        The text for a missing value, if another step of the column decides it.
     """
     if isinstance(step, CategoryStep) and takes_text(step):
-        return _text_category(plan, step, value, nodes)
+        return _text_category(plan, step, value, nodes, missing_as or missing_text(step))
     missing = nodes("IsNaN", value)
     if isinstance(step, NumberStep):
         present = _scaled(plan, nodes, value, (step.mean, step.scale, step.value))
@@ -204,6 +206,23 @@ def added(plan: Plan, step: Step, value: str, nodes: Nodes) -> str:
     return nodes(
         "Where", missing, _filled(plan, nodes, step.missing), _date(plan, nodes, step, value)
     )
+
+
+def pair_added(plan: Plan, pair: PairStep, names: Sequence[str], nodes: Nodes) -> str:
+    """Return the contributions of a pair: the products of the features of both columns."""
+    size, width = pair.size, pair.width
+    factors = []
+    for at, step, n, shape in zip(
+        pair.columns, pair.axes, (size, width), ((-1, size, 1), (-1, 1, width)), strict=True
+    ):
+        alone = replace(  # its scores are its features
+            plan, weights=np.eye(n), intercept=(0.0,) * n, threshold=None, pairs=()
+        )
+        features = added(alone, step, names[at], nodes, missing_text(plan.steps[at]))
+        factors.append(nodes("Reshape", features, nodes.integers(shape)))
+    products = nodes("Reshape", nodes("Mul", *factors), nodes.integers((-1, size * width)))
+    weights = plan.weights[pair.start : pair.start + size * width]
+    return nodes("MatMul", _counted(plan, nodes, products), nodes.numbers(weights))
 
 
 def numbers_added(plan: Plan, step: NumbersStep, value: str, nodes: Nodes) -> str:
@@ -302,7 +321,9 @@ def _chosen(plan: Plan, nodes: Nodes, value: str, levels: Any, unseen: float | N
     return nodes("Where", is_known, known, _filled(plan, nodes, unseen))
 
 
-def _text_category(plan: Plan, step: CategoryStep, value: str, nodes: Nodes) -> str:
+def _text_category(
+    plan: Plan, step: CategoryStep, value: str, nodes: Nodes, missing_as: str | None
+) -> str:
     missing = np.nan if step.refuses_missing else step.missing
     unseen = np.nan if step.refuses else step.unseen
     pairs = [(level, index) for level, index in step.levels if isinstance(level, str)]
@@ -311,7 +332,7 @@ def _text_category(plan: Plan, step: CategoryStep, value: str, nodes: Nodes) -> 
         "LabelEncoder",
         value,
         domain="ai.onnx.ml",
-        keys_strings=[missing_text(step), *(level for level, _ in pairs)],
+        keys_strings=[missing_as, *(level for level, _ in pairs)],
         values_int64s=list(range(1, len(rows))),
         default_int64=0,
     )
@@ -368,7 +389,6 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> bytes:
     plan : Plan
     vectors : sequence of Vector
     """
-    refuse_pairs(plan, "ONNX")
     refuse_texts(plan, "ONNX")
     refuse_mixed_levels(plan, "ONNX")
     refuse_nul_texts(plan, "ONNX")
@@ -391,6 +411,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> bytes:
         parts = [
             added(plan, step, name, nodes) for name, step in zip(names, plan.steps, strict=True)
         ]
+        parts += [pair_added(plan, pair, names, nodes) for pair in plan.pairs]
     scores = nodes("Sum", *parts, nodes.numbers([plan.base]))
     outputs = _outputs(plan, scores, nodes, helper)
     graph = helper.make_graph(nodes.nodes, "separable", inputs, outputs, nodes.constants)
