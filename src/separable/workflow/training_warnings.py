@@ -89,7 +89,7 @@ def constant_warning(figures: Evaluation) -> Message | None:
         f"rows, {figure(name, constant)} for the constant. The columns may not predict the target, "
         "or not linearly: look at ",
         by_spelling("separable.data.check", "separable check"),
-        ", add columns or rows, or try products of columns (suggest_features).",
+        ", and add columns or rows.",
     )
 
 
