@@ -14,8 +14,10 @@ from separable import (
     LinearSVM,
     LogisticRegression,
     LogisticRegressionCV,
+    Ridge,
     TableClassifier,
     TableEncoder,
+    TableRegressor,
 )
 from separable.plot import (
     BoundaryDisplay,
@@ -23,6 +25,7 @@ from separable.plot import (
     ConfusionMatrixDisplay,
     CrossValidationDisplay,
     CurvesDisplay,
+    InteractionsDisplay,
     LearningCurveDisplay,
     MarginsDisplay,
     PathDisplay,
@@ -77,6 +80,15 @@ def lasso_path() -> Any:
 
 
 @cache
+def interaction_model() -> Any:
+    rng = np.random.default_rng(0)
+    X = {name: rng.normal(size=300) for name in ("size", "dose", "age")}
+    pairs = [("size", "dose"), ("size", "age"), ("dose", "age")]
+    encoder = TableEncoder(curves=True, interactions=pairs)
+    return TableRegressor(Ridge(), encoder).fit(X, X["size"] * X["dose"])
+
+
+@cache
 def curve() -> Any:
     return learning_curve(LDA(), *cancer(), sizes=[50, 100, 200, 380], repeats=3)
 
@@ -93,6 +105,9 @@ SPECIMENS = {
         cancer_search(), ax=ax
     ),
     "CurvesDisplay": lambda ax: CurvesDisplay.from_estimator(cancer_curves(), ax=ax),
+    "InteractionsDisplay": lambda ax: InteractionsDisplay.from_estimator(
+        interaction_model(), ax=ax
+    ),
     "LearningCurveDisplay": lambda ax: LearningCurveDisplay.from_curve(curve(), ax=ax),
     "MarginsDisplay": lambda ax: MarginsDisplay.from_estimator(cancer_model(), *cancer(), ax=ax),
     "PathDisplay": lambda ax: PathDisplay.from_path(

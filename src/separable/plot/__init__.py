@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from separable.plot.displays.coefficient_paths import PathDisplay
     from separable.plot.displays.confusion_matrix import ConfusionMatrixDisplay
     from separable.plot.displays.curve_shapes import CurvesDisplay
+    from separable.plot.displays.interactions import InteractionsDisplay
     from separable.plot.displays.learning_curve import LearningCurveDisplay
     from separable.plot.displays.margin_histogram import MarginsDisplay
     from separable.plot.displays.planes3d import Planes3dDisplay
@@ -37,6 +38,7 @@ __all__ = [
     "ConfusionMatrixDisplay",
     "CrossValidationDisplay",
     "CurvesDisplay",
+    "InteractionsDisplay",
     "Lda1dDisplay",
     "LdaDisplay",
     "LearningCurveDisplay",
@@ -66,6 +68,7 @@ _HOMES = {
     "ConfusionMatrixDisplay": "separable.plot.displays.confusion_matrix",
     "CrossValidationDisplay": "separable.plot.displays.validation_scores",
     "CurvesDisplay": "separable.plot.displays.curve_shapes",
+    "InteractionsDisplay": "separable.plot.displays.interactions",
     "Lda1dDisplay": "separable.plot.lectures.discriminant_analysis",
     "LdaDisplay": "separable.plot.lectures.discriminant_analysis",
     "LearningCurveDisplay": "separable.plot.displays.learning_curve",
