@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 
 import separable
 from separable.errors import InputError
+from separable.workflow.columns import curve_trials
 
 FAST = {"model": "ridge", "task": "regression"}
 
@@ -40,6 +44,22 @@ def test_lines_stay_lines(seed):
     run = separable.train(table(400, bend=0.0, seed=seed), "y", **FAST)
     assert not about(run)
     assert run.model.n_features == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "words", "is_curved"),
+    [(2000, "Curves are not compared", False), (3000, "Curves and interactions are", True)],
+)
+def test_ways_that_would_take_long_are_not_compared(monkeypatch, cells, words, is_curved):
+    options = replace(curve_trials.DEFAULT_OPTIONS, cells=cells)
+    compared = partial(curve_trials.with_curves, options=options)
+    monkeypatch.setattr("separable.workflow.training.with_curves", compared)
+    run = separable.train(table(600, bend=2.0), "y", **FAST)  # 600 rows with 4 numbers of curves
+    notes = [note.spelled("command") for note in run.notes]
+    assert any(words in note and "To have them: --" in note for note in notes)
+    assert (run.model.n_features > 2) == is_curved
+    asked = separable.train(table(600, bend=2.0), "y", curves="yes", interactions="no", **FAST)
+    assert asked.model.n_features > 2
 
 
 def test_few_rows_stay_lines():

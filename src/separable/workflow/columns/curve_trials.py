@@ -66,6 +66,9 @@ class TrialOptions:
         Of the logistic regression.
     least_probability : float
         Smaller probabilities of the class of a row count as this one.
+    cells : float
+        Most rows x numbers a row x scores of a final fit: beyond, curves and interactions have to
+        be asked for.
     """
 
     rows: int = 8000
@@ -76,12 +79,15 @@ class TrialOptions:
     C_of_lines: tuple[float, ...] = (0.1, 2.15, 46.4, 1000.0)
     tol: float = 1e-3
     least_probability: float = 1e-6
+    cells: float = 1e8
 
 
 DEFAULT_OPTIONS = TrialOptions()
 
 #: The ways, from the simplest, and how messages name them.
 LINES, CURVES, PAIRS = "lines", "curves", "curves and interactions"
+#: Non-zeros of the product of two tents.
+PAIR_NUMBERS = 4
 
 
 def with_curves(problem: Problem, chosen: Rows, options: TrialOptions = DEFAULT_OPTIONS) -> Problem:
@@ -110,9 +116,13 @@ def with_curves(problem: Problem, chosen: Rows, options: TrialOptions = DEFAULT_
             return replace(problem, curves=curves == "yes")
         if pairs == "auto" and len(trial.part) < options.least_pair_rows:
             ways.remove(PAIRS)
+        large = [way for way in ways[1:] if trial.cells(way) > options.cells]
+        ways = [way for way in ways if way not in large]
         errors = trial.errors(ways, progress) if len(ways) > 1 else None
         way = ways[0] if errors is None else _simplest(errors)
         screened = trial.screened() if way == PAIRS else []
+    if large:
+        problem = replace(problem, notes=(*problem.notes, _large_note(large[0])))
     if errors is not None:
         message = _note(problem, errors, way, trial)
         if way == LINES:
@@ -159,6 +169,7 @@ class _Trial:
     table: pa.Table
     targets: Floats
     weight: Floats | None
+    n_curves: int
 
     @classmethod
     def of(cls, problem: Problem, chosen: Rows, options: TrialOptions) -> _Trial | None:
@@ -173,7 +184,17 @@ class _Trial:
         if not columns and not isinstance(problem.options.interactions, int):
             return None
         narrowed = narrow(problem, table, columns)
-        return cls(problem, options, part, narrowed, targets, problem.weight_of(part))
+        weight = problem.weight_of(part)
+        return cls(problem, options, part, narrowed, targets, weight, len(columns))
+
+    def cells(self, way: str) -> float:
+        """Return the size of a final fit, rows x numbers a row x scores."""
+        curved, columns = self.n_curves, self.problem.features.num_columns
+        pairs = min(ScreenOptions().pairs, curved * (curved - 1) // 2) if way == PAIRS else 0
+        targets = self.problem.fit_values(self.part)
+        scores = len(np.unique(targets)) if self.problem.task == "classification" else 1
+        numbers = columns + curved + PAIR_NUMBERS * pairs
+        return float(len(self.problem)) * numbers * (scores if scores > 2 else 1)
 
     def errors(
         self, ways: list[str], progress: Callable[[float, str], None]
@@ -317,6 +338,16 @@ def _note(problem: Problem, errors: dict[str, Floats], way: str, trial: _Trial) 
     return Message(
         f"Numbers are {way}: {what} {listed} ({rows} rows held out of {len(trial.part)}). To "
         "decide yourself: ",
+        option,
+        ".",
+    )
+
+
+def _large_note(way: str) -> Message:
+    """Return a note that a way was not compared, with the option that takes it all the same."""
+    option = Option("curves", "yes") if way == CURVES else Option("interactions", 10)
+    return Message(
+        f"{way.capitalize()} are not compared: fits to all rows would take long. To have them: ",
         option,
         ".",
     )
