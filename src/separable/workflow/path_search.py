@@ -12,10 +12,10 @@ import numpy as np
 from separable.errors import Option, OptionError
 from separable.fitting.best_candidate import one_standard_error_index, standard_errors
 from separable.model.words import number, shown, table
+from separable.workflow.comparison.comparison_text import rows_text, with_error
 from separable.workflow.comparison.learner_comparison import compare_all_rows
 from separable.workflow.learners import LEARNERS, names_of
 from separable.workflow.progress import step
-from separable.workflow.training_text import rows_text, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

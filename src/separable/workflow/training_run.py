@@ -10,6 +10,7 @@ from separable.data.table import missing_counts
 from separable.errors import Absent
 from separable.model.metrics.metric_registry import METRICS
 from separable.workflow import typical
+from separable.workflow.comparison.comparison_text import why_taken
 from separable.workflow.options import data_name
 from separable.workflow.target_texts import conversion_record
 from separable.workflow.training_record import (
@@ -28,7 +29,6 @@ from separable.workflow.training_text import (
     next_commands,
     training_dict,
     training_text,
-    why_taken,
 )
 
 if TYPE_CHECKING:

@@ -318,7 +318,7 @@ def test_an_updated_model_says_so(separable, told):
     ],
 )
 def test_reports_that_cannot_be_written(separable, monkeypatch, path, problem):
-    import separable.workflow.training as training
+    import separable.workflow.table_training as training
 
     monkeypatch.setattr(training, "read_problem", lambda *_: pytest.fail("it had begun"))
     write("data.csv", ["x", "y"], [[1, "a"], [2, "b"]])

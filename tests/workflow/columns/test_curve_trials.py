@@ -53,7 +53,7 @@ def test_lines_stay_lines(seed):
 def test_ways_that_would_take_long_are_not_compared(monkeypatch, cells, words, is_curved):
     options = replace(curve_trials.DEFAULT_OPTIONS, cells=cells)
     compared = partial(curve_trials.with_curves, options=options)
-    monkeypatch.setattr("separable.workflow.training.with_curves", compared)
+    monkeypatch.setattr("separable.workflow.table_training.with_curves", compared)
     run = separable.train(table(600, bend=2.0), "y", **FAST)  # 600 rows with 4 numbers of curves
     notes = [note.spelled("command") for note in run.notes]
     assert any(words in note and "To have them: --" in note for note in notes)

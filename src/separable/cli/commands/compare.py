@@ -51,8 +51,8 @@ def compare(data: str, output: str | None, options: ProblemOptions, as_json: boo
     Every learner is evaluated on the same folds, with its regularization searched. Learners,
     columns, metrics and folds are specified as for separable train.
     """
+    from separable.workflow.comparison.comparison_text import board_text
     from separable.workflow.comparison.learner_comparison import compare_all_rows
-    from separable.workflow.training_text import board_text
 
     check_csv_output(output, data, as_json=as_json)
     _, comparison = compare_all_rows(data, options)
@@ -77,7 +77,7 @@ def _as_dict(comparison: Comparison) -> dict[str, Any]:
 
 def _as_csv(comparison: Comparison) -> bytes:
     """Return one line per learner, from best to worst."""
-    from separable.workflow.training_text import settings_text
+    from separable.workflow.comparison.comparison_text import settings_text
 
     assert comparison.board is not None
     board = comparison.board

@@ -106,7 +106,7 @@ def train(
     if stream is not None:
         run = _train_stream(data, options, stream, test, test_size)
     else:
-        from separable.workflow.training import train_table
+        from separable.workflow.table_training import train_table
 
         run = train_table(data, options, test, test_size, keep=report is not None)
     save_noted(run.model, path)
