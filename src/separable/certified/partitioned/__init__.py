@@ -1,0 +1,1 @@
+"""Certified models of rows in partitions: solvers and certificates see sums over rows alone."""
