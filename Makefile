@@ -20,7 +20,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn lint format docs house bench bench-everyday bench-curves bench-main-job pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn lint format docs house instructions bench bench-everyday bench-curves bench-main-job pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -88,6 +88,10 @@ docs: $(VENV)/extra-docs $(VENV)/extra-report ## build the documentation site in
 house: ## print the size and shape of the source tree, and the words it uses
 	@$(PYTHON) benchmarks/house.py
 
+instructions: $(VENV)/installed-all ## count the instructions of six kernels under callgrind; fail if one has grown
+	@$(BIN)/cmake --build "$$(ls -td build/cp*/ | head -1)" --target instructions > $(VENV)/instructions.txt || { cat $(VENV)/instructions.txt; exit 1; }
+	@$(PY) benchmarks/instructions.py "$$(ls -td build/cp*/ | head -1)instructions" $(UPDATE)
+
 bench: $(VENV)/extra-bench ## measure against other libraries
 	@$(PY) -m benchmarks
 
@@ -112,7 +116,7 @@ sanitize: $(VENV)/installed-all $(VENV)/extra-test ## native tests under the san
 	@$(run_emulated)
 
 system: ## Debian packages that tests can use (as root)
-	@for pair in qemu-x86_64:qemu-user node:nodejs chromium:chromium; do \
+	@for pair in qemu-x86_64:qemu-user node:nodejs chromium:chromium valgrind:valgrind; do \
 	  tool=$${pair%%:*}; package=$${pair##*:}; \
 	  if command -v $$tool > /dev/null; then echo "system: $$package is there"; \
 	  elif ! command -v apt-get > /dev/null; then echo "system: no apt-get, $$package is skipped"; \
