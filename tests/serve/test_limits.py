@@ -15,6 +15,7 @@ from separable.serve import Limits
 from tests.serve.conftest import RECORD, Client
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
@@ -27,9 +28,11 @@ from tests.serve.conftest import RECORD, Client
         (b"[1, 2]", 400, "object"),
         (b'{"columns": {"a": [1], "b": []}}', 400, "same length"),
         (b'{"other": 1}', 422, "lacks"),
-        (json.dumps(RECORD | {"year": "abc"}).encode(), 422, "not a number"),
-        (json.dumps(RECORD | {"year": [1]}).encode(), 422, ""),
-        (json.dumps(RECORD | {"island": {"a": 1}}).encode(), 422, ""),
+        (json.dumps([RECORD, RECORD | {"year": [1]}]).encode(), 422, "it is a list"),
+        (json.dumps(RECORD | {"island": {"a": 1}}).encode(), 422, "it is an object"),
+        (json.dumps(RECORD | {"year": 1.7e308}).encode(), 422, "too far"),
+        (json.dumps(RECORD | {"year": 10**400}).encode(), 422, "too large for float64"),
+        (json.dumps([RECORD, {"year": 2007}]).encode(), 422, "it lacks 6 column(s)"),
         (b'[{"island": 1e999}]', None, ""),
     ],
 )
@@ -43,7 +46,7 @@ def test_bad_bodies(client, body, status, words):
 
 
 def test_a_bad_cell_names_its_place(client):
-    answer = client("POST", "/predict", [RECORD, RECORD | {"year": "abc"}])
+    answer = client("POST", "/predict", [RECORD, RECORD | {"year": "inf"}])
     assert (answer.status, answer.json["column"], answer.json["row"]) == (422, "year", 1)
 
 

@@ -45,6 +45,7 @@ __all__ = [
     "as_columns",
     "blocks_of",
     "is_index",
+    "number_text",
     "pandas_index_columns",
     "stacked",
     "table_of_stream",

@@ -13,11 +13,16 @@ import numpy as np
 from separable.model.linear_model import LinearModel
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from separable.data.rows import Rows
     from separable.model.kinds import Model
     from separable.typing import Floats
 
 __all__ = ["FeatureSums"]
+
+#: Rows with a larger feature are left out of the means, which would otherwise overflow and stay so.
+LARGEST = 1e200
 
 
 class FeatureSums:
@@ -43,6 +48,8 @@ class FeatureSums:
 
     def add_pairs(self, pairs: list[tuple[int, float]]) -> None:
         """Add a row, given as its non-zeros."""
+        if any(abs(value) > LARGEST for _, value in pairs):
+            return
         with self._lock:
             self._count += 1
             sums = self._sums
@@ -50,9 +57,14 @@ class FeatureSums:
                 sums[index] += value
 
     def add_rows(self, rows: Rows) -> None:
-        """Add encoded rows."""
+        """Add encoded rows, without those whose values would hide all others."""
         if not self._is_linear:
             return
+        huge = np.flatnonzero(np.abs(rows.values.reshape(-1)) > LARGEST)
+        if len(huge):
+            starts = np.arange(0, rows.n_rows + 1) * rows.n_features
+            starts = starts if rows.indptr is None else rows.indptr
+            rows = rows.take(np.setdiff1d(np.arange(rows.n_rows), _rows_of(huge, starts)))
         if rows.indices is None:
             sums = rows.values.sum(axis=0, dtype=np.float64)
         else:
@@ -73,3 +85,8 @@ class FeatureSums:
         totals = np.zeros((len(names), model.n_scores))
         np.add.at(totals, index, parts.T)
         return dict(zip(names.tolist(), totals, strict=True))
+
+
+def _rows_of(places: NDArray[np.intp], starts: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Return the rows of places in the values, from the place where each row starts."""
+    return np.searchsorted(starts, places, side="right") - 1

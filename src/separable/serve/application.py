@@ -18,7 +18,6 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from separable.data.table import TableError
 from separable.serve.answers import Answer, Refusal, Request, error_body, json_answer
 from separable.serve.bodies import (
     ARROW_TYPES,
@@ -263,9 +262,7 @@ class Application:
             return handler(request)
         except Refusal as refusal:
             return _refused(refusal)
-        except (TableError, ValueError, TypeError, OverflowError) as error:
-            if isinstance(error, TypeError) and not isinstance(error, TableError):
-                LOG.debug("Rows of an unusual type", exc_info=True)
+        except ValueError as error:
             details = {name: getattr(error, name, None) for name in ("column", "row", "value")}
             return _refused(Refusal(422, str(error), **details))
         except RecursionError:
@@ -358,11 +355,13 @@ class Application:
                 415, f"/invocations takes {' or '.join(INPUTS_OF_MLFLOW)}, as MLflow does."
             )
         served = self.registry.get()
-        records = self._predicted(served, rows_of(request, served)).records()
-        key = "prediction"
-        if records and key not in records[0]:  # several targets
-            return json_answer({"predictions": [list(record.values()) for record in records]})
-        return json_answer({"predictions": [record[key] for record in records]})
+        predicted = self._predicted(served, rows_of(request, served))
+        records, key = predicted.records(), "prediction"
+        values = [list(record.values()) for record in records]  # several targets
+        if records and key in records[0]:
+            values = [record[key] for record in records]
+        warnings = msgspec.to_builtins(predicted.warnings)
+        return json_answer({"predictions": values}, headers=_warning_header(warnings))
 
     def _infer(self, request: Request, name: str, version: str | None) -> Answer:
         served = self.registry.get(name, version)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from separable.data.table import TableError
 from separable.serve.answers import Refusal, Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from separable.data.table import ColumnType
     from separable.serve.served_model import ServedModel
 
 __all__ = ["ARROW_TYPES", "CSV_TYPE", "LINES_TYPES", "body_of", "decoded_json", "rows_of"]
@@ -65,7 +67,7 @@ def rows_of(request: Request, served: ServedModel) -> Any:
     """Return the rows of a request: a list of records, or a table by columns."""
     kind = request.media_type
     if kind == CSV_TYPE:
-        return _table(request.body, "csv", served)
+        return _table(request.body, served)
     if kind in LINES_TYPES:
         return _records(_json_lines(request.body))
     if kind in ARROW_TYPES:
@@ -172,11 +174,18 @@ def _columns(columns: dict[str, Any]) -> dict[str, list[Any]]:
     return columns
 
 
-def _table(body: bytes, form: str, served: ServedModel) -> Any:
+def _table(body: bytes, served: ServedModel) -> Any:
+    """Return CSV as a table; if a cell is not of the type of its column, as texts."""
     from separable.data import read
 
-    dataset = read(io.BytesIO(body), format=form, column_types=served.column_types)
-    return dataset.table
+    types = served.column_types
+    try:
+        return read(io.BytesIO(body), format="csv", column_types=types).table
+    except TableError as error:
+        if types is None or error.column is None:
+            raise
+        texts: dict[str, ColumnType] = dict.fromkeys(types, "category")
+        return read(io.BytesIO(body), format="csv", column_types=texts).table
 
 
 def _arrow(body: bytes) -> Any:

@@ -22,7 +22,9 @@ COUNTERS = {
     "rows_total": "Rows predicted.",
     "refused_total": "Requests refused, by status.",
     "reloads_total": "Model files loaded again, by result.",
-    "column_values_total": "Values that a policy answered: missing, unseen, out of range.",
+    "column_values_total": (
+        "Values that a policy answered: missing, unseen, out of range, unconvertible."
+    ),
 }
 
 Labels = tuple[tuple[str, str], ...]

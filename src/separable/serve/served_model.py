@@ -16,6 +16,7 @@ from separable.data.rows import Rows, as_rows
 from separable.data.table import CellError, TableError, list_names
 from separable.features.encoding_report import EXAMPLES
 from separable.features.table.table_encoder import TableEncoder
+from separable.features.table.unconvertible import without_unconvertible
 from separable.model.column_statistics import rows_outside
 from separable.model.feature_sums import FeatureSums
 from separable.model.files.model_file import ModelFileError, check_regular, model_from_bytes
@@ -23,12 +24,15 @@ from separable.model.input_schema import input_schema
 from separable.model.linear_model import LinearModel
 from separable.model.predict.inputs import WeightColumns, pair_scores
 from separable.model.predict.prediction_table import prediction_records, prediction_table, reasons
+from separable.serve.json_columns import json_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
+    from separable.features.table.column_states import ColumnEncoder
+    from separable.features.table.unconvertible import UnconvertibleCells
     from separable.model.column_statistics import ColumnStatistics
     from separable.model.input_schema import InputColumn
     from separable.model.kinds import Model
@@ -44,12 +48,13 @@ class Warned:
     Parameters
     ----------
     column : str
-    kind : {"missing", "unseen", "out_of_range"}
+    kind : {"missing", "unseen", "out_of_range", "unconvertible"}
+        A cell that the encoder cannot convert counts as missing.
     count : int
     rows : tuple of int
         The first of them, counted from 0.
     values : tuple
-        Their values, of unseen levels and numbers out of range.
+        Their values; () of missing ones.
     """
 
     column: str
@@ -219,19 +224,48 @@ class ServedModel:
         """Return encoded rows, and what is unusual in them."""
         encoder: Any = self.model.encoder
         if isinstance(encoder, TableEncoder):
-            columns = as_columns(data)
-            rows, report = encoder.encode_with_report(columns)
-            return rows, (*_of_report(report), *self._out_of_range(columns))
+            return self._encoded_table(encoder, data)
         if self.columns is None:
             return encoder.encode(data if isinstance(data, list) else _records_of(data)), ()
-        columns = as_columns(data)
-        self._require(columns)
+        columns = self._columns_of(data)[0]
         if encoder is None:
             return self._number_rows(columns), ()
         names = [column.name for column in self.columns]
         if encoder.kind == "text":
             return encoder.encode(_texts(columns, names[0])), ()
         return encoder.encode({name: columns.raw(name) for name in names}), ()
+
+    def _encoded_table(self, encoder: TableEncoder, data: Any) -> tuple[Rows, tuple[Warned, ...]]:
+        """Return encoded rows; if a cell cannot be converted, all such cells as missing ones."""
+        columns, found = self._columns_of(data)
+        try:
+            rows, report = encoder.encode_with_report(columns)
+        except CellError:
+            columns, more = without_unconvertible(encoder.column_encoders, columns)
+            if not more:
+                raise
+            found = [*found, *more]
+            rows, report = encoder.encode_with_report(columns)
+        return rows, (
+            *_of_report(report, {cells.column: cells for cells in found}),
+            *_of_cells(found),
+            *self._out_of_range(columns),
+        )
+
+    def _columns_of(self, data: Any) -> tuple[Columns, list[UnconvertibleCells]]:
+        """Return the columns of the model, and the cells that were made missing for that."""
+        assert self.columns is not None
+        if isinstance(data, list | dict):
+            return json_columns(data, self.columns, self._encoders)
+        columns = as_columns(data)
+        self._require(columns)
+        return columns, []
+
+    @cached_property
+    def _encoders(self) -> dict[str, ColumnEncoder]:
+        encoder = self.model.encoder
+        table = encoder.column_encoders if isinstance(encoder, TableEncoder) else ()
+        return {each.name: each for each in table}
 
     def _require(self, columns: Columns) -> None:
         absent = [each.name for each in self.columns or () if each.name not in columns]
@@ -248,9 +282,10 @@ class ServedModel:
         for j, column in enumerate(self.columns):
             numbers = columns[column.name]
             if not isinstance(numbers, Numbers) or not np.isfinite(numbers.values).all():
-                row = 0 if not isinstance(numbers, Numbers) else _first_odd(numbers.values)
                 raise CellError(
-                    column.name, row, "it is missing or not a finite number. Fill it in."
+                    column.name,
+                    _first_odd(numbers, columns.raw(column.name)),
+                    "it is missing or not a finite number. Fill it in.",
                 )
             values[:, j] = numbers.values
         return as_rows(values)
@@ -267,16 +302,26 @@ class ServedModel:
         return warnings
 
 
-def _of_report(report: Any) -> list[Warned]:
+def _of_report(report: Any, unconvertible: Mapping[str, UnconvertibleCells]) -> list[Warned]:
     """Return missing and unseen values of a report of the encoder."""
     warnings = []
     for each in report.columns:
-        if each.missing:
-            warnings.append(Warned(each.column, "missing", each.missing, each.missing_rows))
+        cells = unconvertible.get(each.column)
+        odd: set[int] = set() if cells is None else set(cells.rows.tolist())
+        missing = each.missing - len(odd)
+        if missing > 0:
+            rows = tuple(row for row in each.missing_rows if row not in odd)
+            warnings.append(Warned(each.column, "missing", missing, rows))
         if each.unseen:
             rows, values = zip(*each.unseen_examples, strict=True)
             warnings.append(Warned(each.column, "unseen", each.unseen, rows, values))
     return warnings
+
+
+def _of_cells(found: list[UnconvertibleCells]) -> Iterator[Warned]:
+    for cells in found:
+        rows = tuple(cells.rows[:EXAMPLES].tolist())
+        yield Warned(cells.column, "unconvertible", len(cells.rows), rows, cells.examples)
 
 
 def _records_of(data: Any) -> list[dict[str, Any]]:
@@ -297,5 +342,9 @@ def _texts(columns: Columns, name: str) -> Sequence[str]:
     return ["" if each is None else each for each in values]
 
 
-def _first_odd(values: Floats) -> int:
-    return int(np.flatnonzero(~np.isfinite(values))[0])
+def _first_odd(column: Any, raw: Any) -> int:
+    """Return the first row whose value is not a finite number."""
+    if isinstance(column, Numbers):
+        return int(np.flatnonzero(~np.isfinite(column.values))[0])
+    values = raw.to_pylist() if hasattr(raw, "to_pylist") else raw
+    return next((i for i, value in enumerate(values) if type(value) not in (int, float)), 0)

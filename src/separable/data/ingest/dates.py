@@ -116,6 +116,10 @@ class TypedColumns(Columns):
             self._known.update(zip(new, typed_columns(self._columns, new), strict=True))
         return [self._known[name] for name in names]
 
+    def put(self, name: str, column: TypedColumn) -> None:
+        """Take a parsed column instead of the raw one."""
+        self._known[name] = column
+
     def __getitem__(self, name: str) -> Column:
         (column,) = self.parsed([name])
         return super().__getitem__(name) if isinstance(column, (Dates, Booleans)) else column

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from separable.data.ingest.conversions.conversion import Conversion
     from separable.data.ingest.dates import TypedColumn
 
-__all__ = ["convert", "texts_read", "written_as"]
+__all__ = ["convert", "texts_read", "unread_levels", "written_as"]
 
 _NOUNS = {
     NumberConversion: "a number",
@@ -75,15 +75,28 @@ def convert(name: str, column: TypedColumn, conversion: Conversion | None) -> Ty
     """
     if conversion is None or not isinstance(column, Categories):
         return column
-    texts = normalized(strings(column.levels))
-    values, read = texts_read(texts, conversion)
-    missing = bits(is_missing_word(texts, conversion.missing), 1)
+    values, read, missing = _levels_read(column.levels, conversion)
     _refuse_unread(name, column, ~read & ~missing, conversion)
     is_date = isinstance(conversion, DateConversion)
     nothing = np.array([np.datetime64("NaT", "us") if is_date else np.nan])
     values = np.concatenate([np.where(read & ~missing, values, nothing), nothing])
     taken = values[column.codes]  # -1 selects the missing value at the end
     return Dates(taken) if is_date else Numbers(taken)
+
+
+def unread_levels(levels: tuple[str, ...], conversion: Conversion) -> NDArray[np.bool_]:
+    """Return which texts a conversion neither reads nor takes for a missing value."""
+    _, read, missing = _levels_read(levels, conversion)
+    return ~read & ~missing
+
+
+def _levels_read(
+    levels: tuple[str, ...], conversion: Conversion
+) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the values of texts, which could be read, and which are missing words."""
+    texts = normalized(strings(levels))
+    values, read = texts_read(texts, conversion)
+    return values, read, bits(is_missing_word(texts, conversion.missing), 1)
 
 
 def _refuse_unread(
