@@ -245,6 +245,26 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         self._model = self._build_model(solution, self._target_classes(data, sums))
         return self
 
+    def fit_sums(self, sums: AnySums) -> Self:
+        """Fit the model to rows of which only the sums are known.
+
+        Parameters
+        ----------
+        sums : Moments or ClassCounts
+            Of the kind that the learner adds up itself.
+
+        Returns
+        -------
+        self
+        """
+        self.check_parameters()
+        self._check_sums_suffice()
+        self.n_features_in_ = sums.column_sizes()[0].shape[0]
+        self._column_names = self._encoder = None
+        self._sums, self._solution, self._model, self._announced = sums, None, None, None
+        self._weights_only()
+        return self
+
     def _add(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Add rows to the sums; the model is solved when it is next needed."""
         check_parameters(self, self._requirements)

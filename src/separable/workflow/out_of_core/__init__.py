@@ -1,0 +1,1 @@
+"""Training on data in partitions: larger than memory, or on a cluster."""
