@@ -26,6 +26,53 @@ struct ResidualSums {
 // Rows whose residuals are summed in parallel, to hide the latency of additions.
 inline constexpr std::int64_t kResidualRows = 16;
 
+// Numbers of rows side by side, to which numbers are added in twice the digits.
+struct RowLanes {
+    double high[kResidualRows] = {}, low[kResidualRows] = {};
+
+    // Adds the products of the rows' numbers with others.
+    void add(const RowLanes& c, const double* x) {
+        for (int k = 0; k < kResidualRows; ++k) {
+            DoubleDouble s{high[k], low[k]};
+            s += DoubleDouble{c.high[k], c.low[k]} * x[k];
+            high[k] = s.high, low[k] = s.low;
+        }
+    }
+    // Takes away the products of numbers with w.
+    void subtract(double w, const double* x) {
+        for (int k = 0; k < kResidualRows; ++k) {
+            DoubleDouble s{high[k], low[k]};
+            s += DoubleDouble::product(-w, x[k]);
+            high[k] = s.high, low[k] = s.low;
+        }
+    }
+    void subtract(double w, double w_low, const double* x) {
+        for (int k = 0; k < kResidualRows; ++k) {
+            DoubleDouble s{high[k], low[k]};
+            s += DoubleDouble::product(-w, x[k]);
+            s += -w_low * x[k];
+            high[k] = s.high, low[k] = s.low;
+        }
+    }
+    DoubleDouble sum() const {
+        DoubleDouble total;
+        for (int k = 0; k < kResidualRows; ++k) total += DoubleDouble{high[k], low[k]};
+        return total;
+    }
+};
+
+// The columns of a whole block of dense rows: `visit(j, x)` with the number of each row.
+template <RowFormat F, class Visit>
+void each_column(const F& rows, std::int64_t first, Visit&& visit) {
+    double x[kResidualRows];
+    decltype(rows.row(first).x) from[kResidualRows];
+    for (int k = 0; k < kResidualRows; ++k) from[k] = rows.row(first + k).x;
+    for (std::int64_t j = 0; j < rows.n_features; ++j) {
+        for (int k = 0; k < kResidualRows; ++k) x[k] = static_cast<double>(from[k][j]);
+        visit(j, x);
+    }
+}
+
 // Step 1 for `count` rows from `first` on; a row is summed in the order of its columns.
 template <RowFormat F>
 void row_residuals(const F& rows, std::int64_t first, std::int64_t count, const double* y,
@@ -37,26 +84,17 @@ void row_residuals(const F& rows, std::int64_t first, std::int64_t count, const 
     if (!w) return;
     if constexpr (requires { typename F::DenseRow; }) {
         if (count == kResidualRows) {
-            constexpr std::int64_t kColumns = 64;
-            double x[kColumns][kResidualRows], high[kResidualRows], low[kResidualRows];
-            for (int k = 0; k < kResidualRows; ++k) high[k] = r[k].high, low[k] = r[k].low;
-            for (std::int64_t start = 0; start < rows.n_features; start += kColumns) {
-                const std::int64_t n = std::min(kColumns, rows.n_features - start);
-                for (int k = 0; k < kResidualRows; ++k) {
-                    const auto* from = rows.row(first + k).x + start;
-                    for (std::int64_t j = 0; j < n; ++j) x[j][k] = static_cast<double>(from[j]);
-                }
-                for (std::int64_t j = 0; j < n; ++j) {
-                    const double wj = w[start + j], lowj = w_low ? w_low[start + j] : 0.0;
-                    for (int k = 0; k < kResidualRows; ++k) {
-                        DoubleDouble s{high[k], low[k]};
-                        s += -DoubleDouble::product(wj, x[j][k]);
-                        s += -lowj * x[j][k];
-                        high[k] = s.high, low[k] = s.low;
-                    }
-                }
-            }
-            for (int k = 0; k < kResidualRows; ++k) r[k] = {high[k], low[k]};
+            RowLanes rest;
+            for (int k = 0; k < kResidualRows; ++k)
+                rest.high[k] = r[k].high, rest.low[k] = r[k].low;
+            if (w_low)
+                each_column(rows, first, [&](std::int64_t j, const double* x) {
+                    rest.subtract(w[j], w_low[j], x);
+                });
+            else
+                each_column(rows, first,
+                            [&](std::int64_t j, const double* x) { rest.subtract(w[j], x); });
+            for (int k = 0; k < kResidualRows; ++k) r[k] = {rest.high[k], rest.low[k]};
             return;
         }
     }
@@ -70,25 +108,6 @@ void row_residuals(const F& rows, std::int64_t first, std::int64_t count, const 
         }
     }
 }
-
-// Sums of rows side by side, of numbers that are added in twice the digits.
-struct RowLanes {
-    double high[kResidualRows] = {}, low[kResidualRows] = {};
-
-    // Adds the products of the rows' numbers with others.
-    void add(const RowLanes& c, const double* x) {
-        for (int k = 0; k < kResidualRows; ++k) {
-            DoubleDouble s{high[k], low[k]};
-            s += DoubleDouble{c.high[k], c.low[k]} * x[k];
-            high[k] = s.high, low[k] = s.low;
-        }
-    }
-    DoubleDouble sum() const {
-        DoubleDouble total;
-        for (int k = 0; k < kResidualRows; ++k) total += DoubleDouble{high[k], low[k]};
-        return total;
-    }
-};
 
 // Step 2: the sums, and what is added to them.
 class ResidualTerms {
@@ -149,13 +168,10 @@ class ResidualTerms {
             high[k] = r[k].high, ones[k] = 1;
         }
         total_lanes_.add(c, ones), square_lanes_.add(c, high);
-        double x[kResidualRows];
-        decltype(rows.row(first).x) from[kResidualRows];
-        for (int k = 0; k < kResidualRows; ++k) from[k] = rows.row(first + k).x;
-        for (std::int64_t j = 0; j < d_; ++j) {
-            for (int k = 0; k < kResidualRows; ++k) x[k] = static_cast<double>(from[k][j]);
+        if (d_ == 0) return;
+        each_column(rows, first, [&](std::int64_t j, const double* x) {
             lanes_[static_cast<std::size_t>(j)].add(c, x);
-        }
+        });
     }
 
     std::int64_t d_;
