@@ -77,6 +77,18 @@ void bind_certified(nb::module_& m) {
           nb::arg("w").noconvert(), nb::arg("v"), "|w|^2, |v|^2 and |w - v|^2 of each lane.");
     m.def("lane_norms", nb::overload_cast<ConstTable<double>, ConstTable<double>>(&all_norms),
           nb::arg("w").noconvert(), nb::arg("v"));
+    m.def("lane_gaps",
+          nb::overload_cast<const LaneTargets&, ConstTable<double>, Mutable<double, 2>,
+                            ConstTable<float>, ConstTable<double>, bool>(&lane_gaps_of),
+          nb::arg("targets"), nb::arg("z"), nb::arg("scores"), nb::arg("u").noconvert(),
+          nb::arg("v"), nb::arg("finds_intercept"),
+          "Intercepts, added to the scores, and primal, dual and gap of each lane; see "
+          "certified/lane_gaps.hpp.");
+    m.def("lane_gaps",
+          nb::overload_cast<const LaneTargets&, ConstTable<double>, Mutable<double, 2>,
+                            ConstTable<double>, ConstTable<double>, bool>(&lane_gaps_of),
+          nb::arg("targets"), nb::arg("z"), nb::arg("scores"), nb::arg("u").noconvert(),
+          nb::arg("v"), nb::arg("finds_intercept"));
     m.def("make_feasible", &cut_and_balance, nb::arg("targets"), nb::arg("z"), nb::arg("balance"),
           "Make dual points feasible; see certified/row_terms.hpp.");
     m.def("row_terms", &terms_of_rows, nb::arg("targets"), nb::arg("z"), nb::arg("scores"),
@@ -94,7 +106,8 @@ void bind_certified(nb::module_& m) {
           nb::arg("primal"), nb::arg("more"), nb::arg("unbalanced"), nb::arg("errors"),
           "Gaps with what errors may add, by lane; see certified/gap_bounds.hpp.");
     m.def("bound_gaps", &bounds_of_gaps, nb::arg("model"), nb::arg("targets"), nb::arg("z"),
-          nb::arg("scores"), nb::arg("w"), nb::arg("u"), nb::arg("intercepts"), nb::arg("extent"),
+          nb::arg("scores"), nb::arg("w"), nb::arg("b"), nb::arg("intercept"),
+          nb::arg("shift").none(), nb::arg("scale").none(), nb::arg("level"), nb::arg("extent"),
           nb::arg("terms"), nb::arg("fit_intercept"), nb::arg("gap"), nb::arg("primal"),
           "Gaps with bounds on rounding, and changes of the primal, by lane; see "
           "certified/gap_bounds.hpp.");

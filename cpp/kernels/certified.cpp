@@ -13,6 +13,7 @@
 #include "separable/certified/dual_loss.hpp"
 #include "separable/certified/elastic_net_gap.hpp"
 #include "separable/certified/gap_bounds.hpp"
+#include "separable/certified/lane_gaps.hpp"
 #include "separable/certified/lane_targets.hpp"
 #include "separable/certified/row_products.hpp"
 #include "separable/certified/row_terms.hpp"
@@ -298,6 +299,44 @@ Numbers largest_scores(const BoundRows& rows, ConstTable<double> w,
 namespace {
 
 template <class T>
+std::tuple<Numbers, Numbers, Numbers, Numbers> gaps_of_lanes(const LaneTargets& targets,
+                                                             ConstTable<double> z,
+                                                             Mutable<double, 2> scores,
+                                                             ConstTable<T> u, ConstTable<double> v,
+                                                             bool finds_intercept) {
+    targets.check_table(z);
+    targets.check_table(scores);
+    check(z.shape(1) == scores.shape(1) && u.shape(0) == v.shape(0) && u.shape(1) == v.shape(1) &&
+              u.shape(1) >= targets.C.size(),
+          "dual points, scores and weights do not fit");
+    ReleasedGil no_gil;
+    LaneGaps found =
+        lane_gaps(*make_tile_loss(targets.loss, targets.eps), targets.rows(), targets.plan(),
+                  targets.n_rows(), static_cast<std::int64_t>(z.shape(1)), z.data(), scores.data(),
+                  lane_norms(static_cast<std::int64_t>(u.shape(0)),
+                             static_cast<std::int64_t>(u.shape(1)), u.data(), v.data()),
+                  finds_intercept);
+    return {std::move(found.intercept), std::move(found.primal), std::move(found.dual),
+            std::move(found.gap)};
+}
+
+}  // namespace
+
+std::tuple<Numbers, Numbers, Numbers, Numbers> lane_gaps_of(
+    const LaneTargets& targets, ConstTable<double> z, Mutable<double, 2> scores,
+    ConstTable<float> u, ConstTable<double> v, bool finds_intercept) {
+    return gaps_of_lanes(targets, z, scores, u, v, finds_intercept);
+}
+
+std::tuple<Numbers, Numbers, Numbers, Numbers> lane_gaps_of(
+    const LaneTargets& targets, ConstTable<double> z, Mutable<double, 2> scores,
+    ConstTable<double> u, ConstTable<double> v, bool finds_intercept) {
+    return gaps_of_lanes(targets, z, scores, u, v, finds_intercept);
+}
+
+namespace {
+
+template <class T>
 std::tuple<Numbers, Numbers, Numbers> all_norms_of(ConstTable<T> w, ConstTable<double> v) {
     check(w.shape(0) == v.shape(0) && w.shape(1) == v.shape(1), "weights do not fit");
     ReleasedGil no_gil;
@@ -361,30 +400,29 @@ Numbers gaps_with_errors(const GapModel& model, const LaneTargets& targets, Cons
     return gaps;
 }
 
-std::pair<Numbers, Numbers> bounds_of_gaps(const GapModel& model, const LaneTargets& targets,
-                                           ConstTable<double> z, ConstTable<double> scores,
-                                           ConstTable<double> w, ConstTable<double> u,
-                                           ConstTable<double> intercepts, Const<double> extent,
-                                           std::int64_t terms, bool fit_intercept,
-                                           Const<double> gap, Const<double> primal) {
-    const std::size_t lanes = targets.C.size(), models = z.shape(1);
+std::pair<Numbers, Numbers> bounds_of_gaps(
+    const GapModel& model, const LaneTargets& targets, ConstTable<double> z,
+    ConstTable<double> scores, ConstTable<double> w, Const<double> b, Const<double> intercept,
+    const std::optional<Const<double>>& shift, const std::optional<Const<double>>& scale,
+    double level, Const<double> extent, std::int64_t terms, bool fit_intercept, Const<double> gap,
+    Const<double> primal) {
+    const std::size_t lanes = targets.C.size(), models = z.shape(1), d = extent.size();
     targets.check_table(z);
     targets.check_table(scores);
     check(lanes > 0 && models % lanes == 0 && (model.is_joint || models == lanes) &&
-              scores.shape(1) == models && w.shape(1) == models && u.shape(1) == models &&
-              w.shape(0) == extent.size() && u.shape(0) == extent.size() &&
-              intercepts.shape(0) == 3 && intercepts.shape(1) == models && gap.size() == lanes &&
-              primal.size() == lanes,
+              scores.shape(1) == models && w.shape(1) == models && w.shape(0) == d &&
+              b.size() == models && intercept.size() == models && (!shift || shift->size() == d) &&
+              (!scale || scale->size() == d) && gap.size() == lanes && primal.size() == lanes,
           "models, dual points and scores do not fit");
     ReleasedGil no_gil;
-    const double* b = intercepts.data();
-    const PublishedModels published{static_cast<std::int64_t>(extent.size()),
+    const PublishedModels published{static_cast<std::int64_t>(d),
                                     static_cast<std::int64_t>(models),
                                     w.data(),
-                                    u.data(),
-                                    b,
-                                    b + models,
-                                    b + 2 * models,
+                                    b.data(),
+                                    intercept.data(),
+                                    shift ? shift->data() : nullptr,
+                                    scale ? scale->data() : nullptr,
+                                    level,
                                     extent.data(),
                                     static_cast<double>(terms),
                                     fit_intercept};

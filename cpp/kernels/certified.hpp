@@ -95,6 +95,13 @@ Numbers largest_scores(const BoundRows& rows, ConstTable<double> w,
 std::tuple<Numbers, Numbers, Numbers> all_norms(ConstTable<float> w, ConstTable<double> v);
 std::tuple<Numbers, Numbers, Numbers> all_norms(ConstTable<double> w, ConstTable<double> v);
 
+std::tuple<Numbers, Numbers, Numbers, Numbers> lane_gaps_of(
+    const LaneTargets& targets, ConstTable<double> z, Mutable<double, 2> scores,
+    ConstTable<float> u, ConstTable<double> v, bool finds_intercept);
+std::tuple<Numbers, Numbers, Numbers, Numbers> lane_gaps_of(
+    const LaneTargets& targets, ConstTable<double> z, Mutable<double, 2> scores,
+    ConstTable<double> u, ConstTable<double> v, bool finds_intercept);
+
 void cut_and_balance(const LaneTargets& targets, Mutable<double, 2> z, bool balance);
 
 std::tuple<Numbers, Numbers, Numbers, Numbers> terms_of_rows(const LaneTargets& targets,
@@ -106,12 +113,12 @@ Numbers gaps_with_errors(const GapModel& model, const LaneTargets& targets, Cons
                          Const<double> primal, Const<double> more, Const<double> unbalanced,
                          ConstTable<double> errors);
 
-std::pair<Numbers, Numbers> bounds_of_gaps(const GapModel& model, const LaneTargets& targets,
-                                           ConstTable<double> z, ConstTable<double> scores,
-                                           ConstTable<double> w, ConstTable<double> u,
-                                           ConstTable<double> intercepts, Const<double> extent,
-                                           std::int64_t terms, bool fit_intercept,
-                                           Const<double> gap, Const<double> primal);
+std::pair<Numbers, Numbers> bounds_of_gaps(
+    const GapModel& model, const LaneTargets& targets, ConstTable<double> z,
+    ConstTable<double> scores, ConstTable<double> w, Const<double> b, Const<double> intercept,
+    const std::optional<Const<double>>& shift, const std::optional<Const<double>>& scale,
+    double level, Const<double> extent, std::int64_t terms, bool fit_intercept, Const<double> gap,
+    Const<double> primal);
 
 Numbers intercepts_about(Const<double> shift, ConstTable<double> w, Const<double> b, double level);
 

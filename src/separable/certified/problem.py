@@ -258,6 +258,8 @@ class Problem:
     @cached_property
     def column_penalty(self) -> ElasticNetPenalty:
         """The penalty of the scaled columns, divided by ``value``."""
+        if self.value == self.penalty.unit == 1:
+            return self.penalty
         return replace(self.penalty, unit=math.sqrt(self.value))
 
     @property
@@ -328,7 +330,7 @@ class Problem:
     def in_lanes(self, lanes: Sequence[Lane]) -> native.LaneTargets:
         """Return the targets and costs of all lanes in the format of the compiled core."""
         last = self.__dict__.get("_last_lanes")  # solver and certificate ask for the same lanes
-        if last is not None and last[0] == lanes:
+        if last is not None and (last[0] is lanes or last[0] == lanes):
             made: native.LaneTargets = last[1]
             return made
         target: Any = self.target

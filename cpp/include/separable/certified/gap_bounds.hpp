@@ -75,74 +75,6 @@ inline std::vector<double> total_costs(const RowTargets& rows, const LanePlan& p
     return totals;
 }
 
-// Published models: k lanes of m classes, tables [column][lane m].
-struct PublishedModels {
-    std::int64_t n_columns, n_models;
-    const double *w, *u;                        // of raw and of scaled columns
-    const double *inside, *wanted, *intercept;  // centred: as published, before rounding;
-                                                // -inf: a class that the lane does not have
-    const double* extent;                       // at least |x - shift| of each column
-    double terms;                               // stored values of a row
-    bool fit_intercept;
-};
-
-// Returns gaps, and what rounding may change the primal by, to first order.
-inline std::pair<std::vector<double>, std::vector<double>> bound_gaps(
-    const GapModel& model, const TileLoss& loss, const RowTargets& rows, const LanePlan& plan,
-    std::int64_t n_rows, const double* z, const double* scores, const PublishedModels& published,
-    const double* gap, const double* primal) {
-    const auto lanes = static_cast<std::size_t>(plan.size());
-    const auto models = static_cast<std::size_t>(published.n_models), m = models / lanes;
-    std::vector<double> square(models), product(models);
-    for (std::int64_t j = 0; j < published.n_columns; ++j) {
-        const double *w = published.w + j * published.n_models,
-                     *u = published.u + j * published.n_models;
-        for (std::size_t l = 0; l < models; ++l) {
-            square[l] += u[l] * u[l];
-            product[l] += published.extent[j] * std::abs(w[l]);
-        }
-    }
-    const RowSizes sizes = row_sizes(n_rows, published.n_models, z, scores);
-    double target = 0;
-    for (const double y : rows.number) target = std::max(target, std::abs(y));
-    std::vector<LaneErrors> errors(lanes);
-    std::vector<double> score(lanes), imbalance(lanes), moved(lanes);
-    for (std::size_t l = 0; l < lanes; ++l) {
-        double away = 0, mass = 0, most = 0, offset = 0, weights = 0;
-        LaneErrors& error = errors[l];
-        error = {};
-        for (std::size_t k = l * m; k < (l + 1) * m; ++k) {
-            mass += sizes.mass[k], error.imbalance += sizes.imbalance[k];
-            error.scores_within = std::max(error.scores_within, sizes.largest[k]);
-            if (model.is_joint && !std::isfinite(published.intercept[k])) continue;
-            away = std::max(away, std::abs(published.inside[k] - published.wanted[k]));
-            offset = std::max(offset, std::abs(published.intercept[k]));
-            weights += square[k];
-            most = std::max(most, std::min(product[k], model.length * std::sqrt(square[k])));
-        }
-        const auto n = static_cast<double>(n_rows);
-        error.score = kUnit * ((published.terms + kExtraSteps) * most + 2 * target +
-                               kExtraSteps * (error.scores_within + offset)) +
-                      away;
-        const double sums = kUnit * (n + kExtraSteps) * mass;
-        error.vector = sums * model.length, error.largest = sums * model.largest;
-        error.imbalance += kUnit * kCompensated * mass;
-        if (!published.fit_intercept) error.imbalance = 0;
-        error.weights = std::sqrt(weights);
-        score[l] = error.score, imbalance[l] = error.imbalance, moved[l] = error.score * mass;
-    }
-    std::vector<double> costs(lanes), bounds(lanes);
-    GapErrors rest{{}, std::vector<double>(lanes), std::vector<double>(lanes)};
-    if (model.curvature >= 0) costs = total_costs(rows, plan, n_rows);
-    if (!model.is_joint)
-        rest = gap_errors(loss, rows, plan, n_rows, z, scores, false, score.data(), true,
-                          imbalance.data());
-    for (std::size_t l = 0; l < lanes; ++l)
-        bounds[l] = add_errors(model, n_rows, costs[l], gap[l], primal[l], rest.more[l],
-                               rest.unbalanced[l], errors[l]);
-    return {std::move(bounds), std::move(moved)};
-}
-
 // The sum of numbers, rounded once (J. Shewchuk, 1997).
 class ExactSum {
    public:
@@ -198,6 +130,106 @@ inline std::vector<double> centred_intercepts(std::int64_t n_columns, std::int64
         centred[static_cast<std::size_t>(k)] = is_finite ? sum.rounded() : plain;
     }
     return centred;
+}
+
+// Published models: k lanes of m classes, tables [column][lane m].
+struct PublishedModels {
+    std::int64_t n_columns, n_models;
+    const double *w, *b;          // of raw columns
+    const double* intercept;      // of scaled ones, before rounding; -inf: a class that is absent
+    const double *shift, *scale;  // of columns z = (x - shift) scale; null: 0 and 1
+    double level;                 // taken off the target
+    const double* extent;         // at least |x - shift| of each column
+    double terms;                 // stored values of a row
+    bool fit_intercept;
+};
+
+// |intercept as published, about the centred columns - intercept before rounding| of each model; if
+// classes are joint, about the means of those present, which change no probability.
+inline std::vector<double> moved_intercepts(const PublishedModels& published, bool is_joint,
+                                            std::size_t m) {
+    const auto models = static_cast<std::size_t>(published.n_models);
+    const auto centred = [&](double level) {
+        if (published.shift)
+            return centred_intercepts(published.n_columns, published.n_models, published.shift,
+                                      published.w, published.b, level);
+        std::vector<double> plain(published.b, published.b + models);
+        for (double& each : plain) each -= level;
+        return plain;
+    };
+    const auto mean = [&](const double* values, std::size_t first) {
+        double sum = 0, present = 0;
+        for (std::size_t k = first; k < first + m; ++k)
+            if (std::isfinite(published.intercept[k])) sum += values[k], present += 1;
+        return sum / present;
+    };
+    std::vector<double> moved = centred(published.level);
+    if (is_joint) moved = centred(mean(moved.data(), 0));
+    for (std::size_t l = 0; l < models; l += m) {
+        const double middle = is_joint ? mean(published.intercept, l) : 0.0;
+        for (std::size_t k = l; k < l + m; ++k)
+            moved[k] = std::abs(moved[k] - (published.intercept[k] - middle));
+    }
+    return moved;
+}
+
+// Returns gaps, and what rounding may change the primal by, to first order.
+inline std::pair<std::vector<double>, std::vector<double>> bound_gaps(
+    const GapModel& model, const TileLoss& loss, const RowTargets& rows, const LanePlan& plan,
+    std::int64_t n_rows, const double* z, const double* scores, const PublishedModels& published,
+    const double* gap, const double* primal) {
+    const auto lanes = static_cast<std::size_t>(plan.size());
+    const auto models = static_cast<std::size_t>(published.n_models), m = models / lanes;
+    std::vector<double> square(models), product(models);
+    for (std::int64_t j = 0; j < published.n_columns; ++j) {
+        const double* w = published.w + j * published.n_models;
+        const double scale = published.scale ? published.scale[j] : 1.0;
+        for (std::size_t l = 0; l < models; ++l) {
+            const double u = scale > 0 ? w[l] / scale : 0.0;
+            square[l] += u * u;
+            product[l] += published.extent[j] * std::abs(w[l]);
+        }
+    }
+    const std::vector<double> moved_by = moved_intercepts(published, model.is_joint, m);
+    const RowSizes sizes = row_sizes(n_rows, published.n_models, z, scores);
+    double target = 0;
+    for (const double y : rows.number) target = std::max(target, std::abs(y));
+    std::vector<LaneErrors> errors(lanes);
+    std::vector<double> score(lanes), imbalance(lanes), moved(lanes);
+    for (std::size_t l = 0; l < lanes; ++l) {
+        double away = 0, mass = 0, most = 0, offset = 0, weights = 0;
+        LaneErrors& error = errors[l];
+        error = {};
+        for (std::size_t k = l * m; k < (l + 1) * m; ++k) {
+            mass += sizes.mass[k], error.imbalance += sizes.imbalance[k];
+            error.scores_within = std::max(error.scores_within, sizes.largest[k]);
+            if (model.is_joint && !std::isfinite(published.intercept[k])) continue;
+            away = std::max(away, moved_by[k]);
+            offset = std::max(offset, std::abs(published.intercept[k]));
+            weights += square[k];
+            most = std::max(most, std::min(product[k], model.length * std::sqrt(square[k])));
+        }
+        const auto n = static_cast<double>(n_rows);
+        error.score = kUnit * ((published.terms + kExtraSteps) * most + 2 * target +
+                               kExtraSteps * (error.scores_within + offset)) +
+                      away;
+        const double sums = kUnit * (n + kExtraSteps) * mass;
+        error.vector = sums * model.length, error.largest = sums * model.largest;
+        error.imbalance += kUnit * kCompensated * mass;
+        if (!published.fit_intercept) error.imbalance = 0;
+        error.weights = std::sqrt(weights);
+        score[l] = error.score, imbalance[l] = error.imbalance, moved[l] = error.score * mass;
+    }
+    std::vector<double> costs(lanes), bounds(lanes);
+    GapErrors rest{{}, std::vector<double>(lanes), std::vector<double>(lanes)};
+    if (model.curvature >= 0) costs = total_costs(rows, plan, n_rows);
+    if (!model.is_joint)
+        rest = gap_errors(loss, rows, plan, n_rows, z, scores, false, score.data(), true,
+                          imbalance.data());
+    for (std::size_t l = 0; l < lanes; ++l)
+        bounds[l] = add_errors(model, n_rows, costs[l], gap[l], primal[l], rest.more[l],
+                               rest.unbalanced[l], errors[l]);
+    return {std::move(bounds), std::move(moved)};
 }
 
 }  // namespace separable

@@ -89,6 +89,11 @@ class Certificate:
             convexity=convexity * self.convexity,
         )
 
+    def with_rounding(self, gap: float, error: float) -> Certificate:
+        """Return the certificate with a gap that bounds rounding, and a relative error of dual."""
+        dual = self.dual - error * abs(self.dual)
+        return Certificate(self.primal, dual, gap, self.tol, self.is_penalised, self.convexity)
+
     def _repr_html_(self) -> str:
         rows = [
             ("the optimum is at least (dual)", f"{self.dual:.10g}"),

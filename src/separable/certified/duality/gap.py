@@ -108,19 +108,13 @@ def certify(
         assert not isinstance(weights, SparseWeights)
         return _certify_joint(problem, lanes, dual, tol, weights, intercept)
     k, penalty = len(lanes), problem.column_penalty
-    is_plain = False
     if penalty.is_smooth and dual is not None and not isinstance(weights, SparseWeights):
-        is_plain, z = True, feasible(problem, lanes, dual)
-        v = problem.x.rmatvec(z)
-        every = u = v if weights is None else in_lines(weights)
-        known, scores = scores is not None, problem.x.matvec(u) if scores is None else scores
-    else:
-        assert weights is not None
-        known = False
-        dense = weights.dense() if isinstance(weights, SparseWeights) else weights
-        every = np.asarray(dense, dtype=np.float64)
-        scores, z, u, v = _products(problem, lanes, dual, weights, every, columns)
-    if intercept is not None and not known:
+        return _certify_smooth(problem, lanes, dual, tol, weights, intercept, scores)
+    assert weights is not None
+    dense = weights.dense() if isinstance(weights, SparseWeights) else weights
+    every = np.asarray(dense, dtype=np.float64)
+    scores, z, u, v = _products(problem, lanes, dual, weights, every, columns)
+    if intercept is not None:
         scores[:, :k] += intercept
     b, certificates = _certificates(
         problem,
@@ -131,12 +125,39 @@ def certify(
         tol,
         finds_intercept=problem.fit_intercept and intercept is None,
         convexity=penalty.l2,
-        at_least_zero=not is_plain,
     )
     scores = scores[:, :k]
     scores += b
     b = b if intercept is None else intercept
     return CertifiedSolution(every[:, :k], b, scores, certificates, z[:, :k])
+
+
+def _certify_smooth(
+    problem: Problem,
+    lanes: Sequence[Lane],
+    dual: NDArray[Any],
+    tol: float,
+    weights: NDArray[Any] | None,
+    intercept: Floats | None,
+    scores: Floats | None,
+) -> CertifiedSolution:
+    """Certify lanes of one score with the l2 penalty, as `certify` does."""
+    k, z = len(lanes), feasible(problem, lanes, dual)
+    v = np.ascontiguousarray(problem.x.rmatvec(z))
+    u = v if weights is None else in_lines(weights)
+    if scores is None:
+        scores = problem.x.matvec(u)
+        if intercept is not None:
+            scores[:, :k] += intercept
+    best, *sums = native.lane_gaps(
+        problem.in_lanes(lanes), z, scores, u, v, problem.fit_intercept and intercept is None
+    )
+    proofs = [
+        Certificate(primal, value, gap, tol).times(problem.value)
+        for primal, value, gap in zip(*sums, strict=True)
+    ]
+    b = np.array(best) if intercept is None else intercept
+    return CertifiedSolution(u[:, :k], b, scores[:, :k], proofs, z[:, :k])
 
 
 def uncertified(
@@ -284,11 +305,10 @@ def _certificates(
     *,
     finds_intercept: bool,
     convexity: float,
-    at_least_zero: bool = True,
 ) -> tuple[Floats, list[Certificate]]:
     """Return the best intercepts, 0 if known, and the certificates.
 
-    If wanted, a dual point that proves less than 0, which is a bound too, is set to 0.
+    A dual point that proves less than 0, which is a bound too, is set to 0.
     """
     targets = problem.in_lanes(lanes)
     b, loss, value, gap = (
@@ -296,9 +316,8 @@ def _certificates(
     )
     penalty_gap, penalty, conjugate = (np.atleast_1d(each)[: len(lanes)] for each in terms)
     primal, value, gap = loss + penalty, value - conjugate, gap + penalty_gap
-    if at_least_zero:
-        worse = np.flatnonzero(~(gap < primal))
-        dual[:, worse], value[worse], gap[worse] = 0.0, 0.0, primal[worse]
+    worse = np.flatnonzero(~(gap < primal))
+    dual[:, worse], value[worse], gap[worse] = 0.0, 0.0, primal[worse]
     return b, [
         Certificate(*sums, tol, convexity=convexity).times(problem.value)
         for sums in zip(primal.tolist(), value.tolist(), gap.tolist(), strict=True)

@@ -211,19 +211,21 @@ def _certified(
     """Return models with certificates that bound rounding, from more digits where needed."""
     m = rows.s.shape[2]
     inside = published.certificates
-    primal, gap = np.array([(one.primal, one.gap) for one in inside]).T / value
+    primal = np.array([one.primal for one in inside]) / value
+    gap = np.array([one.gap for one in inside]) / value
     bound, moved = rows.bounded(published.weights, published.intercept, gap, primal)
     slack = ROUNDING_FRACTION * inside[0].tol
     slack = min(slack, SMALL_ROUNDING) if is_small else slack
-    is_enough = (bound <= gap + slack * primal) & (moved <= MAX_PRIMAL_CHANGE * primal)
+    limits = zip(
+        (gap + slack * primal).tolist(), (MAX_PRIMAL_CHANGE * primal).tolist(), strict=True
+    )
     certificates, rounding = list(inside), None
-    for i, one in enumerate(inside):
+    for i, (one, (most, most_moved)) in enumerate(zip(inside, limits, strict=True)):
         if not (math.isfinite(one.gap) and math.isfinite(one.primal)):
             continue
         lane = slice(i * m, (i + 1) * m)
-        if is_enough[i] or rows.is_blocks:
-            dual = one.dual - 4 * UNIT * abs(one.dual)
-            certificates[i] = replace(one, dual=dual, gap=value * float(bound[i]))
+        if (bound[i] <= most[i] and moved[i] <= most_moved[i]) or rows.is_blocks:
+            certificates[i] = one.with_rounding(value * bound[i], 4 * UNIT)
         else:
             published, certificates[i] = _in_more_digits(
                 rows.lane(i), published, lane, one.times(1.0 / value), alpha * value
@@ -234,7 +236,7 @@ def _certified(
             certificates[i] = replace(certificates[i], dual=0.0, gap=certificates[i].primal)
         if rounding is None and one.converged and not certificates[i].converged:
             rounding = _rounding(rows.problem, published.weights[:, lane])
-    return replace(published, certificates=certificates, rounding=rounding)
+    return Published(published.weights, published.intercept, certificates, published.dual, rounding)
 
 
 def _in_more_digits(

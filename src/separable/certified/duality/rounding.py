@@ -154,7 +154,9 @@ class LaneRows:
 
     # ------------------------------------------------------------------ bounds without a pass
 
-    def bounded(self, w: Floats, b: Floats, gap: Floats, primal: Floats) -> tuple[Floats, Floats]:
+    def bounded(
+        self, w: Floats, b: Floats, gap: Floats, primal: Floats
+    ) -> tuple[list[float], list[float]]:
         """Return the gaps of lanes with a bound on rounding, from the sizes of rows and weights.
 
         Beside them stands what rounding may change the primal by, to first order.
@@ -166,25 +168,25 @@ class LaneRows:
         gap, primal : ndarray, shape (k,)
             As computed in float64.
         """
-        problem, size = self.problem, self.problem.size
-        inside = centred_intercepts(problem, w, b, self.level(w, b))
+        problem, size, columns = self.problem, self.problem.size, self.problem.columns
         n, k, m = self.s.shape
-        w = np.ascontiguousarray(w)
-        bound, moved = native.bound_gaps(
+        return native.bound_gaps(
             self.model,
             self.targets,
             self.z.reshape(n, k * m),
             self.s.reshape(n, k * m),
-            w,
-            np.ascontiguousarray(problem.columns.seen_weights(w)),
-            np.array([inside, self.wanted.ravel(), self.intercept.ravel()]),
+            np.ascontiguousarray(w),
+            b,
+            self.intercept.ravel(),
+            columns.shift,
+            columns.scale,
+            columns.level,
             size.extent,
             size.terms,
             problem.fit_intercept,
             gap,
             primal,
         )
-        return np.array(bound), np.array(moved)
 
     @cached_property
     def model(self) -> native.GapModel:

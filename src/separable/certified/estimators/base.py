@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.feasibility import feasible, feasible_points
 from separable.certified.duality.published import publish
 from separable.certified.estimators.fitted import Fitted, warn_of_gap
@@ -26,7 +25,7 @@ from separable.certified.preparation import SQUARED, level_target, prepare
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import AnyDriver, solver_of
-from separable.certified.solvers.solved import Start
+from separable.certified.solvers.solved import Solved, Start
 from separable.data.resources import n_threads
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted, check_random_state
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.certificate import Certificate
+    from separable.certified.duality.certificate import Certificate, CertifiedSolution
     from separable.certified.duality.published import Published
     from separable.certified.estimators.training_data import TrainingData
     from separable.fitting.fold_fits import FoldData, FoldFit, LeftOut, PathSolver
@@ -267,21 +266,20 @@ class CertifiedEstimator(LinearEstimator):
     def _solve(self, solver: AnyDriver, training: TrainingData, lanes: list[Lane]) -> Fitted:
         """Learn lanes; those of all rows come first, in the order of the models."""
         self._check_range(solver.problem, lanes)
-        solved = list(solver.solve(lanes, self._start(solver.problem, training, lanes)))
-        places = [place for some in solved for place in some.lane_indices]
-        order = sorted(range(len(places)), key=places.__getitem__)
-        whole = CertifiedSolution.side_by_side([some.solution for some in solved]).take(order)
+        found = Solved.in_order(
+            list(solver.solve(lanes, self._start(solver.problem, training, lanes)))
+        )
         doubts = [
-            self._check_lane(solver.problem, lane, whole.lane(k), training.classes)
+            self._check_lane(solver.problem, lane, found.solution.lane(k), training.classes)
             for k, lane in enumerate(lanes)
             if not math.isfinite(lane.C)
         ]
         return Fitted(
             solver.problem,
-            whole,
-            publish(solver.problem, lanes[: len(training.models)], whole),
-            np.concatenate([some.passes for some in solved])[order],
-            [[name for part in solved for name in part.solvers][k] for k in order],
+            found.solution,
+            publish(solver.problem, lanes[: len(training.models)], found.solution),
+            found.passes,
+            found.solvers,
             math.isfinite(lanes[0].C),
             doubt=next(filter(None, doubts), ""),
         )

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from separable.certified.duality.certificate import CertifiedSolution
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 
@@ -118,6 +119,22 @@ class Solved:
     solution: CertifiedSolution
     passes: NDArray[np.int64]
     solvers: list[str]
+
+    @staticmethod
+    def in_order(batches: list[Solved]) -> Solved:
+        """Return all batches as one, in the order of the lanes."""
+        places = [place for batch in batches for place in batch.lane_indices]
+        order = sorted(range(len(places)), key=places.__getitem__)
+        if len(batches) == 1 and order == places:
+            return batches[0]
+        names = [name for batch in batches for name in batch.solvers]
+        solutions = CertifiedSolution.side_by_side([batch.solution for batch in batches])
+        return Solved(
+            [places[k] for k in order],
+            solutions.take(order),
+            np.concatenate([batch.passes for batch in batches])[order],
+            [names[k] for k in order],
+        )
 
 
 class Solver(Protocol):
