@@ -9,7 +9,9 @@ from separable.certified import problem as problem_module
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.problem import Columns, Lane, Problem
 from separable.certified.solvers import policy
-from separable.certified.solvers.interior_point.interior_point_solver import InteriorPointSolver
+from separable.certified.solvers.interior_point.piecewise_linear_interior import (
+    InteriorPointSolver,
+)
 from separable.certified.solvers.newton import NewtonSolver
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.solved import Goal, Start

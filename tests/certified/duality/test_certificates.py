@@ -15,11 +15,7 @@ from sklearn.linear_model import LogisticRegression as Logistic
 from sklearn.svm import SVC, SVR, LinearSVC
 
 from separable.certified.solvers import policy
-from separable.certified.solvers.options import (
-    InteriorPointOptions,
-    NewtonOptions,
-    SampleOptions,
-)
+from separable.certified.solvers.options import NewtonOptions
 from tests.certified.engine_problems import use_options, use_solvers
 from tests.certified.problems import LOSSES, Long, dual_rows, least_and_most, losses, make
 from tests.long_cases import first
@@ -91,12 +87,7 @@ def test_certificates_are_true_bounds(seed):
 
 @pytest.mark.parametrize("seed", first(12, range(200, 240)))
 def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
-    few = {"max_dense_size": 0, "max_dense_size_sparse": 0}
-    use_options(
-        monkeypatch,
-        newton=NewtonOptions(max_gram_columns=0),
-        interior_point=InteriorPointOptions(**few, sample=SampleOptions(min_cells=0)),
-    )
+    use_options(monkeypatch, newton=NewtonOptions(max_gram_columns=0))
     use_solvers(monkeypatch, "dual_cd", "newton")
     piecewise = policy.Rule(
         "piecewise", "any", 0, ("dual_cd", "semismooth_newton", "interior_point"), 60

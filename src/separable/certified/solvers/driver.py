@@ -13,7 +13,9 @@ from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.dual_cd import DualCdSolver
 from separable.certified.solvers.incumbent import Incumbents, better
-from separable.certified.solvers.interior_point.interior_point_solver import InteriorPointSolver
+from separable.certified.solvers.interior_point.piecewise_linear_interior import (
+    InteriorPointSolver,
+)
 from separable.certified.solvers.lbfgs import LbfgsSolver
 from separable.certified.solvers.newton import NewtonSolver
 from separable.certified.solvers.parallel import Cancellation, parallel_map

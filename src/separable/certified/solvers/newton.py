@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from separable.certified.solvers.interior_point.working_set import part_of
 from separable.certified.solvers.newton_system import class_system, diagonal_system, full_system
 from separable.certified.solvers.objective import MIN_STEP, ROUNDING, Objective
 from separable.certified.solvers.options import NewtonOptions
 from separable.certified.solvers.solved import OneByOne, Result
 from separable.certified.solvers.stopping import StoppingRule
+from separable.data.rows import as_rows
 
 if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem
@@ -123,15 +123,24 @@ class NewtonSolver(OneByOne):
 
     def _guess(self, lane: Lane, goal: Goal) -> Floats | None:
         """Return a warm start from a sample of the rows; None: too few rows."""
-        sample = self._options.sample
-        if not sample.is_for(*self._problem.rows.shape):
+        options, problem, (n, d) = self._options, self._problem, self._problem.rows.shape
+        every = options.sample_step
+        if n * d <= options.sample_min_cells or n < options.sample_rows_per_column * every * d:
             return None
-        part = part_of(self._problem, slice(None, None, sample.every))
-        same = replace(lane, C=lane.C * sample.every)
+        sample = slice(None, None, every)
+        weight, fold = problem.weight, problem.fold
+        part = replace(
+            problem,
+            rows=as_rows(problem.rows.to_matrix()[sample], check_values=False),
+            target=cast("Floats", np.ascontiguousarray(problem.target[sample])),
+            weight=None if weight is None else np.ascontiguousarray(weight[sample]),
+            fold=None if fold is None else np.ascontiguousarray(fold[sample]),
+        )
+        same = replace(lane, C=lane.C * every)
         if len(np.unique(part.target[part.costs(same) > 0])) < 2:
             return None
-        goal = replace(goal, tol=sample.tol, to_rounding=False)
-        solver = NewtonSolver(part, self._options, is_truncated=self._is_truncated)
+        goal = replace(goal, tol=options.sample_tol, to_rounding=False)
+        solver = NewtonSolver(part, options, is_truncated=self._is_truncated)
         return solver.solve([same], None, goal, lambda _, __: False).solution.weights
 
 

@@ -12,42 +12,14 @@ __all__ = [
     "TOL",
     "GramOptions",
     "InteriorPointOptions",
-    "KktOptions",
     "LbfgsOptions",
     "NewtonOptions",
-    "SampleOptions",
     "SemismoothNewtonOptions",
     "SolverOptions",
 ]
 
 #: The default relative gap.
 TOL = 1e-6
-
-
-@dataclass(frozen=True)
-class SampleOptions:
-    """When a solver warm-starts on a sample of the rows.
-
-    Parameters
-    ----------
-    every : int
-        Every so many rows, one is in the sample.
-    rows_per_column : int
-        The least number of rows of the sample for each column.
-    tol : float
-        The relative gap on the sample.
-    min_cells : int
-        Smaller problems are not sampled.
-    """
-
-    every: int = 8
-    rows_per_column: int = 20
-    tol: float = 1e-3
-    min_cells: int = 1_000_000
-
-    def is_for(self, n: int, d: int) -> bool:
-        """Return whether n x d rows are enough for a sample."""
-        return n * d > self.min_cells and n >= self.rows_per_column * self.every * d
 
 
 @dataclass(frozen=True)
@@ -100,7 +72,9 @@ class NewtonOptions:
     curvature_decay : float
         With truncated steps, curvature falls to this fraction in a step at most. That prevents
         oscillation where the second derivative jumps.
-    sample : SampleOptions
+    sample_step, sample_rows_per_column, sample_min_cells, sample_tol
+        Of problems with more cells, every 8th row gives a warm start if that leaves at least 20
+        rows a column; the relative gap to which it is solved.
     """
 
     max_gram_columns: int = 2000
@@ -112,39 +86,10 @@ class NewtonOptions:
     residual_fraction: float = 0.25
     max_estimated_gap: float = 0.1
     curvature_decay: float = 0.3
-    sample: SampleOptions = SampleOptions()
-
-
-@dataclass(frozen=True)
-class KktOptions:
-    """Options of the KKT systems of an interior point with many rows and columns.
-
-    Parameters
-    ----------
-    max_omitted : float
-        Maximum sum of c_i |z_i|^2 of the rows omitted from the preconditioner.
-    max_factored : int
-        Maximum size of a factored system.
-    max_kept_rows : int
-        Maximum number of rows whose Gram matrix is cached.
-    cg_tol, cg_tol_factored : float
-        Relative residual at which conjugate gradients stop, with a diagonal preconditioner and
-        with a factored one. The second is inexact near the optimum: steps of conjugate gradients
-        refine its solutions, and cost little beside it.
-    max_cg_steps, max_cg_steps_alone : int
-        Maximum conjugate gradient steps with a factored preconditioner, and with a diagonal one.
-    dense_is_faster : int
-        Dense multiplications in the time of one sparse multiplication.
-    """
-
-    max_omitted: float = 2.0
-    max_factored: int = 4000
-    max_kept_rows: int = 4000
-    cg_tol: float = 1e-5
-    cg_tol_factored: float = 1e-10
-    max_cg_steps: int = 40
-    max_cg_steps_alone: int = 2000
-    dense_is_faster: int = 16
+    sample_step: int = 8
+    sample_rows_per_column: int = 20
+    sample_min_cells: int = 1_000_000
+    sample_tol: float = 1e-3
 
 
 @dataclass(frozen=True)
@@ -156,27 +101,16 @@ class InteriorPointOptions:
     max_stalled_steps : int
         Steps without a 10 % smaller gap after which to stop; most fits need 30 in all.
     near, diverged : float
-        Below the relative gap ``near`` a step that multiplies the gap by ``diverged`` has met
-        rounding: the best point is returned.
-    crossover_gap : float
-        The relative gap below which active bounds are guessed.
+        Below the relative gap ``near`` active bounds are guessed, and a step that multiplies the
+        gap by ``diverged`` has met rounding: the best point is returned.
     max_crossover : int
-        Maximum number of unknowns for that.
-    max_dense_size, max_dense_size_sparse : int
-        Maximum min(n, d) for dense linear systems, for dense and sparse rows.
-    kkt : KktOptions
-    sample : SampleOptions
+        Maximum number of unknowns for guesses of the active bounds.
     """
 
     max_stalled_steps: int = 100
     near: float = 1e-2
     diverged: float = 1e4
-    crossover_gap: float = 1e-2
     max_crossover: int = 600
-    max_dense_size: int = 2000
-    max_dense_size_sparse: int = 512
-    kkt: KktOptions = KktOptions()
-    sample: SampleOptions = SampleOptions()
 
 
 @dataclass(frozen=True)

@@ -75,16 +75,19 @@ NEWTON_FIRST = ("semismooth_newton", "interior_point", "patient_semismooth_newto
 #: orthogonal: text; with many rows and columns a step of the others costs hundreds of its passes.
 #: semismooth_newton ends after `max_steps` steps, or when it
 #: stalls: `SemismoothNewtonOptions`. Between 300 and 2000 sparse columns the factors of the
-#: interior point, by BLAS, are faster than those of semismooth Newton steps. The limits of
-#: piecewise linear losses are read off `benchmarks/piecewise_solvers.py`.
+#: interior point, by BLAS, are faster than those of semismooth Newton steps; above 4000 it would
+#: factor too large a matrix. The limits of piecewise linear losses are read off
+#: `benchmarks/piecewise_solvers.py`.
 POLICY = (
     Rule("logistic", "dense", 2000, ("dual_cd", "newton"), 30),
     Rule("logistic", "scattered", 512, ("dual_cd", "lbfgs", "newton"), 60),
     Rule("logistic", "any", 0, ("lbfgs", "newton")),
     Rule("smooth", "any", 512, ("dual_cd", "newton"), 60),
     Rule("smooth", "any", 0, ("newton",)),
+    Rule("piecewise", "sparse", 4000, ("dual_cd", "semismooth_newton"), 60, 600),
     Rule("piecewise", "sparse", 2000, ("dual_cd", *NEWTON_FIRST), 60, 600),
     Rule("piecewise", "sparse", 300, ("dual_cd", "interior_point"), 60, 600),
+    Rule("piecewise", "any", 4000, ("semismooth_newton",)),
     Rule("piecewise", "any", 0, NEWTON_FIRST),
 )
 

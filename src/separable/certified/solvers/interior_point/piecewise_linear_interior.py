@@ -1,12 +1,12 @@
-"""Primal-dual interior point for piecewise linear losses and few columns.
+"""Primal-dual interior point for piecewise linear losses: hinge and epsilon-insensitive.
 
-problem   the dual of hinge and epsilon-insensitive losses: minimise over the box 0 <= a <= c
-              1/2 |v|^2 + q.a,   v = U'z,  z = sum of sign a,  and sum z = 0 with an intercept
-given     U by its products; targets and costs; the loss, which gives each variable its sign and q
+problem   the dual: minimise over the box 0 <= a <= c
+              1/2 |v|^2 + q.a,   v = Z'z,  z = sum of sign a,  and sum z = 0 with an intercept
+given     Z by its products; targets and costs; the loss, which gives each variable its sign and q
 returns   z, feasible but for the sum, which the certificate repairs, and weights
 steps     0. start on the path: r = sign score + q = s - t,  a s = (c - a) t = mu
-          1. residuals of  sign (Uw + b) + q - s + t = 0,  a s = mu,  (c - a) t = mu
-          2. eliminate all but w and b: (I + U'D^-1 U) dw = ..., d x d, by Cholesky's method
+          1. residuals of  sign (Zw + b) + q - s + t = 0,  a s = mu,  (c - a) t = mu
+          2. eliminate a, then z or w: equations of the size of the columns or of the rows (`kkt`)
           3. a step of `predictor_corrector`
           4. guess which variables are at a bound, and solve for the others as if they were free
 source    M. C. Ferris, T. S. Munson, Interior-point methods for massive support vector machines,
@@ -16,24 +16,26 @@ source    M. C. Ferris, T. S. Munson, Interior-point methods for massive support
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from separable.certified.solvers.interior_point.kkt import KktRows
+from separable.certified.duality.gap import certify_better
+from separable.certified.solvers.interior_point.kkt import KktSystems
 from separable.certified.solvers.interior_point.predictor_corrector import Point, interior_points
 from separable.certified.solvers.options import InteriorPointOptions
-from separable.certified.solvers.stopping import LooseStopping
-from separable.linalg.cholesky import Bordered
+from separable.certified.solvers.solved import OneByOne, Result
+from separable.certified.solvers.stopping import StoppingRule
 from separable.linalg.lstsq import lstsq
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.solvers.interior_point.kkt import Equations
-    from separable.certified.solvers.stopping import StoppingRule
+    from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.solved import Goal, OnPass, Start
     from separable.linalg.design_matrix import DesignMatrix
     from separable.losses.loss import Loss
     from separable.typing import Floats
@@ -41,11 +43,95 @@ if TYPE_CHECKING:
     Pairs = tuple[tuple[Floats, Floats], ...]
 
 
-__all__ = ["Fixed", "interior_point"]
+class InteriorPointSolver(OneByOne):
+    """An interior point for the lanes of a piecewise linear loss, one by one.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : InteriorPointOptions, optional
+    """
+
+    def __init__(self, problem: Problem, options: InteriorPointOptions | None = None) -> None:
+        self._problem = problem
+        self._options = InteriorPointOptions() if options is None else options
+
+    def prepare(self, goal: Goal) -> None:
+        """Compute what threads share before they start."""
+        del goal
+        self._systems.prepare()
+
+    @cached_property
+    def _systems(self) -> KktSystems:
+        return KktSystems(self._problem.x.spread(centred=self._problem.fit_intercept))
+
+    def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
+        """Solve one lane; each step takes two to four passes over the rows."""
+        del start  # a point close to a vertex is no start of an interior point
+        (lane,) = lanes
+        problem = self._problem
+        if np.isinf(lane.C):
+            raise ValueError(
+                f"C=inf needs the logistic loss, not {problem.loss.name!r}: choose a finite C."
+            )
+        rule = StoppingRule(
+            lambda z, w: certify_better(problem, lane, z[:, None], goal.tol, w[:, None]),
+            tol=goal.tol,
+            to_rounding=goal.to_rounding,
+            on_step=on_pass,
+        )
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            solution = rule.end(*self._run(lane, rule, goal.max_iter))
+        is_done = np.array([solution.certificates[0].converged])
+        return Result(solution, np.array([rule.steps]), ["interior-point"], is_done)
+
+    def _run(self, lane: Lane, rule: StoppingRule, max_iter: int) -> tuple[Floats, Floats]:
+        """Return the dual variables and weights of the last step, or of the best before rounding.
+
+        ``rule`` is called after each step; it also certifies guesses of active bounds (step 4).
+        """
+        problem, options, loss = self._problem, self._options, self._problem.loss
+        fit_intercept, c = problem.fit_intercept, problem.costs(lane)
+        rows = _Used(self._systems.x, c > 0)
+        y, c = problem.targets(lane)[rows.used], c[rows.used]
+        w = np.zeros(problem.rows.n_features)
+        b = loss.best_intercept(y, np.zeros_like(y), c) if fit_intercept else 0.0
+        scores = np.full(len(y), b)
+        box = _Box.of(loss, y, c, scores)
+        pairs = box.on_path(scores)  # 0
+        z = box.dual(pairs)
+        best, least, idle = (z, w), np.inf, 0
+        points = interior_points(
+            lambda now: _System(rows, self._systems, box, now, fit_intercept=fit_intercept),
+            Point((w, b, np.zeros_like(w)), pairs),
+        )
+        for now in islice(points, max_iter):  # 3
+            (w, b, _), z = now.free, box.dual(now.pairs)
+            missing = rows.rmatvec(z) - w
+            gap = float(np.maximum(loss.gap(y, rows.matvec(w, b), c, z), 0.0).sum())
+            gap += 0.5 * float(missing @ missing)
+            primal = loss.total(y, rows.matvec(w, b), c) + 0.5 * float(w @ w)
+            seen = gap / primal if primal > 0 else 0.0
+            if rule(rows.full(z), lambda: w, seen):  # noqa: B023
+                return rows.full(z), w
+            idle = 0 if seen < 0.9 * least else idle + 1
+            if seen < least:
+                best, least = (z, w), seen
+            has_diverged = least < options.near and not seen < options.diverged * least
+            if idle >= options.max_stalled_steps or has_diverged:
+                break
+            if rule.wants_more and seen < options.near:  # 4
+                most = options.max_crossover
+                exact = _solve_free(rows, box, now.pairs, most, fit_intercept=fit_intercept)
+                if exact is not None:
+                    rule.consider(rows.full(exact[0]), exact[1])
+                    if rule.is_done:
+                        break
+        return rows.full(best[0]), best[1]
 
 
 @dataclass(frozen=True)
-class Box:
+class _Box:
     """The variables of a loss: k blocks, each with one a row.
 
     Parameters
@@ -64,7 +150,7 @@ class Box:
     unit: float
 
     @classmethod
-    def of(cls, loss: Loss, y: Floats, c: Floats, scores: Floats) -> Box:
+    def of(cls, loss: Loss, y: Floats, c: Floats, scores: Floats) -> _Box:
         """Return the variables of a loss, for a start at some scores."""
         if loss.is_regression:
             up, off = np.ones_like(y), float(np.abs(y - scores).mean())
@@ -93,123 +179,37 @@ class Box:
         return z
 
 
-@dataclass(frozen=True)
-class Fixed:
-    """Contribution of fixed rows to U'z and to the sum of z."""
-
-    weights: Floats | float = 0.0
-    total: float = 0.0
-
-
-def interior_point(
-    x: DesignMatrix | KktRows,
-    loss: Loss,
-    y: Floats,
-    c: Floats,
-    *,
-    fit_intercept: bool,
-    stopping_rule: StoppingRule | LooseStopping,
-    max_iter: int,
-    fixed: Fixed = Fixed(),  # noqa: B008
-    options: InteriorPointOptions = InteriorPointOptions(),  # noqa: B008
-) -> tuple[Floats, Floats]:
-    """Minimise 1/2 |w|^2 + sum_i c_i loss(y_i, w.x_i + b) over w and b.
-
-    Parameters
-    ----------
-    x : RowProducts
-    loss : Loss
-        Piecewise linear.
-    y, c : ndarray, shape (n,)
-        Targets and costs; rows of cost 0 do not count.
-    fit_intercept : bool
-    stopping_rule : StoppingRule or LooseStopping
-        Called after each step; only a StoppingRule certifies active bounds (step 4).
-    max_iter : int
-        Maximum number of steps.
-    fixed : Fixed
-        Contribution of rows with fixed z.
-    options : InteriorPointOptions
-
-    Returns
-    -------
-    z : ndarray, shape (n,)
-    w : ndarray, shape (m,)
-    """
-    rows = _Used(x, c > 0)
-    y, c = y[rows.used], c[rows.used]
-    w = np.zeros(x.shape[1])
-    b = loss.best_intercept(y, rows.matvec(w, 0.0), c) if fit_intercept else 0.0
-    scores = rows.matvec(w, b)
-    box = Box.of(loss, y, c, scores)
-    pairs = box.on_path(scores)  # 0
-    z = box.dual(pairs)
-    best, least, idle = (z, w), np.inf, 0
-    points = interior_points(
-        lambda now: _System(rows, box, now, fixed, fit_intercept=fit_intercept),
-        Point((w, b, np.zeros_like(w)), pairs),
-    )
-    for now in islice(points, max_iter):  # 3
-        (w, b, missing), z = now.free, box.dual(now.pairs)
-        if not rows.is_exact:
-            missing = rows.rmatvec(z) + fixed.weights - w
-        seen = _gap(loss, y, c, rows.matvec(w, b), z, w, missing)
-        if stopping_rule(rows.full(z), lambda: x.expand(w), seen):  # noqa: B023
-            break
-        idle = 0 if seen < 0.9 * least else idle + 1
-        if seen < least:
-            best, least = (z, w), seen
-        has_diverged = least < options.near and not seen < options.diverged * least
-        if idle >= options.max_stalled_steps or has_diverged:
-            break
-        if isinstance(stopping_rule, LooseStopping) or not stopping_rule.wants_more:
-            continue
-        if seen < options.crossover_gap:  # 4
-            exact = _solve_free(
-                rows, box, now.pairs, options.max_crossover, fit_intercept=fit_intercept
-            )
-            if exact is not None:
-                stopping_rule.consider(rows.full(exact[0]), x.expand(exact[1]))
-                if stopping_rule.is_done:
-                    break
-    z, w = best
-    return rows.full(z), w
-
-
 class _System:
-    """The linear system of a step, reduced to w and b (step 2).
+    """The linear system of a step, reduced to w, b and z (step 2).
 
-    The third free value is what w lacks to be U'z; each step removes its share of it.
+    The third free value is what w lacks to be Z'z; each step removes its share of it.
     """
 
     least_mu = 0.0
 
     def __init__(
-        self, rows: _Used, box: Box, now: Point, fixed: Fixed, *, fit_intercept: bool
+        self, rows: _Used, systems: KktSystems, box: _Box, now: Point, *, fit_intercept: bool
     ) -> None:
         self._rows, self._sign = rows, box.sign
         (w, b, _), ((a, s), (room, t)) = now.free, now.pairs
         z = box.dual(now.pairs)
         self._inverse = 1.0 / (s / a + t / room)
-        curvature = self._inverse.sum(axis=0)
-        self._equations, correlation = rows.equations(curvature, z, fit_intercept=fit_intercept)
-        missing = correlation + fixed.weights - w
-        self.now = Point((w, b, missing), now.pairs)
-        self._total = float(z.sum()) + fixed.total
+        curvature = rows.full(self._inverse.sum(axis=0))
+        self._equations = systems.equations(curvature, fit_intercept=fit_intercept)
+        self.now = Point((w, b, rows.rmatvec(z) - w), now.pairs)
+        self._total = float(z.sum())
         self._away = box.sign * rows.matvec(w, b) + box.linear - s + t  # 1
 
     def solve(self, products: list[Floats], *, is_correction: bool = False) -> Point:
         """Return the step that changes the products as given."""
         (a, s), (room, t) = self.now.pairs
         lower, upper = products
-        missing, total = np.zeros(self._rows.size), 0.0
+        missing, total = np.zeros(len(self.now.free[0])), 0.0
         push = lower / a - upper / room
         if not is_correction:
             missing, total, push = self.now.free[2], self._total, push - self._away
         moved = (self._sign * self._inverse * push).sum(axis=0)
-        dw, db = self._equations.solve(
-            missing + self._rows.rmatvec(moved), total + float(moved.sum())
-        )
+        dw, db = self._equations.solve(missing, self._rows.full(moved), total)
         da = self._inverse * (push - self._sign * self._rows.matvec(dw, db))
         pairs = (da, (lower - s * da) / a), (-da, (upper + t * da) / room)
         return Point((dw, db, -missing), pairs)
@@ -223,9 +223,8 @@ class _System:
 class _Used:
     """The rows of positive cost."""
 
-    def __init__(self, x: DesignMatrix | KktRows, used: NDArray[np.bool_]) -> None:
-        self._x, self._n, self.size = x, len(used), x.shape[1]
-        self.is_exact = not isinstance(x, KktRows)
+    def __init__(self, x: DesignMatrix, used: NDArray[np.bool_]) -> None:
+        self._x, self._n = x, len(used)
         self._all = bool(used.all())
         self.used: NDArray[np.intp] | slice = slice(None) if self._all else np.flatnonzero(used)
 
@@ -243,39 +242,18 @@ class _Used:
     def rmatvec(self, r: Floats) -> Floats:
         return self._x.rmatvec(self.full(r))
 
-    def equations(self, c: Floats, r: Floats, *, fit_intercept: bool) -> tuple[Equations, Floats]:
-        """Return the linear system of a step with curvatures c, and U'r."""
-        if isinstance(self._x, KktRows):
-            made = self._x.equations(self.full(c), fit_intercept=fit_intercept)
-            return made, self.rmatvec(r)
-        full = self.full(c)
-        products = self._x.gram(full)
-        products[np.diag_indices(len(products))] += 1.0
-        mixed, along = self._x.rmatvec(np.stack([full, self.full(r)], axis=1)).T
-        total = float(c.sum())
-        return Bordered(products, mixed, total, fit_intercept=fit_intercept), along
-
-    def rows(self, chosen: NDArray[np.intp]) -> Floats:
+    def take(self, chosen: NDArray[np.intp]) -> Floats:
         return self._x.take(chosen if isinstance(self.used, slice) else self.used[chosen])
 
 
-def _gap(
-    loss: Loss, y: Floats, c: Floats, scores: Floats, z: Floats, w: Floats, missing: Floats
-) -> float:
-    """Return the estimated relative gap of z and w."""
-    gap = float(np.maximum(loss.gap(y, scores, c, z), 0.0).sum()) + 0.5 * float(missing @ missing)
-    primal = loss.total(y, scores, c) + 0.5 * float(w @ w)
-    return gap / primal if primal > 0 else 0.0
-
-
 def _solve_free(
-    rows: _Used, box: Box, pairs: Pairs, most: int, *, fit_intercept: bool
+    rows: _Used, box: _Box, pairs: Pairs, most: int, *, fit_intercept: bool
 ) -> tuple[Floats, Floats] | None:
     """Return z and w if the variables that seem to be at a bound are there.
 
     None: there are more than ``most`` unknowns, or there is no solution.
 
-    Unknowns w, b and z of free rows:  w - U_f'z_f = v of the others,  U_f w + b = score at the
+    Unknowns w, b and z of free rows:  w - Z_f'z_f = v of the others,  Z_f w + b = score at the
     corner,  sum z_f = - sum of the others. A solution of least size, where there are many.
     """
     (a, s), (room, t) = pairs
@@ -288,7 +266,7 @@ def _solve_free(
         return None
     block = np.argmax(free[:, chosen], axis=0)
     corner = -(box.sign * box.linear)[block, chosen]
-    some = rows.rows(chosen)
+    some = rows.take(chosen)
     fixed[chosen] = 0.0
     border = 1.0 if fit_intercept else 0.0
     matrix = np.zeros((m + f + 1, m + f + 1))
