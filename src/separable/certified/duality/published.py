@@ -216,11 +216,9 @@ def _certified(
     bound, moved = rows.bounded(published.weights, published.intercept, gap, primal)
     slack = ROUNDING_FRACTION * inside[0].tol
     slack = min(slack, SMALL_ROUNDING) if is_small else slack
-    limits = zip(
-        (gap + slack * primal).tolist(), (MAX_PRIMAL_CHANGE * primal).tolist(), strict=True
-    )
+    most, most_moved = gap + slack * primal, MAX_PRIMAL_CHANGE * primal
     certificates, rounding = list(inside), None
-    for i, (one, (most, most_moved)) in enumerate(zip(inside, limits, strict=True)):
+    for i, one in enumerate(inside):
         if not (math.isfinite(one.gap) and math.isfinite(one.primal)):
             continue
         lane = slice(i * m, (i + 1) * m)
