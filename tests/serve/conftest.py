@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
 import separable
 import separable.serve
 from separable.datasets import PENGUINS
+from separable.serve.server import bound_socket, server_config
 
 RECORD = {
     "island": "Dream", "bill_length_mm": 40.1, "bill_depth_mm": 18.0, "flipper_length_mm": 190,
@@ -23,6 +27,24 @@ def model_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("served") / "penguins.safetensors"
     separable.train(PENGUINS, target="species", model="logistic-regression").save(path)
     return path
+
+
+@contextmanager
+def serving(application):
+    """A server of an application in a thread; yields its host and port."""
+    uvicorn = pytest.importorskip("uvicorn")
+    bound = bound_socket("127.0.0.1", 0)
+    running = uvicorn.Server(server_config(application))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    try:
+        while not running.started:
+            time.sleep(0.01)
+        yield "127.0.0.1", bound.getsockname()[1]
+    finally:
+        running.should_exit = True
+        thread.join(10)
+    assert not thread.is_alive()
 
 
 class Client:

@@ -14,7 +14,8 @@ def test_the_document_describes_the_columns(client, model_file):
     document = client("GET", "/openapi.json").json
     row = document["components"]["schemas"]["Row"]
     assert row["required"] == list(RECORD)
-    assert row["properties"]["year"]["type"] == ["number", "null"]
+    assert row["properties"]["year"]["type"][0] == "number"
+    assert row["properties"]["year"]["maximum"] == 1e100
     assert "Biscoe" in row["properties"]["island"]["examples"]
     assert "2007 to 2009" in row["properties"]["year"]["description"]
     example = document["paths"]["/predict"]["post"]["requestBody"]["content"]["application/json"]

@@ -7,34 +7,23 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 
 import httpx
 import pytest
 
 from separable.serve import Limits, app
-from separable.serve.server import bound_socket, server_config
-from tests.serve.conftest import RECORD
+from tests.serve.conftest import RECORD, serving
 
-uvicorn = pytest.importorskip("uvicorn")
+pytest.importorskip("uvicorn")
 
 
 @pytest.fixture
 def server(model_file):
-    """A server in a thread with small limits; yields its address."""
+    """The address of a server with small limits."""
     limits = Limits(idle_seconds=0.5, connections=20, header_bytes=2000, seconds=1.0)
-    bound = bound_socket("127.0.0.1", 0)
-    config = server_config(app(model_file, limits=limits))
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]}, daemon=True)
-    thread.start()
-    while not running.started:
-        time.sleep(0.01)
-    yield "127.0.0.1", bound.getsockname()[1]
-    running.should_exit = True
-    thread.join(10)
-    assert not thread.is_alive()
+    with serving(app(model_file, limits=limits)) as address:
+        yield address
 
 
 def raw(address, data, wait=5.0):

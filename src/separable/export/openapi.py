@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.model.input_schema import example_row, input_schema
+from separable.model.input_schema import LARGEST_NUMBER, example_row, input_schema
 from separable.model.predict.probability import model_probabilities
 
 if TYPE_CHECKING:
@@ -18,6 +18,12 @@ __all__ = ["document", "row_schema", "write"]
 
 #: Levels of a column that are listed.
 MOST_LEVELS = 1000
+EXPLAIN = {
+    "name": "explain",
+    "in": "query",
+    "description": "Number of largest contributions of each row.",
+    "schema": {"type": "integer", "minimum": 0, "maximum": 9999, "default": 0},
+}
 
 
 def write(model: Model) -> str:
@@ -51,7 +57,10 @@ def document(model: Model, name: str = "model", version: str = "1") -> dict[str,
             "description": "Rows in, predictions out; unusual values are listed in warnings.",
         },
         "paths": {
-            "/predict": {"post": _operation("Predict rows.", _body(example), "Predictions")},
+            "/predict": {
+                "post": _operation("Predict rows.", _body(example), "Predictions")
+                | {"parameters": [EXPLAIN]}
+            },
             "/invocations": {
                 "post": _operation("Predict as MLflow does.", _mlflow_body(example), "Values")
             },
@@ -93,7 +102,9 @@ def row_schema(columns: tuple[InputColumn, ...] | None) -> dict[str, Any]:
 
 def _column_schema(column: InputColumn) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": _types(column)}
-    notes = [f"missing: {column.policy}"]
+    notes = [column.kind, f"missing: {column.policy}"]
+    if column.kind == "number":
+        schema |= {"minimum": -LARGEST_NUMBER, "maximum": LARGEST_NUMBER}
     if column.levels:
         shown = column.levels[:MOST_LEVELS]
         schema["examples"] = list(shown)
@@ -104,22 +115,29 @@ def _column_schema(column: InputColumn) -> dict[str, Any]:
         notes.append("an ISO date, 2024-01-31 or 2024-01-31T14:30:00")
     if column.converted:
         notes.append("texts are converted as in the training data")
+    if not column.needs_value and column.kind in ("number", "date", "boolean"):
+        notes.append("what cannot be converted counts as missing, with a warning")
     if column.example is not None and "examples" not in schema:
         schema["examples"] = [column.example]
     schema["description"] = "; ".join(notes)
     return schema
 
 
+#: JSON types of values by kind of column, the usual one first.
+TYPES = {
+    "number": ["number", "string", "boolean"],
+    "boolean": ["boolean", "string", "number"],
+    "date": ["string", "number", "boolean"],
+    "category": ["string", "number", "boolean"],
+    "text": ["string", "number", "boolean"],
+}
+
+
 def _types(column: InputColumn) -> list[str]:
-    own = {
-        "number": ["number"],
-        "boolean": ["boolean"],
-        "category": ["string", "number", "boolean"],
-    }
-    types = own.get(column.kind, ["string"])
-    if column.converted and "string" not in types:
-        types = [*types, "string"]
-    return types if column.needs_value else [*types, "null"]
+    """Return the JSON types that are answered: any value, if there is a policy for odd ones."""
+    if column.needs_value:
+        return TYPES[column.kind][: 1 if column.kind == "number" else None]
+    return [*TYPES[column.kind], "null"]
 
 
 def _prediction_schema(model: Model) -> dict[str, Any]:
@@ -153,8 +171,10 @@ def _predictions_schema() -> dict[str, Any]:
                     "type": "object",
                     "properties": {
                         "column": {"type": "string"},
-                        "kind": {"enum": ["missing", "unseen", "out_of_range"]},
+                        "kind": {"enum": ["missing", "unseen", "out_of_range", "unconvertible"]},
                         "count": {"type": "integer"},
+                        "rows": {"type": "array", "items": {"type": "integer"}},
+                        "values": {"type": "array"},
                     },
                 },
             },

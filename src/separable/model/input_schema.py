@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from separable.model.column_statistics import ColumnStatistics
     from separable.model.kinds import Model
 
-__all__ = ["InputColumn", "example_row", "input_schema"]
+__all__ = ["LARGEST_NUMBER", "InputColumn", "example_row", "input_schema"]
+
+#: A service refuses larger numbers: scores might not be finite.
+LARGEST_NUMBER = 1e100
 
 Kind = Literal["number", "category", "boolean", "date", "text"]
 

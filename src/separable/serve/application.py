@@ -470,7 +470,7 @@ def _row_count(data: Any) -> int:
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or len(text) > 4:
+    if not text.isdecimal() or len(text) > 4:
         raise Refusal(400, f"explain must be a number of contributions. Got {text!r:.40}.")
     return int(text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -82,13 +83,22 @@ def rows_of(request: Request, served: ServedModel) -> Any:
 
 
 def decoded_json(body: bytes) -> Any:
-    """Return the value of a JSON body."""
+    """Return the value of a JSON body; NaN, which clients of MLflow send, is null."""
     try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        try:
+            return msgspec.json.decode(body)
+        except msgspec.DecodeError:
+            if b"NaN" not in body:
+                raise
+            return json.loads(body, parse_constant=_constant)
+    except (msgspec.DecodeError, ValueError) as error:
         raise Refusal(400, f"The body is not valid JSON: {error!s:.200}.") from None
     except RecursionError:
         raise Refusal(400, "The JSON of the body is nested too deeply.") from None
+
+
+def _constant(name: str) -> float | None:
+    return None if name == "NaN" else float(name)
 
 
 def _json_lines(body: bytes) -> list[Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.columns import Columns, Numbers, as_columns
+from separable.data.ingest.dates import TypedColumns
 from separable.data.rows import Rows, as_rows
 from separable.data.table import CellError, TableError, list_names
 from separable.features.encoding_report import EXAMPLES
@@ -20,7 +21,7 @@ from separable.features.table.unconvertible import without_unconvertible
 from separable.model.column_statistics import rows_outside
 from separable.model.feature_sums import FeatureSums
 from separable.model.files.model_file import ModelFileError, check_regular, model_from_bytes
-from separable.model.input_schema import input_schema
+from separable.model.input_schema import LARGEST_NUMBER, input_schema
 from separable.model.linear_model import LinearModel
 from separable.model.predict.inputs import WeightColumns, pair_scores
 from separable.model.predict.prediction_table import prediction_records, prediction_table, reasons
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 __all__ = ["Predicted", "ServedModel", "Warned"]
+
+TOO_LARGE = (
+    f"it is larger than {LARGEST_NUMBER:g}, and the score might not be finite. Correct it, or send "
+    "null if it is missing."
+)
 
 
 @dataclass(frozen=True)
@@ -193,8 +199,9 @@ class ServedModel:
             if quick is not None:
                 return quick
         rows, warnings = self._encoded(data)
+        scores = self.model.explain(rows).all_scores
         self.sums.add_rows(rows)
-        return Predicted(self.model, self.model.explain(rows).all_scores, rows, warnings, explain)
+        return Predicted(self.model, scores, rows, warnings, explain)
 
     def _predict_record(self, record: dict[str, Any]) -> Predicted | None:
         """Predict one ordinary record without NumPy per column; None if it is not ordinary."""
@@ -207,13 +214,16 @@ class ServedModel:
         scores = None if pairs is None else pair_scores(model, pairs, self._weights)
         if pairs is None or scores is None:
             return None
+        warnings = tuple(self._warnings_of_record(record))
         self.sums.add_pairs(pairs)
-        return Predicted(model, np.array([scores]), None, tuple(self._warnings_of_record(record)))
+        return Predicted(model, np.array([scores]), None, warnings)
 
     def _warnings_of_record(self, record: dict[str, Any]) -> list[Warned]:
         warnings = []
         for column in self.columns or ():
             value = record[column.name]
+            if column.kind == "number" and value is not None and abs(value) > LARGEST_NUMBER:
+                raise CellError(column.name, 0, TOO_LARGE)
             if value is None or value != value:
                 warnings.append(Warned(column.name, "missing", 1, (0,)))
             elif column.low is not None and not column.low <= value <= (column.high or 0.0):
@@ -256,10 +266,20 @@ class ServedModel:
         """Return the columns of the model, and the cells that were made missing for that."""
         assert self.columns is not None
         if isinstance(data, list | dict):
-            return json_columns(data, self.columns, self._encoders)
-        columns = as_columns(data)
-        self._require(columns)
-        return columns, []
+            columns, found = json_columns(data, self.columns, self._encoders)
+        else:
+            columns, found = TypedColumns(as_columns(data)), []
+            self._require(columns)
+        self._refuse_huge(columns)
+        return columns, found
+
+    def _refuse_huge(self, columns: Columns) -> None:
+        for column in self.columns or ():
+            numbers = columns[column.name] if column.kind == "number" else None
+            if isinstance(numbers, Numbers):
+                huge = np.abs(numbers.values) > LARGEST_NUMBER
+                if huge.any():
+                    raise CellError(column.name, int(np.argmax(huge)), TOO_LARGE)
 
     @cached_property
     def _encoders(self) -> dict[str, ColumnEncoder]:
