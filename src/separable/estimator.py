@@ -34,6 +34,7 @@ __all__ = [
     "is_pipeline",
     "is_regressor",
     "not_fitted_error",
+    "sparse_result",
 ]
 
 #: The score of each kind of learner.
@@ -316,6 +317,17 @@ def is_pipeline(estimator: Any) -> bool:
     """Return whether an estimator is scikit-learn's ``Pipeline``."""
     pipeline: Any = sys.modules.get("sklearn.pipeline")
     return pipeline is not None and isinstance(estimator, pipeline.Pipeline)
+
+
+def sparse_result(matrix: Any) -> Any:
+    """Return a matrix in the sparse class that scikit-learn's transformers return.
+
+    It is ``csr_matrix``, or ``csr_array`` with ``sklearn.set_config(sparse_interface="sparray")``.
+    """
+    sparse: Any = import_module("scipy.sparse")
+    sklearn: Any = sys.modules.get("sklearn")  # can be set only after the import
+    interface = None if sklearn is None else sklearn.get_config().get("sparse_interface")
+    return (sparse.csr_array if interface == "sparray" else sparse.csr_matrix)(matrix)
 
 
 def check_random_state(seed: Any) -> np.random.RandomState:

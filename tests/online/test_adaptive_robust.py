@@ -266,7 +266,7 @@ def raw_problem(loss, seed):
 def reached(loss, value, X, y, **settings):
     kind = SGDClassifier if LOSSES[loss].classes_only else SGDRegressor
     ours = kind(loss, epsilon=1.0, **settings).fit(X, y)
-    return value(X @ ours.coef_.ravel() + ours.intercept_[0], y).mean()
+    return value(X @ ours.coef_.ravel() + ours.intercept_, y).mean()
 
 
 @pytest.mark.parametrize("seed", range(3))

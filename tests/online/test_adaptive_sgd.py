@@ -107,7 +107,7 @@ def test_regression_equals_the_reference(loss, intercept, weighted, penalty):
         loss, penalty=penalty, alpha=0.003, fit_intercept=intercept, epsilon=2.0, average=False,
         **ONCE,
     ).fit(X, y, sample_weight=weight)  # fmt: skip
-    assert_same(X, (ours.coef_, ours.intercept_[0]), expected)
+    assert_same(X, (ours.coef_, ours.intercept_), expected)
 
 
 @pytest.mark.parametrize("early_stopping", [False, True])
@@ -126,7 +126,7 @@ def test_regression_ends_with_the_mean_of_all_epochs_but_the_first(intercept, ea
     other = SGDRegressor(average=first + 1, **same).fit(X, y)
     if early_stopping and ours.evidence_["best_epoch"] == 1:
         other = SGDRegressor(average=False, **same | {"max_iter": 1}).fit(X, y)
-    assert_same(X, (ours.coef_, ours.intercept_[0]), (other.coef_, other.intercept_[0]))
+    assert_same(X, (ours.coef_, ours.intercept_), (other.coef_, other.intercept_))
     saved = SGDRegressor.from_model(ours.model_)
     assert np.array_equal(saved.partial_fit(X, y).coef_, ours.partial_fit(X, y).coef_)
 
@@ -152,7 +152,7 @@ def test_mean_of_a_regression_equals_the_reference():
     y = 40 * X[:, 0] - 7 * X[:, 1] + 1000
     *_, w, b, _ = adaptive_sgd(X, y, "squared_error", epochs=3, number=True)
     ours = SGDRegressor(average=True, **ONCE).fit(X, y)
-    assert_same(X, (ours.coef_, ours.intercept_[0]), (w, b))
+    assert_same(X, (ours.coef_, ours.intercept_), (w, b))
 
 
 @pytest.mark.parametrize("eta0", [1e-3, 1.0, 1e3])

@@ -34,7 +34,9 @@ EXPECTED = {
         BatchPerceptron(),
         SGDClassifier("log_loss"),
         *(SGDClassifier(learning_rate=schedule) for schedule in SCHEDULES),
-        SGDClassifier("log_loss", penalty="elasticnet", early_stopping=True),
+        SGDClassifier(
+            "log_loss", penalty="elasticnet", early_stopping=True, validation_fraction=0.3
+        ),
         SGDClassifier("hinge", average=True),
         SGDRegressor(),
         SGDRegressor("huber", penalty="l1"),

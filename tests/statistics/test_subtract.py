@@ -229,5 +229,5 @@ def test_shrinkage_that_needs_rows_is_refused():
     with pytest.raises(ValueError, match="needs the rows a second time"):
         whole.subtract(LDA(shrinkage="auto").fit(X[:30], y[:30]))
     wide = Ridge().fit(X[:3], np.arange(3.0))
-    with pytest.raises(ValueError, match="no sums to merge or subtract"):
+    with pytest.raises(ValueError, match="no sums to add to, merge or subtract"):
         wide.subtract(wide)

@@ -15,7 +15,7 @@ import numpy as np
 from separable.data.rows import as_rows
 from separable.data.table import list_names
 from separable.errors import require_packages
-from separable.estimator import Estimator
+from separable.estimator import Estimator, sparse_result
 from separable.features.raw_columns import names_of_columns
 
 if TYPE_CHECKING:
@@ -168,7 +168,9 @@ class OutputMixin:
         output = config.get("transform", default_output())
         if output != "default":
             return as_frame(as_rows(rows), self.feature_names, output, data, type(self).__name__)
-        return rows if isinstance(rows, np.ndarray) else rows.to_matrix()
+        if isinstance(rows, np.ndarray):
+            return rows
+        return sparse_result(rows.to_matrix()) if rows.is_sparse else rows.to_matrix()
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Set the output of `transform`.

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_
 import numpy as np
 
 from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse, largest_magnitude
-from separable.estimator import Estimator, available_if, is_classifier
+from separable.estimator import available_if, is_classifier
+from separable.fitting.model_attributes import ModelAttributes
 from separable.fitting.targets import RowWeights
 from separable.model.parameters import Requirement, check_parameters
 from separable.model.predict.probability import model_log_probabilities
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from separable.features.base import Encoder
     from separable.model.kinds import Model
-    from separable.model.linear_model import LinearModel, Link
+    from separable.model.linear_model import Link
 
 __all__ = [
     "Ineffective",
@@ -185,7 +186,7 @@ def _check_probabilities(learner: Any) -> bool:
     return bool(learner._has_probabilities())
 
 
-class LinearEstimator(Estimator):
+class LinearEstimator(ModelAttributes):
     """A learner that ends in a ``LinearModel``.
 
     Parameters
@@ -200,22 +201,11 @@ class LinearEstimator(Estimator):
     _requirements: ClassVar[dict[str, Requirement]] = {}
     _ineffective: ClassVar[tuple[Ineffective, ...]] = ()
 
-    n_features_in_: int
     feature_names_in_: NDArray[Any]
-    _model: LinearModel | None
     _column_names: Sequence[str] | None
     _encoder: Encoder | None
 
     # ------------------------------------------------------------------ what a learner says
-
-    @property
-    def positive_only(self) -> bool:
-        """Whether the learner takes counts: no value of X may be negative."""
-        return False
-
-    def _weights_only(self) -> LinearModel:
-        """Return the model as predicting needs it; its training state may not be copied yet."""
-        raise NotImplementedError
 
     def _link(self) -> Link:
         """Return what a score means."""
@@ -227,22 +217,6 @@ class LinearEstimator(Estimator):
 
     # ------------------------------------------------------------------ the model
 
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights, (k, d): one row for two classes, else one a class; (d,) in regression."""
-        model = self._weights_only()
-        is_vector = model.classes is None and len(model.weights) == 1
-        return model.weights[0] if is_vector else model.weights
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes, sorted; of classifiers only."""
-        if not is_classifier(self):
-            raise AttributeError(f"{type(self).__name__} predicts numbers and has no classes_.")
-        classes = self._weights_only().classes
-        assert classes is not None
-        return classes
-
     @available_if(is_classifier)
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
@@ -250,7 +224,8 @@ class LinearEstimator(Estimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row, by the sign or the largest score; or w.x + b."""
-        return self._weights_only().predict(self._check_rows(X))
+        predicted = self._weights_only().predict(self._check_rows(X))
+        return predicted[:, None] if self._has_column_shape else predicted
 
     @available_if(_check_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -261,11 +236,6 @@ class LinearEstimator(Estimator):
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
         return model_log_probabilities(self._weights_only(), self.decision_function(X))
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """Intercepts, (k,)."""
-        return self._weights_only().intercept
 
     @property
     def evidence_(self) -> dict[str, Any]:
@@ -282,6 +252,7 @@ class LinearEstimator(Estimator):
 
     def _check_rows(self, X: Any) -> Rows:
         """Turn X into rows with the columns learned from; scores show what is not finite."""
+        self._refuse_pending()
         rows = as_rows(X, check_values=False)
         if rows.n_features != self.n_features_in_:
             raise ValueError(
@@ -312,6 +283,7 @@ class LinearEstimator(Estimator):
         return f"column {column}" if names is None else repr(names[column])
 
     def _remember_columns(self, X: Any) -> None:
+        self._forget_changes()
         if _is_nameless(X):
             self.n_features_in_ = int(X.shape[1])
             self.__dict__.pop("feature_names_in_", None)

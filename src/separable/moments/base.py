@@ -11,6 +11,7 @@ import numpy as np
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted
 from separable.fitting.base import LinearEstimator
+from separable.fitting.model_attributes import changed_model_error
 from separable.model.linear_model import LinearModel, TrainingState
 from separable.model.merge import same_encoder
 from separable.model.parameters import check_parameters
@@ -109,6 +110,7 @@ class Solution:
 class MomentEstimator(LinearEstimator, Generic[AnySums]):
     """Base of learners that need the rows only through sums."""
 
+    _family = "moments"
     #: Alternative to suggest if the sums do not fit in memory.
     _instead: ClassVar[str]
     #: Values below this fraction of the largest are lost to rounding; None: no check.
@@ -241,6 +243,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             self._column_names = before  # keep the previous fit
             raise
         self._remember_columns(X)
+        self._note_target(y)
         self._sums, self._solution, self._announced = sums, solution, None
         self._model = self._build_model(solution, self._target_classes(data, sums))
         return self
@@ -271,12 +274,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         self._check_sums_suffice()
         if self.__sklearn_is_fitted__():
             self._check_rows(X)
-            if self._sums is None:
-                raise ValueError(
-                    f"This {type(self).__name__} was fitted from the rows themselves, as fewer "
-                    "rows than features and many sparse columns are, and has no sums to add to. "
-                    "Start with partial_fit instead."
-                )
+            self._summed()
         data = self._read(X, y, sample_weight)
         sums = getattr(self, "_sums", None)
         sums = self._new_sums() if sums is None else sums
@@ -285,6 +283,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             return self
         if not self.__sklearn_is_fitted__():
             self._remember_columns(X)
+            self._note_target(y)
         self._sums, self._solution, self._model = sums, None, None
         self._warn_of_dominant_values(data, None)
         return self
@@ -390,9 +389,9 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         check_is_fitted(self)
         if self._sums is None:
             raise ValueError(
-                f"This {type(self).__name__} was fitted from the rows themselves, as fewer rows "
-                "than features and many sparse columns are, and has no sums to merge or subtract. "
-                "Use partial_fit, which keeps them."
+                f"This {type(self).__name__} has no sums to add to, merge or subtract: it was "
+                "fitted from the rows themselves, as fewer rows than features and many sparse "
+                "columns are, or its weights were set. Start with partial_fit, which keeps sums."
             )
         return self._sums
 
@@ -427,7 +426,14 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
 
     def _learned(self, name: str) -> Any:
         """Return a fitted value by name."""
-        return self._solved().learned[name]
+        learned = self._solved().learned
+        if name not in learned:
+            raise changed_model_error(f"{name}_")
+        return learned[name]
+
+    def _take_model(self, model: LinearModel) -> None:
+        self._sums, self._announced, self._model = None, None, model
+        self._solution = Solution(model.weights, model.intercept)
 
     def _weights_only(self) -> LinearModel:
         solution = self._solved()
@@ -506,7 +512,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             encoder=self._encoder,
             learner=type(self).__name__,
             parameters=self._plain_parameters(),
-            family="moments",
+            family=self._family,
             evidence=solution.evidence,
             threshold=self._threshold(),
         )

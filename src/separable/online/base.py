@@ -96,6 +96,7 @@ class OnlineEstimator(LinearEstimator):
     n_iter_: int
     _state: OnlineState
 
+    _family = "online"
     _ineffective: ClassVar[tuple[Ineffective, ...]] = (UNSHUFFLED,)
     #: Ineffective parameters to report in streams, which have no epochs.
     _ineffective_in_streams: ClassVar[tuple[Ineffective, ...]] = ()
@@ -157,6 +158,15 @@ class OnlineEstimator(LinearEstimator):
                 self._state, self._column_names, self._describe_stream(self._state), self._encoder
             )
         return self._model
+
+    def _take_model(self, model: LinearModel) -> None:
+        """Keep a model that was set; a stream goes on from its weights."""
+        classes, k = model.classes, model.n_scores
+        dtype = self._state.dtype if self.__sklearn_is_fitted__() else np.dtype(np.float64)
+        self._state = self._make_state(classes, model.n_features, dtype)
+        self._state.take_start("w", "coef_", model.weights, (k, model.n_features))
+        self._state.take_start("b", "intercept_", model.intercept, (k,))
+        self._model = model
 
     @classmethod
     def from_model(cls, model: LinearModel) -> Self:
@@ -418,7 +428,7 @@ class OnlineEstimator(LinearEstimator):
             encoder=encoder,
             learner=type(self).__name__,
             parameters=self._plain_parameters(),
-            family="online",
+            family=self._family,
             evidence=evidence,
         )
 

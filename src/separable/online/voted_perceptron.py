@@ -127,6 +127,10 @@ class VotedPerceptron(PerceptronBase):
             "says what each feature adds to a vote."
         )
 
+    def _set_part(self, name: str, value: NDArray[Any]) -> None:
+        del name, value
+        self._no_weights()
+
     coef_ = property(_no_weights, doc="Not available; see ``model_.mean_model()``.")
     intercept_ = property(_no_weights, doc="Not available; see ``model_.mean_model()``.")
 

@@ -42,7 +42,7 @@ def check(seed, loss=None, *, converges=True):
     X, weight = made.dense[counted].astype(Long), weight[counted].astype(Long)
     epsilon = getattr(learner, "epsilon", 0.0)
     p, c = penalties(made, X, weight), learner.C * weight
-    W, B = np.atleast_2d(learner.coef_), learner.intercept_
+    W, B = np.atleast_2d(learner.coef_), np.atleast_1d(learner.intercept_)
     assert len(learner.certificates_) == len(made.targets())
     for k, one in enumerate(learner.certificates_):
         assert one.converged or not converges

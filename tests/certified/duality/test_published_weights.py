@@ -177,7 +177,7 @@ def test_classes_together(shift, l1_ratio):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = LogisticRegression(C=100.0, l1_ratio=l1_ratio).fit(X, y)
     W = [fractions(row) for row in model.coef_]
-    B = fractions(model.intercept_)
+    B = fractions(np.atleast_1d(model.intercept_))
     rows = [fractions(row) for row in X]
     scores = [
         [sum(v * x for v, x in zip(w, row, strict=True)) + b for w, b in zip(W, B, strict=True)]

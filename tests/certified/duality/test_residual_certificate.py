@@ -23,7 +23,7 @@ def dot(a, b):
 def objectives(model, X, y, weight):
     """Return the objective at the weights, and the dual at the dual point, as fractions."""
     X, y, c = exact(X), exact(y), exact(weight)
-    total, w, b = sum(c), exact(model.coef_), exact(model.intercept_[0])
+    total, w, b = sum(c), exact(model.coef_), exact(model.intercept_)
     c = [each / total for each in c]
     l1 = Fraction(model.alpha) * Fraction(model.l1_ratio)
     l2 = Fraction(model.alpha) * (1 - Fraction(model.l1_ratio))

@@ -50,7 +50,7 @@ def norms(group, w):
 
 
 def objective(model, X, y, group, weight=None):
-    w, b = model.coef_, model.intercept_[0]
+    w, b = model.coef_, model.intercept_
     return mean_loss(X, y, w, b, weight) + model.alpha * np.sqrt(np.bincount(group)) @ norms(
         group, w
     )

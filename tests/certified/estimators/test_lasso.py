@@ -92,7 +92,7 @@ def test_the_certificate_computed_again(ratio):
     for alpha in (1e-3, 0.05, 0.5):
         model = ElasticNet(alpha, l1_ratio=ratio).fit(X, y, c)
         one = model.certificate_
-        w, b = model.coef_, model.intercept_[0]
+        w, b = model.coef_, model.intercept_
         assert one.primal == pytest.approx(reference.objective(X, y, w, b, alpha, ratio, c))
         assert reference.gap(X, y, w, b, alpha, ratio, c) == pytest.approx(
             one.gap, abs=1e-12 * one.primal
@@ -393,7 +393,7 @@ def test_a_target_far_from_0_keeps_its_certificate(engine):
         assert far.certificate_.converged
         assert far.certificate_.dual == pytest.approx(near.certificate_.dual, rel=1e-12)
         np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-9)
-        assert far.intercept_[0] == pytest.approx(near.intercept_[0] + 2.0**40, rel=1e-15)
+        assert far.intercept_ == pytest.approx(near.intercept_ + 2.0**40, rel=1e-15)
 
 
 @pytest.mark.parametrize("alpha", [1e-12, 1e-14, 1e-16])

@@ -68,7 +68,7 @@ def test_outliers_pull_less_than_squares():
     y[3] += 1000
     found = LinearSVR(C=100.0).fit(x, y)
     np.testing.assert_allclose(found.coef_, [2.0], atol=1e-6)
-    np.testing.assert_allclose(found.intercept_, [1.0], atol=1e-5)
+    np.testing.assert_allclose(found.intercept_, 1.0, atol=1e-5)
 
 
 @pytest.mark.parametrize("size", [1e-50, 1e50])

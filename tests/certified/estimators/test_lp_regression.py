@@ -40,7 +40,7 @@ def made(seed, n=40, d=6):
 
 
 def objective(model, X, y, weight=None, scale=1.0):
-    w, b = model.coef_, model.intercept_[0]
+    w, b = model.coef_, model.intercept_
     power = str(model.p)
     return mean_loss(X, y, w, b, weight) + model.alpha * penalty(power, scale * w)
 

@@ -34,7 +34,7 @@ def test_equals_exact_rational_arithmetic(seed, intercept, weighted):
     weight = rng.integers(1, 4, len(y)).astype(float) if weighted else None
     true, variances, squares = exact_least_squares(X, y, weight, intercept)
     learner = LeastSquares(fit_intercept=intercept).fit(X, y, weight)
-    found = np.concatenate([learner.intercept_[:intercept], learner.coef_])
+    found = np.concatenate([np.ravel(learner.intercept_)[:intercept], learner.coef_])
     np.testing.assert_allclose(found, true, rtol=1e-10)
     np.testing.assert_allclose(learner.evidence_["residual_squares"], squares, rtol=1e-10)
     n = len(y) if weight is None else weight.sum()

@@ -52,7 +52,7 @@ def digits(found, true):
 
 
 def coefficients(learner):
-    first = learner.intercept_ if learner.fit_intercept else []
+    first = [learner.intercept_] if learner.fit_intercept else []
     return np.concatenate([first, learner.coef_])
 
 

@@ -318,7 +318,7 @@ def test_prostate_figures_of_the_elements_of_statistical_learning():
     least = LeastSquares().fit(X[train], y[train])
     expected = [0.680, 0.263, -0.141, 0.210, 0.305, -0.288, -0.021, 0.267]
     np.testing.assert_allclose(least.coef_, expected, atol=1e-3)
-    assert least.intercept_[0] == pytest.approx(2.465, abs=1e-3)
+    assert least.intercept_ == pytest.approx(2.465, abs=1e-3)
     # Table 3.3's ridge has 5 effective degrees of freedom: sum s / (s + alpha) = 5.0
     Z = X[train] - X[train].mean(axis=0)
     s = np.linalg.svd(Z, compute_uv=False) ** 2

@@ -30,6 +30,7 @@ from separable.data.resources import n_threads
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted, check_random_state
 from separable.fitting.base import LinearEstimator
+from separable.fitting.model_attributes import changed_model_error
 from separable.fitting.separation_error import naming_columns
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import BOOL, COUNT, RANDOM_STATE, TOLERANCE, Requirement
@@ -129,6 +130,7 @@ class CertifiedEstimator(LinearEstimator):
 
     _dual: Floats = field(init=False)
 
+    _family = "certified"
     #: Options of the solvers that are no parameters.
     _default_options: ClassVar[SolverOptions] = SolverOptions()
     #: The largest exponent of two by which columns are brought to a common scale.
@@ -185,7 +187,9 @@ class CertifiedEstimator(LinearEstimator):
         -------
         self
         """
-        return self._fit_data(self.fold_data(X, y, sample_weight), X)
+        self._fit_data(self.fold_data(X, y, sample_weight), X)
+        self._note_target(y)
+        return self
 
     def _fit_data(self, data: FoldData, X: Any, evidence: Mapping[str, Any] | None = None) -> Self:
         """Learn from rows as `fold_data` returns them; X names the columns."""
@@ -309,7 +313,7 @@ class CertifiedEstimator(LinearEstimator):
 
     def _start(self, problem: Problem, training: TrainingData, lanes: list[Lane]) -> Start | None:
         """Return where a warm start goes on from: the last fit, its dual points made feasible."""
-        if not self.warm_start or not self.__sklearn_is_fitted__():
+        if not self.warm_start or "_dual" not in self.__dict__:
             return None
         last, k = self._dual, len(training.models) if training.n_joint == 2 else training.n_joint
         if (
@@ -350,7 +354,7 @@ class CertifiedEstimator(LinearEstimator):
             encoder=self._encoder,
             learner=type(self).__name__,
             parameters=self._plain_parameters(),
-            family="certified",
+            family=self._family,
             evidence={**self._evidence_of(fitted), **(evidence or {})},
             calibration=fitted.calibration,
         )
@@ -446,14 +450,13 @@ class CertifiedEstimator(LinearEstimator):
     @property
     def certificates_(self) -> list[Certificate]:
         """The certificate of each model: one, or one a class where these are learned apart."""
-        check_is_fitted(self)
-        return self._certificates
+        certificates: list[Certificate] = self._of_fit("certificate_", "_certificates")
+        return certificates
 
     @property
     def n_iter_(self) -> Any:
         """Passes, the most of any model."""
-        check_is_fitted(self)
-        return int(self._passes.max())
+        return int(self._of_fit("n_iter_", "_passes").max())
 
     @property
     def dual_coef_(self) -> Floats:
@@ -462,8 +465,20 @@ class CertifiedEstimator(LinearEstimator):
         With the l2 penalty and without ``standardize``, ``dual_coef_ @ X`` are the weights that it
         stands for.
         """
+        dual: Floats = self._of_fit("dual_coef_", "_dual")
+        return dual.T
+
+    def _of_fit(self, name: str, kept: str) -> Any:
+        """Return what is kept of a fit."""
         check_is_fitted(self)
-        return self._dual.T
+        if kept not in self.__dict__:
+            raise changed_model_error(name)
+        return self.__dict__[kept]
+
+    def _take_model(self, model: LinearModel) -> None:
+        for name in ("_certificates", "_passes", "_dual", "_columns"):
+            self.__dict__.pop(name, None)
+        self._model = model
 
     @property
     def mean_(self) -> Floats:

@@ -88,6 +88,7 @@ class PenalisedSquares(CertifiedEstimator):
 
     random_state = 0  # of no use: passes go over the columns in their order
 
+    _column_target = "intercept"
     _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, "positive": BOOL}
 
     # ------------------------------------------------------------------ the problem

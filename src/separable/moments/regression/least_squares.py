@@ -254,6 +254,7 @@ class LeastSquares(SquaresRegressor):
 
     fit_intercept: bool = True
 
+    _column_target = "all"
     _requirements: ClassVar[dict[str, Requirement]] = {"fit_intercept": BOOL}
 
     @property

@@ -74,6 +74,7 @@ class Ridge(SquaresRegressor):
     alpha: float = 1.0
     fit_intercept: bool = True
 
+    _column_target = "intercept"
     _requirements: ClassVar[dict[str, Requirement]] = {
         "alpha": NOT_NEGATIVE,
         "fit_intercept": BOOL,

@@ -21,6 +21,7 @@ from separable.estimator import (
 )
 from separable.fitting.base import LinearEstimator
 from separable.fitting.best_candidate import refuse_undefined, warn_of_edge
+from separable.fitting.model_attributes import changed_model_error
 from separable.fitting.predictions import predictions_from_scores, spread
 from separable.fitting.scorers import SCORING, read_scoring, score_rows
 from separable.fitting.separation_error import naming_columns
@@ -122,6 +123,7 @@ class RegularizationSearch(LinearEstimator):
 
     refit = True
 
+    _family = "certified"
     _requirements: ClassVar[dict[str, Requirement]] = {
         "cv": CV,
         "scoring": SCORING,
@@ -403,8 +405,13 @@ class RegularizationSearch(LinearEstimator):
     def _fitted(self) -> CertifiedEstimator:
         """Return the learner that was fitted to all rows."""
         self._weights_only()
-        assert self._best is not None
-        return self._best
+        best: CertifiedEstimator | None = getattr(self, "_best", None)
+        if best is None:
+            raise changed_model_error("certificate_")
+        return best
+
+    def _take_model(self, model: LinearModel) -> None:
+        self._best, self._model = None, model
 
     def _weights_only(self) -> LinearModel:
         if not self.refit and getattr(self, "_table", None) is not None:

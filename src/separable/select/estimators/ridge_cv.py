@@ -139,6 +139,7 @@ class RidgeCV(SquaresRegressor):
     fit_intercept: bool = True
     scoring: Any = None
 
+    _column_target = "intercept"
     _requirements: ClassVar[dict[str, Requirement]] = {
         "alphas": ALPHAS,
         "cv": CV,
