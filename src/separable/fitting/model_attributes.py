@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from separable.model.linear_model import Family, Link
 
-__all__ = ["ModelAttributes", "changed_model_error"]
+__all__ = ["ModelAttributes", "changed_model_error", "shape_of"]
 
 
 def changed_model_error(name: str) -> AttributeError:
@@ -24,6 +24,11 @@ def changed_model_error(name: str) -> AttributeError:
         f"There is no {name}: coef_, intercept_ or classes_ were set, and it was evidence about "
         "the model that was fitted. Call fit."
     )
+
+
+def shape_of(y: Any) -> tuple[int, ...]:
+    """Return the shape of a target, which may be a list or a frame."""
+    return y.shape if hasattr(y, "shape") else np.shape(y)
 
 
 def _may_be_sparse(learner: Any) -> bool:
@@ -71,6 +76,10 @@ class ModelAttributes(Estimator):
         """Return what a score means."""
         raise NotImplementedError
 
+    def _threshold(self) -> float | None:
+        """Return the threshold above which values count as 1; None: values are used unchanged."""
+        return None
+
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as a model file can keep them."""
         raise NotImplementedError
@@ -83,7 +92,7 @@ class ModelAttributes(Estimator):
         """Keep whether y was a column, where the shape of the attributes tells."""
         if self._column_target == "flat" or (type(y) is np.ndarray and y.ndim == 1):
             return
-        shape = y.shape if hasattr(y, "shape") else np.shape(y)
+        shape = shape_of(y)
         self._is_column = len(shape) == 2 and shape[1] == 1
 
     @property
@@ -197,6 +206,7 @@ class ModelAttributes(Estimator):
                 learner=type(self).__name__,
                 parameters=self._plain_parameters(),
                 family=self._family,
+                threshold=self._threshold(),
             )
         if current.n_features != weights.shape[1]:
             made |= {"feature_names": None, "encoder": None}

@@ -160,10 +160,6 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         """Return the scores of such rows, as the model has them up to rounding; None: ask it."""
         raise NotImplementedError
 
-    def _threshold(self) -> float | None:
-        """Return the threshold above which values count as 1; None: values are used unchanged."""
-        return None
-
     def _needs_rows(self) -> bool:
         """Return whether the parameters require the rows, for example for a second pass."""
         return False

@@ -130,6 +130,11 @@ class Several:
         return self.model_.weights
 
     @property
+    def intercept_(self) -> Floats:
+        """The intercepts, one for each learner."""
+        return self.model_.intercept
+
+    @property
     def n_iter_(self) -> int:
         """The most passes of any learner."""
         return int(max(np.max(getattr(each, "n_iter_", 1)) for each in self.learners))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable.certified.estimators.elastic_net import ElasticNet as Learner
 from separable.fitting.best_candidate import GridEdgeWarning
-from separable.moments.regression.least_squares import LeastSquares
 from separable.select.estimators.elastic_net_cv import ElasticNetCV as SearchLearner
 from separable.select.regularization_path import path
-from separable.sklearn.base import Face, Several, gap_tolerance, quiet, weights_of
+from separable.sklearn.base import Face, gap_tolerance, quiet, weights_of
 from separable.sklearn.theirs import (
     VERSION,
     check_array,
@@ -36,14 +36,11 @@ __all__ = [
     "ElasticNetCV",
     "Lasso",
     "LassoCV",
-    "NonNegative",
     "enet_path",
     "lasso_path",
 ]
 
 MAX_ITER = 1000
-#: Penalty of non-negative least squares, over the one that makes all weights 0.
-ALMOST_NONE = 1e-12
 #: The largest eps of a grid here; eps=1, a grid of equal alphas, is allowed in scikit-learn.
 BELOW_ONE = float(np.nextafter(1, 0))
 SOLVER_PARAMETERS = ("precompute", "copy_X", "warm_start", "random_state", "selection")
@@ -181,31 +178,7 @@ class ElasticNet(Face, linear_model.ElasticNet):
         else:
             self.n_features_in_ = X.shape[1]
         weight = None if isinstance(sample_weight, numbers.Number) else weights_of(sample_weight, X)
-        with quiet():
-            learners = [self._learner(X).fit(X, target, weight) for target in np.atleast_2d(y.T)]
-        coef = np.array([each.coef_ for each in learners])
-        intercept: Any = np.array([each.intercept_[0] for each in learners])
-        gaps = np.array([getattr(each, "dual_gap_", 0.0) for each in learners], dtype=X.dtype)
-        passes = [int(np.max(getattr(each, "n_iter_", 1))) for each in learners]
-        single = len(learners) == 1
-        intercept = intercept[0] if y.ndim == 1 else intercept
-        self._publish(
-            learners[0] if single else Several(learners),
-            coef[0] if single else coef,
-            intercept if self.fit_intercept else 0.0,
-            X.dtype,
-        )
-        self.dual_gap_ = gaps[0] if single else gaps
-        self.n_iter_ = passes[0] if single else passes
-        return self
-
-    def _learner(self, X: Any) -> Any:
-        """Return the learner of one target."""
-        if self.alpha == 0:
-            if self.positive:
-                return NonNegative(bool(self.fit_intercept))
-            return _Shortest(bool(self.fit_intercept))
-        return Learner(
+        learner = Learner(
             float(self.alpha),
             l1_ratio=float(self.l1_ratio),
             fit_intercept=bool(self.fit_intercept),
@@ -213,30 +186,12 @@ class ElasticNet(Face, linear_model.ElasticNet):
             tol=gap_tolerance(self.tol, X),
             max_iter=max(MAX_ITER, self.max_iter),
         )
-
-
-class NonNegative(Learner):
-    """Least squares with weights of at least 0: the lasso with a penalty near rounding."""
-
-    def __init__(self, fit_intercept: bool) -> None:
-        super().__init__(l1_ratio=1.0, positive=True, fit_intercept=fit_intercept)
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the weights."""
-        weight = np.ones(len(y)) if sample_weight is None else sample_weight
-        target = weight * (y - np.average(y, weights=weight) if self.fit_intercept else y)
-        largest = float(np.max(abs(X.T @ target))) / weight.sum()
-        self.alpha = ALMOST_NONE * largest if largest > 0 else 1.0  # all weights are 0
-        return super().fit(X, y, sample_weight)
-
-
-class _Shortest(LeastSquares):
-    """Least squares, without a warning about dependent columns."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the shortest weights."""
-        with quiet(UserWarning):
-            return super().fit(X, y, sample_weight)
+        with quiet(UserWarning) if self.alpha == 0 else nullcontext():
+            learner.fit(X, y, weight)
+        intercept = learner.intercept_ if self.fit_intercept else 0.0
+        self._publish(learner, learner.coef_, intercept, X.dtype)
+        self.dual_gap_, self.n_iter_ = X.dtype.type(learner.dual_gap_), learner.n_iter_
+        return self
 
 
 class Lasso(ElasticNet, linear_model.Lasso):
@@ -278,7 +233,7 @@ class _SearchFace(Face):
         )
         with quiet(GridEdgeWarning):
             learner.fit(X, y, weight)
-        intercept = learner.intercept_[0] if self.fit_intercept else 0.0
+        intercept = learner.intercept_ if self.fit_intercept else 0.0
         self._publish(learner, learner.coef_, intercept, X.dtype)
         self.alpha_, self.alphas_ = np.float64(learner.alpha_), learner.alphas_
         self.mse_path_ = np.squeeze(learner.mse_path_).astype(X.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from separable.certified.estimators.elastic_net import ElasticNet
 from separable.moments.regression.least_squares import LeastSquares
 from separable.moments.regression.ridge import Ridge as Learner
 from separable.sklearn.base import Face, Several, quiet, weights_of
-from separable.sklearn.elastic_net import NonNegative
 from separable.sklearn.theirs import linear_model, validate_data
 
 if TYPE_CHECKING:
@@ -26,37 +26,15 @@ def floats(X: Any) -> Any:
     return X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
 
 
-def in_shape(learner: Any, y: Any, *, fit_intercept: bool, ravel: bool) -> tuple[Any, Any]:
-    """Return weights and intercepts: (d,) and a float for y of shape (n,), else (t, d) and (t,)."""
-    coef = np.atleast_2d(learner.coef_)
-    intercept = np.asarray(learner.intercept_)
-    if y.ndim == 1 or (ravel and y.shape[1] == 1):
-        coef = coef[0]
-    if not fit_intercept:
-        return coef, 0.0
-    return coef, intercept[0] if y.ndim == 1 else intercept
+def non_negative(fit_intercept: bool) -> ElasticNet:
+    """Return least squares with weights of at least 0; it warns that there is no penalty."""
+    return ElasticNet(0.0, l1_ratio=1.0, positive=True, fit_intercept=fit_intercept)
 
 
-class _SquaresFace(Face):
-    """What the faces of least squares share."""
-
-    def _fit_each(self: Any, X: Any, y: Any, weight: Any, learner_of: Any) -> None:
-        """Fit one learner for each target, and publish their weights."""
-        targets = y.reshape(len(y), -1).T
-        learners = [learner_of(k).fit(X, target, weight) for k, target in enumerate(targets)]
-        coef = np.array([each.coef_ for each in learners])
-        intercept = np.array([each.intercept_[0] for each in learners])
-        coef = coef[0] if y.ndim == 1 or (self._ravels and len(targets) == 1) else coef
-        intercept = intercept[0] if y.ndim == 1 else intercept
-        learner = learners[0] if len(learners) == 1 else Several(learners)
-        self._publish(learner, coef, intercept if self.fit_intercept else 0.0, floats(X))
-
-
-class LinearRegression(_SquaresFace, linear_model.LinearRegression):
+class LinearRegression(Face, linear_model.LinearRegression):
     """Least squares with scikit-learn's parameters and attributes."""
 
     _solver_parameters = ("copy_X", "tol", "n_jobs")
-    _ravels = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model to the rows."""
@@ -64,24 +42,21 @@ class LinearRegression(_SquaresFace, linear_model.LinearRegression):
         forms = False if self.positive else ["csr", "csc", "coo"]
         X, y = validate_data(self, X, y, accept_sparse=forms, y_numeric=True, multi_output=True)
         weight = weights_of(sample_weight, X)
-        if self.positive:
-            self._fit_each(X, y, weight, lambda _: NonNegative(bool(self.fit_intercept)))
-            return self
-        learner = LeastSquares(bool(self.fit_intercept))
+        fit_intercept = bool(self.fit_intercept)
+        learner: Any = non_negative(fit_intercept) if self.positive else LeastSquares(fit_intercept)
         with quiet(UserWarning):  # dependent columns: as in scikit-learn, the shortest weights
             learner.fit(X, y, weight)
-        coef, intercept = in_shape(learner, y, fit_intercept=self.fit_intercept, ravel=False)
-        self._publish(learner, coef, intercept, floats(X))
-        if not sparse.issparse(X):
+        coef = learner.coef_ if y.ndim == 1 else np.atleast_2d(learner.coef_)
+        self._publish(learner, coef, learner.intercept_ if fit_intercept else 0.0, floats(X))
+        if not sparse.issparse(X) and not self.positive:
             self.rank_ = learner.rank_
         return self
 
 
-class _RidgeFace(_SquaresFace):
+class _RidgeFace(Face):
     """What the two ridge faces share."""
 
     _solver_parameters = ("copy_X", "max_iter", "tol", "solver", "random_state")
-    _ravels = True
 
     def _solve(self: Any, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_solver(X)
@@ -93,13 +68,18 @@ class _RidgeFace(_SquaresFace):
                 "Number of targets and number of penalties do not correspond: "
                 f"{len(alphas)} != {n_targets}"
             )
-        if len(alphas) == 1 and not self.positive:
-            learner = self._learner(alphas[0], X, weight).fit(X, y, weight)
-            coef, intercept = in_shape(learner, y, fit_intercept=self.fit_intercept, ravel=True)
-            self._publish(learner, coef, intercept, floats(X))
-        else:
-            alphas = np.broadcast_to(alphas, n_targets)
-            self._fit_each(X, y, weight, lambda k: self._learner(alphas[k], X, weight))
+        with quiet(UserWarning) if self.positive and not alphas.all() else nullcontext():
+            if len(alphas) == 1:
+                learner = self._learner(alphas[0], X, weight).fit(X, y, weight)
+            else:
+                learner = Several(
+                    [
+                        self._learner(alpha, X, weight).fit(X, target, weight)
+                        for alpha, target in zip(alphas, y.reshape(len(y), -1).T, strict=True)
+                    ]
+                )
+        intercept = learner.intercept_ if self.fit_intercept else 0.0
+        self._publish(learner, learner.coef_, intercept, floats(X))
         self.n_iter_ = None
         self.solver_ = self._solver_name(X)
 
@@ -109,7 +89,7 @@ class _RidgeFace(_SquaresFace):
         total = X.shape[0] if weight is None else float(weight.sum())
         fit_intercept = bool(self.fit_intercept)
         if alpha == 0:
-            return NonNegative(fit_intercept)
+            return non_negative(fit_intercept)
         return ElasticNet(alpha / total, l1_ratio=0.0, positive=True, fit_intercept=fit_intercept)
 
     def _solver_name(self: Any, X: Any) -> str:

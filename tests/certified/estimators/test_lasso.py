@@ -342,11 +342,7 @@ def test_through_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (
-            Lasso(0.0),
-            r"'alpha' parameter of Lasso must be a finite float > 0 \(0 is LeastSquares\)\. Got 0",
-        ),
-        (Lasso(-1), "'alpha' parameter of Lasso must be a finite float > 0"),
+        (Lasso(-1), "'alpha' parameter of Lasso must be a finite float >= 0"),
         (Lasso(positive="yes"), "'positive' parameter of Lasso must be a bool"),
         (Lasso(tol=-1), "'tol' parameter of Lasso must be None or a finite float >= 0"),
         (
@@ -364,7 +360,9 @@ def test_bad_parameters(model, words):
 def test_bad_data():
     X, y = data()
     with pytest.raises(ValueError, match="y should be a 1d array, got an array of shape"):
-        Lasso().fit(X, np.column_stack([y, y]))
+        LassoCV().fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="y contains NaN or infinity: row 0, column 1"):
+        Lasso().fit(X, np.column_stack([y, y * np.nan]))
     bad = X.copy()
     bad[3, 2] = np.nan
     for model in (Lasso(), LassoCV(), LassoCV(cv=ShuffleSplit(2, train_size=4))):

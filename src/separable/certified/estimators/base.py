@@ -30,8 +30,9 @@ from separable.data.resources import n_threads
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted, check_random_state
 from separable.fitting.base import LinearEstimator
-from separable.fitting.model_attributes import changed_model_error
+from separable.fitting.model_attributes import changed_model_error, shape_of
 from separable.fitting.separation_error import naming_columns
+from separable.fitting.targets import check_targets
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import BOOL, COUNT, RANDOM_STATE, TOLERANCE, Requirement
 from separable.penalties.elastic_net import ElasticNetPenalty
@@ -110,7 +111,7 @@ class CertifiedEstimator(LinearEstimator):
     dual_coef_ : ndarray, shape (k, n)
         The dual point that proves the certificate, with the sign of the target.
     n_iter_ : int
-        Passes over the rows, the most of any model.
+        Passes over the rows, the most of any model; a list, one a target, of several targets.
     mean_, scale_ : ndarray
         With ``standardize=True``: of the columns (``mean_`` of dense ones).
     evidence_ : dict
@@ -131,6 +132,8 @@ class CertifiedEstimator(LinearEstimator):
     _dual: Floats = field(init=False)
 
     _family = "certified"
+    #: Whether y may have several columns, with a model of each.
+    _takes_targets: ClassVar[bool] = False
     #: Options of the solvers that are no parameters.
     _default_options: ClassVar[SolverOptions] = SolverOptions()
     #: The largest exponent of two by which columns are brought to a common scale.
@@ -179,7 +182,8 @@ class CertifiedEstimator(LinearEstimator):
         ----------
         X : array-like, sparse matrix or numeric data frame of shape (n, d)
         y : array-like of shape (n,)
-            The class, or the number, of each row.
+            The class, or the number, of each row. Of some regressors (n, t): t targets, each with a
+            model of its own.
         sample_weight : array-like of shape (n,), optional
             Weight k is the row k times; 0 is no row.
 
@@ -187,8 +191,25 @@ class CertifiedEstimator(LinearEstimator):
         -------
         self
         """
+        if self._takes_targets and len(shape_of(y)) == 2 and shape_of(y)[1] > 1:
+            return self._fit_targets(X, y, sample_weight)
         self._fit_data(self.fold_data(X, y, sample_weight), X)
         self._note_target(y)
+        return self
+
+    def _fit_targets(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn a model for each column of y."""
+        targets = check_targets(y, shape_of(y)[0], type(self).__name__)
+        data = self.fold_data(X, targets[:, 0], sample_weight)
+        parts = [self._training_data(replace(data, target=target)) for target in targets.T]
+        with naming_columns(column_names(X)):
+            fitted = [self._learn(part) for part in parts]
+        self._remember_columns(X)
+        for each, part in zip(fitted, parts, strict=True):
+            self._warn_of_dominant_values(each, part)
+        whole = Fitted.side_by_side(fitted)
+        self._keep(whole, parts[0], warn=False)
+        self._warn_of_gap(whole, whole.reason(self._column_names), stacklevel=3)
         return self
 
     def _fit_data(self, data: FoldData, X: Any, evidence: Mapping[str, Any] | None = None) -> Self:
@@ -456,7 +477,9 @@ class CertifiedEstimator(LinearEstimator):
     @property
     def n_iter_(self) -> Any:
         """Passes, the most of any model."""
-        return int(self._of_fit("n_iter_", "_passes").max())
+        passes = self._of_fit("n_iter_", "_passes")
+        several = self._takes_targets and len(passes) > 1
+        return passes.tolist() if several else int(passes.max())
 
     @property
     def dual_coef_(self) -> Floats:
@@ -510,6 +533,11 @@ class CertifiedEstimator(LinearEstimator):
         check_is_fitted(self)
         assert self._model is not None
         return self._model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._takes_targets
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return getattr(self, "_model", None) is not None

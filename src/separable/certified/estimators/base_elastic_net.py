@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +12,7 @@ from separable.certified.duality.residual_certificate import certify_residuals
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.fitted import Fitted
 from separable.certified.gram.gram_models import (
+    alpha_max,
     certify_alpha,
     columns_of,
     learn_from_rows,
@@ -26,11 +28,11 @@ from separable.data.rows import as_rows
 from separable.fitting.fold_fits import FoldData
 from separable.fitting.targets import check_numbers
 from separable.losses.loss import SQUARED_ERROR
-from separable.model.parameters import BOOL, POSITIVE, Requirement
+from separable.model.parameters import BOOL, NOT_NEGATIVE, Requirement
 from separable.penalties.elastic_net import ElasticNetPenalty
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from separable.certified.duality.published import Published
     from separable.certified.estimators.training_data import TrainingData
@@ -50,8 +52,9 @@ EXTREME = 2.0**-30
 #: Numbers in X from which float64 passes are cheaper than one in twice the precision (measured:
 #: equal at 2e5).
 MANY_NUMBERS = 200_000
-#: Without a penalty another learner is exact.
-PENALISED = Requirement(f"{POSITIVE.words} (0 is LeastSquares)", POSITIVE.holds)
+#: The penalty of alpha=0, as a fraction of the one that makes all weights 0: it is lost in
+#: rounding, and keeps the problem penalised.
+ALMOST_NONE = 1e-12
 
 
 @dataclass(eq=False, repr=False)
@@ -61,7 +64,7 @@ class PenalisedSquares(CertifiedEstimator):
     Parameters
     ----------
     alpha : float
-        Multiplier of the penalty, above 0.
+        Multiplier of the penalty. 0 is least squares, with a warning: ``LeastSquares`` is exact.
     positive : bool
         Constrain the weights to be non-negative.
     tol : float or None
@@ -89,7 +92,8 @@ class PenalisedSquares(CertifiedEstimator):
     random_state = 0  # of no use: passes go over the columns in their order
 
     _column_target = "intercept"
-    _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, "positive": BOOL}
+    _takes_targets = True
+    _requirements: ClassVar[dict[str, Requirement]] = {"alpha": NOT_NEGATIVE, "positive": BOOL}
 
     # ------------------------------------------------------------------ the problem
 
@@ -135,6 +139,17 @@ class PenalisedSquares(CertifiedEstimator):
 
     # ------------------------------------------------------------------ learning
 
+    def check_parameters(self) -> None:
+        """Check the parameters; warn of alpha=0."""
+        super().check_parameters()
+        if self.alpha == 0:
+            warnings.warn(
+                f"With alpha=0, {type(self).__name__} has no penalty, and this algorithm does not "
+                "converge well. You are advised to use LeastSquares, which is exact.",
+                UserWarning,
+                stacklevel=4,
+            )
+
     def _learn(self, training: TrainingData) -> Fitted:
         """Fit from the Gram matrix if that is cheap, certified by the rows; else from the rows."""
         start, steps = self._last_weights(training), 0
@@ -152,12 +167,17 @@ class PenalisedSquares(CertifiedEstimator):
             solver_options = replace(solver_options, max_iter=solver_options.max_iter - steps)
             start = fitted.published.weights[:, 0]
         problem = self._problem(training)
-        doubt = "" if self.standardize else lost_penalty(problem, float(self.alpha))
-        solved, published = learn_from_rows(problem, float(self.alpha), solver_options, start)
+        alpha = self._level(lambda: alpha_max(replace(problem, penalty=ElasticNetPenalty(1.0))))
+        doubt = "" if self.standardize else lost_penalty(problem, alpha)
+        solved, published = learn_from_rows(problem, alpha, solver_options, start)
         if published.certificates[0].converged:
             doubt = ""
         passes = solved.passes + steps
         return Fitted(problem, solved.solution, published, passes, solved.solvers, doubt=doubt)
+
+    def _level(self, largest: Callable[[], float]) -> float:
+        """Return alpha; for 0 one that is lost in rounding beside the largest that matters."""
+        return float(self.alpha) or ALMOST_NONE * largest() or 1.0
 
     def _learn_from_sums(
         self, training: TrainingData, solver_options: SolverOptions, start: Floats | None
@@ -165,7 +185,8 @@ class PenalisedSquares(CertifiedEstimator):
         target = np.asarray(training.target, dtype=np.float64)
         gram = self._gram(sums_of(training.rows, target, training.weight))
         problem = self._problem_of(training, gram)
-        alpha, tol = float(self.alpha), solver_options.requested_tol
+        alpha = self._level(lambda: gram.alpha_max(ElasticNetPenalty(1.0)))
+        tol = solver_options.requested_tol
         w, b, steps = gram.model(
             alpha, self._penalty(), solver_options, start, is_small=problem.is_small
         )
@@ -213,6 +234,10 @@ class PenalisedSquares(CertifiedEstimator):
     # ------------------------------------------------------------------ what was found
 
     @property
-    def dual_gap_(self) -> float:
-        """The gap of the certificate: the objective is at most so much above the optimum."""
-        return self.certificate_.gap
+    def dual_gap_(self) -> Any:
+        """The gap of the certificate: the objective is at most so much above the optimum.
+
+        An array, one number a target, of several targets.
+        """
+        gaps = [one.gap for one in self.certificates_]
+        return gaps[0] if len(gaps) == 1 else np.array(gaps)

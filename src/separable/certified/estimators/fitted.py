@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from separable.estimator import convergence_warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import Certificate, CertifiedSolution
@@ -51,6 +52,25 @@ class Fitted:
     is_penalised: bool = True
     calibration: Floats | None = None
     doubt: str = ""
+
+    @staticmethod
+    def side_by_side(parts: Sequence[Fitted]) -> Fitted:
+        """Return the models of several targets of the same rows as those of one fit."""
+        published = [part.published for part in parts]
+        return replace(
+            parts[0],
+            published=replace(
+                published[0],
+                weights=np.hstack([one.weights for one in published]),
+                intercept=np.concatenate([one.intercept for one in published]),
+                certificates=[each for one in published for each in one.certificates],
+                dual=np.hstack([one.dual for one in published]),
+                rounding=next((one.rounding for one in published if one.rounding), None),
+            ),
+            passes=np.concatenate([part.passes for part in parts]),
+            solvers=[name for part in parts for name in part.solvers],
+            doubt=next((part.doubt for part in parts if part.doubt), ""),
+        )
 
     @property
     def certificates(self) -> list[Certificate]:

@@ -48,6 +48,7 @@ class LinearSVR(CertifiedEstimator):
     """
 
     _estimator_type = "regressor"
+    _takes_targets = True
 
     C: float = 1.0
     _: KW_ONLY

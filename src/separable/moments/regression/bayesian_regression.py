@@ -73,7 +73,7 @@ class BayesianRegression(SquaresRegressor):
     ----------
     coef_ : ndarray of shape (d,)
         The posterior mean m.
-    intercept_ : ndarray of shape (1,)
+    intercept_ : float
     covariance_ : ndarray of shape (d, d)
         Sigma, computed on access.
     alpha_, noise_precision_ : float

@@ -234,7 +234,7 @@ class LeastSquares(SquaresRegressor):
     Attributes
     ----------
     coef_ : ndarray of shape (d,) or (t, d)
-    intercept_ : ndarray of shape (t,)
+    intercept_ : float or ndarray of shape (t,)
     condition_number_ : float
         Of the centered columns, scaled to norm 1: the factor by which a relative error of the data
         can grow in the weights. inf for linearly dependent columns.
@@ -249,7 +249,7 @@ class LeastSquares(SquaresRegressor):
     >>> from separable import LeastSquares
     >>> line = LeastSquares().fit([[0], [1], [2]], [1, 3, 5])
     >>> line.coef_, line.intercept_
-    (array([2.]), array([1.]))
+    (array([2.]), np.float64(1.0))
     """
 
     fit_intercept: bool = True

@@ -53,7 +53,7 @@ class Ridge(SquaresRegressor):
     Attributes
     ----------
     coef_ : ndarray of shape (d,) or (t, d)
-    intercept_ : ndarray of shape (t,)
+    intercept_ : float or ndarray of shape (t,)
     condition_number_ : float
         Of the centered columns with the augmented rows, scaled to norm 1.
     evidence_ : dict
@@ -68,7 +68,7 @@ class Ridge(SquaresRegressor):
     >>> from separable import Ridge
     >>> shrunk = Ridge(alpha=2.0).fit([[0], [1], [2]], [1, 3, 5])
     >>> shrunk.coef_, shrunk.intercept_
-    (array([1.]), array([2.]))
+    (array([1.]), np.float64(2.0))
     """
 
     alpha: float = 1.0

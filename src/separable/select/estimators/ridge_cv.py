@@ -116,7 +116,7 @@ class RidgeCV(SquaresRegressor):
         ``alpha``, ``mean_score``, ``standard_error``, one number an alpha, and with folds
         ``fold_scores``, (A, F).
     coef_ : ndarray of shape (d,) or (t, d)
-    intercept_ : ndarray of shape (t,)
+    intercept_ : float or ndarray of shape (t,)
     evidence_ : dict
         As of ``Ridge``, and ``alpha``, ``best_score``, ``standard_error``, ``validation`` and
         ``at_edge``: whether the best alpha is the "smallest" or the "largest" that was tried. Of a
