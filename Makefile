@@ -20,7 +20,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn lint format docs house instructions bench bench-everyday bench-curves bench-main-job pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn smoke-spark lint format docs house instructions bench bench-everyday bench-curves bench-main-job pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -59,6 +59,9 @@ test-sklearn: $(VENV)/extra-test ## scikit-learn's own tests with the classes of
 
 smoke-sklearn: $(VENV)/extra-test ## five modules of test-sklearn, within a minute
 	@$(PY) -m tests.sklearn.contract --smoke --jobs $(JOBS)
+
+smoke-spark: $(VENV)/extra-test $(VENV)/extra-cluster ## learning on a local Spark, within 90 seconds
+	@$(PY) -m pytest -q -m "not long" tests/spark
 
 wheel: $(VENV)/installed-all ## build a wheel, install it elsewhere and run the demo with it
 	@rm -rf $(WHEEL)
@@ -116,7 +119,7 @@ sanitize: $(VENV)/installed-all $(VENV)/extra-test ## native tests under the san
 	@$(run_emulated)
 
 system: ## Debian packages that tests can use (as root)
-	@for pair in qemu-x86_64:qemu-user node:nodejs chromium:chromium valgrind:valgrind; do \
+	@for pair in qemu-x86_64:qemu-user node:nodejs chromium:chromium java:openjdk-17-jre-headless valgrind:valgrind; do \
 	  tool=$${pair%%:*}; package=$${pair##*:}; \
 	  if command -v $$tool > /dev/null; then echo "system: $$package is there"; \
 	  elif ! command -v apt-get > /dev/null; then echo "system: no apt-get, $$package is skipped"; \
