@@ -71,6 +71,10 @@ class ElasticNetPenalty:
         with np.errstate(over="ignore"):
             return np.divide(self.l1, largest, out=scaling, where=(largest > 0) & (self.l2 == 0))
 
+    def feasible(self, u: Floats) -> Floats:
+        """Return the nearest weights that the constraint allows."""
+        return np.maximum(u, 0.0) if self.positive else u
+
     def excess(self, v: Floats) -> Floats:
         """Return v soft-thresholded by l1."""
         over: Floats = np.maximum(v - self.l1, 0.0)

@@ -195,6 +195,8 @@ def penalty_terms(penalty: ElasticNetPenalty, u: Floats, v: Floats) -> Terms:
         u, v = (np.ascontiguousarray(each) for each in (u, v))
         value, conjugate, gap = 0.5 * np.array(native.lane_norms(u, v))
         return gap, value, conjugate
+    if penalty.l1 == 0:
+        return penalty.gap(u, v), penalty.value(u), penalty.conjugate(v)
     counts = u.any(axis=1)
     if penalty.l2 > 0:
         counts |= v.max(axis=1) > penalty.l1

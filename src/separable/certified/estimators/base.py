@@ -19,6 +19,7 @@ from separable.certified.estimators.lost_columns import (
     first_remedy,
     lost_columns,
 )
+from separable.certified.estimators.sign_constraints import refuse_classes, signs_of
 from separable.certified.estimators.training_data import read_data, training_rows
 from separable.certified.number_range import check_objective
 from separable.certified.preparation import SQUARED, level_target, prepare
@@ -130,6 +131,7 @@ class CertifiedEstimator(LinearEstimator):
     n_jobs: int | None = field(init=False)
 
     _dual: Floats = field(init=False)
+    _signs: tuple[int, ...] | None = field(init=False)
 
     _family = "certified"
     #: Whether y may have several columns, with a model of each.
@@ -224,7 +226,9 @@ class CertifiedEstimator(LinearEstimator):
     def fold_data(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         """Return the rows as this learner reads them; see `separable.fitting.fold_fits`."""
         self.check_parameters()
-        return self._read(X, y, sample_weight)
+        data = self._read(X, y, sample_weight)
+        self._signs = signs_of(self, data.rows.n_features, column_names(X))
+        return data
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         """Check rows, target and weights."""
@@ -245,6 +249,7 @@ class CertifiedEstimator(LinearEstimator):
         )
         if training.classes is not None:
             self._refuse_one_class(training.classes)
+            refuse_classes(self, len(training.classes))
         return training
 
     def _solver_options(self) -> SolverOptions:

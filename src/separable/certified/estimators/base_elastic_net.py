@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.certified.duality.published import publish
 from separable.certified.duality.residual_certificate import certify_residuals
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.fitted import Fitted
@@ -24,12 +25,14 @@ from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.l1_driver import sweeps_before_fallback
+from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
 from separable.fitting.fold_fits import FoldData
 from separable.fitting.targets import check_numbers
 from separable.losses.loss import SQUARED_ERROR
 from separable.model.parameters import BOOL, NOT_NEGATIVE, Requirement
 from separable.penalties.elastic_net import ElasticNetPenalty
+from separable.penalties.signed_ridge import SignedRidgePenalty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,8 +125,10 @@ class PenalisedSquares(CertifiedEstimator):
     def _rescaled(self, published: Published, regularization: float) -> Published:
         return published.times(regularization)
 
-    def path_solver(self, data: FoldData, splits: Sequence[Split]) -> PathSolver:
+    def path_solver(self, data: FoldData, splits: Sequence[Split]) -> PathSolver | None:
         """Return the solver of many alphas; see `separable.fitting.fold_fits`."""
+        if self._is_constrained:
+            return super().path_solver(data, splits)
         from separable.certified.gram.gram_lanes import AlphaSolver
 
         return AlphaSolver(self, data, splits)
@@ -135,7 +140,7 @@ class PenalisedSquares(CertifiedEstimator):
 
     def _has_left_out(self, data: FoldData) -> bool:
         del data
-        return True
+        return not self._is_constrained
 
     # ------------------------------------------------------------------ learning
 
@@ -152,6 +157,8 @@ class PenalisedSquares(CertifiedEstimator):
 
     def _learn(self, training: TrainingData) -> Fitted:
         """Fit from the Gram matrix if that is cheap, certified by the rows; else from the rows."""
+        if self._is_constrained:
+            return self._learn_constrained(training)
         start, steps = self._last_weights(training), 0
         solver_options, end = with_end(self._solver_options())
         if solver_options.gram.suits(*training.rows.shape, is_path=False):
@@ -178,6 +185,19 @@ class PenalisedSquares(CertifiedEstimator):
     def _level(self, largest: Callable[[], float]) -> float:
         """Return alpha; for 0 one that is lost in rounding beside the largest that matters."""
         return float(self.alpha) or ALMOST_NONE * largest() or 1.0
+
+    @property
+    def _is_constrained(self) -> bool:
+        return isinstance(self._penalty(), SignedRidgePenalty)
+
+    def _learn_constrained(self, training: TrainingData) -> Fitted:
+        """Fit weights of given signs, from the rows."""
+        problem, alpha = self._problem(training), float(self.alpha)
+        lanes = [problem.alpha_lane(alpha)]
+        start = self._start(problem, training, lanes)
+        (solved,) = solver_of(problem, self._solver_options()).solve(lanes, start)
+        published = publish(problem, lanes, solved.solution, alpha=alpha)
+        return Fitted(problem, solved.solution, published, solved.passes, solved.solvers)
 
     def _learn_from_sums(
         self, training: TrainingData, solver_options: SolverOptions, start: Floats | None

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.accepted_parameters import accepts
 from separable.certified.estimators.base_elastic_net import PenalisedSquares
+from separable.certified.estimators.sign_constraints import check_constrained, ridge_of
 from separable.fitting.base import with_parameters
 from separable.model.parameters import UNIT_INTERVAL, Requirement
+
+if TYPE_CHECKING:
+    from separable.penalties.elastic_net import ElasticNetPenalty
 
 __all__ = ["ElasticNet"]
 
@@ -28,6 +32,9 @@ class ElasticNet(PenalisedSquares):
     ----------
     l1_ratio : float
         From 0, the l2 penalty alone, to 1, that of ``Lasso``.
+    monotonic_cst : array-like of int, or mapping of column to int, optional
+        The sign of the weight of each column: 1, predictions increase with the column, -1, they
+        decrease, 0, either. With ``l1_ratio=0``.
 
     Examples
     --------
@@ -44,8 +51,19 @@ class ElasticNet(PenalisedSquares):
 
     _: KW_ONLY
     l1_ratio: float = 0.5
+    monotonic_cst: Any = None
 
     _requirements: ClassVar[dict[str, Requirement]] = {"l1_ratio": UNIT_INTERVAL}
 
     def _ratio(self) -> float:
         return float(self.l1_ratio)
+
+    def _penalty(self) -> ElasticNetPenalty:
+        return ridge_of(self, super()._penalty())
+
+    def check_parameters(self) -> None:
+        """Check the parameters; signs need the l2 penalty."""
+        super().check_parameters()
+        is_ridge = self.l1_ratio == 0 and self.alpha > 0 and not self.positive
+        remedy = "l1_ratio=0, positive=False and alpha above 0"
+        check_constrained(self, is_ridge=bool(is_ridge), remedy=remedy)

@@ -10,6 +10,7 @@ import numpy as np
 from separable.accepted_parameters import accepts
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.estimators.base import CertifiedEstimator
+from separable.certified.estimators.sign_constraints import check_constrained, ridge_of
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
 from separable.certified.solvers.policy import solver_of
 from separable.fitting.base import with_parameters
@@ -68,6 +69,10 @@ class LinearSVM(CertifiedEstimator):
         a fifth of the rows each, and a sigmoid is fitted to their scores of these. With three or
         more classes the sigmoids are divided by their sum. With two, a probability above 1/2 is
         not always the class of a score above 0.
+    monotonic_cst : array-like of int, or mapping of column to int, optional
+        The sign of the weight of each column: 1, the score increases with the column, -1, it
+        decreases, 0, either. With the l2 penalty, and for two classes: the score is that of the
+        second one.
     tol : float or None
         The requested relative gap. None: 1e-6, and up to 20 000 numbers times classes to rounding.
     random_state : int, RandomState or None
@@ -93,6 +98,7 @@ class LinearSVM(CertifiedEstimator):
     loss: str = "hinge"
     penalty: str = "l2"
     class_weight: Any = None
+    monotonic_cst: Any = None
     probability: bool = False
     random_state: Any = 0
     n_jobs: int | None = None
@@ -109,12 +115,13 @@ class LinearSVM(CertifiedEstimator):
         """Check the parameters; penalty and loss must fit together."""
         super().check_parameters()
         check_penalty(self, self.penalty, self.loss)
+        check_constrained(self, is_ridge=self.penalty == "l2", remedy="penalty='l2'")
 
     def _loss(self) -> Loss:
         return LOSSES[self.loss]
 
     def _penalty(self) -> ElasticNetPenalty:
-        return PENALTIES[self.penalty]
+        return ridge_of(self, PENALTIES[self.penalty])
 
     def _shares_folds(self) -> bool:
         return not self.probability
@@ -122,7 +129,8 @@ class LinearSVM(CertifiedEstimator):
     def _has_left_out(self, data: FoldData) -> bool:
         del data
         is_balanced = isinstance(self.class_weight, str)
-        return not (self.probability or (self.loss == "hinge" and is_balanced))
+        balanced_hinge = self.loss == "hinge" and is_balanced
+        return not (self.probability or balanced_hinge or self.monotonic_cst is not None)
 
     # ------------------------------------------------------------------ probabilities
 

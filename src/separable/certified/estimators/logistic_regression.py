@@ -9,6 +9,7 @@ import numpy as np
 
 from separable.accepted_parameters import accepts
 from separable.certified.estimators.base import CertifiedEstimator
+from separable.certified.estimators.sign_constraints import check_constrained, ridge_of
 from separable.certified.inference.existence import check_optimum
 from separable.certified.inference.logistic_summary import check_level, infer, summarise
 from separable.certified.problem import TOGETHER
@@ -91,6 +92,10 @@ class LogisticRegression(CertifiedEstimator):
     multi_class : {"multinomial", "ovr"}
         Three or more classes: all together, with probabilities by the softmax; or one model a
         class against the rest. Two classes have one model in any case.
+    monotonic_cst : array-like of int, or mapping of column to int, optional
+        The sign of the weight of each column: 1, the score increases with the column, -1, it
+        decreases, 0, either. With the l2 penalty, and for two classes: the score is that of the
+        second one.
     tol : float or None
         The requested relative gap. None: 1e-6, and up to 20 000 numbers times classes to rounding.
 
@@ -123,6 +128,7 @@ class LogisticRegression(CertifiedEstimator):
     l1_ratio: float = 0.0
     multi_class: str = "multinomial"
     class_weight: Any = None
+    monotonic_cst: Any = None
     random_state: Any = 0
     n_jobs: int | None = None
 
@@ -167,16 +173,18 @@ class LogisticRegression(CertifiedEstimator):
         return "logistic" if classes is None or len(classes) == 2 else self._link()
 
     def _penalty(self) -> ElasticNetPenalty:
-        return ElasticNetPenalty(float(self.l1_ratio))
+        return ridge_of(self, ElasticNetPenalty(float(self.l1_ratio)))
 
     def _has_left_out(self, data: FoldData) -> bool:
         together = data.classes is not None and len(data.classes) > 2 and self._is_joint()
-        return not (together and self.l1_ratio > 0)
+        return not (together and self.l1_ratio > 0) and self.monotonic_cst is None
 
     def check_parameters(self) -> None:
         """Check the parameters; C and l1_ratio must fit together."""
         super().check_parameters()
         refuse_no_penalty(self, self.C, self.l1_ratio)
+        is_ridge = self.l1_ratio == 0 and np.isfinite(self.C)
+        check_constrained(self, is_ridge=bool(is_ridge), remedy="l1_ratio=0 and a finite C")
 
     def _keep(
         self,

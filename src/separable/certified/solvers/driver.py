@@ -20,6 +20,7 @@ from separable.certified.solvers.lbfgs import LbfgsSolver
 from separable.certified.solvers.newton import NewtonSolver
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.certified.solvers.semismooth_newton import SemismoothNewtonSolver
+from separable.certified.solvers.signed_newton import SignedNewtonSolver
 from separable.certified.solvers.solved import Goal, Solved, Start
 from separable.linalg.blas import one_blas_thread
 
@@ -83,6 +84,8 @@ class Driver:
             return SemismoothNewtonSolver(self.problem, patient)
         if name == "semismooth_newton":
             return SemismoothNewtonSolver(self.problem, options.semismooth_newton)
+        if name == "signed_newton":
+            return SignedNewtonSolver(self.problem, options.signed_newton)
         if name == "interior_point":
             return InteriorPointSolver(self.problem, options.interior_point)
         if name in ("newton", "newton_cg"):

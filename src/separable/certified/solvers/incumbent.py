@@ -122,7 +122,7 @@ class Incumbents:
         if self._start is not None:
             columns = list(range(number * width, (number + 1) * width))
             start = self._start.take(columns)
-            u = self._problem.x.rmatvec(start.dual) if start.weights is None else start.weights
+            u = self._problem.column_penalty.feasible(start.weights_of(self._problem))
             scores = self._problem.x.matvec(np.ascontiguousarray(u))
             yield self._with_intercepts(objective, u, scores)
         for other in (self._last, solved):

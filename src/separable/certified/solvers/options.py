@@ -15,6 +15,7 @@ __all__ = [
     "LbfgsOptions",
     "NewtonOptions",
     "SemismoothNewtonOptions",
+    "SignedNewtonOptions",
     "SolverOptions",
 ]
 
@@ -182,6 +183,50 @@ class GramOptions:
 
 
 @dataclass(frozen=True)
+class SignedNewtonOptions:
+    """Options of Newton's method for weights of one sign.
+
+    Parameters
+    ----------
+    max_dense : int
+        Most columns of a dense system; more are solved by conjugate gradients.
+    max_pivots : int
+        Most changes of the set of columns at 0 in a step, before projected Newton steps.
+    max_projected : int
+        Most of these.
+    slack : float
+        Rounding of a gradient, relative to the first, and of a weight.
+    least_length : float
+        Shortest step of the line search.
+    sigma, growth, max_sigma : float
+        Augmented Lagrangians of the hinge loss: the first weight of the constraints, its factor
+        after each, and its largest value, divided by the mean cost of a row.
+    max_rounds : int
+        Most of them.
+    max_inner_steps : int
+        Most steps on one of them.
+    inner_tol : float
+        They end where their gradient adds at most this fraction of the requested gap.
+    cg_tol, max_cg_steps
+        Relative residual at which conjugate gradients stop, and their number.
+    """
+
+    max_dense: int = 2500
+    max_pivots: int = 20
+    max_projected: int = 200
+    slack: float = 1e-13
+    least_length: float = 1e-10
+    sigma: float = 1.0
+    growth: float = 3.0
+    max_sigma: float = 1e6
+    max_rounds: int = 100
+    max_inner_steps: int = 50
+    inner_tol: float = 1e-2
+    cg_tol: float = 1e-8
+    max_cg_steps: int = 500
+
+
+@dataclass(frozen=True)
 class SolverOptions:
     """Options of the solvers.
 
@@ -206,7 +251,7 @@ class SolverOptions:
     force : str, optional
         The only solver of an l2-penalised problem, whatever the policy says: "lbfgs", "newton",
         "newton_cg", "dual_cd", "semismooth_newton" or "interior_point".
-    lbfgs, newton, interior_point, semismooth_newton, gram : optional
+    lbfgs, newton, interior_point, semismooth_newton, signed_newton, gram : optional
         Options of these solvers.
     """
 
@@ -222,6 +267,7 @@ class SolverOptions:
     newton: NewtonOptions = NewtonOptions()
     interior_point: InteriorPointOptions = InteriorPointOptions()
     semismooth_newton: SemismoothNewtonOptions = SemismoothNewtonOptions()
+    signed_newton: SignedNewtonOptions = SignedNewtonOptions()
     gram: GramOptions = GramOptions()
 
     @property

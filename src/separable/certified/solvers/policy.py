@@ -10,6 +10,7 @@ import numpy as np
 from separable.certified.solvers.driver import Driver
 from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.logistic_tiles import is_scattered, is_worth_spreading
+from separable.penalties.signed_ridge import SignedRidgePenalty
 
 if TYPE_CHECKING:
     from separable.certified.problem import Problem
@@ -69,7 +70,8 @@ class Rule:
 #: Semismooth Newton steps; an interior point if they stall; if it fails, too, steps to the end.
 NEWTON_FIRST = ("semismooth_newton", "interior_point", "patient_semismooth_newton")
 
-#: Problems with an l2 penalty; the first rule that holds counts. Without a penalty: newton.
+#: Problems with an l2 penalty; the first rule that holds counts. Without a penalty: newton. Weights
+#: of one sign have signed_newton, whatever the loss.
 #:
 #: lbfgs has Newton steps of its own after 30 or 60 passes. dual_cd is first where rows are almost
 #: orthogonal: text; with many rows and columns a step of the others costs hundreds of its passes.
@@ -120,6 +122,8 @@ def rule_of(problem: Problem, force: str | None = None) -> Rule:
 
 def solver_of(problem: Problem, solver_options: SolverOptions) -> AnyDriver:
     """Return the solver for a problem."""
+    if isinstance(problem.penalty, SignedRidgePenalty):
+        return Driver(problem, solver_options, ("signed_newton",))
     if not problem.penalty.is_smooth or problem.loss.is_quadratic:
         return L1Solver(problem, solver_options)
     rule = rule_of(problem, solver_options.force)

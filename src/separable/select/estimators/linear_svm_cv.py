@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class LinearSVMCV(CSearch):
         What a row costs that is not on its side of the margin.
     penalty : {"l2", "l1"}
         What weights cost; "l1" goes with ``loss="squared_hinge"``.
+    monotonic_cst : array-like of int, or mapping of column to int, optional
+        As in ``LinearSVM``.
     scoring : str, callable or None
         None: the accuracy. Otherwise a scorer of scikit-learn.
     tol : float or None
@@ -55,6 +57,7 @@ class LinearSVMCV(CSearch):
     _: KW_ONLY
     loss: str = "hinge"
     penalty: str = "l2"
+    monotonic_cst: Any = None
 
     _kind = LinearSVM
     _default_scoring = "accuracy"

@@ -52,6 +52,8 @@ class LogisticRegressionCV(CSearch):
         the first of those that tie; the tables below are its own.
     multi_class : {"multinomial", "ovr"}
         As in ``LogisticRegression``.
+    monotonic_cst : array-like of int, or mapping of column to int, optional
+        As in ``LogisticRegression``.
     tol : float or None
         The requested relative gap of every model, each of which is then certified. None: models
         of the search stop at an estimated distance from the optimum that does not change their
@@ -82,6 +84,7 @@ class LogisticRegressionCV(CSearch):
     _: KW_ONLY
     l1_ratios: Any = 0.0
     multi_class: str = "multinomial"
+    monotonic_cst: Any = None
 
     _kind, _ratios = LogisticRegression, "l1_ratios"
     _default_scoring = "neg_log_loss"
